@@ -1,4 +1,5 @@
 //! Discrete-event simulation on any GPU, through wgpu and WGSL.
 
-pub mod random;
-pub mod time;
+pub mod gpu;
+#[allow(dead_code, reason = "used by the rooms that follow")]
+mod shaders;

@@ -1,0 +1,200 @@
+//! Typed buffers: plain data on the host, the same bytes on the device.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+
+use super::{Gpu, GpuError};
+
+/// Readbacks go through staging memory of this size at the most.
+const STAGING_BYTES: u64 = 256 << 20;
+
+/// `len` values of `T` in device memory.
+#[derive(Debug, Clone)]
+pub struct Buffer<T> {
+    raw: wgpu::Buffer,
+    len: u64,
+    values: PhantomData<T>,
+}
+
+impl<T: Pod> Buffer<T> {
+    /// A storage buffer of `len` zeroed values; it can be copied from and to.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] beyond the device's limits, [`GpuError::OutOfMemory`] where the driver refuses.
+    pub fn storage(gpu: &Gpu, label: &str, len: u64) -> Result<Self, GpuError> {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        Self::create(gpu, label, len, usage)
+    }
+
+    fn create(gpu: &Gpu, label: &str, len: u64, usage: wgpu::BufferUsages) -> Result<Self, GpuError> {
+        // An empty binding is refused by wgpu, and a struct of the kernel's may need 16 bytes.
+        let size = Self::bytes(len).max(16).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        let limit = gpu.max_buffer_bytes();
+        if size > limit {
+            return Err(GpuError::TooLarge { what: label.to_owned(), needed: size, limit });
+        }
+        let raw = gpu.catch(label, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self { raw, len, values: PhantomData })
+    }
+
+    /// A storage buffer that holds `values`.
+    ///
+    /// # Errors
+    /// As [`Buffer::storage`].
+    pub fn storage_from(gpu: &Gpu, label: &str, values: &[T]) -> Result<Self, GpuError> {
+        let buffer = Self::storage(gpu, label, values.len() as u64)?;
+        buffer.write(gpu, 0, values)?;
+        Ok(buffer)
+    }
+
+    /// A uniform buffer that holds `value`.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`] where the driver refuses.
+    pub fn uniform(gpu: &Gpu, label: &str, value: &T) -> Result<Self, GpuError> {
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let buffer = Self::create(gpu, label, 1, usage)?;
+        buffer.write(gpu, 0, std::slice::from_ref(value))?;
+        Ok(buffer)
+    }
+
+    /// How many values it holds.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The buffer itself, to bind in an application's own passes.
+    pub fn raw(&self) -> &wgpu::Buffer {
+        &self.raw
+    }
+
+    /// The whole buffer as a resource to bind.
+    pub fn binding(&self) -> wgpu::BindingResource<'_> {
+        self.raw.as_entire_binding()
+    }
+
+    /// Writes `values` from index `first` on, before any work that is submitted later.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] where the device is gone, [`GpuError::Refused`] where a write does not cover whole words.
+    ///
+    /// # Panics
+    /// If they reach beyond the end.
+    pub fn write(&self, gpu: &Gpu, first: u64, values: &[T]) -> Result<(), GpuError> {
+        assert!(
+            first + values.len() as u64 <= self.len,
+            "{} values at {first} of {}",
+            values.len(),
+            self.len
+        );
+        if values.is_empty() {
+            return Ok(());
+        }
+        gpu.catch("a write", |_| {
+            gpu.queue().write_buffer(&self.raw, Self::bytes(first), bytemuck::cast_slice(values));
+        })
+    }
+
+    /// Reads all values back, after the work submitted so far.
+    ///
+    /// # Errors
+    /// [`GpuError`] where the device fails.
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
+        pollster::block_on(self.read_range(gpu, 0, self.len))
+    }
+
+    /// Reads `len` values back from index `first` on, without blocking where nothing may block.
+    ///
+    /// # Errors
+    /// [`GpuError`] where the device fails.
+    ///
+    /// # Panics
+    /// If they reach beyond the end.
+    pub async fn read_range(&self, gpu: &Gpu, first: u64, len: u64) -> Result<Vec<T>, GpuError> {
+        assert!(first + len <= self.len, "{len} values at {first} of {}", self.len);
+        let mut values = vec![T::zeroed(); usize::try_from(len).expect("a readback fits the host's memory")];
+        let (mut from, end) = (Self::bytes(first), Self::bytes(first + len));
+        let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+        while from < end {
+            // Copies are whole words: a type of another size is read with the bytes around it.
+            let start = from / wgpu::COPY_BUFFER_ALIGNMENT * wgpu::COPY_BUFFER_ALIGNMENT;
+            let stop = end.min(start + STAGING_BYTES);
+            let download =
+                Download::new(gpu, "readback", stop.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) - start)?;
+            let mut encoder = gpu.encoder("readback");
+            download.record(&mut encoder, &self.raw, start);
+            let submission = gpu.submit(encoder)?;
+            let bytes = download.finish(gpu, submission).await?;
+            let (skip, count) = (usize_of(from - start), usize_of(stop - from));
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
+            now.copy_from_slice(&bytes[skip..skip + count]);
+            rest = later;
+            from = stop;
+        }
+        Ok(values)
+    }
+
+    fn bytes(len: u64) -> u64 {
+        len * size_of::<T>() as u64
+    }
+}
+
+fn usize_of(bytes: u64) -> usize {
+    usize::try_from(bytes).expect("staging memory fits the host's address space")
+}
+
+/// Staging memory for one readback, used once.
+pub(crate) struct Download {
+    staging: wgpu::Buffer,
+}
+
+impl Download {
+    pub(crate) fn new(gpu: &Gpu, label: &str, bytes: u64) -> Result<Self, GpuError> {
+        let staging = gpu.catch(label, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: bytes,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self { staging })
+    }
+
+    /// Records the copy from `source`, from byte `first` on, into `encoder`.
+    pub(crate) fn record(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer, first: u64) {
+        encoder.copy_buffer_to_buffer(source, first, &self.staging, 0, self.staging.size());
+    }
+
+    /// The bytes, once the submission that holds the copy is done.
+    pub(crate) async fn finish(
+        self,
+        gpu: &Gpu,
+        submission: wgpu::SubmissionIndex,
+    ) -> Result<Vec<u8>, GpuError> {
+        let (sender, receiver) = futures_channel::oneshot::channel();
+        self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+            let _ = sender.send(result);
+        });
+        gpu.wait(submission)?;
+        let mapped =
+            receiver.await.map_err(|_| GpuError::Lost { reason: "a readback was dropped".into() })?;
+        let failed = |message: String| GpuError::Refused { context: "a readback".into(), message };
+        mapped.map_err(|error| failed(error.to_string()))?;
+        let view = self.staging.get_mapped_range(..).map_err(|error| failed(error.to_string()))?;
+        Ok(view.to_vec())
+    }
+}

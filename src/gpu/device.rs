@@ -1,0 +1,300 @@
+//! The device: chosen and opened by the library, or lent by an application.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use super::GpuError;
+
+/// How long the host waits for submitted work before it gives the device up.
+///
+/// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
+pub const HOST_WAIT: Duration = Duration::from_secs(120);
+
+/// A device and its queue, with what the library must know of them. Clones share the device.
+#[derive(Clone)]
+pub struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    info: wgpu::AdapterInfo,
+    limits: wgpu::Limits,
+    features: wgpu::Features,
+    lost: Arc<OnceLock<String>>,
+    trusting: bool,
+}
+
+/// Features that make kernels faster and are used where the adapter has them.
+const WANTED: wgpu::Features = wgpu::Features::SHADER_INT64.union(wgpu::Features::SUBGROUP);
+
+impl Gpu {
+    /// Opens the best adapter: discrete before integrated before software.
+    ///
+    /// wgpu's environment variables are honoured: `WGPU_BACKEND` names the interfaces to look at (OpenGL only if named),
+    /// `WGPU_ADAPTER_NAME` chooses by a part of the name (case does not matter), and `WGPU_POWER_PREF=low` puts
+    /// an integrated adapter before a discrete one.
+    ///
+    /// # Errors
+    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver refuses.
+    pub fn new() -> Result<Self, GpuError> {
+        pollster::block_on(Self::open())
+    }
+
+    /// [`Gpu::new`] for browsers, where nothing may block.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub async fn open() -> Result<Self, GpuError> {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        // OpenGL drivers are a last resort that must be asked for: compute there is slow and full of faults.
+        descriptor.backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY);
+        let backends = descriptor.backends;
+        let instance = wgpu::Instance::new(descriptor);
+        let adapter = choose(&instance, backends).await?;
+        let info = adapter.get_info();
+        let offered = adapter.limits();
+        // WebGPU's defaults are what the kernels are written for; only the size of buffers follows the adapter,
+        // because the size of a simulation does. An adapter below a default is asked for what it has: kernels
+        // check the limits that they need.
+        let required = wgpu::Limits {
+            max_buffer_size: offered.max_buffer_size,
+            max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+            ..wgpu::Limits::default().or_worse_values_from(&offered)
+        };
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor {
+                label: Some("eventhorizon"),
+                required_features: adapter.features() & WANTED,
+                required_limits: required,
+                ..Default::default()
+            })
+            .await
+            .map_err(|error| GpuError::NoDevice { adapter: info.name.clone(), reason: error.to_string() })?;
+        let gpu = Self::from_device(device, queue);
+        let lost = Arc::clone(&gpu.lost);
+        gpu.device.set_device_lost_callback(move |reason, message| {
+            let _ = lost.set(format!("{reason:?}: {message}"));
+        });
+        log::info!("{gpu}");
+        Ok(gpu)
+    }
+
+    /// Uses a device and queue that an application already owns.
+    ///
+    /// The library installs no callback on them and changes none of their state, so that the application's own
+    /// hears of a lost device; here it shows as [`GpuError::Refused`]. The library uses the features that the
+    /// application enabled (`SHADER_INT64` and `SUBGROUP` make it faster) and keeps to the limits that it asked
+    /// for.
+    pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        Self {
+            info: device.adapter_info(),
+            limits: device.limits(),
+            features: device.features(),
+            device,
+            queue,
+            lost: Arc::default(),
+            trusting: true,
+        }
+    }
+
+    /// The same device, with run-time checks in the library's own kernels too (bounds, loop counters).
+    ///
+    /// They are left out of kernels that hold no WGSL of a user's, because the library proves them unnecessary:
+    /// this is for tests of that claim. Results are the same.
+    #[must_use]
+    pub fn checked(&self) -> Self {
+        Self { trusting: false, ..self.clone() }
+    }
+
+    /// The same device as if it lacked these features: the baseline kernels run. For tests and comparisons.
+    #[must_use]
+    pub fn without(&self, features: wgpu::Features) -> Self {
+        Self { features: self.features - features, ..self.clone() }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &wgpu::Device {
+        &self.device
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.queue
+    }
+
+    /// The adapter: name, driver, interface.
+    pub fn info(&self) -> &wgpu::AdapterInfo {
+        &self.info
+    }
+
+    /// The limits of the device.
+    pub fn limits(&self) -> &wgpu::Limits {
+        &self.limits
+    }
+
+    /// The features that kernels may use.
+    pub fn features(&self) -> wgpu::Features {
+        self.features
+    }
+
+    /// Whether kernels may use this feature.
+    pub fn has(&self, feature: wgpu::Features) -> bool {
+        self.features.contains(feature)
+    }
+
+    /// The most bytes that one storage buffer can hold and a kernel can bind.
+    pub fn max_buffer_bytes(&self) -> u64 {
+        self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)
+    }
+
+    pub(crate) fn trusting(&self) -> bool {
+        self.trusting
+    }
+
+    /// Runs `work`, which makes calls on the device, and returns the error that wgpu reports for it, if any.
+    ///
+    /// The error is caught in a scope of this thread, so it reaches neither wgpu's default handler, which
+    /// panics, nor one of the application's.
+    pub(crate) fn catch<T>(
+        &self,
+        context: &str,
+        work: impl FnOnce(&wgpu::Device) -> T,
+    ) -> Result<T, GpuError> {
+        self.alive()?;
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let value = work(&self.device);
+        let errors = [settle(validation.pop()), settle(internal.pop()), settle(memory.pop())];
+        match errors.into_iter().flatten().next() {
+            None => Ok(value),
+            Some(error) => {
+                // A lost device answers with objects that are invalid; that it is lost is known after a poll.
+                let _ = self.device.poll(wgpu::PollType::Poll);
+                self.alive()?;
+                Err(GpuError::from_wgpu(context, error))
+            }
+        }
+    }
+
+    /// Submits what `encoder` recorded.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`].
+    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex, GpuError> {
+        self.catch("a submission", |_| self.queue.submit([encoder.finish()]))
+    }
+
+    /// Waits until a submission is done, for [`HOST_WAIT`] at the most. In a browser it returns at once.
+    ///
+    /// # Errors
+    /// [`GpuError::Timeout`] or [`GpuError::Lost`].
+    pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
+        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(HOST_WAIT) };
+        match self.device.poll(wait) {
+            Ok(_) => self.alive(),
+            Err(wgpu::PollError::Timeout) => {
+                self.alive()?;
+                Err(GpuError::Timeout { seconds: HOST_WAIT.as_secs() })
+            }
+            Err(error) => Err(GpuError::Refused { context: "a wait".into(), message: error.to_string() }),
+        }
+    }
+
+    /// A command encoder.
+    pub fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
+    }
+
+    fn alive(&self) -> Result<(), GpuError> {
+        match self.lost.get() {
+            None => Ok(()),
+            Some(reason) => Err(GpuError::Lost { reason: reason.clone() }),
+        }
+    }
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} ({:?}, {} {}), buffers of {} MiB at most",
+            self.info.name,
+            self.info.backend,
+            self.info.driver,
+            self.info.driver_info,
+            self.max_buffer_bytes() >> 20
+        )?;
+        if self.has(wgpu::Features::SUBGROUP) {
+            write!(f, ", subgroups of {} to {}", self.info.subgroup_min_size, self.info.subgroup_max_size)?;
+        }
+        if self.has(wgpu::Features::SHADER_INT64) {
+            write!(f, ", 64-bit integers")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gpu({self})")
+    }
+}
+
+/// The result of popping an error scope: known at once on native platforms. A browser answers later and must not
+/// be waited for; there, errors of creation surface through its console and as failures of the work itself.
+fn settle(scope: impl Future<Output = Option<wgpu::Error>>) -> Option<wgpu::Error> {
+    let mut scope = std::pin::pin!(scope);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match scope.as_mut().poll(&mut context) {
+        std::task::Poll::Ready(error) => error,
+        std::task::Poll::Pending => None,
+    }
+}
+
+async fn choose(instance: &wgpu::Instance, backends: wgpu::Backends) -> Result<wgpu::Adapter, GpuError> {
+    if cfg!(target_arch = "wasm32") {
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..Default::default()
+        };
+        return instance
+            .request_adapter(&options)
+            .await
+            .map_err(|error| GpuError::NoAdapter { reason: error.to_string() });
+    }
+    let wanted = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
+    let mut seen = Vec::new();
+    let mut best: Option<(_, wgpu::Adapter)> = None;
+    for adapter in instance.enumerate_adapters(backends).await {
+        let info = adapter.get_info();
+        seen.push(format!("{} ({:?})", info.name, info.backend));
+        let compute =
+            adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS);
+        let named = wanted.as_ref().is_none_or(|wanted| info.name.to_lowercase().contains(wanted));
+        if compute && named && best.as_ref().is_none_or(|(rank, _)| score(&info) > *rank) {
+            best = Some((score(&info), adapter));
+        }
+    }
+    best.map(|(_, adapter)| adapter).ok_or_else(|| {
+        let mut reason = match seen.is_empty() {
+            true => format!("none was found ({backends:?} were looked at)"),
+            false => format!("none of {} serves", seen.join(", ")),
+        };
+        if let Some(wanted) = wanted {
+            reason += &format!("; WGPU_ADAPTER_NAME asks for one with '{wanted}' in its name");
+        }
+        GpuError::NoAdapter { reason }
+    })
+}
+
+/// Higher is better.
+fn score(info: &wgpu::AdapterInfo) -> u8 {
+    let low_power = wgpu::PowerPreference::from_env() == Some(wgpu::PowerPreference::LowPower);
+    match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => 4 - u8::from(low_power),
+        wgpu::DeviceType::IntegratedGpu => 3 + u8::from(low_power),
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 1,
+        wgpu::DeviceType::Cpu => 0,
+    }
+}

@@ -1,0 +1,121 @@
+//! What can go wrong between the host and a device.
+
+use super::link::LinkError;
+
+/// An error of the `gpu` room.
+///
+/// Unless a variant says otherwise the device is still usable: what failed was refused before it changed
+/// anything.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GpuError {
+    /// No adapter of this machine can run compute shaders.
+    #[error(
+        "no usable GPU adapter: {reason}. Install a Vulkan, Metal or DX12 driver; on Debian and Ubuntu \
+         `apt-get install mesa-vulkan-drivers libvulkan1` brings one that runs on the processor"
+    )]
+    NoAdapter {
+        /// What was looked at and why it did not serve.
+        reason: String,
+    },
+    /// The adapter refused to open a device.
+    #[error("adapter {adapter} refused to open a device: {reason}")]
+    NoDevice {
+        /// Name of the adapter.
+        adapter: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// A buffer is larger than the device can bind.
+    #[error(
+        "{what} needs {needed} bytes, and this device binds at most {limit} bytes in one buffer \
+         (max_storage_buffer_binding_size, max_buffer_size). Choose a smaller size or an adapter with larger limits"
+    )]
+    TooLarge {
+        /// The buffer.
+        what: String,
+        /// Bytes asked for.
+        needed: u64,
+        /// Bytes that the device binds at most.
+        limit: u64,
+    },
+    /// A kernel needs more of something than the device has.
+    #[error("kernel {kernel} needs {needed} {what}, and this device has {limit}")]
+    Limit {
+        /// The kernel.
+        kernel: String,
+        /// The limited thing, in the plural.
+        what: &'static str,
+        /// How many are needed.
+        needed: u64,
+        /// How many there are.
+        limit: u64,
+    },
+    /// A kernel was linked from a file whose feature the device lacks.
+    #[error("kernel {kernel} needs the feature {feature}, which was not enabled on this device")]
+    MissingFeature {
+        /// The kernel.
+        kernel: String,
+        /// The feature's name as wgpu spells it.
+        feature: String,
+    },
+    /// A variable of a kernel was left without a buffer.
+    #[error("kernel {kernel}: no buffer was given for the variable `{variable}`")]
+    Unbound {
+        /// The kernel.
+        kernel: String,
+        /// The WGSL variable.
+        variable: String,
+    },
+    /// WGSL that does not link.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The driver has no memory left for this. Nothing was lost; free something or choose a smaller size.
+    #[error("out of device memory while {context}: {message}")]
+    OutOfMemory {
+        /// What was being done.
+        context: String,
+        /// The driver's words.
+        message: String,
+    },
+    /// wgpu refused a call: a fault of this library, or of WGSL that passed naga and not the driver.
+    #[error("the device refused {context}: {message}")]
+    Refused {
+        /// What was being done.
+        context: String,
+        /// wgpu's words.
+        message: String,
+    },
+    /// The device is gone (driver reset, unplugged, destroyed). Fatal: open a new one and start the run again.
+    #[error("the device was lost: {reason}. Open a new one and start again")]
+    Lost {
+        /// The driver's words.
+        reason: String,
+    },
+    /// Submitted work did not finish in time. Treat as fatal: the device may be hung.
+    #[error(
+        "the device did not finish within {seconds} s. It may be hung or busy with other work; \
+         restart the program, or give the work to another adapter"
+    )]
+    Timeout {
+        /// How long the host waited.
+        seconds: u64,
+    },
+}
+
+impl GpuError {
+    pub(crate) fn from_wgpu(context: &str, error: wgpu::Error) -> Self {
+        let context = context.to_owned();
+        match error {
+            wgpu::Error::OutOfMemory { source } => Self::OutOfMemory { context, message: source.to_string() },
+            wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+                // wgpu reports a call on a lost device as a validation error.
+                if description.contains("device is lost") {
+                    Self::Lost { reason: description }
+                } else {
+                    Self::Refused { context, message: description }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Kernels: one entry point of a linked program, made ready to dispatch.
+
+use std::collections::BTreeMap;
+
+use super::{Gpu, GpuError, Program};
+
+/// A compute pipeline whose buffers are bound by the names that they have in WGSL.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    name: String,
+    pipeline: wgpu::ComputePipeline,
+    groups: Vec<wgpu::BindGroupLayout>,
+    variables: Vec<Variable>,
+    max_groups: u32,
+}
+
+#[derive(Debug, Clone)]
+struct Variable {
+    name: String,
+    group: usize,
+    binding: u32,
+    kind: wgpu::BufferBindingType,
+}
+
+/// The buffers of one dispatch, in the shape that a [`Kernel`] wants.
+#[derive(Debug, Clone)]
+pub struct Bindings {
+    groups: Vec<wgpu::BindGroup>,
+}
+
+impl Kernel {
+    /// Makes entry point `entry` of `program` ready, with run-time checks: for kernels that hold WGSL of a user's.
+    ///
+    /// `constants` gives values to WGSL `override`s.
+    ///
+    /// # Errors
+    /// [`GpuError::MissingFeature`] and [`GpuError::Limit`] where the device cannot run it,
+    /// [`GpuError::Refused`] where the driver's compiler fails.
+    pub fn new(
+        gpu: &Gpu,
+        program: &Program,
+        entry: &str,
+        constants: &[(&str, f64)],
+    ) -> Result<Self, GpuError> {
+        Self::build(gpu, program, entry, constants, wgpu::ShaderRuntimeChecks::checked())
+    }
+
+    /// [`Kernel::new`] without run-time checks (unless the device is [`Gpu::checked`]).
+    ///
+    /// # Safety
+    /// Whatever its buffers hold, the kernel must index within them, every loop must end, and no divisor may be
+    /// zero.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub unsafe fn trusted(
+        gpu: &Gpu,
+        program: &Program,
+        entry: &str,
+        constants: &[(&str, f64)],
+    ) -> Result<Self, GpuError> {
+        let checks = match gpu.trusting() {
+            true => wgpu::ShaderRuntimeChecks::unchecked(),
+            false => wgpu::ShaderRuntimeChecks::checked(),
+        };
+        Self::build(gpu, program, entry, constants, checks)
+    }
+
+    fn build(
+        gpu: &Gpu,
+        program: &Program,
+        entry: &str,
+        constants: &[(&str, f64)],
+        checks: wgpu::ShaderRuntimeChecks,
+    ) -> Result<Self, GpuError> {
+        let name = format!("{}::{entry}", program.name());
+        let missing = program.features() - gpu.features();
+        if !missing.is_empty() {
+            return Err(GpuError::MissingFeature { kernel: name, feature: format!("{missing:?}") });
+        }
+        let variables = variables(program);
+        let storage = variables.iter().filter(|v| v.kind != wgpu::BufferBindingType::Uniform).count() as u64;
+        let limit = u64::from(gpu.limits().max_storage_buffers_per_shader_stage);
+        if storage > limit {
+            return Err(GpuError::Limit { kernel: name, what: "storage buffers", needed: storage, limit });
+        }
+        let text = match cfg!(target_arch = "wasm32") {
+            true => program.standard_text(),
+            false => program.text().to_owned(),
+        };
+        let (pipeline, groups) = gpu.catch(&name, |device| {
+            let module = wgpu::ShaderModuleDescriptor {
+                label: Some(&name),
+                source: wgpu::ShaderSource::Wgsl(text.into()),
+            };
+            // SAFETY: `checks` leaves something out only where the caller of `trusted` has vouched for it.
+            let module = unsafe { device.create_shader_module_trusted(module, checks) };
+            let groups = layouts(device, &name, &variables);
+            let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(&name),
+                bind_group_layouts: &groups.iter().map(Some).collect::<Vec<_>>(),
+                immediate_size: 0,
+            });
+            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(&name),
+                layout: Some(&layout),
+                module: &module,
+                entry_point: Some(entry),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants,
+                    // Library kernels write workgroup memory before they read it; a user's may not.
+                    zero_initialize_workgroup_memory: checks.bounds_checks,
+                },
+                cache: None,
+            });
+            (pipeline, groups)
+        })?;
+        let max_groups = gpu.limits().max_compute_workgroups_per_dimension;
+        Ok(Self { name, pipeline, groups, variables, max_groups })
+    }
+
+    /// What error messages call the kernel.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Binds buffers by the names of their WGSL variables. Names that the kernel does not have are passed over, so
+    /// that kernels of one family can share a list.
+    ///
+    /// # Errors
+    /// [`GpuError::Unbound`] if a variable is left without a buffer, [`GpuError::Refused`] if one does not fit.
+    pub fn bind(
+        &self,
+        gpu: &Gpu,
+        buffers: &[(&str, wgpu::BindingResource<'_>)],
+    ) -> Result<Bindings, GpuError> {
+        let mut entries = vec![Vec::new(); self.groups.len()];
+        for variable in &self.variables {
+            let (_, resource) = buffers.iter().find(|(name, _)| *name == variable.name).ok_or_else(|| {
+                GpuError::Unbound { kernel: self.name.clone(), variable: variable.name.clone() }
+            })?;
+            entries[variable.group]
+                .push(wgpu::BindGroupEntry { binding: variable.binding, resource: resource.clone() });
+        }
+        let groups = gpu.catch(&self.name, |device| {
+            let groups = self.groups.iter().zip(&entries);
+            groups
+                .map(|(layout, entries)| {
+                    device.create_bind_group(&wgpu::BindGroupDescriptor {
+                        label: Some(&self.name),
+                        layout,
+                        entries,
+                    })
+                })
+                .collect()
+        })?;
+        Ok(Bindings { groups })
+    }
+
+    /// Records a dispatch of `workgroups` workgroups.
+    ///
+    /// Beyond the device's limit per dimension (65,535 by default) the grid gets a second one. The kernel finds
+    /// its number as `workgroup_id.y * num_workgroups.x + workgroup_id.x` and must pass over numbers from
+    /// `workgroups` on.
+    pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, bindings: &Bindings, workgroups: u32) {
+        pass.set_pipeline(&self.pipeline);
+        self.dispatch_again(pass, bindings, workgroups);
+    }
+
+    /// [`Kernel::dispatch`] where this kernel is the last that the pass dispatched: saves setting it again.
+    pub(crate) fn dispatch_again(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &Bindings,
+        workgroups: u32,
+    ) {
+        for (index, group) in (0..).zip(&bindings.groups) {
+            pass.set_bind_group(index, group, &[]);
+        }
+        let (x, y) = grid(workgroups, self.max_groups);
+        pass.dispatch_workgroups(x, y, 1);
+    }
+
+    /// Records a dispatch whose grid is read from `counts` (three `u32`) at byte `offset`.
+    pub fn dispatch_indirect(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &Bindings,
+        counts: &wgpu::Buffer,
+        offset: u64,
+    ) {
+        pass.set_pipeline(&self.pipeline);
+        for (index, group) in (0..).zip(&bindings.groups) {
+            pass.set_bind_group(index, group, &[]);
+        }
+        pass.dispatch_workgroups_indirect(counts, offset);
+    }
+}
+
+/// The smallest two-dimensional grid of at least `workgroups` with at most `max` in a row.
+pub(crate) fn grid(workgroups: u32, max: u32) -> (u32, u32) {
+    let rows = workgroups.div_ceil(max).max(1);
+    (workgroups.div_ceil(rows), rows)
+}
+
+/// The buffers that a program declares, each with its place.
+fn variables(program: &Program) -> Vec<Variable> {
+    let mut variables = Vec::new();
+    for (_, variable) in program.module().global_variables.iter() {
+        let Some(at) = &variable.binding else { continue };
+        let kind = match variable.space {
+            naga::AddressSpace::Uniform => wgpu::BufferBindingType::Uniform,
+            naga::AddressSpace::Storage { access } => {
+                wgpu::BufferBindingType::Storage { read_only: !access.contains(naga::StorageAccess::STORE) }
+            }
+            _ => continue,
+        };
+        variables.push(Variable {
+            name: variable.name.clone().unwrap_or_default(),
+            group: at.group as usize,
+            binding: at.binding,
+            kind,
+        });
+    }
+    variables
+}
+
+/// One layout per group, from the declarations themselves: an entry that a kernel does not use costs nothing.
+fn layouts(device: &wgpu::Device, name: &str, variables: &[Variable]) -> Vec<wgpu::BindGroupLayout> {
+    let mut groups: BTreeMap<usize, Vec<wgpu::BindGroupLayoutEntry>> = BTreeMap::new();
+    for variable in variables {
+        groups.entry(variable.group).or_default().push(wgpu::BindGroupLayoutEntry {
+            binding: variable.binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: variable.kind,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        });
+    }
+    let count = groups.keys().next_back().map_or(0, |last| last + 1);
+    (0..count)
+        .map(|group| {
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some(name),
+                entries: groups.get(&group).map_or(&[], Vec::as_slice),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grid;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_grid_holds_all_workgroups_and_wastes_less_than_a_row(workgroups in 1u32..10_000_000, max in 1u32..70_000) {
+            let (x, y) = grid(workgroups, max);
+            prop_assert!(x <= max);
+            let cells = u64::from(x) * u64::from(y);
+            prop_assert!(cells >= u64::from(workgroups));
+            prop_assert!(cells - u64::from(workgroups) < u64::from(y));
+        }
+    }
+}

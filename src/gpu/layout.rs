@@ -1,0 +1,117 @@
+//! Reflection: how WGSL lays a struct out, so that the host need not be told twice.
+
+use super::Program;
+
+/// A field of a WGSL struct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its first byte within the struct.
+    pub offset: u32,
+    /// Its size in bytes.
+    pub bytes: u32,
+    /// Its type.
+    pub kind: FieldKind,
+}
+
+/// The type of a field, as far as the host has a use for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// `u32`
+    U32,
+    /// `i32`
+    I32,
+    /// `f32`
+    F32,
+    /// `vec2<u32>`: two words, by the library's habit the low and the high half of a 64-bit number.
+    U64,
+    /// Anything else.
+    Other,
+}
+
+/// A WGSL struct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StructLayout {
+    /// Its fields, in order.
+    pub fields: Vec<Field>,
+    /// Its size in bytes, padding included.
+    pub bytes: u32,
+}
+
+impl StructLayout {
+    /// Whether every byte belongs to a field: only then do the struct's bytes mean the same on both sides.
+    pub fn is_dense(&self) -> bool {
+        let mut next = 0;
+        self.fields.iter().all(|field| {
+            let follows = field.offset == next;
+            next = field.offset + field.bytes;
+            follows
+        }) && next == self.bytes
+    }
+}
+
+impl Program {
+    /// The struct called `name`, if the program has one.
+    pub fn layout(&self, name: &str) -> Option<StructLayout> {
+        let module = self.module();
+        module.types.iter().find_map(|(_, ty)| match &ty.inner {
+            naga::TypeInner::Struct { members, span } if ty.name.as_deref() == Some(name) => {
+                Some(StructLayout {
+                    fields: members
+                        .iter()
+                        .map(|member| {
+                            let inner = &module.types[member.ty].inner;
+                            Field {
+                                name: member.name.clone().unwrap_or_default(),
+                                offset: member.offset,
+                                bytes: inner.size(module.to_ctx()),
+                                kind: kind(inner),
+                            }
+                        })
+                        .collect(),
+                    bytes: *span,
+                })
+            }
+            _ => None,
+        })
+    }
+}
+
+fn kind(inner: &naga::TypeInner) -> FieldKind {
+    match *inner {
+        naga::TypeInner::Scalar(naga::Scalar::U32) => FieldKind::U32,
+        naga::TypeInner::Scalar(naga::Scalar::I32) => FieldKind::I32,
+        naga::TypeInner::Scalar(naga::Scalar::F32) => FieldKind::F32,
+        naga::TypeInner::Vector { size: naga::VectorSize::Bi, scalar: naga::Scalar::U32 } => FieldKind::U64,
+        _ => FieldKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Source;
+
+    #[test]
+    fn fields_have_names_offsets_and_types() {
+        let text = "struct S { a: u32, b: f32, c: vec2<u32>, d: i32, @align(8) e: u32 }";
+        let program = Program::link("t", &[Source::new("s.wgsl", text)]).unwrap();
+        let layout = program.layout("S").unwrap();
+        let seen: Vec<_> =
+            layout.fields.iter().map(|f| (f.name.as_str(), f.offset, f.bytes, f.kind)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("a", 0, 4, FieldKind::U32),
+                ("b", 4, 4, FieldKind::F32),
+                ("c", 8, 8, FieldKind::U64),
+                ("d", 16, 4, FieldKind::I32),
+                ("e", 24, 4, FieldKind::U32)
+            ]
+        );
+        assert_eq!(layout.bytes, 32);
+        assert!(!layout.is_dense());
+        assert_eq!(program.layout("T"), None);
+    }
+}

@@ -1,0 +1,312 @@
+//! Joins WGSL files into one module, remembers where each line came from, and lets naga check the result.
+//!
+//! A kernel is linked from files and never generated from text. Two kinds of comment at the top of a file are
+//! read by the linker:
+//!
+//! ```wgsl
+//! // import: random/philox.wgsl      another file of the library; joined once, however often it is named
+//! // requires: int64                 the file needs a device feature: `int64` or `subgroups`
+//! ```
+//!
+//! WGSL needs no declaration order, so *a choice is a file*: two files that define the same functions are two
+//! ways to do the same thing, and the caller links one of them.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+/// A named piece of WGSL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    name: Cow<'static, str>,
+    text: Cow<'static, str>,
+}
+
+impl Source {
+    /// A piece of WGSL; `name` is what error messages call it, usually its path.
+    pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+
+    /// What error messages call this piece.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The WGSL text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    #[doc(hidden)]
+    pub fn beside(rust_file: &str, path: &str, text: &'static str) -> Self {
+        let folder = rust_file.rfind(['/', '\\']).map_or("", |end| &rust_file[..=end]);
+        Self::new(format!("{folder}{path}"), text)
+    }
+}
+
+/// Includes the WGSL file at a path relative to the present Rust file as a [`Source`].
+///
+/// Errors in the WGSL then point at that file and line.
+#[macro_export]
+macro_rules! wgsl {
+    ($path:literal) => {
+        $crate::gpu::Source::beside(file!(), $path, include_str!($path))
+    };
+}
+
+/// Why WGSL files did not make a module.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// An `// import:` names a file that the library does not have.
+    #[error("{file}:{line}: `// import: {import}` names no file of the library")]
+    UnknownImport {
+        /// The importing file.
+        file: String,
+        /// Its line.
+        line: u32,
+        /// The name that was not found.
+        import: String,
+    },
+    /// A `// requires:` names a feature that the linker does not know.
+    #[error("{file}:{line}: `// requires: {feature}` is neither `int64` nor `subgroups`")]
+    UnknownFeature {
+        /// The requiring file.
+        file: String,
+        /// Its line.
+        line: u32,
+        /// The word that was not understood.
+        feature: String,
+    },
+    /// The joined WGSL is wrong; the report points at the files that were joined.
+    #[error("{file}:{line}:{column}: {message}\n{report}")]
+    Wgsl {
+        /// The file that the main label points at.
+        file: String,
+        /// Its line, from 1.
+        line: u32,
+        /// Its column, from 1, in bytes.
+        column: u32,
+        /// What is wrong, in naga's words.
+        message: String,
+        /// The lines in question, marked.
+        report: String,
+    },
+}
+
+/// Where a line of the joined text came from.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    file: usize,
+    line: u32,
+}
+
+/// A checked WGSL module with the map back to its files.
+#[derive(Debug)]
+pub struct Program {
+    name: String,
+    text: String,
+    files: Vec<Source>,
+    lines: Vec<Origin>,
+    features: wgpu::Features,
+    module: naga::Module,
+}
+
+impl Program {
+    /// Joins `sources` and all that they import, each file once, and checks the result.
+    ///
+    /// # Errors
+    /// [`LinkError`], with file and line of the piece that is at fault.
+    pub fn link(name: &str, sources: &[Source]) -> Result<Self, LinkError> {
+        let mut joined = Joined::default();
+        for source in sources {
+            joined.add(source)?;
+        }
+        let Joined { text, files, lines, features, .. } = joined;
+        let mut program =
+            Self { name: name.to_owned(), text, files, lines, features, module: naga::Module::default() };
+        program.module = naga::front::wgsl::parse_str(&program.text).map_err(|error| {
+            let labels: Vec<_> = error.labels().map(|(span, text)| (span, text.to_owned())).collect();
+            program.report(error.message().to_owned(), &labels, error.notes())
+        })?;
+        let mut capabilities = Capabilities::default();
+        capabilities.set(Capabilities::SHADER_INT64, features.contains(wgpu::Features::SHADER_INT64));
+        capabilities.set(Capabilities::SUBGROUP, features.contains(wgpu::Features::SUBGROUP));
+        Validator::new(ValidationFlags::all(), capabilities).validate(&program.module).map_err(|error| {
+            let mut message = error.as_inner().to_string();
+            let mut cause = std::error::Error::source(error.as_inner());
+            while let Some(inner) = cause {
+                let _ = write!(message, ": {inner}");
+                cause = inner.source();
+            }
+            let labels: Vec<_> = error.spans().map(|(span, text)| (*span, text.clone())).collect();
+            program.report(message, &labels, std::iter::empty())
+        })?;
+        Ok(program)
+    }
+
+    /// What error messages call the kernel.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The joined text as naga takes it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The joined text as browsers take it: with the `enable` lines that naga refuses and WebGPU requires.
+    pub fn standard_text(&self) -> String {
+        let enable =
+            if self.features.contains(wgpu::Features::SUBGROUP) { "enable subgroups;\n" } else { "" };
+        format!("{enable}{}", self.text)
+    }
+
+    /// The features that a device needs to run this.
+    pub fn features(&self) -> wgpu::Features {
+        self.features
+    }
+
+    /// The module as naga understood it, for reflection and translation.
+    pub fn module(&self) -> &naga::Module {
+        &self.module
+    }
+
+    /// The file and line that a line of the joined text (from 1) came from.
+    pub fn origin(&self, joined_line: u32) -> Option<(&str, u32)> {
+        let origin = self.lines.get(usize::try_from(joined_line).ok()?.checked_sub(1)?)?;
+        Some((self.files[origin.file].name(), origin.line))
+    }
+
+    fn report<'n>(
+        &self,
+        message: String,
+        labels: &[(naga::Span, String)],
+        notes: impl Iterator<Item = &'n str>,
+    ) -> LinkError {
+        let mut report = String::new();
+        let mut place = None;
+        for (span, label) in labels.iter().filter(|(span, _)| span.is_defined()) {
+            let at = span.location(&self.text);
+            let Some((file, line)) = self.origin(at.line_number) else { continue };
+            place.get_or_insert_with(|| (file.to_owned(), line, at.line_position));
+            let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
+            let indent = at.line_position as usize - 1;
+            let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
+            let _ = writeln!(report, "  --> {file}:{line}:{}", at.line_position);
+            let _ = writeln!(report, "{line:5} | {text}");
+            let _ = writeln!(report, "      | {}{} {label}", " ".repeat(indent), "^".repeat(marks));
+        }
+        for note in notes {
+            let _ = writeln!(report, "  note: {note}");
+        }
+        let (file, line, column) = place.unwrap_or_else(|| (self.name.clone(), 0, 0));
+        LinkError::Wgsl { file, line, column, message, report }
+    }
+}
+
+#[derive(Default)]
+struct Joined {
+    text: String,
+    files: Vec<Source>,
+    lines: Vec<Origin>,
+    features: wgpu::Features,
+    names: HashSet<String>,
+}
+
+impl Joined {
+    fn add(&mut self, source: &Source) -> Result<(), LinkError> {
+        if !self.names.insert(source.name().to_owned()) {
+            return Ok(());
+        }
+        for (number, line) in (1..).zip(source.text().lines()) {
+            let Some(comment) = line.trim().strip_prefix("//") else { continue };
+            let comment = comment.trim();
+            if let Some(import) = comment.strip_prefix("import:").map(str::trim) {
+                let found = crate::shaders::find(import).ok_or_else(|| LinkError::UnknownImport {
+                    file: source.name().to_owned(),
+                    line: number,
+                    import: import.to_owned(),
+                })?;
+                self.add(&found)?;
+            } else if let Some(feature) = comment.strip_prefix("requires:").map(str::trim) {
+                self.features |= match feature {
+                    "int64" => wgpu::Features::SHADER_INT64,
+                    "subgroups" => wgpu::Features::SUBGROUP,
+                    _ => {
+                        return Err(LinkError::UnknownFeature {
+                            file: source.name().to_owned(),
+                            line: number,
+                            feature: feature.to_owned(),
+                        });
+                    }
+                };
+            }
+        }
+        let file = self.files.len();
+        for (number, line) in (1..).zip(source.text().lines()) {
+            self.lines.push(Origin { file, line: number });
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+        self.files.push(source.clone());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(sources: &[Source]) -> (String, u32, String) {
+        match Program::link("test", sources) {
+            Err(LinkError::Wgsl { file, line, message, report, .. }) => {
+                (file, line, format!("{message}\n{report}"))
+            }
+            other => panic!("expected a WGSL error, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_file_is_joined_once() {
+        let one = Source::new("one.wgsl", "const ONE = 1u;\n");
+        let program = Program::link("test", &[one.clone(), one]).unwrap();
+        assert_eq!(program.text(), "const ONE = 1u;\n");
+    }
+
+    #[test]
+    fn a_parse_error_points_at_the_users_file_and_line() {
+        let library = Source::new("library.wgsl", "fn fine() {}\n\n\n");
+        let user = Source::new("mine/model.wgsl", "fn handle() -> u32 {\n    return missing;\n}\n");
+        let (file, line, text) = failure(&[library, user]);
+        assert_eq!((file.as_str(), line), ("mine/model.wgsl", 2));
+        assert!(text.contains("missing") && text.contains("return missing;"), "{text}");
+    }
+
+    #[test]
+    fn a_validation_error_points_at_the_users_file_and_line() {
+        let library = Source::new("library.wgsl", "fn fine() {}\n\n\n");
+        let user = Source::new("model.wgsl", "fn f() -> u32 {\n    var x: u32 = 1u;\n    x = x + 1u;\n}\n");
+        let (file, _, text) = failure(&[library, user]);
+        assert_eq!(file, "model.wgsl");
+        assert!(text.contains("model.wgsl"), "{text}");
+    }
+
+    #[test]
+    fn unknown_directives_are_errors() {
+        let import = Program::link("t", &[Source::new("a.wgsl", "\n// import: no/such.wgsl\n")]);
+        assert!(matches!(import, Err(LinkError::UnknownImport { line: 2, .. })), "{import:?}");
+        let feature = Program::link("t", &[Source::new("a.wgsl", "// requires: wings\n")]);
+        assert!(matches!(feature, Err(LinkError::UnknownFeature { line: 1, .. })), "{feature:?}");
+    }
+
+    #[test]
+    fn browsers_get_the_enable_line() {
+        let program = Program::link("t", &[Source::new("a.wgsl", "// requires: subgroups\n")]).unwrap();
+        assert!(program.standard_text().starts_with("enable subgroups;\n"));
+        assert!(!program.text().contains("enable"));
+    }
+}

@@ -1,0 +1,21 @@
+//! The device and everything that touches it: adapters, limits, buffers, linking and checking WGSL, pipelines,
+//! sliced submission, readback, errors.
+//!
+//! Every other room goes through here; this one knows nothing of them.
+
+mod buffer;
+mod device;
+mod error;
+mod kernel;
+mod layout;
+mod link;
+mod pace;
+
+pub use buffer::Buffer;
+pub(crate) use buffer::Download;
+pub use device::{Gpu, HOST_WAIT};
+pub use error::GpuError;
+pub use kernel::{Bindings, Kernel};
+pub use layout::{Field, FieldKind, StructLayout};
+pub use link::{LinkError, Program, Source};
+pub use pace::{Pace, SLICE};

@@ -1,0 +1,74 @@
+//! Cuts long work into submissions of some tens of milliseconds.
+//!
+//! Drivers kill a job after about two seconds and take the device with it, while a submission costs some hundred
+//! microseconds: work is submitted in slices between the two, sized by what the last ones took.
+
+use std::time::Duration;
+
+/// How long a submission should take.
+pub const SLICE: Duration = Duration::from_millis(30);
+
+/// Chooses how many units of work (windows, steps, pages) go into the next submission.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    units: u32,
+    max: u32,
+}
+
+impl Pace {
+    /// Starts with one unit, because nothing is known of the device yet, and never takes more than `max`.
+    pub fn new(max: u32) -> Self {
+        Self { units: 1, max: max.max(1) }
+    }
+
+    /// Units for the next submission.
+    pub fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// Takes in that a submission of `units` units took `elapsed`.
+    ///
+    /// Grows by a factor of 4 at the most, so that one lucky measurement cannot make the next submission long;
+    /// shrinks at once.
+    pub fn record(&mut self, units: u32, elapsed: Duration) {
+        let fitting = f64::from(units.max(1)) * SLICE.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
+        let cap = f64::from(self.max).min(4.0 * f64::from(units.max(1)));
+        // A float becomes an integer by saturation, and the value lies between 1 and a u32.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let next = fitting.clamp(1.0, cap) as u32;
+        self.units = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_settles_near_the_target() {
+        let mut pace = Pace::new(100_000);
+        let unit = Duration::from_micros(10);
+        for _ in 0..12 {
+            pace.record(pace.units(), unit * pace.units());
+        }
+        let took = unit * pace.units();
+        assert!(took > SLICE / 2 && took < SLICE * 2, "{took:?}");
+    }
+
+    #[test]
+    fn it_shrinks_at_once_and_never_to_zero() {
+        let mut pace = Pace::new(1000);
+        pace.record(1000, Duration::from_millis(1));
+        pace.record(pace.units(), Duration::from_secs(100));
+        assert_eq!(pace.units(), 1);
+    }
+
+    #[test]
+    fn it_keeps_to_its_maximum() {
+        let mut pace = Pace::new(7);
+        for _ in 0..10 {
+            pace.record(pace.units(), Duration::ZERO);
+        }
+        assert_eq!(pace.units(), 7);
+    }
+}
