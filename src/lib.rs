@@ -3,3 +3,4 @@
 pub mod gpu;
 #[allow(dead_code, reason = "used by the rooms that follow")]
 mod shaders;
+pub mod time;

@@ -8,7 +8,7 @@ macro_rules! files {
     };
 }
 
-files! {}
+files! { "time/ticks.wgsl" }
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
