@@ -1,6 +1,7 @@
 //! Discrete-event simulation on any GPU, through wgpu and WGSL.
 
 pub mod gpu;
+pub mod random;
 #[allow(dead_code, reason = "used by the rooms that follow")]
 mod shaders;
 pub mod time;
