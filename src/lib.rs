@@ -1,7 +1,9 @@
 //! Discrete-event simulation on any GPU, through wgpu and WGSL.
 
 pub mod gpu;
+pub mod models;
+pub mod pdes;
+pub mod queue;
 pub mod random;
-#[allow(dead_code, reason = "used by the rooms that follow")]
 mod shaders;
 pub mod time;

@@ -9,6 +9,18 @@ macro_rules! files {
 }
 
 files! {
+    "models/phold.wgsl",
+    "pdes/digest.wgsl",
+    "pdes/engine.wgsl",
+    "pdes/fingerprint.wgsl",
+    "pdes/gather.wgsl",
+    "pdes/init.wgsl",
+    "pdes/model.wgsl",
+    "pdes/reduce.wgsl",
+    "pdes/window.wgsl",
+    "queue/cb_seq.wgsl",
+    "queue/heap.wgsl",
+    "queue/order.wgsl",
     "random/distributions.wgsl",
     "random/mul_wide.wgsl",
     "random/mul_wide_int64.wgsl",
