@@ -1,5 +1,7 @@
 //! Discrete-event simulation on any GPU, through wgpu and WGSL.
 
+#![warn(clippy::cast_possible_truncation)] // a truncated index or count is a wrong simulation
+
 pub mod gpu;
 pub mod models;
 pub mod pdes;

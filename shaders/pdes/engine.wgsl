@@ -6,7 +6,7 @@
 //                 reads; so a window may also be cut into several dispatches, each of some workgroups
 //   control       2 halves of CONTROL_WORDS: see below
 //   partials      2 x run.groups, then 1 for the second reduction: (earliest time (2), events executed, unused)
-//   queue_events  lps x queue_capacity events: the pending event sets
+//   queue_events  lps x queue_stride events: the pending event sets
 //   lps           2 x lps: first (time of the first pending event (2), queue meta words (2)),
 //                 then (events executed (2), fingerprint of them (2))
 //   mail_events   2 x lps x mail_capacity events: what was sent in the last window and is sent in this one. The halves
@@ -29,6 +29,7 @@ struct Run {
     partials_count: u32,
     first_group: u32,
     state_words: u32,
+    queue_stride: u32,
 }
 
 @group(0) @binding(0) var<uniform> run: Run;
@@ -63,6 +64,10 @@ fn group_number(id: vec3<u32>, grid: vec3<u32>) -> u32 {
 
 fn queue_capacity() -> u32 {
     return run.queue_capacity;
+}
+
+fn queue_stride() -> u32 {
+    return run.queue_stride;
 }
 
 // The half of the mailboxes that the window after those done empties; it fills the other.

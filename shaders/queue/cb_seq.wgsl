@@ -1,7 +1,7 @@
 // Priority queue: circular buffer with sequential insertion, CB-SEQ (Baudis et al., section III.A).
 // One thread serves one queue.
 //
-// queue_events   all queues, `QUEUE_CAPACITY` slots of 16 bytes each, one queue after the other
+// queue_events   all queues, queue_stride() slots of 16 bytes each, one queue after the other
 //
 // The events of a queue lie in order from its front slot on, around the end of the buffer. Insertion moves
 // events by one slot until the place of the new one is found: from the back, which is short for events that lie
@@ -10,7 +10,7 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, front slot).
 //
-// needs: event_before (queue/order.wgsl or another total order), queue_events, queue_capacity()
+// needs: event_before (queue/order.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
 
 override CB_BACKWARD: bool = true;
 
@@ -20,7 +20,7 @@ var<private> queue_front: u32;
 
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
-    queue_base = owner * queue_capacity();
+    queue_base = owner * queue_stride();
     queue_length = kept.x;
     queue_front = kept.y;
 }
@@ -87,7 +87,7 @@ fn queue_peek(index: u32) -> vec4<u32> {
 
 // The place in `queue_events` for event number `index` of those that `queue_adopt` will take over.
 fn queue_place(owner: u32, index: u32) -> u32 {
-    return owner * queue_capacity() + index;
+    return owner * queue_stride() + index;
 }
 
 // Makes a queue of `count` events that lie unordered at `queue_place`; the opened queue must be empty.

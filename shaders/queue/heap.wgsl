@@ -1,18 +1,21 @@
 // Priority queue: implicit binary heap (Baudis et al., section III.B). One thread serves one queue.
 //
-// queue_events   all queues, `QUEUE_CAPACITY` slots of 16 bytes each, one queue after the other
+// queue_events   all queues, queue_stride() slots of 16 bytes each, one queue after the other
+//
+// The root lies in slot 1 of an even stride, so that two siblings share 32 aligned bytes: one memory transaction for
+// each level on the way down.
 //
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, unused).
 //
-// needs: event_before (queue/order.wgsl or another total order), queue_events, queue_capacity()
+// needs: event_before (queue/order.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
 
 var<private> queue_base: u32;
 var<private> queue_length: u32;
 
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
-    queue_base = owner * queue_capacity();
+    queue_base = owner * queue_stride() + 1u;
     queue_length = kept.x;
 }
 
@@ -80,7 +83,7 @@ fn queue_peek(index: u32) -> vec4<u32> {
 
 // The place in `queue_events` for event number `index` of those that `queue_adopt` will take over.
 fn queue_place(owner: u32, index: u32) -> u32 {
-    return owner * queue_capacity() + index;
+    return owner * queue_stride() + 1u + index;
 }
 
 // Makes a queue of `count` events that lie unordered at `queue_place`; the opened queue must be empty.

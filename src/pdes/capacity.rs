@@ -2,6 +2,10 @@
 
 use statrs::distribution::{DiscreteCDF, Poisson};
 
+use crate::queue::QueueDesign;
+
+use super::Event;
+
 /// Room for events, per LP. An event takes 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
@@ -24,6 +28,12 @@ impl Capacity {
     /// [`Capacity::TAIL`].
     pub fn poisson(held: f64, sent: f64) -> Self {
         Self { queue: bound(held, Self::TAIL), mailbox: bound(sent, Self::TAIL) }
+    }
+
+    /// Bytes of the largest buffer that `lps` LPs take, whatever the queue design: a device must be able to bind it.
+    pub fn largest_buffer(&self, lps: u32) -> u64 {
+        let queues = QueueDesign::ALL.map(|design| design.stride(self.queue)).into_iter().max().unwrap_or(0);
+        size_of::<Event>() as u64 * u64::from(lps) * queues.max(2 * u64::from(self.mailbox))
     }
 }
 

@@ -64,7 +64,7 @@ struct Run {
     partials_count: u32,
     first_group: u32,
     state_words: u32,
-    _pad: u32,
+    queue_stride: u32,
 }
 
 #[derive(Debug)]
@@ -104,8 +104,12 @@ const DISPATCH_LPS: u32 = 1 << 20;
 /// own merges them first.
 const DIRECT_PARTIALS: u32 = 1024;
 
-/// Up to this queue capacity, CB-SEQ is the faster design; beyond, the heap is.
-const SHORT_QUEUE: u32 = 64;
+/// Up to this queue capacity, CB-SEQ is the faster design; beyond, the heap is. (PHOLD with 4 events per LP needs room
+/// for 33, and with 16 for 63.)
+const SHORT_QUEUE: u32 = 40;
+
+/// From this many LPs on, the larger workgroup is faster; below, the smaller one spreads LPs over more processors.
+const MANY_LPS: u32 = 16_384;
 
 /// Windows in one submission at the most.
 const MAX_WINDOWS: u32 = 4096;
@@ -123,23 +127,23 @@ impl<M: Model> Simulation<M> {
                 return Err(SimulationError::NoCapacity { what });
             }
         }
-        fits(gpu, "queues", capacity.queue, 1, model.lps())?;
-        fits(gpu, "mailboxes", capacity.mailbox, 2, model.lps())?;
         let queue = options.queue.unwrap_or(if capacity.queue <= SHORT_QUEUE {
             QueueDesign::CbSeq(Traverse::BackToFront)
         } else {
             QueueDesign::Heap
         });
+        let queue_stride = fits(gpu, "queues", capacity.queue, queue.stride(capacity.queue), model.lps())?;
+        fits(gpu, "mailboxes", capacity.mailbox, 2 * u64::from(capacity.mailbox), model.lps())?;
         let programs = Programs::link(gpu, model, queue)?;
         let state_bytes = programs.check_layouts(model)?;
 
-        let group = options.workgroup.unwrap_or(64);
+        let group = options.workgroup.unwrap_or(if model.lps() >= MANY_LPS { 256 } else { 64 });
         let groups = model.lps().div_ceil(group);
         let lps = u64::from(model.lps());
         let buffers = Buffers {
             control: Buffer::storage(gpu, "control", 2 * CONTROL_WORDS as u64)?,
             partials: Buffer::storage(gpu, "partials", 2 * u64::from(groups) + 1)?,
-            queue_events: Buffer::storage(gpu, "queues", lps * u64::from(capacity.queue))?,
+            queue_events: Buffer::storage(gpu, "queues", lps * u64::from(queue_stride))?,
             lps: Buffer::storage(gpu, "LPs", 2 * lps)?,
             mail_events: Buffer::storage(gpu, "mailboxes", 2 * lps * u64::from(capacity.mailbox))?,
             mail_counts: Buffer::storage(gpu, "mailbox counts", 2 * lps)?,
@@ -153,8 +157,8 @@ impl<M: Model> Simulation<M> {
 
         let params = Buffer::uniform(gpu, "model parameters", &model.params())?;
         let data = Buffer::storage_from(gpu, "model data", model.data())?;
-        let constants: Vec<_> =
-            [("GROUP", f64::from(group))].into_iter().chain(queue.constants().iter().copied()).collect();
+        let size = ("GROUP", f64::from(group));
+        let constants: Vec<_> = queue.constants().iter().copied().chain([size]).collect();
         let kernel = |program, entry| Kernel::new(gpu, program, entry, &constants);
         let window = kernel(&programs.window, "window")?;
         let digest = kernel(&programs.digest, "digest")?;
@@ -175,7 +179,7 @@ impl<M: Model> Simulation<M> {
             partials_count: if gathered { 1 } else { groups },
             first_group: 0,
             state_words: state_bytes / 4,
-            _pad: 0,
+            queue_stride,
         };
         let bind = |kernel: &Kernel, run: &Buffer<Run>| {
             let mut all = buffers.bindings();
@@ -200,7 +204,7 @@ impl<M: Model> Simulation<M> {
         let gather = match gathered {
             false => None,
             true => {
-                let kernel = kernel(&programs.gather, "gather")?;
+                let kernel = Kernel::new(gpu, &programs.gather, "gather", &[size])?;
                 let [even, odd] = &chunks[0].runs;
                 let bindings = [bind(&kernel, even)?, bind(&kernel, odd)?];
                 Some(Gather { kernel, bindings })
@@ -372,7 +376,7 @@ impl<M: Model> Simulation<M> {
         let counts = self.buffers.mail_counts.read(&self.gpu)?;
         let mails = self.buffers.mail_events.read(&self.gpu)?;
         let mut pending = Vec::new();
-        let (queue_room, mail_room) = (self.run.queue_capacity as usize, self.run.mail_capacity as usize);
+        let (queue_room, mail_room) = (self.run.queue_stride as usize, self.run.mail_capacity as usize);
         for lp in 0..self.run.lps {
             let row = lp as usize;
             let meta = [lps[row][2], lps[row][3]];
@@ -471,16 +475,18 @@ impl<S: bytemuck::Pod> Buffers<S> {
     }
 }
 
-fn fits(gpu: &Gpu, what: &'static str, capacity: u32, halves: u64, lps: u32) -> Result<(), SimulationError> {
-    let row = size_of::<Event>() as u64 * halves * u64::from(lps);
-    let (needed, limit) = (row * u64::from(capacity), gpu.max_buffer_bytes());
-    // Kernels index events by 32 bits.
-    let limit = limit.min(size_of::<Event>() as u64 * u64::from(u32::MAX));
+/// Checks that `slots` slots for each LP can be bound, and returns their number.
+fn fits(gpu: &Gpu, what: &'static str, capacity: u32, slots: u64, lps: u32) -> Result<u32, SimulationError> {
+    let row = size_of::<Event>() as u64 * u64::from(lps);
+    // Kernels number slots by 32 bits.
+    let limit = gpu.max_buffer_bytes().min(size_of::<Event>() as u64 * u64::from(u32::MAX));
+    let needed = row.saturating_mul(slots);
     if needed > limit {
-        let largest = limit / row;
+        // How many slots an event takes is the same for the largest capacity, but for rounding.
+        let largest = limit / row * u64::from(capacity) / slots;
         return Err(SimulationError::TooLarge { what, capacity, lps, needed, limit, largest });
     }
-    Ok(())
+    Ok(u32::try_from(slots).expect("slots of all LPs have 32-bit numbers"))
 }
 
 struct Programs {
@@ -561,6 +567,7 @@ mod tests {
             ("partials_count", offset_of!(Run, partials_count)),
             ("first_group", offset_of!(Run, first_group)),
             ("state_words", offset_of!(Run, state_words)),
+            ("queue_stride", offset_of!(Run, queue_stride)),
         ];
         assert_eq!(offsets, expected);
         assert_eq!(layout.bytes as usize, size_of::<Run>());

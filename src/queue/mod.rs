@@ -2,8 +2,9 @@
 //!
 //! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_push`,
 //! `queue_pop`, `queue_peek`, `queue_place` and `queue_adopt` over events of 16 bytes, in any total order that a
-//! function `event_before` gives. The kernel that is linked with it brings the buffer `queue_events` and a function
-//! `queue_capacity`.
+//! function `event_before` gives. The kernel that is linked with it brings the buffer `queue_events` and the functions
+//! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots from one queue to
+//! the next).
 //!
 //! The designs and their names are those of Baudis et al., section III.
 
@@ -64,11 +65,19 @@ impl QueueDesign {
         }
     }
 
+    /// The slots that a queue of `capacity` events takes, of 16 bytes each.
+    pub fn stride(self, capacity: u32) -> u64 {
+        match self {
+            Self::Heap => (u64::from(capacity) + 1).next_multiple_of(2),
+            Self::CbSeq(_) => u64::from(capacity),
+        }
+    }
+
     /// The slots, within its queue, of the events that a queue with these meta words holds.
     pub(crate) fn slots(self, meta: [u32; 2], capacity: u32) -> impl Iterator<Item = u32> {
         let [length, front] = meta;
         (0..length).map(move |i| match self {
-            Self::Heap => i,
+            Self::Heap => i + 1,
             Self::CbSeq(_) => {
                 let slot = u64::from(front) + u64::from(i);
                 u32::try_from(slot % u64::from(capacity)).expect("a slot lies below the capacity")
