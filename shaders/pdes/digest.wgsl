@@ -32,6 +32,7 @@ fn digest_lp(lp: u32) -> vec2<u32> {
     for (var i = 0u; i < mails; i += 1u) {
         sum = digest_add(sum, digest_event(DIGEST_PENDING, lp, mail_events[mailbox * run.mail_capacity + i]));
     }
+    if loops_cut() { fail(run.parity, lp, LOOPS_CUT); }
     return sum;
 }
 

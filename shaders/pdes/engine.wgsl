@@ -54,6 +54,7 @@ const MAILBOX_FULL = 1u;
 const LOOKAHEAD = 2u;
 const DESTINATION = 3u;
 const TIME_OVERFLOW = 4u;
+const LOOPS_CUT = 5u;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
 
@@ -79,6 +80,18 @@ fn mail_half() -> u32 {
 // found whatever the order of threads; later dispatches do nothing.
 fn fail(half: u32, lp: u32, kind: u32) {
     atomicMin(&control[half * CONTROL_WORDS + FAILURE], lp * 8u + kind);
+}
+
+// Whether the driver has ended a loop of this invocation before its time. llvmpipe does, without a word, once an
+// invocation has made 65,535 iterations in all its loops together; from then on a loop body runs once. So does this
+// one, whose bound of two the compiler cannot know.
+fn loops_cut() -> bool {
+    let two = min(run.lps, 1u) + 1u;
+    var seen = 0u;
+    for (var i = 0u; i < two; i += 1u) {
+        seen += 1u;
+    }
+    return seen != two;
 }
 
 // The earlier time and the sum of the counts.

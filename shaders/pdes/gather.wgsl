@@ -1,5 +1,6 @@
 // The second reduction, for runs of many workgroups: merges the partials of a half into one, so that the next
-// window need not read them all in every workgroup. One workgroup.
+// window need not read them all in every workgroup. One workgroup, whatever the size of those of the window: with
+// 256 threads no loop is long.
 //
 // import: pdes/engine.wgsl
 // import: pdes/reduce.wgsl

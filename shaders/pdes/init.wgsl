@@ -39,6 +39,7 @@ fn init_lps(
     var state: State;
     init(lp, &state);
     states[lp] = state;
+    if loops_cut() { fail(0u, lp, LOOPS_CUT); }
 }
 
 @compute @workgroup_size(GROUP)
@@ -59,6 +60,7 @@ fn settle_lps(
         }
         lps[lp] = vec4<u32>(mine.xy, queue_close());
         lps[run.lps + lp] = vec4<u32>(0u);
+        if loops_cut() { fail(0u, lp, LOOPS_CUT); }
     }
     let all_lps = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {

@@ -90,6 +90,7 @@ fn advance(lp: u32, horizon: vec2<u32>) -> vec4<u32> {
         lps[run.lps + lp] = vec4<u32>(number, digest);
     }
     lps[lp] = vec4<u32>(first, queue_close());
+    if loops_cut() { fail(1u - run.parity, lp, LOOPS_CUT); }
     return vec4<u32>(time_min(first, window_sent), executed, 0u);
 }
 

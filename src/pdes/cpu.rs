@@ -149,6 +149,17 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 }
 
+impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CpuSimulation")
+            .field("model", &self.model.name())
+            .field("events", &self.events)
+            .field("pending", &self.pending.len())
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What both engines refuse.
 pub(super) fn check<M: super::Model>(model: &M) -> Result<(), SimulationError> {
     let lookahead = model.lookahead();

@@ -119,12 +119,24 @@ pub enum FaultKind {
     /// An event was scheduled beyond the last tick.
     #[error("an event was scheduled beyond the last tick of 64 bits (choose a coarser resolution)")]
     TimeOverflow,
+    /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535 iterations in all loops of
+    /// an LP's window together.
+    #[error(
+        "the driver ended a loop early, because the LP had too much to do in one dispatch (spread events over more LPs,          use the heap instead of a circular buffer, or use another adapter)"
+    )]
+    LoopsCut,
 }
 
 impl FaultKind {
     /// The kinds by their number in `shaders/pdes/engine.wgsl`.
-    const BY_NUMBER: [Self; 5] =
-        [Self::QueueFull, Self::MailboxFull, Self::Lookahead, Self::Destination, Self::TimeOverflow];
+    const BY_NUMBER: [Self; 6] = [
+        Self::QueueFull,
+        Self::MailboxFull,
+        Self::Lookahead,
+        Self::Destination,
+        Self::TimeOverflow,
+        Self::LoopsCut,
+    ];
 }
 
 /// LPs are numbered below this: a failure is recorded as `lp * 8 + kind` in one word.

@@ -29,7 +29,6 @@ pub struct Options {
 ///
 /// The LPs' states stay on the device between calls, where an application's own passes can bind them
 /// ([`Simulation::states_buffer`]).
-#[derive(Debug)]
 pub struct Simulation<M: Model> {
     gpu: Gpu,
     queue: QueueDesign,
@@ -105,7 +104,7 @@ const DISPATCH_LPS: u32 = 1 << 20;
 const DIRECT_PARTIALS: u32 = 1024;
 
 /// Up to this queue capacity, CB-SEQ is the faster design; beyond, the heap is. (PHOLD with 4 events per LP needs room
-/// for 33, and with 16 for 63.)
+/// for 32, and with 16 for 62.)
 const SHORT_QUEUE: u32 = 40;
 
 /// From this many LPs on, the larger workgroup is faster; below, the smaller one spreads LPs over more processors.
@@ -204,7 +203,7 @@ impl<M: Model> Simulation<M> {
         let gather = match gathered {
             false => None,
             true => {
-                let kernel = Kernel::new(gpu, &programs.gather, "gather", &[size])?;
+                let kernel = Kernel::new(gpu, &programs.gather, "gather", &[("GROUP", 256.0)])?;
                 let [even, odd] = &chunks[0].runs;
                 let bindings = [bind(&kernel, even)?, bind(&kernel, odd)?];
                 Some(Gather { kernel, bindings })
@@ -408,6 +407,8 @@ impl<M: Model> Simulation<M> {
             self.gpu.submit(encoder)?;
         }
         let digests = self.buffers.digests.read(&self.gpu)?;
+        let control = self.buffers.control.read(&self.gpu)?;
+        Self::fault_in(&control[self.parity * CONTROL_WORDS..])?;
         Ok(Fingerprint(digests.into_iter().fold(0, u64::wrapping_add)))
     }
 
@@ -430,19 +431,35 @@ impl<M: Model> Simulation<M> {
 
     fn progress_from(&mut self, bytes: &[u8]) -> Result<Progress, SimulationError> {
         let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-        let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
-        let (windows, events, now) = (number(0).get(), number(2).get(), number(4));
-        let (stopped, failure) = (words[6] != 0, words[7]);
-        if let Some(fault) = Fault::decode(failure, windows) {
+        if let Err(fault) = Self::fault_in(&words) {
             self.fault = Some(fault);
         }
         self.faultless()?;
+        let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
+        let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), words[6] != 0);
         let until = Until { time: self.run.until, events: self.run.event_limit };
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }
 
+    /// The failure that a half of `control` tells of.
+    fn fault_in(half: &[u32]) -> Result<(), Fault> {
+        let windows = Ticks::from_words([half[0], half[1]]).get();
+        Fault::decode(half[7], windows).map_or(Ok(()), Err)
+    }
+
     fn faultless(&self) -> Result<(), SimulationError> {
         self.fault.map_or(Ok(()), |fault| Err(fault.into()))
+    }
+}
+
+impl<M: Model> std::fmt::Debug for Simulation<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation")
+            .field("gpu", &self.gpu)
+            .field("queue", &self.queue)
+            .field("run", &self.run)
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
     }
 }
 
