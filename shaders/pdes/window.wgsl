@@ -18,6 +18,24 @@ var<private> window_outbox: u32;      // the half of the mailboxes that this win
 var<private> window_least: vec2<u32>; // earliest time that the present event may schedule for
 var<private> window_sent: vec2<u32>;  // earliest time that was scheduled in this window
 
+// The event whose place in a mailbox was asked for last. It is put there when the next one asks, or at the end:
+// the answer takes long, and the work in between hides that.
+var<private> posted: bool;
+var<private> posted_lp: u32;
+var<private> posted_index: u32;
+var<private> posted_event: vec4<u32>;
+
+fn post() {
+    if !posted { return; }
+    posted = false;
+    if posted_index >= run.mail_capacity {
+        fail(1u - run.parity, posted_lp, MAILBOX_FULL);
+        return;
+    }
+    let mailbox = window_outbox * run.lps + posted_lp;
+    mail_events[mailbox * run.mail_capacity + posted_index] = posted_event;
+}
+
 fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
     let next = 1u - run.parity;
     if lp >= run.lps {
@@ -32,13 +50,11 @@ fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
         fail(next, window_lp, LOOKAHEAD);
         return;
     }
-    let mailbox = window_outbox * run.lps + lp;
-    let index = atomicAdd(&mail_counts[mailbox], 1u);
-    if index >= run.mail_capacity {
-        fail(next, lp, MAILBOX_FULL);
-        return;
-    }
-    mail_events[mailbox * run.mail_capacity + index] = vec4<u32>(time, payload);
+    post();
+    posted = true;
+    posted_lp = lp;
+    posted_index = atomicAdd(&mail_counts[window_outbox * run.lps + lp], 1u);
+    posted_event = vec4<u32>(time, payload);
     window_sent = time_min(window_sent, time);
 }
 
@@ -86,6 +102,7 @@ fn advance(lp: u32, horizon: vec2<u32>) -> vec4<u32> {
             stream_open(run.seed, lp, number);
             handle(lp, Event(event.xy, event.zw), &state);
         }
+        post();
         states[lp] = state;
         lps[run.lps + lp] = vec4<u32>(number, digest);
     }
