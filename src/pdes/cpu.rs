@@ -12,7 +12,6 @@ use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::{Context, CpuModel, Event, Fingerprint, Progress, Until};
 
 /// A simulation on the CPU, one event after the other.
-#[derive(Debug)]
 pub struct CpuSimulation<'m, M: CpuModel> {
     model: &'m M,
     seed: u64,

@@ -137,6 +137,10 @@ impl<M: Model> Simulation<M> {
         let state_bytes = programs.check_layouts(model)?;
 
         let group = options.workgroup.unwrap_or(if model.lps() >= MANY_LPS { 256 } else { 64 });
+        let max = gpu.limits().max_compute_invocations_per_workgroup;
+        if !group.is_power_of_two() || group > max {
+            return Err(SimulationError::Workgroup { threads: group, max });
+        }
         let groups = model.lps().div_ceil(group);
         let lps = u64::from(model.lps());
         let buffers = Buffers {
@@ -156,7 +160,6 @@ impl<M: Model> Simulation<M> {
 
         let params = Buffer::uniform(gpu, "model parameters", &model.params())?;
         let data = Buffer::storage_from(gpu, "model data", model.data())?;
-        let size = ("GROUP", f64::from(group));
         let constants = constants(queue, group);
         let kernel = |program, entry| Kernel::new(gpu, program, entry, &constants);
         let window = kernel(&programs.window, "window")?;
