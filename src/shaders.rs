@@ -8,7 +8,42 @@ macro_rules! files {
     };
 }
 
-files! {}
+files! {
+    "primitives/acc_max.wgsl",
+    "primitives/acc_min.wgsl",
+    "primitives/acc_packed.wgsl",
+    "primitives/acc_sum.wgsl",
+    "primitives/acc_sum_wide.wgsl",
+    "primitives/block_baseline.wgsl",
+    "primitives/count.wgsl",
+    "primitives/digits.wgsl",
+    "primitives/downsweep.wgsl",
+    "primitives/finish.wgsl",
+    "primitives/finished_wide.wgsl",
+    "primitives/finished_word.wgsl",
+    "primitives/histogram.wgsl",
+    "primitives/items_8.wgsl",
+    "primitives/key_wide.wgsl",
+    "primitives/key_word.wgsl",
+    "primitives/keys.wgsl",
+    "primitives/lift_f32.wgsl",
+    "primitives/lift_flag.wgsl",
+    "primitives/lift_i32.wgsl",
+    "primitives/lift_u32.wgsl",
+    "primitives/output_wide.wgsl",
+    "primitives/output_word.wgsl",
+    "primitives/pick.wgsl",
+    "primitives/picked_index.wgsl",
+    "primitives/picked_value.wgsl",
+    "primitives/rank_baseline.wgsl",
+    "primitives/scatter.wgsl",
+    "primitives/spine.wgsl",
+    "primitives/total_wide.wgsl",
+    "primitives/total_word.wgsl",
+    "primitives/upsweep.wgsl",
+    "primitives/values_none.wgsl",
+    "primitives/values_word.wgsl",
+}
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
