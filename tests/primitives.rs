@@ -7,7 +7,7 @@ mod common;
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu};
 use eventhorizon::primitives::{
-    Compact, Count, PrimitiveError, RadixSort, Reduce, Scan, ScanKind, SortKey, Status, Task, keys,
+    Compact, Count, PrimitiveError, RadixSort, Reduce, Scan, ScanKind, SortKey, Status, Task, Tuning, keys,
 };
 use proptest::prelude::*;
 
