@@ -191,7 +191,7 @@ fn compaction_keeps_what_is_flagged_in_order_at_every_length() {
         for len in lengths() {
             for one_in in [1, 2, 100, u64::MAX] {
                 let flags: Vec<u32> = (0..len)
-                    .map(|_| if random.next() % one_in == 0 { random.next() as u32 | 4 } else { 0 })
+                    .map(|_| if random.next().is_multiple_of(one_in) { random.next() as u32 | 4 } else { 0 })
                     .collect();
                 let values = random.words(len);
                 let count = Count::host(&gpu, len as u64).unwrap();
