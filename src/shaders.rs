@@ -9,6 +9,15 @@ macro_rules! files {
 }
 
 files! {
+    "models/phold.wgsl",
+    "pdes/digest.wgsl",
+    "pdes/engine.wgsl",
+    "pdes/fingerprint.wgsl",
+    "pdes/gather.wgsl",
+    "pdes/init.wgsl",
+    "pdes/model.wgsl",
+    "pdes/reduce.wgsl",
+    "pdes/window.wgsl",
     "primitives/acc_max.wgsl",
     "primitives/acc_min.wgsl",
     "primitives/acc_packed.wgsl",
@@ -48,6 +57,15 @@ files! {
     "primitives/upsweep.wgsl",
     "primitives/values_none.wgsl",
     "primitives/values_word.wgsl",
+    "queue/cb_seq.wgsl",
+    "queue/heap.wgsl",
+    "queue/order.wgsl",
+    "random/distributions.wgsl",
+    "random/mul_wide.wgsl",
+    "random/mul_wide_int64.wgsl",
+    "random/philox.wgsl",
+    "random/stream.wgsl",
+    "time/ticks.wgsl",
 }
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
