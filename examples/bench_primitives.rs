@@ -218,7 +218,7 @@ impl Work<'_> {
 
     fn line(&self, name: &str, seconds: f64, bytes: u64) {
         let rate = self.n as f64 / seconds / 1e9;
-        println!("{name:<44} {:>10.4} {rate:>10.2} {:>8.0}", seconds * 1e3, rate * bytes as f64);
+        println!("{name:<44} {:>10.4} {rate:>10.3} {:>8.0}", seconds * 1e3, rate * bytes as f64);
     }
 }
 
