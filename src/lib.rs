@@ -10,6 +10,7 @@
 pub mod gpu;
 pub mod models;
 pub mod pdes;
+pub mod primitives;
 pub mod queue;
 pub mod random;
 mod shaders;
