@@ -8,7 +8,17 @@ macro_rules! files {
     };
 }
 
-files! {}
+files! {
+    "matching/boxes.wgsl",
+    "matching/brute.wgsl",
+    "matching/import.wgsl",
+    "matching/offsets.wgsl",
+    "matching/overlap.wgsl",
+    "matching/params.wgsl",
+    "matching/sink_count.wgsl",
+    "matching/sink_pairs.wgsl",
+    "matching/workgroup.wgsl",
+}
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
