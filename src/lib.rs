@@ -2,5 +2,6 @@
 
 pub mod gpu;
 pub mod matching;
+pub mod primitives;
 #[allow(dead_code, reason = "used by the rooms that follow")]
 mod shaders;

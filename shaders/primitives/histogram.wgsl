@@ -1,0 +1,37 @@
+// The first step of a radix sort's pass: how often each digit occurs in each workgroup's share.
+//
+// keys    the keys in their present order
+// counts  counts[digit * workgroups + workgroup]
+//
+// One thread serves ITEMS keys of a tile; a workgroup serves a contiguous run of tiles (`share`).
+// import: primitives/count.wgsl
+
+const DIGITS = 256u;
+
+@group(0) @binding(3) var<storage, read> keys: array<Key>;
+@group(0) @binding(4) var<storage, read_write> counts: array<u32>;
+
+var<workgroup> bins: array<atomic<u32>, DIGITS>;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn histogram(at: Place) {
+    let n = length();
+    let lane = lane_of(at);
+    if at.group.x == 0u && lane == 0u {
+        report_length();
+    }
+    for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
+        atomicStore(&bins[digit], 0u);
+    }
+    workgroupBarrier();
+    let tile_size = GROUP_SIZE * ITEMS;
+    let tiles = share(n, tile_size, at.group.x, at.groups.x);
+    let end = min(tiles.y * tile_size, n);
+    for (var i = tiles.x * tile_size + lane; i < end; i += GROUP_SIZE) {
+        atomicAdd(&bins[digit_of(keys[i])], 1u);
+    }
+    workgroupBarrier();
+    for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
+        counts[digit * at.groups.x + at.group.x] = atomicLoad(&bins[digit]);
+    }
+}
