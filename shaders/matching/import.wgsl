@@ -10,9 +10,10 @@
 //
 // One thread per region.
 
-override DIMS: u32 = 1u;
+// import: matching/dims.wgsl
+// import: matching/workgroup.wgsl
+
 override KIND: u32 = 0u;
-override SIZE: u32 = 256u;
 
 const SIGN = 0x80000000u;
 
@@ -51,7 +52,7 @@ fn import_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
         atomicStore(&filled, 0u);
     }
     workgroupBarrier();
-    let i = (group.y * groups.x + group.x) * SIZE + lane;
+    let i = number(group, groups) * SIZE + lane;
     if i < params.count {
         var is_empty = false;
         for (var d = 0u; d < DIMS; d++) {

@@ -1,7 +1,7 @@
 // Boxes of keys and the test of Algorithm 1 of Marzolla and D'Angelo (2020), for half-open intervals in DIMS
 // dimensions. Empty regions hold keys that fail it (import.wgsl).
 
-override DIMS: u32 = 1u;
+// import: matching/dims.wgsl
 
 // Bounds in dimensions from DIMS on are not looked at.
 struct Box {

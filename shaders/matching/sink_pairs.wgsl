@@ -13,10 +13,9 @@
 var<private> next: vec2<u32>;
 
 fn wanted(task: u32) -> bool {
-    let from_page = subtract(offsets[task], params.window);
-    let some_follow = at_most(vec2(params.window.x, params.window.y), offsets[task + 1u]);
-    let starts_before_end = !at_most(params.window, offsets[task]) || (from_page.y == 0u && from_page.x < params.room);
-    return some_follow && starts_before_end && any(offsets[task] != offsets[task + 1u]);
+    let page_end = add(params.window, vec2(params.room, 0u));
+    return !at_most(offsets[task + 1u], params.window) && !at_most(page_end, offsets[task])
+        && any(offsets[task] != offsets[task + 1u]);
 }
 
 fn begin(task: u32, lane: u32, hits: u32) -> bool {

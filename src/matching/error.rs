@@ -1,6 +1,7 @@
 //! What can go wrong in region matching.
 
 use crate::gpu::{GpuError, LinkError};
+use crate::primitives::PrimitiveError;
 
 /// An error of the `matching` room. Nothing was changed unless a variant says otherwise; the next call may succeed.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +95,18 @@ pub enum MatchingError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// A sort or a scan was refused.
+    #[error(transparent)]
+    Primitive(PrimitiveError),
+}
+
+impl From<PrimitiveError> for MatchingError {
+    fn from(error: PrimitiveError) -> Self {
+        match error {
+            PrimitiveError::Gpu(error) => Self::Gpu(error),
+            error => Self::Primitive(error),
+        }
+    }
 }
 
 impl From<LinkError> for MatchingError {

@@ -1,6 +1,11 @@
 //! The pairs that were found: counted, then written page by page.
 
+use std::sync::Arc;
+
 use super::MatchingError;
+use super::kernels::Kernels;
+use super::sweep::Ranges;
+use super::tree::Tree;
 use super::work::{Placed, Window};
 use crate::gpu::{Buffer, Gpu};
 
@@ -11,7 +16,7 @@ use crate::gpu::{Buffer, Gpu};
 /// unless there are very many.
 #[derive(Debug)]
 pub struct Matches {
-    gpu: Gpu,
+    kernels: Arc<Kernels>,
     total: u64,
     source: Source,
     page_len: u32,
@@ -24,7 +29,12 @@ pub struct Matches {
 pub(super) enum Source {
     /// There is no pair.
     Nothing,
+    /// Work whose tasks know their places.
     Placed(Placed),
+    /// Ranges that hold nothing but matches.
+    Ranges(Ranges),
+    /// Walks through an interval tree.
+    Tree(Tree),
 }
 
 /// Some of the pairs, on the device.
@@ -37,9 +47,9 @@ pub struct Page<'a> {
 }
 
 impl Matches {
-    pub(super) fn new(gpu: &Gpu, total: u64, source: Source) -> Self {
+    pub(super) fn new(kernels: &Arc<Kernels>, total: u64, source: Source) -> Self {
         let source = if total == 0 { Source::Nothing } else { source };
-        let mut matches = Self { gpu: gpu.clone(), total, source, page_len: 1, next: 0, pairs: None };
+        let mut matches = Self { kernels: Arc::clone(kernels), total, source, page_len: 1, next: 0, pairs: None };
         matches.set_page_len(u32::MAX);
         matches
     }
@@ -57,7 +67,7 @@ impl Matches {
     /// Makes pages smaller (at least one pair, at most what the device can bind), and starts from the first pair
     /// again.
     pub fn set_page_len(&mut self, pairs: u32) {
-        let limit = (self.gpu.max_buffer_bytes() / size_of::<[u32; 2]>() as u64).min(self.total);
+        let limit = (self.kernels.gpu().max_buffer_bytes() / size_of::<[u32; 2]>() as u64).min(self.total);
         self.page_len = pairs.min(u32::try_from(limit).unwrap_or(u32::MAX)).max(1);
         self.next = 0;
         self.pairs = None;
@@ -74,14 +84,14 @@ impl Matches {
         }
         let pairs = match self.pairs.take() {
             Some(pairs) => pairs,
-            None => Buffer::storage(&self.gpu, "pairs", self.page_len.into())?,
+            None => Buffer::storage(self.kernels.gpu(), "pairs", self.page_len.into())?,
         };
         let len = u32::try_from(left).map_or(self.page_len, |left| left.min(self.page_len));
         let first = self.next;
-        self.source.write(&self.gpu, Window { first, room: len }, &pairs)?;
+        self.source.write(&self.kernels, Window { first, room: len }, &pairs)?;
         self.next += u64::from(len);
         let pairs = &*self.pairs.insert(pairs);
-        Ok(Some(Page { gpu: &self.gpu, first, len, pairs }))
+        Ok(Some(Page { gpu: self.kernels.gpu(), first, len, pairs }))
     }
 
     /// Reads all pairs back, from the first on.
@@ -99,10 +109,17 @@ impl Matches {
 }
 
 impl Source {
-    fn write(&self, gpu: &Gpu, window: Window, pairs: &Buffer<[u32; 2]>) -> Result<(), MatchingError> {
+    fn write(
+        &self,
+        kernels: &Kernels,
+        window: Window,
+        pairs: &Buffer<[u32; 2]>,
+    ) -> Result<(), MatchingError> {
         match self {
             Self::Nothing => Ok(()),
-            Self::Placed(placed) => placed.write(gpu, window, pairs),
+            Self::Placed(placed) => placed.write(kernels.gpu(), window, pairs),
+            Self::Ranges(ranges) => ranges.write(kernels, window, pairs),
+            Self::Tree(tree) => tree.write(kernels, window, pairs),
         }
     }
 }

@@ -2,17 +2,24 @@
 
 mod brute;
 mod error;
+mod grid;
 mod kernels;
 mod matches;
 pub mod reference;
 mod region;
+mod sample;
 mod set;
+mod sweep;
+mod tree;
 mod work;
 
 pub use error::MatchingError;
 pub use matches::{Matches, Page};
 pub use region::{Coordinate, Region};
 pub use set::Regions;
+pub use sweep::Counter;
+
+use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use kernels::Kernels;
@@ -25,6 +32,17 @@ use set::Columns;
 pub enum Algorithm {
     /// Every subscription against every update: the time grows with the product. Best for small sets.
     Brute,
+    /// Sort-based matching: the time of two sorts, and of the pairs. In more than one dimension along the dimension in
+    /// which the fewest pairs overlap; those are tested in the others.
+    Sort,
+    /// An interval tree over the subscriptions, queried by each update. One thread serves one update, so a few updates that
+    /// overlap very many subscriptions are slow.
+    IntervalTree,
+    /// A regular grid; regions that share a cell are tested. Best where regions are small in several dimensions.
+    Grid {
+        /// Cells per dimension; `None` lets the library choose.
+        cells: Option<u32>,
+    },
     /// The library chooses.
     #[default]
     Auto,
@@ -33,13 +51,13 @@ pub enum Algorithm {
 /// Region matching on one device. Keeps the kernels, so make one and use it again.
 #[derive(Debug)]
 pub struct Matcher {
-    kernels: Kernels,
+    kernels: Arc<Kernels>,
 }
 
 impl Matcher {
     /// A matcher for this device. Kernels are built when they are first needed.
     pub fn new(gpu: &Gpu) -> Self {
-        Self { kernels: Kernels::new(gpu) }
+        Self { kernels: Arc::new(Kernels::new(gpu)) }
     }
 
     /// The device.
@@ -49,6 +67,18 @@ impl Matcher {
 
     fn kernels(&self) -> &Kernels {
         &self.kernels
+    }
+
+    /// Prepares counting in one dimension by sorting, to be recorded into the caller's encoders.
+    ///
+    /// # Errors
+    /// [`MatchingError::Gpu`] where the device fails.
+    pub fn counter<T: Coordinate>(
+        &self,
+        subscriptions: &Regions<T, 1>,
+        updates: &Regions<T, 1>,
+    ) -> Result<Counter, MatchingError> {
+        Counter::new(&self.kernels, &subscriptions.columns, &updates.columns)
     }
 
     /// How many (subscription, update) pairs overlap.
@@ -61,7 +91,18 @@ impl Matcher {
         updates: &Regions<T, D>,
         algorithm: Algorithm,
     ) -> Result<u64, MatchingError> {
-        Ok(self.matches(&subscriptions.columns, &updates.columns, algorithm)?.total())
+        let (subscriptions, updates) = (&subscriptions.columns, &updates.columns);
+        // In one dimension, ranks are enough.
+        let pairs = f64::from(subscriptions.filled) * f64::from(updates.filled);
+        let by_ranks = match algorithm {
+            Algorithm::Sort => pairs > 0.0,
+            Algorithm::Auto => pairs > BRUTE_PAIRS,
+            _ => false,
+        };
+        if D == 1 && by_ranks {
+            return Counter::new(&self.kernels, subscriptions, updates)?.count(self.gpu());
+        }
+        Ok(self.matches(subscriptions, updates, algorithm)?.total())
     }
 
     /// Finds the overlapping (subscription, update) pairs. They are counted here, and written when a page is asked for.
@@ -83,14 +124,71 @@ impl Matcher {
         updates: &Columns,
         algorithm: Algorithm,
     ) -> Result<Matches, MatchingError> {
-        if subscriptions.filled == 0 || updates.filled == 0 {
-            return Ok(Matches::new(self.gpu(), 0, Source::Nothing));
-        }
-        match algorithm {
-            Algorithm::Brute | Algorithm::Auto => {
-                let (placed, total) = brute::work(&self.kernels, subscriptions, updates)?.count(&self.kernels)?;
-                Ok(Matches::new(self.gpu(), total, Source::Placed(placed)))
+        let (total, source) = if subscriptions.filled == 0 || updates.filled == 0 {
+            (0, Source::Nothing)
+        } else {
+            self.matches_of_filled(subscriptions, updates, algorithm)?
+        };
+        Ok(Matches::new(&self.kernels, total, source))
+    }
+
+    fn matches_of_filled(
+        &self,
+        subscriptions: &Columns,
+        updates: &Columns,
+        algorithm: Algorithm,
+    ) -> Result<(u64, Source), MatchingError> {
+        let kernels = &self.kernels;
+        let plan = Plan::new(kernels, subscriptions, updates, algorithm)?;
+        match plan {
+            Plan::Brute => {
+                let (placed, total) = brute::work(kernels, subscriptions, updates)?.count(kernels)?;
+                Ok((total, Source::Placed(placed)))
             }
+            Plan::Sort { dim } => sweep::matches(kernels, subscriptions, updates, dim),
+            Plan::IntervalTree { dim } => tree::matches(kernels, subscriptions, updates, dim),
+            Plan::Grid { cells } => grid::matches(kernels, subscriptions, updates, cells),
         }
+    }
+}
+
+/// An algorithm with all that it needs to know.
+enum Plan {
+    Brute,
+    Sort { dim: u32 },
+    IntervalTree { dim: u32 },
+    Grid { cells: Option<u32> },
+}
+
+/// Up to so many pairs, testing each takes less time than the dispatches of a sort.
+const BRUTE_PAIRS: f64 = 4e6;
+/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid.
+const SWEEP_CANDIDATES: f64 = 64.0;
+
+impl Plan {
+    fn new(
+        kernels: &Kernels,
+        subscriptions: &Columns,
+        updates: &Columns,
+        algorithm: Algorithm,
+    ) -> Result<Self, MatchingError> {
+        let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
+        match algorithm {
+            Algorithm::Brute => return Ok(Self::Brute),
+            Algorithm::Grid { cells } => return Ok(Self::Grid { cells }),
+            Algorithm::Auto if n * m <= BRUTE_PAIRS => return Ok(Self::Brute),
+            Algorithm::Auto | Algorithm::Sort | Algorithm::IntervalTree => {}
+        }
+        let (mut dim, mut share) = (0, 0.0);
+        if subscriptions.dims > 1 {
+            let shares = sample::selectivity(kernels, subscriptions, updates)?;
+            let best = (0..).zip(shares).min_by(|a, b| a.1.total_cmp(&b.1));
+            (dim, share) = best.expect("a region has a dimension");
+        }
+        Ok(match algorithm {
+            Algorithm::IntervalTree => Self::IntervalTree { dim },
+            Algorithm::Auto if share * n * m > SWEEP_CANDIDATES * (n + m) => Self::Grid { cells: None },
+            _ => Self::Sort { dim },
+        })
     }
 }

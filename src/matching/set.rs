@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 
-use super::kernels::{Kernels, SIZE};
 use super::region::{Coordinate, Kind, Region};
 use super::{Matcher, MatchingError};
 use crate::gpu::{Buffer, Gpu};
@@ -78,21 +77,8 @@ impl Matcher {
                 "import_rows",
                 &[("DIMS", dims), ("KIND", T::KIND as u32)],
             )?;
-            let params = Kernels::params(gpu, &[count])?;
-            let bindings = kernel.bind(
-                gpu,
-                &[
-                    ("params", params.binding()),
-                    ("rows", rows.binding()),
-                    ("columns", keys.binding()),
-                    ("status", status.binding()),
-                ],
-            )?;
-            let mut encoder = gpu.encoder("import regions");
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            kernel.dispatch(&mut pass, &bindings, count.div_ceil(SIZE));
-            drop(pass);
-            gpu.submit(encoder)?;
+            let buffers = [("rows", rows.raw()), ("columns", keys.raw()), ("status", status.raw())];
+            self.kernels().run(&kernel, count, &[count], &buffers)?;
         }
         let status = status.read(gpu)?;
         if status[0] != u32::MAX {

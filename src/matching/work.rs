@@ -10,7 +10,7 @@ use std::sync::Arc;
 use web_time::Instant;
 
 use super::MatchingError;
-use super::kernels::{Kernels, SIZE};
+use super::kernels::Kernels;
 use crate::gpu::{Buffer, Gpu, Kernel, Pace};
 
 /// A part of the output: pairs `first` and the `room` that follow.
@@ -32,11 +32,6 @@ impl Window {
 pub(super) fn halves(value: u64) -> (u32, u32) {
     #[expect(clippy::cast_possible_truncation, reason = "that is what a half is")]
     (value as u32, (value >> 32) as u32)
-}
-
-/// The value of a low and a high word.
-pub(super) fn whole([low, high]: [u32; 2]) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
 }
 
 /// An algorithm's candidates, in tasks.
@@ -62,7 +57,7 @@ pub(super) struct Work {
 #[derive(Debug)]
 pub(super) struct Placed {
     work: Work,
-    offsets: Buffer<[u32; 2]>,
+    offsets: Buffer<u64>,
 }
 
 impl Work {
@@ -72,7 +67,7 @@ impl Work {
         let lengths = Buffer::<u32>::storage(gpu, "matches of tasks", u64::from(self.tasks))?;
         let window = Window { first: 0, room: 0 };
         self.run(gpu, &self.count, &[("lengths", lengths.raw())], window)?;
-        let (offsets, total) = offsets(kernels, &lengths, self.tasks)?;
+        let (offsets, total) = kernels.offsets(&lengths, self.tasks)?;
         Ok((Placed { work: self, offsets }, total))
     }
 
@@ -138,55 +133,6 @@ pub(super) fn in_slices(
             pace.record(units, start.elapsed());
         }
         first = end;
-    }
-    Ok(())
-}
-
-/// Lengths that a workgroup of the prefix sums takes: `BLOCK` in offsets.wgsl.
-const BLOCK: u32 = 8 * SIZE;
-
-/// The exclusive prefix sums of `count` lengths, with their sum at the end, and that sum.
-pub(super) fn offsets(
-    kernels: &Kernels,
-    lengths: &Buffer<u32>,
-    count: u32,
-) -> Result<(Buffer<[u32; 2]>, u64), MatchingError> {
-    let gpu = kernels.gpu();
-    let offsets = Buffer::<[u32; 2]>::storage(gpu, "offsets of tasks", u64::from(count) + 1)?;
-    let mut encoder = gpu.encoder("offsets");
-    record_offsets(kernels, &mut encoder, lengths, count, &offsets)?;
-    gpu.submit(encoder)?;
-    let total = pollster::block_on(offsets.read_range(gpu, u64::from(count), 1))?[0];
-    Ok((offsets, whole(total)))
-}
-
-/// Records the exclusive prefix sums of `count` lengths into `offsets`, which holds one more.
-pub(super) fn record_offsets(
-    kernels: &Kernels,
-    encoder: &mut wgpu::CommandEncoder,
-    lengths: &Buffer<u32>,
-    count: u32,
-    offsets: &Buffer<[u32; 2]>,
-) -> Result<(), MatchingError> {
-    let gpu = kernels.gpu();
-    let workgroups = count.div_ceil(BLOCK);
-    let blocks = Buffer::<[u32; 2]>::storage(gpu, "sums of blocks", u64::from(workgroups).max(1))?;
-    let params = Kernels::params(gpu, &[count])?;
-    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-    for (entry, workgroups) in [("sum_blocks", workgroups), ("scan_blocks", 1), ("place", workgroups)] {
-        let kernel = kernels.get("offsets", &["offsets.wgsl"], entry, &[])?;
-        let bindings = kernel.bind(
-            gpu,
-            &[
-                ("params", params.binding()),
-                ("lengths", lengths.binding()),
-                ("blocks", blocks.binding()),
-                ("offsets", offsets.binding()),
-            ],
-        )?;
-        if workgroups > 0 {
-            kernel.dispatch(&mut pass, &bindings, workgroups);
-        }
     }
     Ok(())
 }
