@@ -92,6 +92,32 @@ pub enum MatchingError {
         /// The id as given.
         region: u32,
     },
+    /// A handle that the HLA service did not give out, or whose region was deleted.
+    #[error("there is no {kind} with handle {handle}")]
+    UnknownHandle {
+        /// What the handle should stand for.
+        kind: &'static str,
+        /// The handle.
+        handle: u32,
+    },
+    /// A region of the HLA service that shall be deleted is still used.
+    #[error("region {region} is still associated with an object or subscribed with: unassociate and unsubscribe first")]
+    RegionInUse {
+        /// The handle.
+        region: u32,
+    },
+    /// A range of the HLA service that is empty, inverted or not within its dimension.
+    #[error("dimension {dimension}: the range [{lower}, {upper}) must hold a point and end at or below {limit}")]
+    Range {
+        /// The dimension, from 0.
+        dimension: u32,
+        /// The range's lower bound.
+        lower: u32,
+        /// The range's upper bound.
+        upper: u32,
+        /// The dimension's upper bound.
+        limit: u32,
+    },
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),

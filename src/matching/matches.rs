@@ -70,7 +70,7 @@ impl Matches {
         let limit = (self.kernels.gpu().max_buffer_bytes() / size_of::<[u32; 2]>() as u64).min(self.total);
         self.page_len = pairs.min(u32::try_from(limit).unwrap_or(u32::MAX)).max(1);
         self.next = 0;
-        self.pairs = None;
+        self.pairs = self.pairs.take().filter(|buffer| buffer.len() == u64::from(self.page_len));
     }
 
     /// Writes the next pairs to the page buffer; `None` after the last. All pages use the same buffer.

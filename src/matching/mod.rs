@@ -1,8 +1,10 @@
 //! Region matching: which subscription regions overlap which update regions.
 
 mod brute;
+mod dynamic;
 mod error;
 mod grid;
+pub mod hla;
 mod kernels;
 mod matches;
 pub mod reference;
@@ -13,6 +15,7 @@ mod sweep;
 mod tree;
 mod work;
 
+pub use dynamic::{Changes, MovingRegions};
 pub use error::MatchingError;
 pub use matches::{Matches, Page};
 pub use region::{Coordinate, Region};
@@ -49,7 +52,7 @@ pub enum Algorithm {
 }
 
 /// Region matching on one device. Keeps the kernels, so make one and use it again.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,
 }
@@ -65,7 +68,7 @@ impl Matcher {
         self.kernels.gpu()
     }
 
-    fn kernels(&self) -> &Kernels {
+    fn kernels(&self) -> &Arc<Kernels> {
         &self.kernels
     }
 

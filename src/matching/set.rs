@@ -99,13 +99,37 @@ fn fault<T: Coordinate, const D: usize>(
     dimension: u32,
 ) -> Result<MatchingError, MatchingError> {
     let row = pollster::block_on(rows.read_range(gpu, u64::from(region), 1))?[0];
+    Ok(wrong(label, region, dimension, &row))
+}
+
+/// The error for a bound of a region that is inverted or no number.
+fn wrong<T: Coordinate, const D: usize>(
+    label: &str,
+    region: u32,
+    dimension: u32,
+    row: &Region<T, D>,
+) -> MatchingError {
     let (lo, hi) = (row.lo[dimension as usize], row.hi[dimension as usize]);
     let (set, not_a_number) = (label.to_owned(), lo.partial_cmp(&hi).is_none());
     let (lo, hi) = (lo.to_string(), hi.to_string());
-    Ok(match not_a_number {
+    match not_a_number {
         true => MatchingError::NotANumber { set, region, dimension, lo, hi },
         false => MatchingError::Inverted { set, region, dimension, lo, hi },
-    })
+    }
+}
+
+/// Checks one region on the host as the kernel does all of a set.
+pub(super) fn check<T: Coordinate, const D: usize>(
+    label: &str,
+    region: u32,
+    row: &Region<T, D>,
+) -> Result<(), MatchingError> {
+    for (dimension, (lo, hi)) in (0..).zip(row.lo.iter().zip(&row.hi)) {
+        if lo.partial_cmp(hi).is_none_or(std::cmp::Ordering::is_gt) {
+            return Err(wrong(label, region, dimension, row));
+        }
+    }
+    Ok(())
 }
 
 impl<T: Coordinate, const D: usize> Regions<T, D> {

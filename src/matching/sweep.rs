@@ -6,12 +6,12 @@ use super::MatchingError;
 use super::kernels::{Kernels, SIZE};
 use super::matches::Source;
 use super::set::Columns;
-use super::work::{Window, Work, halves, in_slices};
+use super::work::{Window, Work, halves};
 use crate::gpu::{Buffer, Gpu};
 use crate::primitives::{Count, Task};
 
 /// Candidates of a workgroup: `TILE` in tile.wgsl.
-const TILE: u32 = 8 * SIZE;
+pub(super) const TILE: u32 = 8 * SIZE;
 
 /// Non-empty regions in some order: `columns` columns of keys, then their ids.
 #[derive(Debug, Clone)]
@@ -178,26 +178,27 @@ impl Ranges {
         let kernel = kernels.get("expand", &["expand.wgsl"], "expand", &[("DIMS", self.dims)])?;
         let [low, high, room] = window.words();
         let [subscriptions, updates] = self.sides();
-        // A tile is 2,048 pairs.
-        in_slices(gpu, tiles, 1 << 14, |first, end, encoder| {
-            let params =
-                Kernels::params(gpu, &[subscriptions, updates, first, end, low, high, room, self.count])?;
-            let bindings = kernel.bind(
-                gpu,
-                &[
-                    ("params", params.binding()),
-                    ("subscriptions", self.subscriptions.columns.binding()),
-                    ("updates", self.updates.columns.binding()),
-                    ("places", self.places.binding()),
-                    ("begins", self.begins.binding()),
-                    ("firsts", firsts.binding()),
-                    ("pairs", pairs.binding()),
-                ],
-            )?;
+        // One dispatch: it is bound by writing what one binding holds.
+        let params = Kernels::params(gpu, &[subscriptions, updates, 0, tiles, low, high, room, self.count])?;
+        let bindings = kernel.bind(
+            gpu,
+            &[
+                ("params", params.binding()),
+                ("subscriptions", self.subscriptions.columns.binding()),
+                ("updates", self.updates.columns.binding()),
+                ("places", self.places.binding()),
+                ("begins", self.begins.binding()),
+                ("firsts", firsts.binding()),
+                ("pairs", pairs.binding()),
+            ],
+        )?;
+        let mut encoder = gpu.encoder("write pairs");
+        {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            kernel.dispatch(&mut pass, &bindings, end - first);
-            Ok(())
-        })
+            kernel.dispatch(&mut pass, &bindings, tiles);
+        }
+        gpu.submit(encoder)?;
+        Ok(())
     }
 }
 
