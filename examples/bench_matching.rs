@@ -79,11 +79,7 @@ fn verify<const D: usize>(matcher: &Matcher) -> Result<(), Box<dyn Error>> {
 }
 
 /// Milliseconds of one of `repeats` recordings in one submission: the median of five.
-fn time(
-    gpu: &Gpu,
-    repeats: u32,
-    record: &dyn Fn(&mut wgpu::CommandEncoder),
-) -> Result<f64, Box<dyn Error>> {
+fn time(gpu: &Gpu, repeats: u32, record: &dyn Fn(&mut wgpu::CommandEncoder)) -> Result<f64, Box<dyn Error>> {
     let mut times = Vec::new();
     for _ in 0..6 {
         let start = Instant::now();

@@ -86,7 +86,10 @@ fn main() {
             std::process::exit(1);
         }
     };
-    println!("{} threads; time with the data in memory, trees built and sorts included", rayon::current_num_threads());
+    println!(
+        "{} threads; time with the data in memory, trees built and sorts included",
+        rayon::current_num_threads()
+    );
     println!("     regions    alpha          pairs       coitrees        sorting");
     for regions in sizes {
         for alpha in [0.01, 1.0, 100.0] {

@@ -91,8 +91,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     // Two groups and people in between.
     let mut crowd: Vec<Agent> = (0..options.agents)
         .map(|i| {
-            let (x, y, spread) = [(60.0, 60.0, 60.0), (140.0, 130.0, 40.0), (100.0, 100.0, 190.0)][i as usize % 3];
-            let around = |centre: f32, a: f32, b: f32| (centre + spread * (a + b - 1.0)).clamp(1.0, SIDE - 1.0);
+            let (x, y, spread) =
+                [(60.0, 60.0, 60.0), (140.0, 130.0, 40.0), (100.0, 100.0, 190.0)][i as usize % 3];
+            let around =
+                |centre: f32, a: f32, b: f32| (centre + spread * (a + b - 1.0)).clamp(1.0, SIDE - 1.0);
             let at = [around(x, random.next(), random.next()), around(y, random.next(), random.next())];
             Agent { at, heading: random.next() * std::f32::consts::TAU }
         })

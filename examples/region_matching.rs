@@ -220,10 +220,7 @@ fn report<T: Coordinate, const D: usize>(
     matcher.count(&some(subscriptions)?, &some(updates)?, algorithm)?;
 
     let start = Instant::now();
-    let uploaded = (
-        matcher.upload("subscriptions", subscriptions)?,
-        matcher.upload("updates", updates)?,
-    );
+    let uploaded = (matcher.upload("subscriptions", subscriptions)?, matcher.upload("updates", updates)?);
     let on_device = Instant::now();
     let mut count = 0;
     let mut seconds_match = 0.0;
@@ -235,7 +232,9 @@ fn report<T: Coordinate, const D: usize>(
         let start = Instant::now();
         let mut matches = matcher.find(&uploaded.0, &uploaded.1, algorithm)?;
         if (options.count) && count != matches.total() {
-            return Err(format!("{count} pairs counted and {} found: please report this", matches.total()).into());
+            return Err(
+                format!("{count} pairs counted and {} found: please report this", matches.total()).into()
+            );
         }
         count = matches.total();
         let mut file = match &options.pairs {

@@ -50,7 +50,7 @@ fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     }
     if begin(task, lane, countOneBits(hits)) {
         for (var k = 0u; k < ITEMS; k++) {
-            if (hits >> k & 1u) == 1u {
+            if ((hits >> k) & 1u) == 1u {
                 let pair = pair_at(task * TILE + k * SIZE + lane);
                 put(pair.x, pair.y);
             }

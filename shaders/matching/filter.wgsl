@@ -33,7 +33,7 @@ fn filter_candidates(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workg
     }
     if begin(task, lane, countOneBits(hits)) {
         for (var k = 0u; k < ITEMS; k++) {
-            if (hits >> k & 1u) == 1u {
+            if ((hits >> k) & 1u) == 1u {
                 let pair = candidate(tile, k * SIZE + lane);
                 put(subscription_id(pair.x), update_id(pair.y));
             }

@@ -18,14 +18,16 @@
 
 override ITEMS: u32 = 4u;
 const STAGED = 2048u;
+// ROWS squared is SIZE.
+const ROWS = 16u;
 
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
 @group(0) @binding(2) var<storage, read> ends: array<u32>;
 @group(0) @binding(3) var<storage, read_write> ranks: array<vec2<u32>>;
 
 var<workgroup> near: array<u32, STAGED>;
-var<workgroup> smallest: atomic<u32>;
-var<workgroup> largest: atomic<u32>;
+var<workgroup> smallest: array<u32, SIZE>;
+var<workgroup> largest: array<u32, SIZE>;
 var<workgroup> bounds: array<u32, 2>;
 
 // How many of starts[first..end] lie below the key, plus `first`. At most 32 rounds.
@@ -69,25 +71,38 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     let tiles = (params.subscriptions + tile_size - 1u) / tile_size;
     var sum = vec2(0u);
     for (var t = mine; t < tiles; t += params.extra) {
-        if lane == 0u {
-            atomicStore(&smallest, ~0u);
-            atomicStore(&largest, 0u);
-        }
-        workgroupBarrier();
+        var least = ~0u;
+        var most = 0u;
         for (var k = 0u; k < ITEMS; k++) {
             let i = t * tile_size + k * SIZE + lane;
             if i < params.subscriptions {
-                atomicMin(&smallest, ends[i]);
-                atomicMax(&largest, ends[i]);
+                least = min(least, ends[i]);
+                most = max(most, ends[i]);
+            }
+        }
+        smallest[lane] = least;
+        largest[lane] = most;
+        workgroupBarrier();
+        // ROWS threads reduce ROWS values each, then one thread theirs.
+        if lane < ROWS {
+            for (var k = 1u; k < ROWS; k++) {
+                smallest[lane] = min(smallest[lane], smallest[k * ROWS + lane]);
+                largest[lane] = max(largest[lane], largest[k * ROWS + lane]);
             }
         }
         workgroupBarrier();
         if lane == 0u {
-            bounds[0] = rank(atomicLoad(&smallest), 0u, params.updates);
+            for (var k = 1u; k < ROWS; k++) {
+                least = min(least, smallest[k]);
+            }
+            bounds[0] = rank(min(least, smallest[0]), 0u, params.updates);
         }
         // Likely in another subgroup: the two searches wait for memory at the same time.
         if lane == SIZE / 2u {
-            bounds[1] = rank(atomicLoad(&largest), 0u, params.updates);
+            for (var k = 0u; k < ROWS; k++) {
+                most = max(most, largest[k]);
+            }
+            bounds[1] = rank(most, 0u, params.updates);
         }
         let low = workgroupUniformLoad(&bounds[0]);
         let high = workgroupUniformLoad(&bounds[1]);

@@ -65,7 +65,9 @@ pub enum MatchingError {
         limit: u64,
     },
     /// A grid has no cell in some dimension, or more than the library can number.
-    #[error("a grid of {cells} cells per dimension in {dimensions} dimensions: choose from 1 to {limit} cells")]
+    #[error(
+        "a grid of {cells} cells per dimension in {dimensions} dimensions: choose from 1 to {limit} cells"
+    )]
     GridCells {
         /// Cells per dimension, as given.
         cells: u32,
@@ -101,13 +103,17 @@ pub enum MatchingError {
         handle: u32,
     },
     /// A region of the HLA service that shall be deleted is still used.
-    #[error("region {region} is still associated with an object or subscribed with: unassociate and unsubscribe first")]
+    #[error(
+        "region {region} is still associated with an object or subscribed with: unassociate and unsubscribe first"
+    )]
     RegionInUse {
         /// The handle.
         region: u32,
     },
     /// A range of the HLA service that is empty, inverted or not within its dimension.
-    #[error("dimension {dimension}: the range [{lower}, {upper}) must hold a point and end at or below {limit}")]
+    #[error(
+        "dimension {dimension}: the range [{lower}, {upper}) must hold a point and end at or below {limit}"
+    )]
     Range {
         /// The dimension, from 0.
         dimension: u32,

@@ -38,10 +38,7 @@ pub(super) fn matches(
         let other = grid.homes(kernels, updates)?;
         // Large regions meet many small cells: then larger cells serve better.
         if cells.is_some() || wanted == 1 || homes.entries + other.entries <= ENTRIES_PER_REGION * regions {
-            break (
-                grid.entries(kernels, subscriptions, &homes)?,
-                grid.entries(kernels, updates, &other)?,
-            );
+            break (grid.entries(kernels, subscriptions, &homes)?, grid.entries(kernels, updates, &other)?);
         }
         wanted /= 2;
     };
@@ -76,11 +73,7 @@ fn cells_for(regions: u64, dims: u32) -> u32 {
 }
 
 /// The bounding box of both sets, as keys: lower and upper bound of each dimension in turn.
-fn bounds(
-    kernels: &Kernels,
-    subscriptions: &Columns,
-    updates: &Columns,
-) -> Result<Vec<u32>, MatchingError> {
+fn bounds(kernels: &Kernels, subscriptions: &Columns, updates: &Columns) -> Result<Vec<u32>, MatchingError> {
     let bounds = Buffer::storage_from(kernels.gpu(), "bounding box", &[u32::MAX, 0].repeat(4))?;
     let kernel = kernels.get("grid bounds", &["grid_bounds.wgsl"], "find_bounds", &[])?;
     for set in [subscriptions, updates] {
@@ -117,10 +110,7 @@ impl Grid {
             let width = (hi - lo) / f64::from(cells);
             edges.extend((1..cells).map(|cell| set.kind.key(lo + width * f64::from(cell))));
         }
-        Ok(Self {
-            cells,
-            edges: Buffer::storage_from(kernels.gpu(), "edges of cells", &edges)?,
-        })
+        Ok(Self { cells, edges: Buffer::storage_from(kernels.gpu(), "edges of cells", &edges)? })
     }
 
     fn homes(&self, kernels: &Kernels, set: &Columns) -> Result<Homes, MatchingError> {
@@ -158,7 +148,8 @@ impl Grid {
         let ids = Buffer::<u32>::storage(gpu, "regions of entries", count.into())?;
         let width = u64::from(2 * set.dims + 3);
         let ordered = Buffer::<u32>::storage(gpu, "ordered entries", u64::from(count) * width)?;
-        let list = kernels.get("grid entries", &["grid_entries.wgsl"], "list_entries", &[("DIMS", set.dims)])?;
+        let list =
+            kernels.get("grid entries", &["grid_entries.wgsl"], "list_entries", &[("DIMS", set.dims)])?;
         kernels.run(
             &list,
             count,
@@ -171,7 +162,8 @@ impl Grid {
             ],
         )?;
         let sort = kernels.sort(count)?;
-        let task = sort.bind(gpu, &Count::host(gpu, count.into())?, &keys, &ids, 0..cell_bits(set.dims) * set.dims)?;
+        let task =
+            sort.bind(gpu, &Count::host(gpu, count.into())?, &keys, &ids, 0..cell_bits(set.dims) * set.dims)?;
         let mut encoder = gpu.encoder("sort entries");
         task.encode(&mut encoder);
         gpu.submit(encoder)?;
@@ -192,4 +184,3 @@ impl Grid {
         Ok(Ordered { count, columns: ordered })
     }
 }
-

@@ -49,7 +49,8 @@ pub struct Page<'a> {
 impl Matches {
     pub(super) fn new(kernels: &Arc<Kernels>, total: u64, source: Source) -> Self {
         let source = if total == 0 { Source::Nothing } else { source };
-        let mut matches = Self { kernels: Arc::clone(kernels), total, source, page_len: 1, next: 0, pairs: None };
+        let mut matches =
+            Self { kernels: Arc::clone(kernels), total, source, page_len: 1, next: 0, pairs: None };
         matches.set_page_len(u32::MAX);
         matches
     }

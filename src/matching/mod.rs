@@ -1,4 +1,52 @@
 //! Region matching: which subscription regions overlap which update regions.
+//!
+//! The problem behind data distribution management in distributed simulation, and behind interest management in games: given
+//! two sets of boxes in 1 to 4 dimensions, find every pair (one of each set) that overlaps, each exactly once. After Marzolla and
+//! D'Angelo, *Parallel Data Distribution Management on Shared-Memory Multiprocessors*, ACM TOMACS 30 (2020).
+//!
+//! ```
+//! use eventhorizon::gpu::Gpu;
+//! use eventhorizon::matching::{Algorithm, Matcher, Region};
+//!
+//! let gpu = Gpu::new()?;
+//! let matcher = Matcher::new(&gpu);
+//! // What two agents see, and where three of them are. Intervals are half-open: [lo, hi).
+//! let subscriptions = [Region::new([0.0, 0.0], [4.0, 4.0]), Region::new([5.0, 5.0], [9.0, 9.0])];
+//! let updates = [
+//!     Region::new([1.0, 1.0], [2.0, 2.0]),
+//!     Region::new([3.0, 3.0], [6.0, 6.0]),
+//!     Region::new([4.0, 0.0], [5.0, 4.0]),
+//! ];
+//! let subscriptions = matcher.upload("subscriptions", &subscriptions)?;
+//! let updates = matcher.upload("updates", &updates)?;
+//!
+//! assert_eq!(matcher.count(&subscriptions, &updates, Algorithm::Auto)?, 3);
+//! let mut matches = matcher.find(&subscriptions, &updates, Algorithm::Auto)?;
+//! while let Some(page) = matches.next_page()? {
+//!     // `page.buffer()` holds the pairs on the device, for further kernels.
+//!     assert_eq!(page.read()?, [[0, 0], [0, 1], [1, 1]]);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How it works
+//!
+//! Bounds of any type become `u32` keys with the same order, so one set of kernels serves all types and every comparison is exact.
+//! All algorithms cut their candidates into tasks, count the matches of each task, place them by a 64-bit prefix sum and
+//! write them: every pair has its place before it is written, in the same order on every device. If the pairs are more than one binding
+//! holds, [`Matches`] gives them in pages.
+//!
+//! Sort-based matching here needs no active sets, which the paper names as the obstacle on GPUs. With both
+//! sides ordered by lower bound, an overlap is of one of two kinds, each a contiguous range:
+//!
+//! ```text
+//! the update starts inside the subscription      the subscription starts inside the update, behind its first point
+//!      s |---------------)                                  s |--------------)
+//!      u        |-------------)                        u |---------------)
+//!        s.lo <= u.lo < s.hi                             u.lo < s.lo < u.hi
+//! ```
+//!
+//! Regions that move between steps: [`MovingRegions`]. The standard's services: [`hla`]. Without an adapter: [`reference`](mod@reference).
 
 mod brute;
 mod dynamic;

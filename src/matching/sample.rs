@@ -24,14 +24,9 @@ pub(super) fn selectivity(
         &kernel,
         sampled[0],
         &[sides[0], sides[1], steps[0], steps[1], sampled[0], sampled[1]],
-        &[
-            ("subscriptions", subscriptions.keys.raw()),
-            ("updates", updates.keys.raw()),
-            ("hits", hits.raw()),
-        ],
+        &[("subscriptions", subscriptions.keys.raw()), ("updates", updates.keys.raw()), ("hits", hits.raw())],
     )?;
     let pairs = f64::from(sampled[0]) * f64::from(sampled[1]);
     let hits = hits.read(kernels.gpu())?;
     Ok(hits[..dims as usize].iter().map(|hits| f64::from(*hits) / pairs).collect())
 }
-

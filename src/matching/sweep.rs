@@ -90,9 +90,10 @@ pub(super) fn ranges(
     let subscriptions = order(kernels, subscriptions, dim)?;
     let updates = order(kernels, updates, dim)?;
     let needed = u64::from(subscriptions.count) + u64::from(updates.count);
-    let count = u32::try_from(needed).ok().filter(|count| *count < 1 << 31).ok_or(
-        MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 },
-    )?;
+    let count = u32::try_from(needed)
+        .ok()
+        .filter(|count| *count < 1 << 31)
+        .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 })?;
     let begins = Buffer::<u32>::storage(gpu, "begins of ranges", count.into())?;
     let lengths = Buffer::<u32>::storage(gpu, "lengths of ranges", count.into())?;
     let kernel = kernels.get("ranges", &["sweep_ranges.wgsl"], "ranges", &[("DIMS", dims)])?;
@@ -132,11 +133,7 @@ impl Ranges {
     }
 
     /// The candidates as work that tests each; `accept` is the file that says what a match is.
-    pub(super) fn filtered(
-        &self,
-        kernels: &Kernels,
-        accept: &'static str,
-    ) -> Result<Work, MatchingError> {
+    pub(super) fn filtered(&self, kernels: &Kernels, accept: &'static str) -> Result<Work, MatchingError> {
         let needed = self.candidates.div_ceil(TILE.into());
         let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks < 1 << 31).ok_or(
             MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: (1 << 31) - 1 },
@@ -161,7 +158,7 @@ impl Ranges {
             sides: self.sides(),
             extra: self.count,
             tasks,
-            unit: 4096,
+            unit: 1 << 14,
         })
     }
 

@@ -80,13 +80,7 @@ impl Tree {
         let mut encoder = gpu.encoder("build the interval tree");
         let leaves = u64::from(subscriptions.count) * 4;
         let upper_bounds = u64::from(2 * dim + 1) * leaves;
-        encoder.copy_buffer_to_buffer(
-            subscriptions.columns.raw(),
-            upper_bounds,
-            nodes.raw(),
-            0,
-            leaves,
-        );
+        encoder.copy_buffer_to_buffer(subscriptions.columns.raw(), upper_bounds, nodes.raw(), 0, leaves);
         {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             for pair in sizes.windows(2) {

@@ -84,8 +84,7 @@ impl Work {
         let [first_word, second_word, room] = window.words();
         in_slices(gpu, self.tasks, self.unit, |first, end, encoder| {
             let [subscriptions, updates] = self.sides;
-            let words =
-                [subscriptions, updates, first, end, first_word, second_word, room, self.extra];
+            let words = [subscriptions, updates, first, end, first_word, second_word, room, self.extra];
             let params = Kernels::params(gpu, &words)?;
             let mut bound: Vec<_> =
                 buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())).collect();
