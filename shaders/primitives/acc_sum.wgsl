@@ -10,3 +10,7 @@ fn combine(a: Acc, b: Acc) -> Acc {
 fn unit(word: u32) -> Acc {
     return word;
 }
+
+fn first_of(sum: Acc) -> u32 {
+    return sum;
+}

@@ -26,9 +26,20 @@ fn histogram(at: Place) {
     workgroupBarrier();
     let tile_size = GROUP_SIZE * ITEMS;
     let tiles = share(n, tile_size, at.group.x, at.groups.x);
-    let end = min(tiles.y * tile_size, n);
-    for (var i = tiles.x * tile_size + lane; i < end; i += GROUP_SIZE) {
-        atomicAdd(&bins[digit_of(keys[i])], 1u);
+    for (var tile = tiles.x; tile < tiles.y; tile++) {
+        let first = tile * tile_size + lane;
+        // All loads first, so that they wait together.
+        var mine: array<Key, ITEMS>;
+        for (var i = 0u; i < ITEMS; i++) {
+            if first + i * GROUP_SIZE < n {
+                mine[i] = keys[first + i * GROUP_SIZE];
+            }
+        }
+        for (var i = 0u; i < ITEMS; i++) {
+            if first + i * GROUP_SIZE < n {
+                atomicAdd(&bins[digit_of(mine[i])], 1u);
+            }
+        }
     }
     workgroupBarrier();
     for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {

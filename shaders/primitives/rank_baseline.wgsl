@@ -16,10 +16,6 @@ fn pool_set(place: u32, word: u32) {
     pool[place] = word;
 }
 
-fn unit(word: u32) -> Acc {
-    return vec2(word, 0u);
-}
-
 // The place in the tile of a thread's item: neighbours load neighbours.
 fn place_of(at: Place, item: u32) -> u32 {
     return item * GROUP_SIZE + at.index;

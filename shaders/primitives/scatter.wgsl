@@ -28,7 +28,7 @@ fn scatter(at: Place) {
     for (var i = 0u; i < each; i++) {
         sum += counts[DIGITS * at.groups.x + lane * each + i];
     }
-    var base = block_scan(at, unit(sum)).before.x;
+    var base = first_of(block_scan(at, unit(sum)).before);
     for (var i = 0u; i < each; i++) {
         let digit = lane * each + i;
         bases[digit] = base + counts[digit * at.groups.x + at.group.x];
@@ -54,6 +54,7 @@ fn scatter(at: Place) {
         for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
             bases[digit] -= starts[digit];
         }
+        var moving = take_values(at, first, left);
         var to: array<u32, ITEMS>;
         var ordered: array<Key, ITEMS>;
         for (var word = 0u; word < KEY_WORDS; word++) {
@@ -73,7 +74,7 @@ fn scatter(at: Place) {
                 sorted_keys[to[i]] = ordered[i];
             }
         }
-        move_values(at, first, left, &ranks, &to);
+        move_values(at, left, &moving, &ranks, &to);
         workgroupBarrier();
         for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
             bases[digit] += starts[digit + 1u];

@@ -1,8 +1,9 @@
 //! Stream compaction: keeps the elements whose flag is set, in their order.
 
 use super::count::{at_least, checked};
-use super::task::{Cut, Params, Task, kernel};
-use super::{Count, PrimitiveError, block};
+use super::task::{Params, Task, kernel};
+use super::tuning::block;
+use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel};
 
 /// Keeps the elements whose flag is not zero.
@@ -14,7 +15,7 @@ pub struct Compact {
     values: Kernel,
     partials: Buffer<u64>,
     max: u32,
-    cut: Cut,
+    tuning: Tuning,
 }
 
 impl Compact {
@@ -23,18 +24,26 @@ impl Compact {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn new(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
+        Self::with_tuning(gpu, max, Tuning::sweep(gpu))
+    }
+
+    /// The same, cut as `tuning` says.
+    ///
+    /// # Errors
+    /// Further [`PrimitiveError::Tuning`].
+    pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
-        let cut = super::SWEEP;
-        let size = [("GROUP_SIZE", f64::from(cut.threads))];
-        let block = block(gpu);
+        let tuning = tuning.checked(&[16])?;
+        let size = [tuning.size()];
+        let block = block(gpu, &tuning);
         Ok(Self {
             upsweep: kernel(gpu, "upsweep", &["acc_sum_wide", "lift_flag", block, "upsweep"], &size)?,
             spine: kernel(gpu, "spine", &["acc_sum_wide", "total_word", block, "spine"], &size)?,
             indices: kernel(gpu, "pick", &["acc_sum", "picked_index", block, "pick"], &size)?,
             values: kernel(gpu, "pick", &["acc_sum", "picked_value", block, "pick"], &size)?,
-            partials: Buffer::storage(gpu, "partial sums", cut.workgroups_for(max).into())?,
+            partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max).into())?,
             max,
-            cut,
+            tuning,
         })
     }
 
@@ -87,7 +96,7 @@ impl Compact {
         at_least("flags", flags, bound.into())?;
         at_least("output", output, bound.into())?;
         at_least("kept", kept, u64::from(destination) + 1)?;
-        let workgroups = self.cut.workgroups_for(bound);
+        let workgroups = self.tuning.workgroups_for(bound);
         let params = Params { maximum: bound, destination, options: workgroups, ..Params::default() };
         let (flags, partials) = (("input", flags.raw()), ("partials", self.partials.raw()));
         let mut task = Task::new();

@@ -1,5 +1,6 @@
 //! What can go wrong in the `primitives` room.
 
+use super::Tuning;
 use crate::gpu::GpuError;
 
 /// An error of the `primitives` room. Nothing was recorded or changed unless a variant says otherwise.
@@ -57,5 +58,15 @@ pub enum PrimitiveError {
         end: u32,
         /// Bits of a key.
         width: u32,
+    },
+    /// A [`Tuning`] that no kernel is made for.
+    #[error(
+        "{tuning:?}: threads must be a power of two from 32 to 256, items one of {items:?} here, workgroups at most 65535"
+    )]
+    Tuning {
+        /// What was asked for.
+        tuning: Tuning,
+        /// The items per thread that there are.
+        items: Vec<u32>,
     },
 }

@@ -11,6 +11,7 @@ mod reduce;
 mod scan;
 mod sort;
 mod task;
+mod tuning;
 
 pub use compact::Compact;
 pub use count::{Count, Status};
@@ -19,13 +20,4 @@ pub use reduce::{Element, Reduce};
 pub use scan::{Scan, ScanKind};
 pub use sort::{RadixSort, SortKey};
 pub use task::Task;
-
-use crate::gpu::Gpu;
-
-/// How reduce, scan and compact are cut.
-const SWEEP: task::Cut = task::Cut { threads: 256, tile: 256 * 16, workgroups: 2048 };
-
-/// The file with the workgroup's scan that suits the device.
-fn block(_gpu: &Gpu) -> &'static str {
-    "block_baseline"
-}
+pub use tuning::Tuning;

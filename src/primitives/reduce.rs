@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 
 use super::count::{at_least, checked};
-use super::task::{Cut, Params, Task, kernel};
-use super::{Count, PrimitiveError, block};
+use super::task::{Params, Task, kernel};
+use super::tuning::block;
+use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel};
 
 /// What can be compared on the device: `u32`, `i32`, and `f32` in its total order (as [`f32::total_cmp`]).
@@ -33,7 +34,8 @@ pub struct Reduce<T, R = T> {
     finish: Kernel,
     partials: Buffer<u64>,
     max: u32,
-    cut: Cut,
+    tuning: Tuning,
+    files: [&'static str; 3],
     types: PhantomData<(T, R)>,
 }
 
@@ -43,7 +45,7 @@ impl<T: Element> Reduce<T> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn min(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, "acc_min", T::FILE, "finished_word")
+        Self::new(gpu, max, Tuning::sweep(gpu), ["acc_min", T::FILE, "finished_word"])
     }
 
     /// Finds the greatest of up to `max` elements; of none, the smallest value of the type (for `f32` a negative NaN).
@@ -51,7 +53,7 @@ impl<T: Element> Reduce<T> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn max(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, "acc_max", T::FILE, "finished_word")
+        Self::new(gpu, max, Tuning::sweep(gpu), ["acc_max", T::FILE, "finished_word"])
     }
 }
 
@@ -61,7 +63,7 @@ impl Reduce<u32> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn sum(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, "acc_sum", "lift_u32", "finished_word")
+        Self::new(gpu, max, Tuning::sweep(gpu), ["acc_sum", "lift_u32", "finished_word"])
     }
 }
 
@@ -71,23 +73,34 @@ impl Reduce<u32, u64> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn sum_wide(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, "acc_sum_wide", "lift_u32", "finished_wide")
+        Self::new(gpu, max, Tuning::sweep(gpu), ["acc_sum_wide", "lift_u32", "finished_wide"])
     }
 }
 
 impl<T: Pod, R: Pod> Reduce<T, R> {
-    fn new(gpu: &Gpu, max: u64, acc: &str, lift: &str, finished: &str) -> Result<Self, PrimitiveError> {
+    fn new(gpu: &Gpu, max: u64, tuning: Tuning, files: [&'static str; 3]) -> Result<Self, PrimitiveError> {
+        let [acc, lift, finished] = files;
         let max = checked(max)?;
-        let cut = super::SWEEP;
-        let size = [("GROUP_SIZE", f64::from(cut.threads))];
+        let tuning = tuning.checked(&[16])?;
+        let size = [tuning.size()];
+        let block = block(gpu, &tuning);
         Ok(Self {
-            upsweep: kernel(gpu, "upsweep", &[acc, lift, block(gpu), "upsweep"], &size)?,
-            finish: kernel(gpu, "finish", &[acc, lift, finished, block(gpu), "finish"], &size)?,
-            partials: Buffer::storage(gpu, "partial results", cut.workgroups_for(max).into())?,
+            upsweep: kernel(gpu, "upsweep", &[acc, lift, block, "upsweep"], &size)?,
+            finish: kernel(gpu, "finish", &[acc, lift, finished, block, "finish"], &size)?,
+            partials: Buffer::storage(gpu, "partial results", tuning.workgroups_for(max).into())?,
             max,
-            cut,
+            tuning,
+            files,
             types: PhantomData,
         })
+    }
+
+    /// The same reduction, cut as `tuning` says.
+    ///
+    /// # Errors
+    /// As the constructors, and [`PrimitiveError::Tuning`].
+    pub fn with_tuning(&self, gpu: &Gpu, tuning: Tuning) -> Result<Self, PrimitiveError> {
+        Self::new(gpu, self.max.into(), tuning, self.files)
     }
 
     /// Binds the reduction of the first `count` elements of `input` to `output[index]`.
@@ -105,7 +118,7 @@ impl<T: Pod, R: Pod> Reduce<T, R> {
         let bound = count.bound(self.max)?;
         at_least("input", input, bound.into())?;
         at_least("output", output, u64::from(index) + 1)?;
-        let workgroups = self.cut.workgroups_for(bound);
+        let workgroups = self.tuning.workgroups_for(bound);
         let params = Params { maximum: bound, destination: index, options: workgroups, ..Params::default() };
         let mut task = Task::new();
         let partials = ("partials", self.partials.raw());

@@ -1,8 +1,9 @@
 //! Prefix sums.
 
 use super::count::{at_least, checked};
-use super::task::{Cut, Params, Task, kernel};
-use super::{Count, PrimitiveError, block};
+use super::task::{Params, Task, kernel};
+use super::tuning::block;
+use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel};
 
 /// Which elements the sum at an element takes in.
@@ -24,7 +25,7 @@ pub struct Scan {
     partials: Buffer<u64>,
     no_total: Buffer<u64>,
     max: u32,
-    cut: Cut,
+    tuning: Tuning,
 }
 
 impl Scan {
@@ -33,19 +34,27 @@ impl Scan {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn new(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
+        Self::with_tuning(gpu, max, Tuning::sweep(gpu))
+    }
+
+    /// The same, cut as `tuning` says.
+    ///
+    /// # Errors
+    /// Further [`PrimitiveError::Tuning`].
+    pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
-        let cut = super::SWEEP;
-        let size = [("GROUP_SIZE", f64::from(cut.threads))];
-        let block = block(gpu);
+        let tuning = tuning.checked(&[16])?;
+        let size = [tuning.size()];
+        let block = block(gpu, &tuning);
         Ok(Self {
             upsweep: kernel(gpu, "upsweep", &["acc_sum_wide", "lift_u32", block, "upsweep"], &size)?,
             spine: kernel(gpu, "spine", &["acc_sum_wide", "total_wide", block, "spine"], &size)?,
             words: kernel(gpu, "downsweep", &["acc_sum", "output_word", block, "downsweep"], &size)?,
             wide: kernel(gpu, "downsweep", &["acc_sum_wide", "output_wide", block, "downsweep"], &size)?,
-            partials: Buffer::storage(gpu, "partial sums", cut.workgroups_for(max).into())?,
+            partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max).into())?,
             no_total: Buffer::storage(gpu, "total", 1)?,
             max,
-            cut,
+            tuning,
         })
     }
 
@@ -101,7 +110,7 @@ impl Scan {
         at_least("input", input, bound.into())?;
         let (total, destination) = total.unwrap_or((&self.no_total, 0));
         at_least("total", total, u64::from(destination) + 1)?;
-        let workgroups = self.cut.workgroups_for(bound);
+        let workgroups = self.tuning.workgroups_for(bound);
         let params = Params { maximum: bound, destination, options: workgroups, ..Params::default() };
         let (input, partials) = (("input", input.raw()), ("partials", self.partials.raw()));
         let mut task = Task::new();

@@ -6,8 +6,9 @@ use std::ops::Range;
 use bytemuck::Pod;
 
 use super::count::{at_least, checked};
-use super::task::{Cut, Params, Task, kernel};
-use super::{Count, PrimitiveError, block};
+use super::task::{Params, Task, kernel};
+use super::tuning::subgroup_pool;
+use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel};
 
 /// What a [`RadixSort`] sorts by: `u32`, or `u64` (on the device two words, the low one first).
@@ -52,7 +53,7 @@ pub struct RadixSort<K> {
     other_values: Buffer<u32>,
     counts: Buffer<u32>,
     max: u32,
-    cut: Cut,
+    tuning: Tuning,
     key: PhantomData<K>,
 }
 
@@ -62,24 +63,50 @@ impl<K: SortKey> RadixSort<K> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn new(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
+        Self::with_tuning(gpu, max, Tuning::sort(gpu))
+    }
+
+    /// The same, cut as `tuning` says.
+    ///
+    /// # Errors
+    /// Further [`PrimitiveError::Tuning`].
+    pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
-        let cut = Cut { threads: 256, tile: 256 * 8, workgroups: 4096 };
-        let size = [("GROUP_SIZE", f64::from(cut.threads))];
-        let (key, block) = (K::FILE, block(gpu));
+        let pool = subgroup_pool(gpu, &tuning);
+        let tuning = tuning.checked(if pool.is_some() { &[8, 12, 13] } else { &[8] })?;
+        let items = match tuning.items {
+            13 => "items_13",
+            12 => "items_12",
+            _ => "items_8",
+        };
+        let size = [tuning.size()];
+        // Ranking by subgroups needs the scan by subgroups, and the other way round.
+        let (rank, block, constants) = match pool {
+            Some(pool) => {
+                let words = gpu.info().subgroup_max_size.div_ceil(32);
+                let extra = [("POOL", f64::from(pool)), ("SUBGROUP_WORDS", f64::from(words))];
+                ("rank_subgroup", "block_subgroup", [&size[..], &extra].concat())
+            }
+            None => ("rank_baseline", "block_baseline", size.to_vec()),
+        };
         let scatter = |values| {
-            let files = [key, "items_8", "rank_baseline", values, "block_baseline", "scatter"];
-            kernel(gpu, "scatter", &files, &size)
+            let files = [K::FILE, items, rank, values, block, "scatter"];
+            kernel(gpu, "scatter", &files, &constants)
         };
         Ok(Self {
-            histogram: kernel(gpu, "histogram", &[key, "items_8", "acc_sum", block, "histogram"], &size)?,
+            histogram: kernel(gpu, "histogram", &[K::FILE, items, "acc_sum", block, "histogram"], &size)?,
             digits: kernel(gpu, "digits", &["acc_sum", block, "digits"], &size)?,
             pairs: scatter("values_word")?,
             keys: scatter("values_none")?,
             other_keys: Buffer::storage(gpu, "keys in between", max.into())?,
             other_values: Buffer::storage(gpu, "values in between", max.into())?,
-            counts: Buffer::storage(gpu, "digit counts", DIGITS * (u64::from(cut.workgroups_for(max)) + 1))?,
+            counts: Buffer::storage(
+                gpu,
+                "digit counts",
+                DIGITS * (u64::from(tuning.workgroups_for(max)) + 1),
+            )?,
             max,
-            cut,
+            tuning,
             key: PhantomData,
         })
     }
@@ -129,7 +156,7 @@ impl<K: SortKey> RadixSort<K> {
         if bits.is_empty() || bits.end > K::BITS {
             return Err(PrimitiveError::Bits { start: bits.start, end: bits.end, width: K::BITS });
         }
-        let workgroups = self.cut.workgroups_for(bound);
+        let workgroups = self.tuning.workgroups_for(bound);
         let counts = ("counts", self.counts.raw());
         let kernel = if values.is_some() { &self.pairs } else { &self.keys };
         let (mut keys, mut other_keys) = (keys.raw(), self.other_keys.raw());

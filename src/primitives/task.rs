@@ -80,24 +80,6 @@ pub(super) struct Params {
     pub(super) unused: [u32; 2],
 }
 
-/// How the kernels are cut: chosen for the device, swept by the benchmark.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
-    /// Threads of a workgroup.
-    pub(super) threads: u32,
-    /// Elements that a workgroup takes at a time.
-    pub(super) tile: u32,
-    /// Workgroups of a dispatch at the most; each serves a run of tiles.
-    pub(super) workgroups: u32,
-}
-
-impl Cut {
-    /// The workgroups that serve up to `len` elements.
-    pub(super) fn workgroups_for(&self, len: u32) -> u32 {
-        len.div_ceil(self.tile).clamp(1, self.workgroups)
-    }
-}
-
 /// Links files of `shaders/primitives/` and makes an entry point ready.
 pub(super) fn kernel(
     gpu: &Gpu,
