@@ -5,6 +5,7 @@ mod common;
 use std::sync::OnceLock;
 
 use common::gpu;
+use eventhorizon::gpu::Buffer;
 use eventhorizon::matching::{Algorithm, Coordinate, Matcher, MatchingError, Region, reference};
 use proptest::prelude::*;
 
@@ -25,7 +26,14 @@ fn matcher() -> &'static Matcher {
 
 /// Checks count and pairs of every algorithm against the CPU's brute force.
 fn check<T: Coordinate, const D: usize>(subscriptions: &[Region<T, D>], updates: &[Region<T, D>]) {
-    let matcher = matcher();
+    check_on(matcher(), subscriptions, updates);
+}
+
+fn check_on<T: Coordinate, const D: usize>(
+    matcher: &Matcher,
+    subscriptions: &[Region<T, D>],
+    updates: &[Region<T, D>],
+) {
     let expected = reference::find(subscriptions, updates);
     let subscriptions = matcher.upload("subscriptions", subscriptions).unwrap();
     let updates = matcher.upload("updates", updates).unwrap();
@@ -248,4 +256,53 @@ fn bad_bounds_are_errors_that_name_the_region() {
     assert!(matches!(error, MatchingError::NotANumber { region: 1, dimension: 0, .. }), "{error}");
     let error = matcher.upload("a", &[Region::new([0.0], [-f32::NAN])]).unwrap_err();
     assert!(matches!(error, MatchingError::NotANumber { region: 0, .. }), "{error}");
+}
+
+#[test]
+fn checked_and_baseline_kernels_find_the_same() {
+    let gpu = gpu();
+    for gpu in [gpu.checked(), gpu.without(wgpu::Features::all())] {
+        let matcher = Matcher::new(&gpu);
+        check_on(&matcher, &regions::<1>(8, 400, Shape::Random), &regions::<1>(9, 300, Shape::ManyEmpty));
+        check_on(&matcher, &regions::<3>(8, 300, Shape::Clustered), &regions::<3>(9, 200, Shape::Clustered));
+    }
+}
+
+#[test]
+fn regions_that_are_on_the_device_are_taken_from_there() {
+    let matcher = matcher();
+    let rows = regions::<2>(1, 100, Shape::Random);
+    let buffer = Buffer::storage_from(matcher.gpu(), "rows", &rows).unwrap();
+    let imported = matcher.import("rows", &buffer).unwrap();
+    let pairs = matcher.find(&imported, &imported, Algorithm::Sort).unwrap().read().unwrap();
+    assert_eq!(pairs.len(), reference::find(&rows, &rows).len());
+    assert_eq!(buffer.read(matcher.gpu()).unwrap(), rows);
+    buffer.write(matcher.gpu(), 60, &[Region::new([0, 3], [1, 2])]).unwrap();
+    let error = matcher.import("rows", &buffer).unwrap_err();
+    assert!(matches!(error, MatchingError::Inverted { region: 60, dimension: 1, .. }), "{error}");
+}
+
+#[test]
+fn a_count_can_be_recorded_again_and_stays_on_the_device() {
+    let matcher = matcher();
+    let (a, b) = (regions::<1>(1, 3000, Shape::Random), regions::<1>(2, 2500, Shape::ManyEmpty));
+    let expected = reference::count(&a, &b);
+    let counter =
+        matcher.counter(&matcher.upload("a", &a).unwrap(), &matcher.upload("b", &b).unwrap()).unwrap();
+    let mut encoder = matcher.gpu().encoder("test");
+    counter.record(&mut encoder);
+    counter.record(&mut encoder);
+    matcher.gpu().submit(encoder).unwrap();
+    assert_eq!(counter.total().read(matcher.gpu()).unwrap(), [expected]);
+    assert_eq!(counter.count(matcher.gpu()).unwrap(), expected);
+}
+
+#[test]
+fn a_grid_that_cannot_be_is_an_error() {
+    let matcher = matcher();
+    let a = matcher.upload("a", &regions::<2>(1, 100, Shape::Random)).unwrap();
+    for cells in [0, 1 << 12] {
+        let error = matcher.count(&a, &a, Algorithm::Grid { cells: Some(cells) }).unwrap_err();
+        assert!(matches!(error, MatchingError::GridCells { dimensions: 2, limit: 2048, .. }), "{error}");
+    }
 }

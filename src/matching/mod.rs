@@ -144,10 +144,9 @@ impl Matcher {
     ) -> Result<u64, MatchingError> {
         let (subscriptions, updates) = (&subscriptions.columns, &updates.columns);
         // In one dimension, ranks are enough.
-        let pairs = f64::from(subscriptions.filled) * f64::from(updates.filled);
         let by_ranks = match algorithm {
-            Algorithm::Sort => pairs > 0.0,
-            Algorithm::Auto => pairs > BRUTE_PAIRS,
+            Algorithm::Sort => subscriptions.filled > 0 && updates.filled > 0,
+            Algorithm::Auto => !brute_serves(subscriptions, updates),
             _ => false,
         };
         if D == 1 && by_ranks {
@@ -211,8 +210,12 @@ enum Plan {
     Grid { cells: Option<u32> },
 }
 
-/// Up to so many pairs, testing each takes less time than the dispatches of a sort.
-const BRUTE_PAIRS: f64 = 4e6;
+/// Whether testing every pair takes less time than sorting both sides: there are few pairs, or few regions on one side.
+fn brute_serves(subscriptions: &Columns, updates: &Columns) -> bool {
+    let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
+    n * m <= 4e6 + 64.0 * (n + m)
+}
+
 /// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid.
 const SWEEP_CANDIDATES: f64 = 64.0;
 
@@ -227,7 +230,7 @@ impl Plan {
         match algorithm {
             Algorithm::Brute => return Ok(Self::Brute),
             Algorithm::Grid { cells } => return Ok(Self::Grid { cells }),
-            Algorithm::Auto if n * m <= BRUTE_PAIRS => return Ok(Self::Brute),
+            Algorithm::Auto if brute_serves(subscriptions, updates) => return Ok(Self::Brute),
             Algorithm::Auto | Algorithm::Sort | Algorithm::IntervalTree => {}
         }
         let (mut dim, mut share) = (0, 0.0);
