@@ -209,10 +209,11 @@ fn pages_hold_every_pair_once_whatever_their_size() {
     let matcher = matcher();
     let (a, b) = (regions::<1>(1, 500, Shape::Touching), regions::<1>(2, 400, Shape::Touching));
     let expected = reference::find(&a, &b);
+    let all = u32::try_from(expected.len()).unwrap();
     let (a, b) = (matcher.upload("a", &a).unwrap(), matcher.upload("b", &b).unwrap());
     for algorithm in ALGORITHMS {
         let mut matches = matcher.find(&a, &b, algorithm).unwrap();
-        for page_len in [expected.len() as u32 + 1, 1 + expected.len() as u32 / 2, 777] {
+        for page_len in [all + 1, 1 + all / 2, 777] {
             matches.set_page_len(page_len);
             let (mut pairs, mut next) = (Vec::new(), 0);
             while let Some(page) = matches.next_page().unwrap() {
