@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this module")]
 
+pub mod models;
+
 use eventhorizon::gpu::Gpu;
 
 /// The adapter that the tests run on. A missing one is a failure: tests that were skipped prove nothing.
