@@ -16,11 +16,14 @@ fn matcher() -> &'static Matcher {
 
 type Pairs = BTreeSet<[u32; 2]>;
 
+/// Moved regions of both sides: ids and new bounds.
+type Step<const D: usize> = [Vec<(u32, Region<i32, D>)>; 2];
+
 /// Applies the steps and checks what each reports.
 fn check<const D: usize>(
     mut subscriptions: Vec<Region<i32, D>>,
     mut updates: Vec<Region<i32, D>>,
-    steps: &[[Vec<(u32, Region<i32, D>)>; 2]],
+    steps: &[Step<D>],
 ) {
     let mut moving = MovingRegions::new(matcher(), &subscriptions, &updates).unwrap();
     let mut pairs: Pairs = reference::find(&subscriptions, &updates).into_iter().collect();
@@ -58,7 +61,7 @@ fn moves<const D: usize>(count: u32) -> impl Strategy<Value = Vec<(u32, Region<i
         .prop_map(|moved| moved.into_iter().collect())
 }
 
-fn steps<const D: usize>() -> impl Strategy<Value = Vec<[Vec<(u32, Region<i32, D>)>; 2]>> {
+fn steps<const D: usize>() -> impl Strategy<Value = Vec<Step<D>>> {
     proptest::collection::vec((moves::<D>(60), moves::<D>(50)).prop_map(|(s, u)| [s, u]), 1..4)
 }
 

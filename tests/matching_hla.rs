@@ -54,7 +54,7 @@ fn the_right_federates_hear_of_every_update() {
             let mut ranges = || {
                 [(); 2].map(|()| {
                     let lo = u32::try_from(below(90)).unwrap();
-                    (lo, lo + 1 + u32::try_from(below(10)).unwrap() * 3 % (LIMIT - lo))
+                    (lo, lo + 1 + u32::try_from(below(10)).unwrap() * 6 % (LIMIT - lo))
                 })
             };
             let ranges = ranges();
