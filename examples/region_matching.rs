@@ -67,6 +67,7 @@ struct Options {
 enum Name {
     Brute,
     Grid,
+    #[value(alias = "interval-tree")]
     Tree,
     Sort,
     Auto,
@@ -90,8 +91,8 @@ fn main() {
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if let (Some(path), Some(width)) = (&options.positions, options.width) {
-        let (dims, positions) = read_positions(path)?;
-        return match dims {
+        let positions = read_positions(path)?;
+        return match positions[0].len() {
             1 => report(options, &around::<1>(&positions, width)?),
             2 => report(options, &around::<2>(&positions, width)?),
             3 => report(options, &around::<3>(&positions, width)?),
@@ -140,8 +141,11 @@ fn synthetic<const D: usize>(options: &Options) -> Sets<u32, D> {
     (set(subscriptions), set(options.regions - subscriptions))
 }
 
+/// One number per dimension.
+type Position = Vec<f64>;
+
 /// The lines of a CSV file, all with the same number of columns.
-fn read_positions(path: &Path) -> Result<(usize, Vec<Vec<f64>>), Box<dyn Error>> {
+fn read_positions(path: &Path) -> Result<Vec<Position>, Box<dyn Error>> {
     let name = path.display();
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -149,7 +153,7 @@ fn read_positions(path: &Path) -> Result<(usize, Vec<Vec<f64>>), Box<dyn Error>>
         .trim(csv::Trim::All)
         .from_path(path)
         .map_err(|error| format!("{name}: {error}"))?;
-    let mut positions: Vec<Vec<f64>> = Vec::new();
+    let mut positions: Vec<Position> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| format!("{name}: {error}"))?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -170,16 +174,16 @@ fn read_positions(path: &Path) -> Result<(usize, Vec<Vec<f64>>), Box<dyn Error>>
         }
         positions.push(position);
     }
-    match positions.first() {
-        None => Err(format!("{name} holds no position").into()),
-        Some(first) => Ok((first.len(), positions)),
+    match positions.is_empty() {
+        true => Err(format!("{name} holds no position").into()),
+        false => Ok(positions),
     }
 }
 
 /// One subscription and one update region around each position.
-fn around<const D: usize>(positions: &[Vec<f64>], width: f64) -> Result<Sets<f32, D>, Box<dyn Error>> {
+fn around<const D: usize>(positions: &[Position], width: f64) -> Result<Sets<f32, D>, Box<dyn Error>> {
     #[expect(clippy::cast_possible_truncation, reason = "kernels work on f32")]
-    let region = |position: &Vec<f64>| {
+    let region = |position: &Position| {
         let at = |offset: f64| std::array::from_fn(|d| (position[d] + offset) as f32);
         Region::<f32, D>::new(at(-width / 2.0), at(width / 2.0))
     };

@@ -129,7 +129,18 @@ impl Matcher {
         subscriptions: &Regions<T, 1>,
         updates: &Regions<T, 1>,
     ) -> Result<Counter, MatchingError> {
-        Counter::new(&self.kernels, &subscriptions.columns, &updates.columns)
+        self.counter_tuned(subscriptions, updates, sweep::RANK_ITEMS)
+    }
+
+    /// [`Matcher::counter`] with another number of searches per thread, for measurements.
+    #[doc(hidden)]
+    pub fn counter_tuned<T: Coordinate>(
+        &self,
+        subscriptions: &Regions<T, 1>,
+        updates: &Regions<T, 1>,
+        items: u32,
+    ) -> Result<Counter, MatchingError> {
+        Counter::new(&self.kernels, &subscriptions.columns, &updates.columns, items)
     }
 
     /// How many (subscription, update) pairs overlap.
@@ -150,7 +161,7 @@ impl Matcher {
             _ => false,
         };
         if D == 1 && by_ranks {
-            return Counter::new(&self.kernels, subscriptions, updates)?.count(self.gpu());
+            return Counter::new(&self.kernels, subscriptions, updates, sweep::RANK_ITEMS)?.count(self.gpu());
         }
         Ok(self.matches(subscriptions, updates, algorithm)?.total())
     }

@@ -247,8 +247,8 @@ struct Step {
 
 /// Workgroups of a rank count at the most; each sums over its tiles.
 const RANK_GROUPS: u32 = 4096;
-/// Ends per thread in sweep_count.wgsl.
-const RANK_ITEMS: u32 = 4;
+/// Ends per thread in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup memory.
+pub(super) const RANK_ITEMS: u32 = 4;
 
 impl Side {
     fn new(kernels: &Kernels, set: &Columns) -> Result<Self, MatchingError> {
@@ -273,15 +273,16 @@ impl Counter {
         kernels: &Kernels,
         subscriptions: &Columns,
         updates: &Columns,
+        items: u32,
     ) -> Result<Self, MatchingError> {
         let gpu = kernels.gpu();
         let sides = [Side::new(kernels, subscriptions)?, Side::new(kernels, updates)?];
         // Empty regions come last in the order and are left out.
         let filled = [subscriptions.filled, updates.filled];
-        let groups = filled.map(|count| count.div_ceil(RANK_ITEMS * SIZE).min(RANK_GROUPS));
+        let groups = filled.map(|count| count.div_ceil(items * SIZE).min(RANK_GROUPS));
         let sums = Buffer::<u64>::storage(gpu, "sums of ranks", u64::from(groups[0] + groups[1]).max(1))?;
         let total = Buffer::storage(gpu, "pairs", 1)?;
-        let kernel = kernels.get("ranks", &["sweep_count.wgsl"], "count_ranks", &[("ITEMS", RANK_ITEMS)])?;
+        let kernel = kernels.get("ranks", &["sweep_count.wgsl"], "count_ranks", &[("ITEMS", items)])?;
         let rank = |mine: usize, other: usize, first: u32| -> Result<Step, MatchingError> {
             let params =
                 Kernels::params(gpu, &[filled[mine], filled[other], first, 0, 0, 0, 0, groups[mine]])?;
