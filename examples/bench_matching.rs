@@ -4,9 +4,9 @@
 //! cargo run --release --example bench_matching
 //! ```
 //!
-//! "On the device" is the time of recorded work with the bounds on the device, many repetitions per submission; "with
-//! copies" is everything from host arrays to the number on the host. Synthetic workload of Marzolla and D'Angelo (2020): half the
-//! regions are subscriptions, all of one size, together `alpha` times the space.
+//! "On the device" is the time of recorded work with the bounds on the device, many repetitions per submission;
+//! "with copies" is everything from host arrays to the number on the host. Synthetic workload of Marzolla and
+//! D'Angelo (2020): half the regions are subscriptions, all of one size, together `alpha` times the space.
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 #![allow(clippy::cast_precision_loss, reason = "times and rates")]

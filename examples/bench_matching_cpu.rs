@@ -1,5 +1,5 @@
-//! The processor's side of the comparison: counts overlaps in one dimension with all cores, by the interval trees of the
-//! crate coitrees and by sorting. Anyone can run it:
+//! The processor's side of the comparison: counts overlaps in one dimension with all cores, by the interval
+//! trees of the crate coitrees and by sorting. Anyone can run it:
 //!
 //! ```text
 //! cargo run --release --example bench_matching_cpu [REGIONS ...]

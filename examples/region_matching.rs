@@ -1,5 +1,5 @@
-//! Region matching from the command line: the synthetic workload of Marzolla and D'Angelo (2020), or positions from a
-//! file, as in their experiment with the cars of Cologne.
+//! Region matching from the command line: the synthetic workload of Marzolla and D'Angelo (2020), or positions
+//! from a file, as in their experiment with the cars of Cologne.
 //!
 //! ```text
 //! cargo run --release --example region_matching -- --regions 1000000 --alpha 1
@@ -7,8 +7,8 @@
 //! cargo run --release --example region_matching -- --positions cars.csv --width 100 --json
 //! ```
 //!
-//! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The size is chosen
-//! such that the regions together are `alpha` times the space. Half of them are subscriptions.
+//! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The size is
+//! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
@@ -37,8 +37,8 @@ struct Options {
     /// Seed of the synthetic workload.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of one subscription and one update
-    /// region.
+    /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of one
+    /// subscription and one update region.
     #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
     /// Width of the regions around positions, in every dimension.

@@ -1,6 +1,6 @@
-// A candidate of a grid is a match if the boxes overlap and this is the cell of the lower corner of what they share.
-// Two regions may meet in many cells; that one cell reports them, so no set of found pairs is needed. Cell numbers do not
-// fall with the bounds, so the number there is the greater of the two homes'.
+// A candidate of a grid is a match if the boxes overlap and this is the cell of the lower corner of what they
+// share. Two regions may meet in many cells; that one cell reports them, so no set of found pairs is needed.
+// Cell numbers do not fall with the bounds, so the number there is the greater of the two homes'.
 //
 // subscriptions, updates  entries (grid_gather.wgsl)
 

@@ -1,5 +1,5 @@
-// The boxes of both sides, in columns of `subscriptions` and `updates` keys (import.wgsl). A side that was put in order
-// has the regions' ids as one more column.
+// The boxes of both sides, in columns of `subscriptions` and `updates` keys (import.wgsl). A side that was put
+// in order has the regions' ids as one more column.
 //
 // The file that imports this declares `params` with the counts of both sides.
 

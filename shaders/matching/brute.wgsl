@@ -1,9 +1,10 @@
-// Brute-force matching: every subscription is tested against every update. Algorithm 2 of Marzolla and D'Angelo (2020).
+// Brute-force matching: every subscription is tested against every update. Algorithm 2 of Marzolla and D'Angelo
+// (2020).
 //
 // subscriptions, updates  boxes in columns (import.wgsl); ids are indices
 //
-// A task is SIZE subscriptions, one per thread, against TILES x SIZE updates, which pass through workgroup memory.
-// One workgroup per task; tasks that share their subscriptions follow one another.
+// A task is SIZE subscriptions, one per thread, against TILES x SIZE updates, which pass through workgroup
+// memory. One workgroup per task; tasks that share their subscriptions follow one another.
 
 // import: matching/boxes.wgsl
 

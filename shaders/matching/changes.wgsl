@@ -1,5 +1,5 @@
-// Which overlaps of moved regions are new, or gone. Of the pairs that overlap at one time, those remain that do not at
-// the other.
+// Which overlaps of moved regions are new, or gone. Of the pairs that overlap at one time, those remain that do
+// not at the other.
 //
 // subscriptions, updates  all boxes at the other time, by id (import.wgsl)
 // found    pairs that overlap at the one time, params.extra of them: of the moved side (SIDE 0: subscriptions, 1: updates)

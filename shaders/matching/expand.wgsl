@@ -1,5 +1,6 @@
-// Writes the pairs of ranges that hold nothing but matches: sort-based matching in one dimension. The ranges' prefix
-// sums say which pair belongs at each place of the output, so every thread has the same work however the ranges' lengths are spread.
+// Writes the pairs of ranges that hold nothing but matches: sort-based matching in one dimension. The ranges'
+// prefix sums say which pair belongs at each place of the output, so every thread has the same work however the
+// ranges' lengths are spread.
 //
 // pairs  the page: (subscription, update) ids from place params.window of the output on, params.room of them
 //

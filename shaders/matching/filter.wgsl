@@ -1,5 +1,6 @@
-// Tests the candidates of ranges and passes on those that match: sort-based matching in more than one dimension, and
-// grid matching. What a match is, `accept` says: accept_overlap.wgsl or accept_home.wgsl. Where it goes, the sink says.
+// Tests the candidates of ranges and passes on those that match: sort-based matching in more than one
+// dimension, and grid matching. What a match is, `accept` says: accept_overlap.wgsl or accept_home.wgsl. Where
+// it goes, the sink says.
 //
 // params.extra is the number of ranges. A task is a tile of TILE candidates, one workgroup's.
 

@@ -1,4 +1,5 @@
-// The candidates of grid matching, as ranges: for each entry of a subscription the updates' entries of its cell.
+// The candidates of grid matching, as ranges: for each entry of a subscription the updates' entries of its
+// cell.
 //
 // subscriptions, updates  entries in the order of their cells (grid_gather.wgsl)
 // begins, lengths         the range of each subscription's entry

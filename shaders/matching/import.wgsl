@@ -5,8 +5,8 @@
 // columns  2 DIMS columns of `count` keys: column 2d holds the lower bounds of dimension d, column 2d + 1 the upper
 // status   [0] smallest region * DIMS + dimension at fault (all ones: none), [1] number of regions that are not empty
 //
-// A region that is empty in any dimension gets lower key 2^32 - 1 and upper key 0 in all: it then fails every test
-// `a.lo < b.hi && b.lo < a.hi` and needs no special case in any kernel.
+// A region that is empty in any dimension gets lower key 2^32 - 1 and upper key 0 in all: it then fails every
+// test `a.lo < b.hi && b.lo < a.hi` and needs no special case in any kernel.
 //
 // One thread per region.
 

@@ -1,5 +1,5 @@
-// How selective each dimension is: overlaps per dimension among a sample of pairs. Every params.first-th subscription is tested against
-// every params.end-th update, params.window.x of them against params.window.y.
+// How selective each dimension is: overlaps per dimension among a sample of pairs. Every params.first-th
+// subscription is tested against every params.end-th update, params.window.x of them against params.window.y.
 //
 // hits  for each dimension, how many of the sampled pairs overlap in it
 //

@@ -12,7 +12,8 @@ fn wanted(task: u32) -> bool {
     return true;
 }
 
-// Takes in how many matches the thread has. Whether it shall then `put` them, in the same order. By a whole workgroup.
+// Takes in how many matches the thread has. Whether it shall then `put` them, in the same order. By a whole
+// workgroup.
 fn begin(task: u32, lane: u32, hits: u32) -> bool {
     let before = sum_before(lane, hits);
     if lane == 0u {

@@ -2,16 +2,16 @@
 //
 //     overlaps = (pairs with u.lo < s.hi) + (pairs with s.lo < u.hi) - n m,
 //
-// because every pair has one of the two properties, and overlapping pairs have both. Either sum is the ranks of one
-// side's upper bounds among the other side's sorted lower bounds.
+// because every pair has one of the two properties, and overlapping pairs have both. Either sum is the ranks of
+// one side's upper bounds among the other side's sorted lower bounds.
 //
 // starts   lower bounds of one side, sorted: params.updates of them
 // ends     upper bounds of the other side in the order of their lower bounds, which makes neighbours search near one another:
 //          params.subscriptions of them
 // ranks    64-bit sums of ranks: one per workgroup from index params.first on
 //
-// A workgroup takes tiles of TILE ends, params.extra tiles apart. It stages the starts between the tile's smallest and largest rank if there are
-// at most STAGED, which they are where intervals have similar lengths.
+// A workgroup takes tiles of TILE ends, params.extra tiles apart. It stages the starts between the tile's
+// smallest and largest rank if there are at most STAGED, which they are where intervals have similar lengths.
 
 // import: matching/params.wgsl
 // import: matching/sum_wide.wgsl

@@ -1,7 +1,8 @@
 // The candidates of sort-based matching, as ranges. Both sides are ordered by their lower bounds in the sweep
-// dimension. Two intervals overlap in one of two ways: the update starts inside the subscription (s.lo <= u.lo < s.hi), or the
-// subscription starts inside the update, behind its first point (u.lo < s.lo < u.hi). Either set is a range of the other
-// side's order, so two searches replace the active sets of Algorithm 4 of Marzolla and D'Angelo (2020).
+// dimension. Two intervals overlap in one of two ways: the update starts inside the subscription (s.lo <= u.lo
+// < s.hi), or the subscription starts inside the update, behind its first point (u.lo < s.lo < u.hi). Either
+// set is a range of the other side's order, so two searches replace the active sets of Algorithm 4 of Marzolla
+// and D'Angelo (2020).
 //
 // subscriptions, updates  ordered boxes (boxes.wgsl), none empty
 // begins, lengths         where the range of each region begins in the other side's order, and how long it is: first the

@@ -1,6 +1,7 @@
-// Builds one level of the interval tree: the greatest upper bound below each node. Section 3 of Marzolla and D'Angelo
-// (2020), "Parallel Interval Tree Matching", with an implicit tree in place of their AVL tree: leaves are the subscriptions in
-// the order of their lower bounds, and node i of a level stands for nodes FANOUT i .. FANOUT i + FANOUT - 1 of the level below.
+// Builds one level of the interval tree: the greatest upper bound below each node. Section 3 of Marzolla and
+// D'Angelo (2020), "Parallel Interval Tree Matching", with an implicit tree in place of their AVL tree: leaves
+// are the subscriptions in the order of their lower bounds, and node i of a level stands for nodes FANOUT i ..
+// FANOUT i + FANOUT - 1 of the level below.
 //
 // nodes  all levels, the leaves first; this one from params.updates on, the one below from params.first on with
 //        params.subscriptions nodes

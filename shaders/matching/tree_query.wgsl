@@ -1,6 +1,7 @@
-// Queries the interval tree (tree_level.wgsl): Algorithm 5 of Marzolla and D'Angelo (2020). A walk goes through the leaves that
-// start below the update's end, in order, and skips the largest aligned block whose upper bounds all lie at or below
-// the update's start. Its only state is the next leaf, so it needs no stack and can stop and go on.
+// Queries the interval tree (tree_level.wgsl): Algorithm 5 of Marzolla and D'Angelo (2020). A walk goes through
+// the leaves that start below the update's end, in order, and skips the largest aligned block whose upper
+// bounds all lie at or below the update's start. Its only state is the next leaf, so it needs no stack and can
+// stop and go on.
 //
 // subscriptions  ordered boxes (boxes.wgsl): the leaves
 // updates        ordered boxes: neighbouring threads then walk through neighbouring leaves

@@ -9,7 +9,8 @@ fn number(group: vec3<u32>, groups: vec3<u32>) -> u32 {
     return group.y * groups.x + group.x;
 }
 
-// The sum over the threads before this one. Its bounds: SIZE is a power of two, 8 rounds. Uniform control flow only.
+// The sum over the threads before this one. Its bounds: SIZE is a power of two, 8 rounds. Uniform control flow
+// only.
 fn sum_before(lane: u32, value: u32) -> u32 {
     sums[lane] = value;
     workgroupBarrier();

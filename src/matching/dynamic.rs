@@ -15,8 +15,9 @@ use crate::gpu::Buffer;
 ///
 /// A region's id is its index and never changes. A region that is not there for a while is one that is empty.
 ///
-/// A step matches the moved regions only, with their bounds before and after, against the other side, so its time
-/// follows their number: few of them are tested against all; for many, [`Algorithm::Auto`] orders the other side first.
+/// A step matches the moved regions only, with their bounds before and after, against the other side, so its
+/// time follows their number: few of them are tested against all; for many, [`Algorithm::Auto`] orders the
+/// other side first.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -125,8 +126,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         Ok(changes)
     }
 
-    /// The pairs that overlap among `sets`, of which side `side` holds the moved regions `ids`, and do not among `others`,
-    /// all regions at another time.
+    /// The pairs that overlap among `sets`, of which side `side` holds the moved regions `ids`, and do not
+    /// among `others`, all regions at another time.
     fn lost(
         &self,
         sets: [&Columns; 2],

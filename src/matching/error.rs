@@ -3,7 +3,8 @@
 use crate::gpu::{GpuError, LinkError};
 use crate::primitives::PrimitiveError;
 
-/// An error of the `matching` room. Nothing was changed unless a variant says otherwise; the next call may succeed.
+/// An error of the `matching` room. Nothing was changed unless a variant says otherwise; the next call may
+/// succeed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatchingError {

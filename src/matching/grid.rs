@@ -8,16 +8,19 @@ use super::sweep::{Ordered, Ranges};
 use crate::gpu::Buffer;
 use crate::primitives::Count;
 
-/// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some millions of cells.
+/// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some millions of
+/// cells.
 fn cell_bits(dims: u32) -> u32 {
     22 / dims
 }
 
-/// Where the library chooses the cells it wants at most so many entries per region: more than the corners of a box
-/// that is smaller than a cell can meet in few dimensions, and few enough to be sorted in less time than they save.
+/// Where the library chooses the cells it wants at most so many entries per region: more than the corners of a
+/// box that is smaller than a cell can meet in few dimensions, and few enough to be sorted in less time than
+/// they save.
 const ENTRIES_PER_REGION: u64 = 4;
 
-/// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the library choose.
+/// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the library
+/// choose.
 pub(super) fn matches(
     kernels: &Kernels,
     subscriptions: &Columns,

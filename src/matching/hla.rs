@@ -1,8 +1,9 @@
-//! Data distribution management in the words of the High Level Architecture (IEEE 1516): which federates must hear of an
-//! update.
+//! Data distribution management in the words of the High Level Architecture (IEEE 1516): which federates must
+//! hear of an update.
 //!
-//! Federates own regions. A federate *subscribes* to an object class with a region; an object's updates are *associated* with regions. An
-//! update of an object goes to every other federate that subscribed to the object's class with a region that overlaps one of the object's.
+//! Federates own regions. A federate *subscribes* to an object class with a region; an object's updates are
+//! *associated* with regions. An update of an object goes to every other federate that subscribed to the
+//! object's class with a region that overlaps one of the object's.
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -51,8 +52,8 @@ pub struct ObjectHandle(u32);
 
 /// Data distribution management over `D` dimensions.
 ///
-/// Bounds that [`Service::modify`] gives take effect with [`Service::commit`], all at once, as the standard's *commit region
-/// modifications* has it; only regions that changed are matched again.
+/// Bounds that [`Service::modify`] gives take effect with [`Service::commit`], all at once, as the standard's
+/// *commit region modifications* has it; only regions that changed are matched again.
 #[derive(Debug)]
 pub struct Service<const D: usize> {
     matcher: Matcher,
@@ -119,7 +120,8 @@ impl<const D: usize> Service<D> {
     /// *Delete region*.
     ///
     /// # Errors
-    /// [`MatchingError::UnknownHandle`]; [`MatchingError::RegionInUse`] while it is associated or subscribed with.
+    /// [`MatchingError::UnknownHandle`]; [`MatchingError::RegionInUse`] while it is associated or subscribed
+    /// with.
     pub fn delete_region(&mut self, region: RegionHandle) -> Result<(), MatchingError> {
         let usage = self.region(region)?;
         if !usage.subscribers.is_empty() || !usage.objects.is_empty() {
@@ -188,7 +190,8 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// *Subscribe object class attributes with regions*: the federate wants updates of that class that concern this region.
+    /// *Subscribe object class attributes with regions*: the federate wants updates of that class that concern
+    /// this region.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
@@ -218,7 +221,8 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// The federates that must hear of an update of this object, in the order of their numbers. The owner is not among them.
+    /// The federates that must hear of an update of this object, in the order of their numbers. The owner is
+    /// not among them.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] where the device fails.

@@ -11,9 +11,9 @@ use crate::gpu::{Buffer, Gpu};
 
 /// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the device.
 ///
-/// Each pair `[subscription, update]` comes exactly once. The order is the same in every run and on every device, and
-/// otherwise unspecified. A page holds as many pairs as one binding of the device can (8 bytes each), so that all fit the first page
-/// unless there are very many.
+/// Each pair `[subscription, update]` comes exactly once. The order is the same in every run and on every
+/// device, and otherwise unspecified. A page holds as many pairs as one binding of the device can (8 bytes
+/// each), so that all fit the first page unless there are very many.
 #[derive(Debug)]
 pub struct Matches {
     kernels: Arc<Kernels>,
@@ -65,8 +65,8 @@ impl Matches {
         self.page_len
     }
 
-    /// Makes pages smaller (at least one pair, at most what the device can bind), and starts from the first pair
-    /// again.
+    /// Makes pages smaller (at least one pair, at most what the device can bind), and starts from the first
+    /// pair again.
     pub fn set_page_len(&mut self, pairs: u32) {
         let limit = (self.kernels.gpu().max_buffer_bytes() / size_of::<[u32; 2]>() as u64).min(self.total);
         self.page_len = pairs.min(u32::try_from(limit).unwrap_or(u32::MAX)).max(1);

@@ -1,8 +1,9 @@
 //! Region matching: which subscription regions overlap which update regions.
 //!
-//! The problem behind data distribution management in distributed simulation, and behind interest management in games: given
-//! two sets of boxes in 1 to 4 dimensions, find every pair (one of each set) that overlaps, each exactly once. After Marzolla and
-//! D'Angelo, *Parallel Data Distribution Management on Shared-Memory Multiprocessors*, ACM TOMACS 30 (2020).
+//! The problem behind data distribution management in distributed simulation, and behind interest management in
+//! games: given two sets of boxes in 1 to 4 dimensions, find every pair (one of each set) that overlaps, each
+//! exactly once. After Marzolla and D'Angelo, *Parallel Data Distribution Management on Shared-Memory
+//! Multiprocessors*, ACM TOMACS 30 (2020).
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -31,10 +32,10 @@
 //!
 //! # How it works
 //!
-//! Bounds of any type become `u32` keys with the same order, so one set of kernels serves all types and every comparison is exact.
-//! All algorithms cut their candidates into tasks, count the matches of each task, place them by a 64-bit prefix sum and
-//! write them: every pair has its place before it is written, in the same order on every device. If the pairs are more than one binding
-//! holds, [`Matches`] gives them in pages.
+//! Bounds of any type become `u32` keys with the same order, so one set of kernels serves all types and every
+//! comparison is exact. All algorithms cut their candidates into tasks, count the matches of each task, place
+//! them by a 64-bit prefix sum and write them: every pair has its place before it is written, in the same order
+//! on every device. If the pairs are more than one binding holds, [`Matches`] gives them in pages.
 //!
 //! Sort-based matching here needs no active sets, which the paper names as the obstacle on GPUs. With both
 //! sides ordered by lower bound, an overlap is of one of two kinds, each a contiguous range:
@@ -46,7 +47,8 @@
 //!        s.lo <= u.lo < s.hi                             u.lo < s.lo < u.hi
 //! ```
 //!
-//! Regions that move between steps: [`MovingRegions`]. The standard's services: [`hla`]. Without an adapter: [`reference`](mod@reference).
+//! Regions that move between steps: [`MovingRegions`]. The standard's services: [`hla`]. Without an adapter:
+//! [`reference`](mod@reference).
 
 mod brute;
 mod dynamic;
@@ -83,13 +85,14 @@ use set::Columns;
 pub enum Algorithm {
     /// Every subscription against every update: the time grows with the product. Best for small sets.
     Brute,
-    /// Sort-based matching: the time of two sorts, and of the pairs. In more than one dimension along the dimension in
-    /// which the fewest pairs overlap; those are tested in the others.
+    /// Sort-based matching: the time of two sorts, and of the pairs. In more than one dimension along the
+    /// dimension in which the fewest pairs overlap; those are tested in the others.
     Sort,
-    /// An interval tree over the subscriptions, queried by each update. One thread serves one update, so a few updates that
-    /// overlap very many subscriptions are slow.
+    /// An interval tree over the subscriptions, queried by each update. One thread serves one update, so a few
+    /// updates that overlap very many subscriptions are slow.
     IntervalTree,
-    /// A regular grid; regions that share a cell are tested. Best where regions are small in several dimensions.
+    /// A regular grid; regions that share a cell are tested. Best where regions are small in several
+    /// dimensions.
     Grid {
         /// Cells per dimension; `None` lets the library choose.
         cells: Option<u32>,
@@ -146,7 +149,8 @@ impl Matcher {
     /// How many (subscription, update) pairs overlap.
     ///
     /// # Errors
-    /// [`MatchingError::TooMuchWork`] beyond an algorithm's reach, [`MatchingError::Gpu`] where the device fails.
+    /// [`MatchingError::TooMuchWork`] beyond an algorithm's reach, [`MatchingError::Gpu`] where the device
+    /// fails.
     pub fn count<T: Coordinate, const D: usize>(
         &self,
         subscriptions: &Regions<T, D>,
@@ -166,7 +170,8 @@ impl Matcher {
         Ok(self.matches(subscriptions, updates, algorithm)?.total())
     }
 
-    /// Finds the overlapping (subscription, update) pairs. They are counted here, and written when a page is asked for.
+    /// Finds the overlapping (subscription, update) pairs. They are counted here, and written when a page is
+    /// asked for.
     ///
     /// # Errors
     /// As [`Matcher::count`].
@@ -221,7 +226,8 @@ enum Plan {
     Grid { cells: Option<u32> },
 }
 
-/// Whether testing every pair takes less time than sorting both sides: there are few pairs, or few regions on one side.
+/// Whether testing every pair takes less time than sorting both sides: there are few pairs, or few regions on
+/// one side.
 fn brute_serves(subscriptions: &Columns, updates: &Columns) -> bool {
     let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
     n * m <= 4e6 + 64.0 * (n + m)

@@ -4,8 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 /// An axis-parallel box in `D` dimensions: in dimension `d` the half-open interval `[lo[d], hi[d])`.
 ///
-/// A region with `lo[d] == hi[d]` in any dimension is empty and overlaps nothing. On the device a region is its `2·D`
-/// words in this order, so a kernel of the application can write a buffer of them.
+/// A region with `lo[d] == hi[d]` in any dimension is empty and overlaps nothing. On the device a region is its
+/// `2·D` words in this order, so a kernel of the application can write a buffer of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Region<T, const D: usize> {
@@ -43,7 +43,8 @@ impl<T: Coordinate, const D: usize> Region<T, D> {
 
 /// The number type of bounds: `u32` (as the HLA standard has it), `i32` or `f32`.
 ///
-/// Each value has a *key*: a `u32` with the same order, equal for equal values. Kernels compare keys only, so results are exact for every type.
+/// Each value has a *key*: a `u32` with the same order, equal for equal values. Kernels compare keys only, so
+/// results are exact for every type.
 pub trait Coordinate: Pod + PartialOrd + std::fmt::Display + Send + Sync + sealed::Sealed {
     /// How kernels read it.
     #[doc(hidden)]

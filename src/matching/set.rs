@@ -29,7 +29,8 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The bytes of a column within the buffer: column `2d` holds lower bounds of dimension `d`, `2d + 1` upper ones.
+    /// The bytes of a column within the buffer: column `2d` holds lower bounds of dimension `d`, `2d + 1` upper
+    /// ones.
     pub(super) fn column_offset(&self, column: u32) -> u64 {
         u64::from(column) * u64::from(self.count) * 4
     }

@@ -65,7 +65,8 @@ pub(super) fn gather(
     Ok(Ordered { count, columns: ordered })
 }
 
-/// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that `places` implies.
+/// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that `places`
+/// implies.
 #[derive(Debug)]
 pub(super) struct Ranges {
     pub(super) subscriptions: Ordered,
@@ -117,7 +118,8 @@ impl Ranges {
         [self.subscriptions.count, self.updates.count]
     }
 
-    /// For each of `tiles` tiles from candidate `first` on, the range that holds its first candidate; and one more.
+    /// For each of `tiles` tiles from candidate `first` on, the range that holds its first candidate; and one
+    /// more.
     fn firsts(&self, kernels: &Kernels, first: u64, tiles: u32) -> Result<Buffer<u32>, MatchingError> {
         let gpu = kernels.gpu();
         let firsts = Buffer::<u32>::storage(gpu, "first ranges of tiles", u64::from(tiles) + 1)?;
@@ -199,7 +201,8 @@ impl Ranges {
     }
 }
 
-/// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that pass the test.
+/// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that pass the
+/// test.
 pub(super) fn matches(
     kernels: &Arc<Kernels>,
     subscriptions: &Columns,

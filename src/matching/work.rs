@@ -1,9 +1,9 @@
 //! Work in tasks: how every algorithm of the room is cut, counted, placed and written.
 //!
-//! A kernel tests candidates; a *task* is what one workgroup tests. The counting version of a kernel leaves the matches
-//! of each task, their 64-bit prefix sums say where each task's pairs go, and the writing version of the same
-//! kernel puts them there. So every pair has one place, known before it is written, and any window of the output can be
-//! written on its own: that is a page.
+//! A kernel tests candidates; a *task* is what one workgroup tests. The counting version of a kernel leaves the
+//! matches of each task, their 64-bit prefix sums say where each task's pairs go, and the writing version of
+//! the same kernel puts them there. So every pair has one place, known before it is written, and any window of
+//! the output can be written on its own: that is a page.
 
 use std::sync::Arc;
 
@@ -110,8 +110,9 @@ impl Placed {
     }
 }
 
-/// Records and submits `items` of work in slices of some tens of milliseconds; `record` gets the first item of a
-/// slice and the one after its last. A slice starts with `unit` items. What fits one unit is submitted without a wait.
+/// Records and submits `items` of work in slices of some tens of milliseconds; `record` gets the first item of
+/// a slice and the one after its last. A slice starts with `unit` items. What fits one unit is submitted
+/// without a wait.
 pub(super) fn in_slices(
     gpu: &Gpu,
     items: u32,
