@@ -7,8 +7,6 @@
 //! cargo run --release --example bench_phold -- --queue heap --workgroup 64 --workgroup 128
 //! ```
 
-#![allow(clippy::print_stdout, reason = "a program for people")]
-
 use std::time::Instant;
 
 use clap::Parser;

@@ -8,8 +8,6 @@
 //! cargo run --release --example phold -- --lps 1024 --until 200 --verify
 //! ```
 
-#![allow(clippy::print_stdout, reason = "a program for people")]
-
 use std::process::ExitCode;
 use std::time::Instant;
 

@@ -40,7 +40,7 @@ impl Model for Stations {
     fn capacity(&self) -> Capacity { Capacity::poisson(4.0, 4.0) }
 }
 
-#[allow(clippy::print_stdout)]
+#[allow(clippy::print_stdout, reason = "a program for people")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Stations { minutes: Resolution::default() };
     let day = model.minutes.ticks(24.0 * 60.0)?;

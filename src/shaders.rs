@@ -69,6 +69,7 @@ files! {
     "primitives/histogram.wgsl",
     "primitives/items_12.wgsl",
     "primitives/items_13.wgsl",
+    "primitives/items_32.wgsl",
     "primitives/items_8.wgsl",
     "primitives/key_wide.wgsl",
     "primitives/key_word.wgsl",

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{POISON, gpu};
+use common::{POISON, gpu, own_gpu};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Program, Source};
 
 const DOUBLE: &str = "
@@ -88,7 +88,7 @@ fn a_feature_that_the_device_lacks_is_named() {
 
 #[test]
 fn a_lost_device_is_an_error_of_every_later_call() {
-    let gpu = gpu();
+    let gpu = own_gpu();
     gpu.device().destroy();
     let error = double(&gpu, &[1, 2, 3], 64).unwrap_err();
     assert!(matches!(error, GpuError::Lost { .. }), "{error:?}");

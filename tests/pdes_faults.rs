@@ -222,6 +222,15 @@ fn impossible_models_are_refused_before_they_run() {
 }
 
 #[test]
+fn impossible_workgroups_are_refused() {
+    for threads in [0, 3, 100, 1 << 20] {
+        let options = Options { workgroup: Some(threads), ..Options::default() };
+        let refused = Simulation::new(&gpu(), &Ring::new(10, 3), options);
+        assert!(matches!(refused, Err(SimulationError::Workgroup { .. })), "{threads}: {refused:?}");
+    }
+}
+
+#[test]
 fn structs_that_differ_from_rust_are_refused_with_the_remedy() {
     let text = Odd::new().source.text().to_owned();
     for (wgsl, words) in [

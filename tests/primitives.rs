@@ -191,7 +191,7 @@ fn compaction_keeps_what_is_flagged_in_order_at_every_length() {
         for len in lengths() {
             for one_in in [1, 2, 100, u64::MAX] {
                 let flags: Vec<u32> = (0..len)
-                    .map(|_| if random.next() % one_in == 0 { random.next() as u32 | 4 } else { 0 })
+                    .map(|_| if random.next().is_multiple_of(one_in) { random.next() as u32 | 4 } else { 0 })
                     .collect();
                 let values = random.words(len);
                 let count = Count::host(&gpu, len as u64).unwrap();
@@ -280,7 +280,7 @@ fn results_do_not_depend_on_the_tuning() {
     for (way, gpu) in ways().into_iter().take(2) {
         let count = Count::host(&gpu, len as u64).unwrap();
         let input = Buffer::storage_from(&gpu, "input", &words).unwrap();
-        for workgroups in [1, 2, 3, 7, 300] {
+        for workgroups in [1, 3, 300] {
             for threads in [32, 128, 256] {
                 let what = format!("{workgroups} workgroups of {threads}, {way}");
                 let tuning = Tuning { threads, items: 16, workgroups };
@@ -295,7 +295,7 @@ fn results_do_not_depend_on_the_tuning() {
                 run(&gpu, &reduce.bind(&gpu, &count, &input, &output, 5).unwrap());
                 let found = pollster::block_on(output.read_range(&gpu, 5, 1)).unwrap();
                 assert_eq!(found[0], *words.iter().max().unwrap(), "{what}");
-                for items in [8, 12, 13] {
+                for items in [8, 13, 32] {
                     let tuning = Tuning { threads, items, workgroups };
                     // Which of them there are depends on the device; 8 there are everywhere.
                     match RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning) {

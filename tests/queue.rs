@@ -18,7 +18,6 @@ type Key = [u32; 4];
 enum Op {
     Push(Event),
     Pop,
-    Replace(Event),
     Reopen,
 }
 
@@ -64,7 +63,6 @@ fn on_gpu(
             let (kind, event) = match op {
                 Op::Push(event) => (0, *event),
                 Op::Pop => (1, [0; 4]),
-                Op::Replace(event) => (4, *event),
                 Op::Reopen => (2, [0; 4]),
             };
             kinds.push(kind);
@@ -130,13 +128,6 @@ fn on_cpu(order: &Order, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<O
                 [u32::from(fits), u32::try_from(heap.len()).unwrap(), 0, 0]
             }
             Op::Pop => heap.pop().map_or([POISON; 4], |Reverse((_, event))| event),
-            Op::Replace(event) => match heap.pop() {
-                None => [POISON; 4],
-                Some(Reverse((_, first))) => {
-                    heap.push(Reverse(((order.key)(*event), *event)));
-                    first
-                }
-            },
             Op::Reopen => [POISON; 4],
         });
         let steps = steps.collect();
@@ -167,12 +158,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    prop_oneof![
-        5 => event().prop_map(Op::Push),
-        4 => Just(Op::Pop),
-        3 => event().prop_map(Op::Replace),
-        1 => Just(Op::Reopen),
-    ]
+    prop_oneof![5 => event().prop_map(Op::Push), 4 => Just(Op::Pop), 1 => Just(Op::Reopen)]
 }
 
 #[test]

@@ -58,17 +58,6 @@ fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
     window_sent = time_min(window_sent, time);
 }
 
-fn take(mail: vec4<u32>) {
-    if !queue_push(mail) {
-        fail(1u - run.parity, window_lp, QUEUE_FULL);
-    }
-}
-
-fn first_time() -> vec2<u32> {
-    if queue_size() == 0u { return TIME_NEVER; }
-    return queue_first().xy;
-}
-
 // Empties the LP's mailbox, executes its events before `horizon`, and tells (earliest pending time, events).
 fn advance(lp: u32, horizon: vec2<u32>) -> vec4<u32> {
     let kept = lps[lp];
@@ -82,38 +71,30 @@ fn advance(lp: u32, horizon: vec2<u32>) -> vec4<u32> {
     window_outbox = 1u - inbox;
     window_sent = TIME_NEVER;
     queue_open(lp, kept.zw);
-    // What is due in this window must be in the queue first. The rest waits at the front of the mailbox to take the
-    // places of what is executed: replacing is cheaper than removing and adding.
-    let box = mailbox * run.mail_capacity;
-    var waiting = 0u;
     if mails > 0u {
         atomicStore(&mail_counts[mailbox], 0u);
         for (var i = 0u; i < mails; i += 1u) {
-            let mail = mail_events[box + i];
-            if time_less(mail.xy, horizon) {
-                take(mail);
-            } else {
-                mail_events[box + waiting] = mail;
-                waiting += 1u;
+            if !queue_push(mail_events[mailbox * run.mail_capacity + i]) {
+                fail(1u - run.parity, lp, QUEUE_FULL);
+                break;
             }
         }
     }
+    var first = TIME_NEVER;
+    if queue_size() > 0u { first = queue_first().xy; }
     var executed = 0u;
-    if time_less(first_time(), horizon) {
+    if time_less(first, horizon) {
         let counts = lps[run.lps + lp];
         var number = counts.xy;
         var digest = counts.zw;
         var state = states[lp];
-        // Bound: the events held. None that is due is added: what is scheduled goes to mailboxes.
+        // Bound: the events held. None is added: what is scheduled goes to mailboxes.
         for (var left = queue_size(); left > 0u; left -= 1u) {
             let event = queue_first();
-            if !time_less(event.xy, horizon) { break; }
-            if waiting > 0u {
-                waiting -= 1u;
-                queue_replace(mail_events[box + waiting]);
-            } else {
-                queue_pop();
-            }
+            first = event.xy;
+            if !time_less(first, horizon) { break; }
+            queue_pop();
+            first = TIME_NEVER;
             executed += 1u;
             number = time_add(number, vec2<u32>(1u, 0u));
             digest = digest_add(digest, digest_event(DIGEST_EXECUTED, lp, event));
@@ -125,10 +106,6 @@ fn advance(lp: u32, horizon: vec2<u32>) -> vec4<u32> {
         states[lp] = state;
         lps[run.lps + lp] = vec4<u32>(number, digest);
     }
-    for (; waiting > 0u; waiting -= 1u) {
-        take(mail_events[box + waiting - 1u]);
-    }
-    let first = first_time();
     lps[lp] = vec4<u32>(first, queue_close());
     if loops_cut() { fail(1u - run.parity, lp, LOOPS_CUT); }
     return vec4<u32>(time_min(first, window_sent), executed, 0u);

@@ -4,9 +4,9 @@
 
 override GROUP_SIZE: u32 = 256u;
 
+// Where a thread stands in its workgroup. What is the same for all its threads is kept out: a uniformity analysis takes
+// a struct as a whole.
 struct Place {
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) index: u32,
 }
 

@@ -4,10 +4,12 @@
 // requires: subgroups
 
 override GROUP_SIZE: u32 = 256u;
+// The most threads that a subgroup of the device has.
+override MAX_SUBGROUP: u32 = 128u;
 
+// Where a thread stands in its workgroup. What is the same for all its threads is kept out: a uniformity analysis takes
+// a struct as a whole.
 struct Place {
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(subgroup_size) size: u32,
     @builtin(subgroup_invocation_id) index: u32,
     @builtin(subgroup_id) subgroup: u32,
@@ -30,8 +32,8 @@ struct Scanned {
 // All threads must call it. Ends with a barrier, so that it may be called again at once.
 fn block_scan(at: Place, value: Acc) -> Scanned {
     var sum = value;
-    // At most 7 rounds: a subgroup has 128 threads at the most.
-    for (var step = 1u; step < at.size; step <<= 1u) {
+    // A subgroup may be smaller than the greatest: then the last rounds change nothing.
+    for (var step = 1u; step < MAX_SUBGROUP; step <<= 1u) {
         let other = subgroupShuffleUp(sum, step);
         if at.index >= step {
             sum = combine(other, sum);

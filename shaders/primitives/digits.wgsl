@@ -11,9 +11,11 @@ const DIGITS = 256u;
 @group(0) @binding(3) var<storage, read_write> counts: array<Acc>;
 
 @compute @workgroup_size(GROUP_SIZE)
-fn digits(at: Place) {
+fn digits(
+    @builtin(workgroup_id) group: vec3<u32>, at: Place
+) {
     let lane = lane_of(at);
-    let row = at.group.x * task.options;
+    let row = group.x * task.options;
     var carry = IDENTITY;
     for (var first = 0u; first < task.options; first += GROUP_SIZE) {
         let i = first + lane;
@@ -28,6 +30,6 @@ fn digits(at: Place) {
         carry = combine(carry, scanned.all);
     }
     if lane == 0u {
-        counts[DIGITS * task.options + at.group.x] = carry;
+        counts[DIGITS * task.options + group.x] = carry;
     }
 }

@@ -14,10 +14,12 @@ const DIGITS = 256u;
 var<workgroup> bins: array<atomic<u32>, DIGITS>;
 
 @compute @workgroup_size(GROUP_SIZE)
-fn histogram(at: Place) {
+fn histogram(
+    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, at: Place
+) {
     let n = length();
     let lane = lane_of(at);
-    if at.group.x == 0u && lane == 0u {
+    if group.x == 0u && lane == 0u {
         report_length();
     }
     for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
@@ -25,7 +27,7 @@ fn histogram(at: Place) {
     }
     workgroupBarrier();
     let tile_size = GROUP_SIZE * ITEMS;
-    let tiles = share(n, tile_size, at.group.x, at.groups.x);
+    let tiles = share(n, tile_size, group.x, groups.x);
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * tile_size + lane;
         // All loads first, so that they wait together.
@@ -43,6 +45,6 @@ fn histogram(at: Place) {
     }
     workgroupBarrier();
     for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
-        counts[digit * at.groups.x + at.group.x] = atomicLoad(&bins[digit]);
+        counts[digit * groups.x + group.x] = atomicLoad(&bins[digit]);
     }
 }

@@ -14,11 +14,13 @@
 var<workgroup> rows: array<Acc, VECTORS * GROUP_SIZE>;
 
 @compute @workgroup_size(GROUP_SIZE)
-fn pick(at: Place) {
+fn pick(
+    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, at: Place
+) {
     let n = length();
     let lane = lane_of(at);
-    let tiles = share(n, GROUP_SIZE * VECTORS * 4u, at.group.x, at.groups.x);
-    var carry = partials[at.group.x].x;
+    let tiles = share(n, GROUP_SIZE * VECTORS * 4u, group.x, groups.x);
+    var carry = partials[group.x].x;
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * (GROUP_SIZE * VECTORS) + lane;
         var keeps: array<vec4<u32>, VECTORS>;

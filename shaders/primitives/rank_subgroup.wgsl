@@ -1,12 +1,10 @@
 // Puts a tile's digits in order, stably: each subgroup counts its digits by ballots, then the subgroups' counts are summed.
 //
 // Twin of rank_baseline.wgsl; the "warp-level multi-split" of Ashkiani et al., "GPU Multisplit", PPoPP 2016. Needs
-// SUBGROUP_WORDS (32 lanes a word) for the greatest subgroup of the device, and a pool of 256 words for each of the
-// most subgroups that a workgroup can have.
+// a pool of 256 words for each of the most subgroups that a workgroup can have, and of one word per key.
 // requires: subgroups
 // import: primitives/acc_sum.wgsl
 
-override SUBGROUP_WORDS: u32 = 4u;
 override POOL: u32;
 
 // Before: one count per subgroup and digit; afterwards: one word per key, to exchange keys and values.
@@ -36,7 +34,7 @@ struct Peers {
 
 fn peers_of(at: Place, digit: u32) -> Peers {
     let live = subgroupBallot(true);
-    if SUBGROUP_WORDS == 1u {
+    if MAX_SUBGROUP <= 32u {
         var mask = live.x;
         for (var bit = 0u; bit < 8u; bit++) {
             let one = (digit >> bit) & 1u;

@@ -18,21 +18,23 @@ const DIGITS = 256u;
 var<workgroup> bases: array<u32, DIGITS>;
 
 @compute @workgroup_size(GROUP_SIZE)
-fn scatter(at: Place) {
+fn scatter(
+    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, at: Place
+) {
     let n = length();
     let lane = lane_of(at);
     let tile_size = GROUP_SIZE * ITEMS;
-    let tiles = share(n, tile_size, at.group.x, at.groups.x);
+    let tiles = share(n, tile_size, group.x, groups.x);
     let each = DIGITS / GROUP_SIZE;
     var sum = 0u;
     for (var i = 0u; i < each; i++) {
-        sum += counts[DIGITS * at.groups.x + lane * each + i];
+        sum += counts[DIGITS * groups.x + lane * each + i];
     }
     var base = first_of(block_scan(at, unit(sum)).before);
     for (var i = 0u; i < each; i++) {
         let digit = lane * each + i;
-        bases[digit] = base + counts[digit * at.groups.x + at.group.x];
-        base += counts[DIGITS * at.groups.x + digit];
+        bases[digit] = base + counts[digit * groups.x + group.x];
+        base += counts[DIGITS * groups.x + digit];
     }
     workgroupBarrier();
     for (var tile = tiles.x; tile < tiles.y; tile++) {

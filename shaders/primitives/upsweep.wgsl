@@ -17,14 +17,16 @@ fn unit_at(word: u32, index: u32, n: u32) -> Acc {
 }
 
 @compute @workgroup_size(GROUP_SIZE)
-fn upsweep(at: Place) {
+fn upsweep(
+    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, at: Place
+) {
     let n = length();
     let lane = lane_of(at);
-    if at.group.x == 0u && lane == 0u {
+    if group.x == 0u && lane == 0u {
         report_length();
     }
     let tile_size = GROUP_SIZE * VECTORS * 4u;
-    let tiles = share(n, tile_size, at.group.x, at.groups.x);
+    let tiles = share(n, tile_size, group.x, groups.x);
     var sum = IDENTITY;
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * (GROUP_SIZE * VECTORS) + lane;
@@ -52,6 +54,6 @@ fn upsweep(at: Place) {
     }
     let total = block_scan(at, sum).all;
     if lane == 0u {
-        partials[at.group.x] = total;
+        partials[group.x] = total;
     }
 }

@@ -80,12 +80,6 @@ fn queue_pop() {
     queue_front = select(queue_front + 1u, 0u, queue_front + 1u == queue_capacity());
 }
 
-// Removes the first event and adds another. The queue must not be empty.
-fn queue_replace(event: vec4<u32>) {
-    queue_pop();
-    queue_push(event);
-}
-
 // One of the events held, by a number below their count; the order is the queue's own.
 fn queue_peek(index: u32) -> vec4<u32> {
     return queue_events[cb_slot(index)];

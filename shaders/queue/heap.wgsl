@@ -54,13 +54,8 @@ fn queue_push(event: vec4<u32>) -> bool {
 // Removes the first event. The queue must not be empty.
 fn queue_pop() {
     queue_length -= 1u;
-    if queue_length > 0u {
-        queue_replace(queue_events[queue_base + queue_length]);
-    }
-}
-
-// Removes the first event and adds another: cheaper than one after the other. The queue must not be empty.
-fn queue_replace(event: vec4<u32>) {
+    if queue_length == 0u { return; }
+    let last = queue_events[queue_base + queue_length];
     var hole = 0u;
     var child = 1u;
     // Bound: the number of levels, at most 32, since the child's number doubles.
@@ -73,12 +68,12 @@ fn queue_replace(event: vec4<u32>) {
                 child += 1u;
             }
         }
-        if !event_before(below, event) { break; }
+        if !event_before(below, last) { break; }
         queue_events[queue_base + hole] = below;
         hole = child;
         child = 2u * hole + 1u;
     }
-    queue_events[queue_base + hole] = event;
+    queue_events[queue_base + hole] = last;
 }
 
 // One of the events held, by a number below their count; the order is the queue's own.

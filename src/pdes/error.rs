@@ -33,6 +33,16 @@ pub enum SimulationError {
         /// The lookahead.
         lookahead: Ticks,
     },
+    /// A workgroup size that no kernel can have.
+    #[error(
+        "a workgroup of {threads} threads is impossible: it must be a power of two, and at most {max} on this device"
+    )]
+    Workgroup {
+        /// The threads asked for.
+        threads: u32,
+        /// The most that the device takes.
+        max: u32,
+    },
     /// A capacity of zero.
     #[error("the model's {what} capacity is 0: it must hold at least 1 event")]
     NoCapacity {

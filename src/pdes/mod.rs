@@ -20,6 +20,7 @@ mod cpu;
 mod error;
 mod fingerprint;
 mod model;
+mod programs;
 mod simulation;
 
 pub use capacity::Capacity;
@@ -27,6 +28,8 @@ pub use cpu::CpuSimulation;
 pub use error::{Fault, FaultKind, SimulationError};
 pub use fingerprint::Fingerprint;
 pub use model::{Context, CpuModel, Event, Model};
+#[doc(hidden)]
+pub use programs::kernels;
 pub use simulation::{Options, Simulation};
 
 use crate::time::Ticks;

@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 
 use web_time::Instant;
 
-use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace, Program};
+use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace};
 use crate::queue::{QueueDesign, Traverse};
-use crate::shaders;
 use crate::time::Ticks;
 
 use super::cpu::check;
 use super::error::{Fault, SimulationError};
+use super::programs::{Programs, constants};
 use super::{Event, Fingerprint, Model, Progress, Until};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
@@ -133,10 +133,14 @@ impl<M: Model> Simulation<M> {
         });
         let queue_stride = fits(gpu, "queues", capacity.queue, queue.stride(capacity.queue), model.lps())?;
         fits(gpu, "mailboxes", capacity.mailbox, 2 * u64::from(capacity.mailbox), model.lps())?;
-        let programs = Programs::link(gpu, model, queue)?;
+        let programs = Programs::link(model, queue, gpu.has(wgpu::Features::SHADER_INT64))?;
         let state_bytes = programs.check_layouts(model)?;
 
         let group = options.workgroup.unwrap_or(if model.lps() >= MANY_LPS { 256 } else { 64 });
+        let max = gpu.limits().max_compute_invocations_per_workgroup;
+        if !group.is_power_of_two() || group > max {
+            return Err(SimulationError::Workgroup { threads: group, max });
+        }
         let groups = model.lps().div_ceil(group);
         let lps = u64::from(model.lps());
         let buffers = Buffers {
@@ -156,8 +160,7 @@ impl<M: Model> Simulation<M> {
 
         let params = Buffer::uniform(gpu, "model parameters", &model.params())?;
         let data = Buffer::storage_from(gpu, "model data", model.data())?;
-        let size = ("GROUP", f64::from(group));
-        let constants: Vec<_> = queue.constants().iter().copied().chain([size]).collect();
+        let constants = constants(queue, group);
         let kernel = |program, entry| Kernel::new(gpu, program, entry, &constants);
         let window = kernel(&programs.window, "window")?;
         let digest = kernel(&programs.digest, "digest")?;
@@ -506,63 +509,11 @@ fn fits(gpu: &Gpu, what: &'static str, capacity: u32, slots: u64, lps: u32) -> R
     Ok(u32::try_from(slots).expect("slots of all LPs have 32-bit numbers"))
 }
 
-struct Programs {
-    init: Program,
-    window: Program,
-    gather: Program,
-    digest: Program,
-}
-
-impl Programs {
-    fn link(gpu: &Gpu, model: &impl Model, queue: QueueDesign) -> Result<Self, GpuError> {
-        let mul_wide = match gpu.has(wgpu::Features::SHADER_INT64) {
-            true => "random/mul_wide_int64.wgsl",
-            false => "random/mul_wide.wgsl",
-        };
-        let order = QueueDesign::event_order();
-        let with_model = |kernel| {
-            let sources = [
-                shaders::file(kernel),
-                order.clone(),
-                queue.source(),
-                shaders::file(mul_wide),
-                model.source(),
-            ];
-            Program::link(&format!("{} {kernel}", model.name()), &sources)
-        };
-        let digest = [shaders::file("pdes/digest.wgsl"), order.clone(), queue.source()];
-        Ok(Self {
-            init: with_model("pdes/init.wgsl")?,
-            window: with_model("pdes/window.wgsl")?,
-            gather: Program::link("pdes/gather.wgsl", &[shaders::file("pdes/gather.wgsl")])?,
-            digest: Program::link("pdes/digest.wgsl", &digest)?,
-        })
-    }
-
-    /// Compares the model's structs with the Rust types; returns the bytes of a state.
-    fn check_layouts<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
-        let layout = |name, bytes: usize| {
-            let problem = match self.window.layout(name) {
-                None if bytes == 0 => return Ok(0),
-                None => format!("is missing, and the Rust type has {bytes} bytes: declare it"),
-                Some(layout) if !layout.is_dense() => {
-                    "has padding, whose bytes mean nothing: declare it as fields of u32".to_owned()
-                }
-                Some(layout) if layout.bytes as usize != bytes => {
-                    format!("has {} bytes, and the Rust type has {bytes}: make them equal", layout.bytes)
-                }
-                Some(layout) => return Ok(layout.bytes),
-            };
-            Err(SimulationError::Layout { file: model.source().name().to_owned(), name, problem })
-        };
-        layout("Params", size_of::<M::Params>())?;
-        layout("State", size_of::<M::State>())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::Program;
+    use crate::shaders;
     use std::mem::offset_of;
 
     #[test]

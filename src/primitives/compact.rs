@@ -34,8 +34,7 @@ impl Compact {
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[16])?;
-        let size = [tuning.size()];
-        let block = block(gpu, &tuning);
+        let (block, size) = block(gpu, &tuning);
         Ok(Self {
             upsweep: kernel(gpu, "upsweep", &["acc_sum_wide", "lift_flag", block, "upsweep"], &size)?,
             spine: kernel(gpu, "spine", &["acc_sum_wide", "total_word", block, "spine"], &size)?,

@@ -82,8 +82,7 @@ impl<T: Pod, R: Pod> Reduce<T, R> {
         let [acc, lift, finished] = files;
         let max = checked(max)?;
         let tuning = tuning.checked(&[16])?;
-        let size = [tuning.size()];
-        let block = block(gpu, &tuning);
+        let (block, size) = block(gpu, &tuning);
         Ok(Self {
             upsweep: kernel(gpu, "upsweep", &[acc, lift, block, "upsweep"], &size)?,
             finish: kernel(gpu, "finish", &[acc, lift, finished, block, "finish"], &size)?,

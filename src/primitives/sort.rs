@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 use super::count::{at_least, checked};
 use super::task::{Params, Task, kernel};
-use super::tuning::subgroup_pool;
+use super::tuning::{block_baseline, block_subgroup, subgroup_pool};
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel};
 
@@ -73,21 +73,21 @@ impl<K: SortKey> RadixSort<K> {
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let pool = subgroup_pool(gpu, &tuning);
-        let tuning = tuning.checked(if pool.is_some() { &[8, 12, 13] } else { &[8] })?;
+        let tuning = tuning.checked(if pool.is_some() { &[8, 12, 13, 32] } else { &[8] })?;
         let items = match tuning.items {
+            32 => "items_32",
             13 => "items_13",
             12 => "items_12",
             _ => "items_8",
         };
-        let size = [tuning.size()];
-        // Ranking by subgroups needs the scan by subgroups, and the other way round.
-        let (rank, block, constants) = match pool {
-            Some(pool) => {
-                let words = gpu.info().subgroup_max_size.div_ceil(32);
-                let extra = [("POOL", f64::from(pool)), ("SUBGROUP_WORDS", f64::from(words))];
-                ("rank_subgroup", "block_subgroup", [&size[..], &extra].concat())
-            }
-            None => ("rank_baseline", "block_baseline", size.to_vec()),
+        // Ranking by subgroups goes with scanning by subgroups.
+        let (block, size) = match pool {
+            Some(_) => block_subgroup(gpu, &tuning),
+            None => block_baseline(&tuning),
+        };
+        let (rank, constants) = match pool {
+            Some(pool) => ("rank_subgroup", [&size[..], &[("POOL", f64::from(pool))]].concat()),
+            None => ("rank_baseline", size.clone()),
         };
         let scatter = |values| {
             let files = [K::FILE, items, rank, values, block, "scatter"];

@@ -8,7 +8,7 @@ use crate::gpu::Gpu;
 pub struct Tuning {
     /// Threads of a workgroup: a power of two from 32 to 256.
     pub threads: u32,
-    /// Elements that a thread takes at a time: 16 for reduce, scan and compact; for sorts 8, with subgroups 12 or 13 too.
+    /// Elements that a thread takes at a time: 16 for reduce, scan and compact; for sorts 8, with subgroups 12, 13 or 32 too.
     pub items: u32,
     /// Workgroups of a dispatch at the most. Each serves a contiguous run of tiles, so that a dispatch needs no second
     /// dimension and partial results stay few, whatever the length.
@@ -26,7 +26,9 @@ impl Tuning {
         // Eight subgroups at the most, because each needs a counter for every digit in workgroup memory.
         let info = gpu.info();
         let threads = (8 * info.subgroup_min_size).max(info.subgroup_max_size).next_power_of_two();
-        let tuning = Self { threads: threads.clamp(32, 256), items: 13, workgroups: 4096 };
+        // A processor that plays the GPU has small subgroups and no registers to run out of: more keys share the counters.
+        let items = if info.device_type == wgpu::DeviceType::Cpu { 32 } else { 13 };
+        let tuning = Self { threads: threads.clamp(32, 256), items, workgroups: 4096 };
         match subgroup_pool(gpu, &tuning) {
             Some(_) => tuning,
             None => Self { threads: 256, items: 8, ..tuning },
@@ -51,16 +53,26 @@ impl Tuning {
     pub(super) fn workgroups_for(&self, len: u32) -> u32 {
         len.div_ceil(self.tile()).clamp(1, self.workgroups)
     }
+}
 
-    /// The value of the kernels' override for [`Tuning::threads`].
-    pub(super) fn size(&self) -> (&'static str, f64) {
-        ("GROUP_SIZE", f64::from(self.threads))
+/// Values of WGSL overrides.
+pub(super) type Constants = Vec<(&'static str, f64)>;
+
+/// The file with the workgroup's scan that suits the device, and its constants.
+pub(super) fn block(gpu: &Gpu, tuning: &Tuning) -> (&'static str, Constants) {
+    match whole_subgroups(gpu, tuning) {
+        true => block_subgroup(gpu, tuning),
+        false => block_baseline(tuning),
     }
 }
 
-/// The file with the workgroup's scan that suits the device.
-pub(super) fn block(gpu: &Gpu, tuning: &Tuning) -> &'static str {
-    if whole_subgroups(gpu, tuning) { "block_subgroup" } else { "block_baseline" }
+pub(super) fn block_subgroup(gpu: &Gpu, tuning: &Tuning) -> (&'static str, Constants) {
+    let largest = f64::from(gpu.info().subgroup_max_size);
+    ("block_subgroup", vec![("GROUP_SIZE", f64::from(tuning.threads)), ("MAX_SUBGROUP", largest)])
+}
+
+pub(super) fn block_baseline(tuning: &Tuning) -> (&'static str, Constants) {
+    ("block_baseline", vec![("GROUP_SIZE", f64::from(tuning.threads))])
 }
 
 /// Whether the device has subgroups, and workgroups consist of whole ones.

@@ -1,7 +1,7 @@
 //! Priority queues that live in GPU memory: one file of WGSL per design, all with the same functions.
 //!
 //! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_push`,
-//! `queue_pop`, `queue_replace`, `queue_peek`, `queue_place` and `queue_adopt` over events of 16 bytes, in any total order that a
+//! `queue_pop`, `queue_peek`, `queue_place` and `queue_adopt` over events of 16 bytes, in any total order that a
 //! function `event_before` gives. The kernel that is linked with it brings the buffer `queue_events` and the functions
 //! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots from one queue to
 //! the next).

@@ -1,10 +1,9 @@
 // Runs a script of queue operations (one thread per queue) and writes down what each returned.
 //
 //   shape     (queues, capacity, stride, operations per queue)
-//   kinds     queues x operations: 0 push, 1 pop, 4 replace, 2 close and open again, 3 adopt the `x` events that follow
-//   events    queues x operations: what to push, replace by or adopt
-//   results   queues x operations: the event that pop or replace removed, (accepted, size, 0, 0) of push, else untouched;
-//             then queues x capacity: the events left
+//   scripts   queues x operations: 0 push, 1 pop, 2 close and open again, 3 adopt the `x` events that follow at
+//             `queue_place`, in `kinds`; the event in `events`
+//   results   queues x operations: the event that pop removed, (accepted, size, 0, 0) of push, else untouched
 
 @group(0) @binding(0) var<uniform> shape: vec4<u32>;
 @group(0) @binding(1) var<storage, read> kinds: array<u32>;
@@ -31,12 +30,6 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
                 if queue_size() > 0u {
                     results[at] = queue_first();
                     queue_pop();
-                }
-            }
-            case 4u: {
-                if queue_size() > 0u {
-                    results[at] = queue_first();
-                    queue_replace(events[at]);
                 }
             }
             case 2u: {
