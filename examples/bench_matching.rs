@@ -51,7 +51,11 @@ fn hash(i: u64, stream: u64) -> u32 {
 }
 
 /// One side of the workload: half of `regions` regions.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturating: a size of at most 2^32"
+)]
 fn workload<const D: usize>(regions: u64, alpha: f64, side: u64) -> Vec<Region<u32, D>> {
     let size = (2f64.powi(32) * (alpha / regions as f64).powf(1.0 / D as f64)).round().max(1.0) as u32;
     (0..regions / 2)

@@ -15,7 +15,7 @@ use coitrees::{COITree, Interval, IntervalTree};
 use rayon::prelude::*;
 
 /// One side of the synthetic workload: half-open intervals of one size at random places.
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "31 bits")]
 fn workload(regions: u64, alpha: f64, side: u64) -> Vec<(i32, i32)> {
     let size = (2f64.powi(31) * alpha / regions as f64).round().max(1.0) as i32;
     let place = |i: u64| {

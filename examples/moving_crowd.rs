@@ -155,7 +155,7 @@ fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> Result<(), Bo
     const PIXELS: u32 = 1000;
     let root = BitMapBackend::new(path, (PIXELS, PIXELS)).into_drawing_area();
     root.fill(&RGBColor(16, 18, 28))?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within the picture")]
     let pixel = |agent: &Agent| {
         let [x, y] = agent.at.map(|x| (x / SIDE * PIXELS as f32) as i32);
         (x, PIXELS as i32 - 1 - y)

@@ -173,7 +173,7 @@ fn check_types<const D: usize>(a: &[([u32; D], [u32; D])], b: &[([u32; D], [u32;
     };
     check(&signed(a), &signed(b));
     let floats = |list: &[([u32; D], [u32; D])]| -> Vec<_> {
-        #[expect(clippy::cast_precision_loss)]
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let place = |x: u32| match x {
             10 => -0.0,
             11 => 0.0,

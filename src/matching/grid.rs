@@ -70,7 +70,12 @@ pub(super) fn matches(
 }
 
 /// About one cell per region.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a guess, saturating"
+)]
 fn cells_for(regions: u64, dims: u32) -> u32 {
     ((regions as f64).powf(1.0 / f64::from(dims)) as u32).max(1)
 }
