@@ -284,7 +284,8 @@ fn report<T: Coordinate, const D: usize>(
         });
         println!("{object}");
     } else {
-        println!("{regions} regions in {D} dimensions: {count} overlapping pairs");
+        let dimensions = if D == 1 { "dimension" } else { "dimensions" };
+        println!("{regions} regions in {D} {dimensions}: {count} overlapping pairs");
         println!(
             "{name} on {}: {:.3} ms with the data on the device, {:.3} ms in all",
             gpu.info().name,

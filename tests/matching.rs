@@ -175,6 +175,7 @@ fn check_types<const D: usize>(a: &[([u32; D], [u32; D])], b: &[([u32; D], [u32;
     let floats = |list: &[([u32; D], [u32; D])]| -> Vec<_> {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let place = |x: u32| match x {
+            0 => f32::NEG_INFINITY,
             10 => -0.0,
             11 => 0.0,
             x if x > 1000 => f32::INFINITY,
@@ -195,6 +196,11 @@ proptest! {
 
     #[test]
     fn any_rectangles_of_any_type(a in intervals::<2>(), b in intervals::<2>()) {
+        check_types(&a, &b);
+    }
+
+    #[test]
+    fn any_boxes_in_four_dimensions(a in intervals::<4>(), b in intervals::<4>()) {
         check_types(&a, &b);
     }
 
