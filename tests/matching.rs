@@ -305,6 +305,18 @@ fn a_count_can_be_recorded_again_and_stays_on_the_device() {
 }
 
 #[test]
+fn a_count_of_nothing_is_zero() {
+    let matcher = matcher();
+    let some = matcher.upload("some", &regions::<1>(1, 300, Shape::Random)).unwrap();
+    for none in [vec![], vec![Region::new([3], [3]); 300]] {
+        let none = matcher.upload("none", &none).unwrap();
+        for (a, b) in [(&some, &none), (&none, &some), (&none, &none)] {
+            assert_eq!(matcher.counter(a, b).unwrap().count(matcher.gpu()).unwrap(), 0);
+        }
+    }
+}
+
+#[test]
 fn a_grid_that_cannot_be_is_an_error() {
     let matcher = matcher();
     let a = matcher.upload("a", &regions::<2>(1, 100, Shape::Random)).unwrap();

@@ -102,7 +102,8 @@ pub enum Algorithm {
     Auto,
 }
 
-/// Region matching on one device. Keeps the kernels, so make one and use it again.
+/// Region matching on one device. It keeps the kernels and the scratch memory of the largest sort (8 bytes per
+/// region), so make one and use it again. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,
