@@ -204,7 +204,7 @@ fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Result<(), Box<dyn 
         let ms = median(&mut times[1..]);
         let rate = 8.0 * pairs as f64 / ms / 1e6;
         println!(
-            "{regions:>12} {pairs:>12} {:>15.2} ms {ms:>14.3} ms {rate:>5.0} GB/s {:>18.1} %",
+            "{regions:>12} {pairs:>12} {:>15.2} ms {ms:>14.3} ms {rate:>7.1} GB/s {:>16.1} %",
             median(&mut placing),
             100.0 * rate / copied
         );
