@@ -8,6 +8,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod gpu;
+pub mod matching;
 pub mod models;
 pub mod pdes;
 pub mod primitives;

@@ -1,0 +1,275 @@
+//! Times region matching on the present adapter, after checking that its counts are right.
+//!
+//! ```text
+//! cargo run --release --example bench_matching
+//! ```
+//!
+//! "On the device" is the time of recorded work with the bounds on the device, many repetitions per submission;
+//! "with copies" is everything from host arrays to the number on the host. Synthetic workload of Marzolla and
+//! D'Angelo (2020): half the regions are subscriptions, all of one size, together `alpha` times the space.
+
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
+#![allow(clippy::cast_precision_loss, reason = "times and rates")]
+
+use std::error::Error;
+use std::time::Instant;
+
+use eventhorizon::gpu::{Buffer, Gpu};
+use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
+use rayon::prelude::*;
+
+const ALGORITHMS: [(&str, Algorithm); 4] = [
+    ("brute", Algorithm::Brute),
+    ("grid", Algorithm::Grid { cells: None }),
+    ("tree", Algorithm::IntervalTree),
+    ("sort", Algorithm::Sort),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let gpu = Gpu::new()?;
+    println!("{gpu}");
+    let matcher = Matcher::new(&gpu);
+    let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
+    verify::<1>(&matcher)?;
+    verify::<2>(&matcher)?;
+    verify::<3>(&matcher)?;
+    println!("all algorithms agree with the CPU\n");
+    let copied = copy_bandwidth(&gpu, if slow { 1 << 26 } else { 1 << 30 })?;
+    println!("copy: {copied:.0} GB/s read plus write\n");
+    counting(&matcher, if slow { &[100_000, 1_000_000] } else { &[1_000_000, 10_000_000, 100_000_000] })?;
+    finding(&matcher, if slow { &[100_000] } else { &[1_000_000, 10_000_000] }, copied)?;
+    comparison(&matcher, slow)?;
+    moving(&matcher, if slow { 50_000 } else { 1_000_000 })
+}
+
+/// A word that depends on `i` and the stream: two rounds of a 64-bit mix.
+fn hash(i: u64, stream: u64) -> u32 {
+    let mut z = i.wrapping_add(stream << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 32) as u32
+}
+
+/// One side of the workload: half of `regions` regions.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturating: a size of at most 2^32"
+)]
+fn workload<const D: usize>(regions: u64, alpha: f64, side: u64) -> Vec<Region<u32, D>> {
+    let size = (2f64.powi(32) * (alpha / regions as f64).powf(1.0 / D as f64)).round().max(1.0) as u32;
+    (0..regions / 2)
+        .into_par_iter()
+        .map(|i| {
+            let lo = std::array::from_fn(|d| hash(i, 2 * d as u64 + side).min(u32::MAX - size));
+            Region::new(lo, lo.map(|lo| lo + size))
+        })
+        .collect()
+}
+
+fn verify<const D: usize>(matcher: &Matcher) -> Result<(), Box<dyn Error>> {
+    let (s, u) = (workload::<D>(6000, 50.0, 0), workload::<D>(6000, 50.0, 1));
+    let expected = reference::find(&s, &u);
+    let (s, u) = (matcher.upload("subscriptions", &s)?, matcher.upload("updates", &u)?);
+    for (name, algorithm) in ALGORITHMS {
+        let mut pairs = matcher.find(&s, &u, algorithm)?.read()?;
+        pairs.sort_unstable();
+        assert_eq!(matcher.count(&s, &u, algorithm)?, expected.len() as u64, "{name} in {D} dimensions");
+        assert_eq!(pairs, expected, "{name} in {D} dimensions");
+    }
+    Ok(())
+}
+
+/// Milliseconds of one of `repeats` recordings in one submission: the median of five.
+fn time(gpu: &Gpu, repeats: u32, record: &dyn Fn(&mut wgpu::CommandEncoder)) -> Result<f64, Box<dyn Error>> {
+    let mut times = Vec::new();
+    for _ in 0..6 {
+        let start = Instant::now();
+        let mut encoder = gpu.encoder("timed");
+        for _ in 0..repeats {
+            record(&mut encoder);
+        }
+        gpu.wait(gpu.submit(encoder)?)?;
+        times.push(start.elapsed().as_secs_f64() * 1e3 / f64::from(repeats));
+    }
+    // The first one warms up.
+    Ok(median(&mut times[1..]))
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Result<f64, Box<dyn Error>> {
+    let (a, b) = (Buffer::<u32>::storage(gpu, "a", bytes / 4)?, Buffer::<u32>::storage(gpu, "b", bytes / 4)?);
+    let ms = time(gpu, 5, &|encoder| encoder.copy_buffer_to_buffer(a.raw(), 0, b.raw(), 0, bytes))?;
+    Ok(2.0 * bytes as f64 / ms / 1e6)
+}
+
+/// The count on the CPU with all cores.
+fn expected(s: &[Region<u32, 1>], u: &[Region<u32, 1>]) -> u64 {
+    let sorted = |mut keys: Vec<u32>| {
+        keys.par_sort_unstable();
+        keys
+    };
+    let starts = sorted(u.par_iter().map(|u| u.lo[0]).collect());
+    let ends = sorted(u.par_iter().map(|u| u.hi[0]).collect());
+    s.par_iter()
+        .map(|s| {
+            let started = starts.partition_point(|lo| *lo < s.hi[0]);
+            (started - ends.partition_point(|hi| *hi <= s.lo[0])) as u64
+        })
+        .sum()
+}
+
+fn counting(matcher: &Matcher, sizes: &[u64]) -> Result<(), Box<dyn Error>> {
+    let gpu = matcher.gpu();
+    println!("count, alpha 1, 1 dimension (sort)");
+    println!("     regions        pairs   on the device   of it sorting   searching     with copies");
+    for &regions in sizes {
+        let needed = regions / 2 * 8;
+        if needed > gpu.max_buffer_bytes() {
+            println!(
+                "{regions:>12}   skipped: a side takes {needed} bytes and this device binds {}",
+                gpu.max_buffer_bytes()
+            );
+            continue;
+        }
+        let (s, u) = (workload::<1>(regions, 1.0, 0), workload::<1>(regions, 1.0, 1));
+        let mut with_copies = Vec::new();
+        let mut count = 0;
+        for _ in 0..3 {
+            let start = Instant::now();
+            let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
+            count = matcher.count(&s, &u, Algorithm::Sort)?;
+            with_copies.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        assert_eq!(count, expected(&s, &u), "{regions} regions");
+        let counter = matcher.counter(&matcher.upload("s", &s)?, &matcher.upload("u", &u)?)?;
+        let repeats = u32::try_from((200_000_000 / regions).clamp(1, 100))?;
+        let repeats = if gpu.info().device_type == wgpu::DeviceType::Cpu { 1 } else { repeats };
+        let all = time(gpu, repeats, &|encoder| counter.record(encoder))?;
+        assert_eq!(counter.total().read(gpu)?, [count]);
+        let sorting = time(gpu, repeats, &|encoder| counter.record_sort(encoder))?;
+        let searching = time(gpu, repeats, &|encoder| counter.record_search(encoder))?;
+        println!(
+            "{regions:>12} {count:>12} {all:>12.3} ms {sorting:>12.3} ms {searching:>8.3} ms {:>12.2} ms",
+            median(&mut with_copies)
+        );
+        // Other cuts of the search, and the sort without subgroups.
+        let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
+        for items in [2, 3, 6] {
+            let counter = matcher.counter_tuned(&s, &u, items)?;
+            assert_eq!(counter.count(gpu)?, count);
+            let ms = time(gpu, repeats, &|encoder| counter.record_search(encoder))?;
+            println!("             {items} ends per thread (4 above): searching {ms:.3} ms");
+        }
+        let baseline = Matcher::new(&gpu.without(wgpu::Features::all()));
+        let counter = baseline.counter(&s, &u)?;
+        assert_eq!(counter.count(gpu)?, count);
+        let ms = time(gpu, repeats, &|encoder| counter.record(encoder))?;
+        println!("             without subgroups: {ms:.3} ms");
+    }
+    println!();
+    Ok(())
+}
+
+fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Result<(), Box<dyn Error>> {
+    let gpu = matcher.gpu();
+    println!("find, alpha 100, 1 dimension (sort)");
+    println!("     regions        pairs   order and ranges   write the pairs   written   of copy bandwidth");
+    for &regions in sizes {
+        let (s, u) = (workload::<1>(regions, 100.0, 0), workload::<1>(regions, 100.0, 1));
+        let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
+        let mut placing = Vec::new();
+        for _ in 0..3 {
+            let start = Instant::now();
+            matcher.find(&s, &u, Algorithm::Sort)?;
+            placing.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        let mut matches = matcher.find(&s, &u, Algorithm::Sort)?;
+        let repeats = 5;
+        let mut times = Vec::new();
+        for _ in 0..4 {
+            let start = Instant::now();
+            for _ in 0..repeats {
+                matches.set_page_len(u32::MAX);
+                matches.next_page()?;
+            }
+            gpu.wait(gpu.submit(gpu.encoder("end"))?)?;
+            times.push(start.elapsed().as_secs_f64() * 1e3 / f64::from(repeats));
+        }
+        let pairs = matches.total().min(matches.page_len().into());
+        let ms = median(&mut times[1..]);
+        let rate = 8.0 * pairs as f64 / ms / 1e6;
+        println!(
+            "{regions:>12} {pairs:>12} {:>15.2} ms {ms:>14.3} ms {rate:>7.1} GB/s {:>16.1} %",
+            median(&mut placing),
+            100.0 * rate / copied
+        );
+    }
+    println!();
+    Ok(())
+}
+
+fn comparison(matcher: &Matcher, slow: bool) -> Result<(), Box<dyn Error>> {
+    println!("count with all algorithms, alpha 1 (ms, everything but the upload)");
+    println!("     regions  dims      brute       grid       tree       sort       auto");
+    let sizes: &[u64] = if slow { &[3_000, 30_000] } else { &[3_000, 30_000, 300_000, 1_000_000] };
+    for &regions in sizes {
+        compare::<1>(matcher, regions)?;
+        compare::<2>(matcher, regions)?;
+        compare::<3>(matcher, regions)?;
+    }
+    println!();
+    Ok(())
+}
+
+fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Result<(), Box<dyn Error>> {
+    let (s, u) = (workload::<D>(regions, 1.0, 0), workload::<D>(regions, 1.0, 1));
+    let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
+    let mut line = format!("{regions:>12} {D:>5}");
+    let mut counts = Vec::new();
+    for (_, algorithm) in ALGORITHMS.into_iter().chain([("auto", Algorithm::Auto)]) {
+        // Minutes of testing every pair tell nothing.
+        if algorithm == Algorithm::Brute && regions > 300_000 {
+            line += "          -";
+            continue;
+        }
+        let mut times = Vec::new();
+        for _ in 0..4 {
+            let start = Instant::now();
+            counts.push(matcher.count(&s, &u, algorithm)?);
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        line += &format!(" {:>10.2}", median(&mut times[1..]));
+    }
+    assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+    println!("{line}");
+    Ok(())
+}
+
+fn moving(matcher: &Matcher, regions: u64) -> Result<(), Box<dyn Error>> {
+    println!("moving regions, 2 dimensions, alpha 1, {regions} regions");
+    println!("       moved    changes    ms per step");
+    let (s, u) = (workload::<2>(regions, 1.0, 0), workload::<2>(regions, 1.0, 1));
+    for moved in [10, 1_000, 100_000] {
+        let moved = (regions / 2).min(moved);
+        let mut sets = MovingRegions::new(matcher, &s, &u)?;
+        let (mut times, mut changes) = (Vec::new(), 0);
+        for step in 1..5u32 {
+            let shift = |region: &Region<u32, 2>| {
+                let by = (region.hi[0] - region.lo[0]) / 2 * step;
+                Region::new(region.lo.map(|x| x.saturating_sub(by)), region.hi.map(|x| x.saturating_sub(by)))
+            };
+            let some: Vec<_> = (0..).zip(u.iter().map(shift)).take(usize::try_from(moved)?).collect();
+            let start = Instant::now();
+            let step = sets.update(&[], &some)?;
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+            changes = step.began.len() + step.ended.len();
+        }
+        println!("{moved:>12} {changes:>10} {:>14.2}", median(&mut times[1..]));
+    }
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! Region matching from the command line: the synthetic workload of Marzolla and D'Angelo (2020), or positions
+//! from a file, as in their experiment with the cars of Cologne.
+//!
+//! ```text
+//! cargo run --release --example region_matching -- --regions 1000000 --alpha 1
+//! cargo run --release --example region_matching -- --regions 20000 --alpha 100 --dims 2 --find --pairs pairs.csv
+//! cargo run --release --example region_matching -- --positions cars.csv --width 100 --json
+//! ```
+//!
+//! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The size is
+//! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
+
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::matching::{Algorithm, Coordinate, Matcher, Region};
+
+/// Counts or lists the overlaps of subscription and update regions on the GPU.
+#[derive(Parser)]
+struct Options {
+    /// Regions of the synthetic workload, half of them subscriptions.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..))]
+    regions: u32,
+    /// Overlapping degree: how often the regions together cover the space.
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
+    alpha: f64,
+    /// Dimensions of the synthetic workload.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
+    dims: u8,
+    /// Seed of the synthetic workload.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of one
+    /// subscription and one update region.
+    #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
+    positions: Option<PathBuf>,
+    /// Width of the regions around positions, in every dimension.
+    #[arg(long, value_name = "W", requires = "positions", value_parser = positive)]
+    width: Option<f64>,
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Name::Auto)]
+    algorithm: Name,
+    /// Cells per dimension for the grid; the library chooses them otherwise.
+    #[arg(long)]
+    cells: Option<u32>,
+    /// Count the pairs (the default).
+    #[arg(long)]
+    count: bool,
+    /// Find the pairs and leave them on the device.
+    #[arg(long)]
+    find: bool,
+    /// Find the pairs and write them to a file, `subscription,update` per line.
+    #[arg(long, value_name = "OUT.csv")]
+    pairs: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Name {
+    Brute,
+    Grid,
+    #[value(alias = "interval-tree")]
+    Tree,
+    Sort,
+    Auto,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        Ok(_) => Err("a positive number is needed".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn main() {
+    let options = Options::parse();
+    if let Err(error) = run(&options) {
+        eprintln!("region_matching: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if let (Some(path), Some(width)) = (&options.positions, options.width) {
+        let positions = read_positions(path)?;
+        return match positions[0].len() {
+            1 => report(options, &around::<1>(&positions, width)?),
+            2 => report(options, &around::<2>(&positions, width)?),
+            3 => report(options, &around::<3>(&positions, width)?),
+            _ => report(options, &around::<4>(&positions, width)?),
+        };
+    }
+    match options.dims {
+        1 => report(options, &synthetic::<1>(options)),
+        2 => report(options, &synthetic::<2>(options)),
+        3 => report(options, &synthetic::<3>(options)),
+        _ => report(options, &synthetic::<4>(options)),
+    }
+}
+
+/// Subscriptions and updates.
+type Sets<T, const D: usize> = (Vec<Region<T, D>>, Vec<Region<T, D>>);
+
+/// Regions of equal size at random places.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32, and saturating")]
+fn synthetic<const D: usize>(options: &Options) -> Sets<u32, D> {
+    let space = 2f64.powi(32);
+    let exact = space * (options.alpha / f64::from(options.regions)).powf(1.0 / f64::from(options.dims));
+    let size = exact.round().clamp(1.0, space / 2.0);
+    if (size / exact - 1.0).abs() > 0.01 {
+        eprintln!("regions of size {exact:.3} are rounded to {size}: alpha is not quite {}", options.alpha);
+    }
+    let mut state = options.seed;
+    let mut place = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let random = (z ^ (z >> 31)) >> 32;
+        // The last regions still end within the space.
+        ((random as f64 * (space - size)) / space) as u32
+    };
+    let mut set = |count: u32| {
+        let region = |_| {
+            let lo = std::array::from_fn(|_| place());
+            Region::new(lo, lo.map(|lo| lo + size as u32))
+        };
+        (0..count).map(region).collect()
+    };
+    let subscriptions = options.regions / 2;
+    (set(subscriptions), set(options.regions - subscriptions))
+}
+
+/// One number per dimension.
+type Position = Vec<f64>;
+
+/// The lines of a CSV file, all with the same number of columns.
+fn read_positions(path: &Path) -> Result<Vec<Position>, Box<dyn Error>> {
+    let name = path.display();
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .map_err(|error| format!("{name}: {error}"))?;
+    let mut positions: Vec<Position> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| format!("{name}: {error}"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let position = record
+            .iter()
+            .map(|field| match field.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(value),
+                _ => Err(format!("{name}:{line}: '{field}' is not a number")),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let expected = positions.first().map_or(position.len(), Vec::len);
+        if position.len() != expected || !(1..=4).contains(&expected) {
+            let found = position.len();
+            return Err(format!(
+                "{name}:{line}: {found} columns; positions have 1 to 4, all lines as many as the first ({expected})"
+            )
+            .into());
+        }
+        positions.push(position);
+    }
+    match positions.is_empty() {
+        true => Err(format!("{name} holds no position").into()),
+        false => Ok(positions),
+    }
+}
+
+/// One subscription and one update region around each position.
+fn around<const D: usize>(positions: &[Position], width: f64) -> Result<Sets<f32, D>, Box<dyn Error>> {
+    #[expect(clippy::cast_possible_truncation, reason = "kernels work on f32")]
+    let region = |position: &Position| {
+        let at = |offset: f64| std::array::from_fn(|d| (position[d] + offset) as f32);
+        Region::<f32, D>::new(at(-width / 2.0), at(width / 2.0))
+    };
+    let regions: Vec<_> = positions.iter().map(region).collect();
+    if let Some(line) = regions.iter().position(Region::is_empty) {
+        return Err(format!(
+            "a region of width {width} around {:?} (position {}) is empty in 32-bit floats: \
+             give positions relative to a near point, or a larger width",
+            positions[line],
+            line + 1
+        )
+        .into());
+    }
+    Ok((regions.clone(), regions))
+}
+
+fn report<T: Coordinate, const D: usize>(
+    options: &Options,
+    (subscriptions, updates): &Sets<T, D>,
+) -> Result<(), Box<dyn Error>> {
+    let (algorithm, name) = match options.algorithm {
+        Name::Brute => (Algorithm::Brute, "brute"),
+        Name::Grid => (Algorithm::Grid { cells: options.cells }, "grid"),
+        Name::Tree => (Algorithm::IntervalTree, "tree"),
+        Name::Sort => (Algorithm::Sort, "sort"),
+        Name::Auto => (Algorithm::Auto, "auto"),
+    };
+    if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
+        return Err("--cells is for --algorithm grid".into());
+    }
+    let gpu = Gpu::new()?;
+    let matcher = Matcher::new(&gpu);
+    let finding = options.find || options.pairs.is_some();
+    // Kernels are built at their first use; a small part of the work builds them.
+    let some = |set: &[Region<T, D>]| matcher.upload("warm-up", &set[..set.len().min(3000)]);
+    let mut warm = matcher.find(&some(subscriptions)?, &some(updates)?, algorithm)?;
+    warm.next_page()?;
+    matcher.count(&some(subscriptions)?, &some(updates)?, algorithm)?;
+
+    let start = Instant::now();
+    let uploaded = (matcher.upload("subscriptions", subscriptions)?, matcher.upload("updates", updates)?);
+    let on_device = Instant::now();
+    let mut count = 0;
+    let mut seconds_match = 0.0;
+    if options.count || !finding {
+        count = matcher.count(&uploaded.0, &uploaded.1, algorithm)?;
+        seconds_match = on_device.elapsed().as_secs_f64();
+    }
+    if finding {
+        let start = Instant::now();
+        let mut matches = matcher.find(&uploaded.0, &uploaded.1, algorithm)?;
+        if (options.count) && count != matches.total() {
+            return Err(
+                format!("{count} pairs counted and {} found: please report this", matches.total()).into()
+            );
+        }
+        count = matches.total();
+        let mut file = match &options.pairs {
+            None => None,
+            Some(path) => {
+                let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+                Some(BufWriter::new(file))
+            }
+        };
+        let mut matching = start.elapsed();
+        loop {
+            let start = Instant::now();
+            let Some(page) = matches.next_page()? else { break };
+            // What the page's last word says is known once the page is written.
+            pollster::block_on(page.buffer().read_range(&gpu, u64::from(page.len()) - 1, 1))?;
+            matching += start.elapsed();
+            if let Some(file) = &mut file {
+                for [subscription, update] in page.read()? {
+                    writeln!(file, "{subscription},{update}")?;
+                }
+            }
+        }
+        if let Some(mut file) = file {
+            file.flush()?;
+        }
+        seconds_match = matching.as_secs_f64();
+    }
+    let seconds_total = start.elapsed().as_secs_f64();
+    let regions = subscriptions.len() + updates.len();
+    if options.json {
+        // Readers of JSON may keep numbers as doubles.
+        let pairs = match count <= 1 << 53 {
+            true => serde_json::Value::from(count),
+            false => serde_json::Value::from(count.to_string()),
+        };
+        let object = serde_json::json!({
+            "regions": regions,
+            "pairs": pairs,
+            "seconds_match": seconds_match,
+            "seconds_total": seconds_total,
+            "algorithm": name,
+            "adapter": gpu.info().name,
+        });
+        println!("{object}");
+    } else {
+        let dimensions = if D == 1 { "dimension" } else { "dimensions" };
+        println!("{regions} regions in {D} {dimensions}: {count} overlapping pairs");
+        println!(
+            "{name} on {}: {:.3} ms with the data on the device, {:.3} ms in all",
+            gpu.info().name,
+            seconds_match * 1e3,
+            seconds_total * 1e3
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+// Cells of a grid. A cell's key has the same number of bits for the cell's number in each dimension.
+
+// import: matching/dims.wgsl
+
+fn cell_bits() -> u32 {
+    return 22u / DIMS;
+}
+
+// The bits of dimension d.
+fn cell_mask(d: u32) -> u32 {
+    return ((1u << cell_bits()) - 1u) << (d * cell_bits());
+}
+
+// The number of a cell in dimension d.
+fn cell_in(cell: u32, d: u32) -> u32 {
+    return (cell & cell_mask(d)) >> (d * cell_bits());
+}

@@ -1,0 +1,194 @@
+//! Grid-based matching: regions that share a cell are tested.
+
+use super::MatchingError;
+use super::kernels::Kernels;
+use super::matches::Source;
+use super::set::Columns;
+use super::sweep::{Ordered, Ranges};
+use crate::gpu::Buffer;
+use crate::primitives::Count;
+
+/// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some millions of
+/// cells.
+fn cell_bits(dims: u32) -> u32 {
+    22 / dims
+}
+
+/// Where the library chooses the cells it wants at most so many entries per region: more than the corners of a
+/// box that is smaller than a cell can meet in few dimensions, and few enough to be sorted in less time than
+/// they save.
+const ENTRIES_PER_REGION: u64 = 4;
+
+/// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the library
+/// choose.
+pub(super) fn matches(
+    kernels: &Kernels,
+    subscriptions: &Columns,
+    updates: &Columns,
+    cells: Option<u32>,
+) -> Result<(u64, Source), MatchingError> {
+    let dims = subscriptions.dims;
+    let limit = 1 << cell_bits(dims);
+    if let Some(cells) = cells.filter(|cells| *cells == 0 || *cells > limit) {
+        return Err(MatchingError::GridCells { cells, dimensions: dims, limit });
+    }
+    let bounds = bounds(kernels, subscriptions, updates)?;
+    let regions = u64::from(subscriptions.filled) + u64::from(updates.filled);
+    let mut wanted = cells.unwrap_or_else(|| cells_for(regions, dims).min(limit));
+    let (subscriptions, updates) = loop {
+        let grid = Grid::new(kernels, subscriptions, &bounds, wanted)?;
+        let homes = grid.homes(kernels, subscriptions)?;
+        let other = grid.homes(kernels, updates)?;
+        // Large regions meet many small cells: then larger cells serve better.
+        if cells.is_some() || wanted == 1 || homes.entries + other.entries <= ENTRIES_PER_REGION * regions {
+            break (grid.entries(kernels, subscriptions, &homes)?, grid.entries(kernels, updates, &other)?);
+        }
+        wanted /= 2;
+    };
+    let begins = Buffer::<u32>::storage(kernels.gpu(), "begins of ranges", subscriptions.count.into())?;
+    let lengths = Buffer::<u32>::storage(kernels.gpu(), "lengths of ranges", subscriptions.count.into())?;
+    let kernel = kernels.get("grid ranges", &["grid_ranges.wgsl"], "ranges", &[("DIMS", dims)])?;
+    kernels.run(
+        &kernel,
+        subscriptions.count,
+        &[subscriptions.count, updates.count],
+        &[
+            ("subscriptions", subscriptions.columns.raw()),
+            ("updates", updates.columns.raw()),
+            ("begins", begins.raw()),
+            ("lengths", lengths.raw()),
+        ],
+    )?;
+    let count = subscriptions.count;
+    let (places, candidates) = kernels.offsets(&lengths, count)?;
+    let ranges = Ranges { subscriptions, updates, dims, begins, places, count, candidates };
+    if candidates == 0 {
+        return Ok((0, Source::Nothing));
+    }
+    let (placed, total) = ranges.filtered(kernels, "accept_home.wgsl")?.count(kernels)?;
+    Ok((total, Source::Placed(placed)))
+}
+
+/// About one cell per region.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a guess, saturating"
+)]
+fn cells_for(regions: u64, dims: u32) -> u32 {
+    ((regions as f64).powf(1.0 / f64::from(dims)) as u32).max(1)
+}
+
+/// The bounding box of both sets, as keys: lower and upper bound of each dimension in turn.
+fn bounds(kernels: &Kernels, subscriptions: &Columns, updates: &Columns) -> Result<Vec<u32>, MatchingError> {
+    let bounds = Buffer::storage_from(kernels.gpu(), "bounding box", &[u32::MAX, 0].repeat(4))?;
+    let kernel = kernels.get("grid bounds", &["grid_bounds.wgsl"], "find_bounds", &[])?;
+    for set in [subscriptions, updates] {
+        kernels.run(
+            &kernel,
+            set.count,
+            &[0, 0, 0, set.count, 0, 0, 0, 2 * set.dims],
+            &[("columns", set.keys.raw()), ("bounds", bounds.raw())],
+        )?;
+    }
+    Ok(bounds.read(kernels.gpu())?)
+}
+
+/// A regular grid over the bounding box.
+struct Grid {
+    cells: u32,
+    edges: Buffer<u32>,
+}
+
+/// Which cells the regions of a set meet.
+struct Homes {
+    cells: Buffer<u32>,
+    places: Buffer<u64>,
+    entries: u64,
+}
+
+impl Grid {
+    fn new(kernels: &Kernels, set: &Columns, bounds: &[u32], cells: u32) -> Result<Self, MatchingError> {
+        let mut edges = Vec::new();
+        for side in bounds.chunks_exact(2).take(set.dims as usize) {
+            // A region may be unbounded; the cells are not.
+            let finite = |key| set.kind.value(key).clamp(f32::MIN.into(), u32::MAX.into());
+            let (lo, hi) = (finite(side[0]), finite(side[1]));
+            let width = (hi - lo) / f64::from(cells);
+            edges.extend((1..cells).map(|cell| set.kind.key(lo + width * f64::from(cell))));
+        }
+        Ok(Self { cells, edges: Buffer::storage_from(kernels.gpu(), "edges of cells", &edges)? })
+    }
+
+    fn homes(&self, kernels: &Kernels, set: &Columns) -> Result<Homes, MatchingError> {
+        let gpu = kernels.gpu();
+        let cells = Buffer::<u32>::storage(gpu, "cells of regions", 2 * u64::from(set.count))?;
+        let lengths = Buffer::<u32>::storage(gpu, "numbers of cells", set.count.into())?;
+        let kernel = kernels.get("grid cells", &["grid_cells.wgsl"], "find_cells", &[("DIMS", set.dims)])?;
+        kernels.run(
+            &kernel,
+            set.count,
+            &[0, 0, 0, set.count, 0, 0, 0, self.cells],
+            &[
+                ("columns", set.keys.raw()),
+                ("edges", self.edges.raw()),
+                ("cells", cells.raw()),
+                ("lengths", lengths.raw()),
+            ],
+        )?;
+        let (places, entries) = kernels.offsets(&lengths, set.count)?;
+        Ok(Homes { cells, places, entries })
+    }
+
+    /// The entries of a set in the order of their cells.
+    fn entries(&self, kernels: &Kernels, set: &Columns, homes: &Homes) -> Result<Ordered, MatchingError> {
+        let gpu = kernels.gpu();
+        let limit = 1 << 30;
+        let count = u32::try_from(homes.entries).ok().filter(|count| *count <= limit).ok_or(
+            MatchingError::TooMuchWork {
+                what: "entries of regions in cells of a grid",
+                needed: homes.entries,
+                limit: limit.into(),
+            },
+        )?;
+        let keys = Buffer::<u32>::storage(gpu, "cells of entries", count.into())?;
+        let ids = Buffer::<u32>::storage(gpu, "regions of entries", count.into())?;
+        let width = u64::from(2 * set.dims + 3);
+        let ordered = Buffer::<u32>::storage(gpu, "ordered entries", u64::from(count) * width)?;
+        let list =
+            kernels.get("grid entries", &["grid_entries.wgsl"], "list_entries", &[("DIMS", set.dims)])?;
+        kernels.run(
+            &list,
+            count,
+            &[0, 0, 0, count, 0, 0, 0, set.count],
+            &[
+                ("cells", homes.cells.raw()),
+                ("places", homes.places.raw()),
+                ("keys", keys.raw()),
+                ("ids", ids.raw()),
+            ],
+        )?;
+        let sort = kernels.sort(count)?;
+        let task =
+            sort.bind(gpu, &Count::host(gpu, count.into())?, &keys, &ids, 0..cell_bits(set.dims) * set.dims)?;
+        let mut encoder = gpu.encoder("sort entries");
+        task.encode(&mut encoder);
+        gpu.submit(encoder)?;
+        let gather =
+            kernels.get("grid gather", &["grid_gather.wgsl"], "gather_entries", &[("DIMS", set.dims)])?;
+        kernels.run(
+            &gather,
+            count,
+            &[set.count, 0, 0, count],
+            &[
+                ("keys", keys.raw()),
+                ("ids", ids.raw()),
+                ("cells", homes.cells.raw()),
+                ("columns", set.keys.raw()),
+                ("ordered", ordered.raw()),
+            ],
+        )?;
+        Ok(Ordered { count, columns: ordered })
+    }
+}

@@ -1,0 +1,152 @@
+//! The pairs that were found: counted, then written page by page.
+
+use std::sync::Arc;
+
+use super::MatchingError;
+use super::kernels::Kernels;
+use super::sweep::Ranges;
+use super::tree::Tree;
+use super::work::{Placed, Window};
+use crate::gpu::{Buffer, Gpu};
+
+/// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the device.
+///
+/// Each pair `[subscription, update]` comes exactly once. The order is the same in every run and on every
+/// device, and otherwise unspecified. A page holds as many pairs as one binding of the device can (8 bytes
+/// each), so that all fit the first page unless there are very many.
+#[derive(Debug)]
+pub struct Matches {
+    kernels: Arc<Kernels>,
+    total: u64,
+    source: Source,
+    page_len: u32,
+    next: u64,
+    pairs: Option<Buffer<[u32; 2]>>,
+}
+
+/// What can write any window of the output.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// There is no pair.
+    Nothing,
+    /// Work whose tasks know their places.
+    Placed(Placed),
+    /// Ranges that hold nothing but matches.
+    Ranges(Ranges),
+    /// Walks through an interval tree.
+    Tree(Tree),
+}
+
+/// Some of the pairs, on the device.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    gpu: &'a Gpu,
+    first: u64,
+    len: u32,
+    pairs: &'a Buffer<[u32; 2]>,
+}
+
+impl Matches {
+    pub(super) fn new(kernels: &Arc<Kernels>, total: u64, source: Source) -> Self {
+        let source = if total == 0 { Source::Nothing } else { source };
+        let mut matches =
+            Self { kernels: Arc::clone(kernels), total, source, page_len: 1, next: 0, pairs: None };
+        matches.set_page_len(u32::MAX);
+        matches
+    }
+
+    /// How many pairs there are.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How many pairs a page holds at the most.
+    pub fn page_len(&self) -> u32 {
+        self.page_len
+    }
+
+    /// Makes pages smaller (at least one pair, at most what the device can bind), and starts from the first
+    /// pair again.
+    pub fn set_page_len(&mut self, pairs: u32) {
+        let limit = (self.kernels.gpu().max_buffer_bytes() / size_of::<[u32; 2]>() as u64).min(self.total);
+        self.page_len = pairs.min(u32::try_from(limit).unwrap_or(u32::MAX)).max(1);
+        self.next = 0;
+        self.pairs = self.pairs.take().filter(|buffer| buffer.len() == u64::from(self.page_len));
+    }
+
+    /// Writes the next pairs to the page buffer; `None` after the last. All pages use the same buffer.
+    ///
+    /// # Errors
+    /// [`MatchingError::Gpu`], for instance where the device has no memory for a page: make pages smaller.
+    pub fn next_page(&mut self) -> Result<Option<Page<'_>>, MatchingError> {
+        let left = self.total - self.next;
+        if left == 0 {
+            return Ok(None);
+        }
+        let pairs = match self.pairs.take() {
+            Some(pairs) => pairs,
+            None => Buffer::storage(self.kernels.gpu(), "pairs", self.page_len.into())?,
+        };
+        let len = u32::try_from(left).map_or(self.page_len, |left| left.min(self.page_len));
+        let first = self.next;
+        self.source.write(&self.kernels, Window { first, room: len }, &pairs)?;
+        self.next += u64::from(len);
+        let pairs = &*self.pairs.insert(pairs);
+        Ok(Some(Page { gpu: self.kernels.gpu(), first, len, pairs }))
+    }
+
+    /// Reads all pairs back, from the first on.
+    ///
+    /// # Errors
+    /// As [`Matches::next_page`].
+    pub fn read(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
+        self.next = 0;
+        let mut all = Vec::new();
+        while let Some(page) = self.next_page()? {
+            all.append(&mut page.read()?);
+        }
+        Ok(all)
+    }
+}
+
+impl Source {
+    fn write(
+        &self,
+        kernels: &Kernels,
+        window: Window,
+        pairs: &Buffer<[u32; 2]>,
+    ) -> Result<(), MatchingError> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Placed(placed) => placed.write(kernels.gpu(), window, pairs),
+            Self::Ranges(ranges) => ranges.write(kernels, window, pairs),
+            Self::Tree(tree) => tree.write(kernels, window, pairs),
+        }
+    }
+}
+
+impl Page<'_> {
+    /// The number of its first pair among all.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// How many pairs it holds: at least one.
+    #[expect(clippy::len_without_is_empty, reason = "a page is never empty")]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// The pairs on the device: [`Page::len`] of them from the start. Valid until the next page.
+    pub fn buffer(&self) -> &Buffer<[u32; 2]> {
+        self.pairs
+    }
+
+    /// Reads the pairs back.
+    ///
+    /// # Errors
+    /// [`MatchingError::Gpu`] where the device fails.
+    pub fn read(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
+        Ok(pollster::block_on(self.pairs.read_range(self.gpu, 0, self.len.into()))?)
+    }
+}

@@ -1,0 +1,353 @@
+//! Sort-based matching: regions ordered by their lower bounds, overlaps as ranges of the other side's order.
+
+use std::sync::Arc;
+
+use super::MatchingError;
+use super::kernels::{Kernels, SIZE};
+use super::matches::Source;
+use super::set::Columns;
+use super::work::{Window, Work, halves};
+use crate::gpu::{Buffer, Gpu};
+use crate::primitives::{Count, Task};
+
+/// Candidates of a workgroup: `TILE` in tile.wgsl.
+pub(super) const TILE: u32 = 8 * SIZE;
+
+/// Non-empty regions in some order: `columns` columns of keys, then their ids.
+#[derive(Debug, Clone)]
+pub(super) struct Ordered {
+    pub(super) count: u32,
+    pub(super) columns: Buffer<u32>,
+}
+
+/// Orders the non-empty regions of a set by their lower bounds in dimension `dim`.
+pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordered, MatchingError> {
+    let gpu = kernels.gpu();
+    let keys = Buffer::<u32>::storage(gpu, "lower bounds", set.count.into())?;
+    let ids = Buffer::<u32>::storage(gpu, "region ids", set.count.into())?;
+    let iota = kernels.get("iota", &["iota.wgsl"], "iota", &[])?;
+    let params = Kernels::params(gpu, &[0, 0, 0, set.count])?;
+    let iota_bindings = iota.bind(gpu, &[("params", params.binding()), ("ids", ids.binding())])?;
+    let sort = kernels.sort(set.count)?;
+    let count = Count::host(gpu, set.count.into())?;
+    let sort = sort.bind(gpu, &count, &keys, &ids, 0..32)?;
+    let mut encoder = gpu.encoder("order regions");
+    // Empty regions have the largest key and come last.
+    let bytes = u64::from(set.count) * 4;
+    encoder.copy_buffer_to_buffer(set.keys.raw(), set.column_offset(2 * dim), keys.raw(), 0, bytes);
+    {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        iota.dispatch(&mut pass, &iota_bindings, set.count.div_ceil(SIZE));
+        sort.record(&mut pass);
+    }
+    gpu.submit(encoder)?;
+    gather(kernels, &set.keys, 2 * set.dims, set.count, &ids, set.filled)
+}
+
+/// The first `count` of `ids`, with their columns.
+pub(super) fn gather(
+    kernels: &Kernels,
+    columns: &Buffer<u32>,
+    width: u32,
+    height: u32,
+    ids: &Buffer<u32>,
+    count: u32,
+) -> Result<Ordered, MatchingError> {
+    let gpu = kernels.gpu();
+    let ordered = Buffer::<u32>::storage(gpu, "ordered regions", u64::from(count) * u64::from(width + 1))?;
+    let kernel = kernels.get("gather", &["gather.wgsl"], "gather", &[])?;
+    kernels.run(
+        &kernel,
+        count,
+        &[height, 0, 0, count, 0, 0, 0, width],
+        &[("ids", ids.raw()), ("columns", columns.raw()), ("ordered", ordered.raw())],
+    )?;
+    Ok(Ordered { count, columns: ordered })
+}
+
+/// Candidates as ranges: range `r` is boxes `begins[r]..` of the other side, up to the length that `places`
+/// implies.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    pub(super) subscriptions: Ordered,
+    pub(super) updates: Ordered,
+    pub(super) dims: u32,
+    pub(super) begins: Buffer<u32>,
+    /// Where each range begins among all candidates; then their total.
+    pub(super) places: Buffer<u64>,
+    pub(super) count: u32,
+    pub(super) candidates: u64,
+}
+
+/// The candidates of a sweep along dimension `dim`. In one dimension they are the matches.
+pub(super) fn ranges(
+    kernels: &Kernels,
+    subscriptions: &Columns,
+    updates: &Columns,
+    dim: u32,
+) -> Result<Ranges, MatchingError> {
+    let gpu = kernels.gpu();
+    let dims = subscriptions.dims;
+    let subscriptions = order(kernels, subscriptions, dim)?;
+    let updates = order(kernels, updates, dim)?;
+    let needed = u64::from(subscriptions.count) + u64::from(updates.count);
+    let count = u32::try_from(needed)
+        .ok()
+        .filter(|count| *count < 1 << 31)
+        .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 })?;
+    let begins = Buffer::<u32>::storage(gpu, "begins of ranges", count.into())?;
+    let lengths = Buffer::<u32>::storage(gpu, "lengths of ranges", count.into())?;
+    let kernel = kernels.get("ranges", &["sweep_ranges.wgsl"], "ranges", &[("DIMS", dims)])?;
+    kernels.run(
+        &kernel,
+        count,
+        &[subscriptions.count, updates.count, 0, count, 0, 0, 0, dim],
+        &[
+            ("subscriptions", subscriptions.columns.raw()),
+            ("updates", updates.columns.raw()),
+            ("begins", begins.raw()),
+            ("lengths", lengths.raw()),
+        ],
+    )?;
+    let (places, candidates) = kernels.offsets(&lengths, count)?;
+    Ok(Ranges { subscriptions, updates, dims, begins, places, count, candidates })
+}
+
+impl Ranges {
+    fn sides(&self) -> [u32; 2] {
+        [self.subscriptions.count, self.updates.count]
+    }
+
+    /// For each of `tiles` tiles from candidate `first` on, the range that holds its first candidate; and one
+    /// more.
+    fn firsts(&self, kernels: &Kernels, first: u64, tiles: u32) -> Result<Buffer<u32>, MatchingError> {
+        let gpu = kernels.gpu();
+        let firsts = Buffer::<u32>::storage(gpu, "first ranges of tiles", u64::from(tiles) + 1)?;
+        let kernel = kernels.get("firsts", &["firsts.wgsl"], "find_firsts", &[])?;
+        let (low, high) = halves(first);
+        kernels.run(
+            &kernel,
+            tiles + 1,
+            &[0, 0, 0, tiles + 1, low, high, 0, self.count],
+            &[("places", self.places.raw()), ("firsts", firsts.raw())],
+        )?;
+        Ok(firsts)
+    }
+
+    /// The candidates as work that tests each; `accept` is the file that says what a match is.
+    pub(super) fn filtered(&self, kernels: &Kernels, accept: &'static str) -> Result<Work, MatchingError> {
+        let needed = self.candidates.div_ceil(TILE.into());
+        let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks < 1 << 31).ok_or(
+            MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: (1 << 31) - 1 },
+        )?;
+        let firsts = self.firsts(kernels, 0, tasks)?;
+        let dims = [("DIMS", self.dims)];
+        let [count, write] = match accept {
+            "accept_home.wgsl" => ["filter home, count", "filter home, pairs"],
+            _ => ["filter, count", "filter, pairs"],
+        };
+        let files = |sink| ["filter.wgsl", accept, sink];
+        Ok(Work {
+            count: kernels.get(count, &files("sink_count.wgsl"), "filter_candidates", &dims)?,
+            write: kernels.get(write, &files("sink_pairs.wgsl"), "filter_candidates", &dims)?,
+            inputs: vec![
+                ("subscriptions", self.subscriptions.columns.raw().clone()),
+                ("updates", self.updates.columns.raw().clone()),
+                ("places", self.places.raw().clone()),
+                ("begins", self.begins.raw().clone()),
+                ("firsts", firsts.raw().clone()),
+            ],
+            sides: self.sides(),
+            extra: self.count,
+            tasks,
+            unit: 1 << 14,
+        })
+    }
+
+    /// Writes a window of the candidates, all of which are matches.
+    pub(super) fn write(
+        &self,
+        kernels: &Kernels,
+        window: Window,
+        pairs: &Buffer<[u32; 2]>,
+    ) -> Result<(), MatchingError> {
+        let gpu = kernels.gpu();
+        let tiles = window.room.div_ceil(TILE);
+        let firsts = self.firsts(kernels, window.first, tiles)?;
+        let kernel = kernels.get("expand", &["expand.wgsl"], "expand", &[("DIMS", self.dims)])?;
+        let [low, high, room] = window.words();
+        let [subscriptions, updates] = self.sides();
+        // One dispatch: it is bound by writing what one binding holds.
+        let params = Kernels::params(gpu, &[subscriptions, updates, 0, tiles, low, high, room, self.count])?;
+        let bindings = kernel.bind(
+            gpu,
+            &[
+                ("params", params.binding()),
+                ("subscriptions", self.subscriptions.columns.binding()),
+                ("updates", self.updates.columns.binding()),
+                ("places", self.places.binding()),
+                ("begins", self.begins.binding()),
+                ("firsts", firsts.binding()),
+                ("pairs", pairs.binding()),
+            ],
+        )?;
+        let mut encoder = gpu.encoder("write pairs");
+        {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            kernel.dispatch(&mut pass, &bindings, tiles);
+        }
+        gpu.submit(encoder)?;
+        Ok(())
+    }
+}
+
+/// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that pass the
+/// test.
+pub(super) fn matches(
+    kernels: &Arc<Kernels>,
+    subscriptions: &Columns,
+    updates: &Columns,
+    dim: u32,
+) -> Result<(u64, Source), MatchingError> {
+    let ranges = ranges(kernels, subscriptions, updates, dim)?;
+    if ranges.candidates == 0 {
+        return Ok((0, Source::Nothing));
+    }
+    if subscriptions.dims == 1 {
+        return Ok((ranges.candidates, Source::Ranges(ranges)));
+    }
+    let (placed, total) = ranges.filtered(kernels, "accept_overlap.wgsl")?.count(kernels)?;
+    Ok((total, Source::Placed(placed)))
+}
+
+/// Counting in one dimension, prepared for two sets: two sorts, one search per region, no pair looked at.
+///
+/// It is recorded into an encoder of the caller's as often as wanted, and leaves the count on the device.
+#[derive(Debug)]
+pub struct Counter {
+    sides: [Side; 2],
+    ranks: [Step; 2],
+    sum: Step,
+    total: Buffer<u64>,
+}
+
+/// One side of a count: lower bounds that get sorted, with upper bounds as the values.
+#[derive(Debug)]
+struct Side {
+    columns: Buffer<u32>,
+    count: u32,
+    starts: Buffer<u32>,
+    ends: Buffer<u32>,
+    sort: Task,
+}
+
+#[derive(Debug)]
+struct Step {
+    kernel: Arc<crate::gpu::Kernel>,
+    bindings: crate::gpu::Bindings,
+    workgroups: u32,
+}
+
+/// Workgroups of a rank count at the most; each sums over its tiles.
+const RANK_GROUPS: u32 = 4096;
+/// Ends per thread in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup memory.
+pub(super) const RANK_ITEMS: u32 = 4;
+
+impl Side {
+    fn new(kernels: &Kernels, set: &Columns) -> Result<Self, MatchingError> {
+        let gpu = kernels.gpu();
+        let starts = Buffer::storage(gpu, "lower bounds", set.count.into())?;
+        let ends = Buffer::storage(gpu, "upper bounds", set.count.into())?;
+        let count = Count::host(gpu, set.count.into())?;
+        let sort = kernels.sort(set.count)?.bind(gpu, &count, &starts, &ends, 0..32)?;
+        Ok(Self { columns: set.keys.clone(), count: set.count, starts, ends, sort })
+    }
+
+    fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        let bytes = u64::from(self.count) * 4;
+        encoder.copy_buffer_to_buffer(self.columns.raw(), 0, self.starts.raw(), 0, bytes);
+        encoder.copy_buffer_to_buffer(self.columns.raw(), bytes, self.ends.raw(), 0, bytes);
+        self.sort.encode(encoder);
+    }
+}
+
+impl Counter {
+    pub(super) fn new(
+        kernels: &Kernels,
+        subscriptions: &Columns,
+        updates: &Columns,
+        items: u32,
+    ) -> Result<Self, MatchingError> {
+        let gpu = kernels.gpu();
+        let sides = [Side::new(kernels, subscriptions)?, Side::new(kernels, updates)?];
+        // Empty regions come last in the order and are left out.
+        let filled = [subscriptions.filled, updates.filled];
+        let groups = filled.map(|count| count.div_ceil(items * SIZE).min(RANK_GROUPS));
+        let sums = Buffer::<u64>::storage(gpu, "sums of ranks", u64::from(groups[0] + groups[1]).max(1))?;
+        let total = Buffer::storage(gpu, "pairs", 1)?;
+        let kernel = kernels.get("ranks", &["sweep_count.wgsl"], "count_ranks", &[("ITEMS", items)])?;
+        let rank = |mine: usize, other: usize, first: u32| -> Result<Step, MatchingError> {
+            let params =
+                Kernels::params(gpu, &[filled[mine], filled[other], first, 0, 0, 0, 0, groups[mine]])?;
+            let bindings = kernel.bind(
+                gpu,
+                &[
+                    ("params", params.binding()),
+                    ("starts", sides[other].starts.binding()),
+                    ("ends", sides[mine].ends.binding()),
+                    ("ranks", sums.binding()),
+                ],
+            )?;
+            Ok(Step { kernel: Arc::clone(&kernel), bindings, workgroups: groups[mine] })
+        };
+        let ranks = [rank(0, 1, 0)?, rank(1, 0, groups[0])?];
+        let kernel = kernels.get("total of ranks", &["sweep_total.wgsl"], "total_ranks", &[])?;
+        let (low, high) = halves(u64::from(filled[0]) * u64::from(filled[1]));
+        let params = Kernels::params(gpu, &[0, 0, 0, groups[0] + groups[1], low, high])?;
+        let bindings = kernel.bind(
+            gpu,
+            &[("params", params.binding()), ("ranks", sums.binding()), ("total", total.binding())],
+        )?;
+        let sum = Step { kernel, bindings, workgroups: 1 };
+        Ok(Self { sides, ranks, sum, total })
+    }
+
+    /// Records one count.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        self.record_sort(encoder);
+        self.record_search(encoder);
+    }
+
+    /// The first half of [`Counter::record`]: bounds are copied and sorted. For timing by stage.
+    #[doc(hidden)]
+    pub fn record_sort(&self, encoder: &mut wgpu::CommandEncoder) {
+        for side in &self.sides {
+            side.record(encoder);
+        }
+    }
+
+    /// The second half of [`Counter::record`]: ranks are searched and added up.
+    #[doc(hidden)]
+    pub fn record_search(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        for step in self.ranks.iter().chain([&self.sum]) {
+            step.kernel.dispatch(&mut pass, &step.bindings, step.workgroups);
+        }
+    }
+
+    /// The number of overlapping pairs, on the device: one value, after what was recorded has run.
+    pub fn total(&self) -> &Buffer<u64> {
+        &self.total
+    }
+
+    /// Counts now.
+    ///
+    /// # Errors
+    /// [`MatchingError::Gpu`] where the device fails.
+    pub fn count(&self, gpu: &Gpu) -> Result<u64, MatchingError> {
+        let mut encoder = gpu.encoder("count overlaps");
+        self.record(&mut encoder);
+        gpu.submit(encoder)?;
+        Ok(self.total.read(gpu)?[0])
+    }
+}

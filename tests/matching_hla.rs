@@ -1,0 +1,121 @@
+//! The HLA service against a federation that asks every pair of regions.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::gpu;
+use eventhorizon::matching::hla::{Federate, ObjectHandle, RegionHandle, Service};
+use eventhorizon::matching::{Matcher, MatchingError};
+
+const LIMIT: u32 = 100;
+
+/// What the service should know, kept plainly.
+#[derive(Default)]
+struct Plain {
+    regions: Vec<[(u32, u32); 2]>,
+    subscriptions: BTreeSet<(Federate, u32, usize)>,
+    associations: BTreeSet<(usize, usize)>,
+    objects: Vec<(Federate, u32)>,
+}
+
+impl Plain {
+    fn recipients(&self, object: usize) -> Vec<Federate> {
+        let (owner, class) = self.objects[object];
+        let mine = self.associations.iter().filter(|(of, _)| *of == object);
+        let mut federates = BTreeSet::new();
+        for (_, region) in mine {
+            for (federate, wanted, seen) in &self.subscriptions {
+                let (a, b) = (self.regions[*region], self.regions[*seen]);
+                let overlap = (0..2).all(|d| a[d].0 < b[d].1 && b[d].0 < a[d].1);
+                if overlap && *wanted == class && *federate != owner {
+                    federates.insert(*federate);
+                }
+            }
+        }
+        federates.into_iter().collect()
+    }
+}
+
+#[test]
+fn the_right_federates_hear_of_every_update() {
+    let matcher = Matcher::new(&gpu());
+    let mut service = Service::new(&matcher, [LIMIT; 2]);
+    let mut plain = Plain::default();
+    let mut state = 12345u64;
+    let mut below = move |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % limit
+    };
+    let (mut regions, mut objects): (Vec<RegionHandle>, Vec<ObjectHandle>) = (Vec::new(), Vec::new());
+    let mut heard = 0;
+    for round in 0..8 {
+        for _ in 0..30 {
+            let mut ranges = || {
+                [(); 2].map(|()| {
+                    let lo = u32::try_from(below(90)).unwrap();
+                    (lo, lo + 1 + u32::try_from(below(10)).unwrap() * 6 % (LIMIT - lo))
+                })
+            };
+            let ranges = ranges();
+            match if round == 0 { 0 } else { below(7) } {
+                0 => {
+                    regions.push(service.create_region(ranges).unwrap());
+                    plain.regions.push(ranges);
+                    let federate = Federate(u32::try_from(below(5)).unwrap());
+                    let class = u32::try_from(below(2)).unwrap();
+                    objects.push(service.register_object_instance(federate, class));
+                    plain.objects.push((federate, class));
+                }
+                1 => {
+                    let region = below(regions.len());
+                    service.modify(regions[region], ranges).unwrap();
+                    plain.regions[region] = ranges;
+                }
+                2 | 3 => {
+                    let (federate, class) =
+                        (Federate(u32::try_from(below(5)).unwrap()), u32::try_from(below(2)).unwrap());
+                    let region = below(regions.len());
+                    service.subscribe(federate, class, regions[region]).unwrap();
+                    plain.subscriptions.insert((federate, class, region));
+                }
+                4 | 5 => {
+                    let (object, region) = (below(objects.len()), below(regions.len()));
+                    service.associate(objects[object], regions[region]).unwrap();
+                    plain.associations.insert((object, region));
+                }
+                _ => {
+                    if let Some((federate, class, region)) = plain.subscriptions.pop_first() {
+                        service.unsubscribe(federate, class, regions[region]).unwrap();
+                    }
+                    if let Some((object, region)) = plain.associations.pop_first() {
+                        service.unassociate(objects[object], regions[region]).unwrap();
+                    }
+                }
+            }
+        }
+        service.commit().unwrap();
+        for (object, handle) in objects.iter().enumerate() {
+            let recipients = service.recipients(*handle).unwrap();
+            assert_eq!(recipients, plain.recipients(object), "round {round}, object {object}");
+            heard += recipients.len();
+        }
+    }
+    assert!(heard > 100, "the test must have matches: {heard}");
+}
+
+#[test]
+fn bad_calls_are_errors() {
+    let matcher = Matcher::new(&gpu());
+    let mut service = Service::new(&matcher, [LIMIT]);
+    let error = service.create_region([(5, LIMIT + 1)]).unwrap_err();
+    assert!(matches!(error, MatchingError::Range { dimension: 0, upper: 101, limit: 100, .. }), "{error}");
+    assert!(matches!(service.create_region([(5, 5)]), Err(MatchingError::Range { .. })));
+    let region = service.create_region([(5, 6)]).unwrap();
+    service.subscribe(Federate(1), 0, region).unwrap();
+    assert!(matches!(service.delete_region(region), Err(MatchingError::RegionInUse { .. })));
+    service.unsubscribe(Federate(1), 0, region).unwrap();
+    service.delete_region(region).unwrap();
+    assert!(matches!(service.delete_region(region), Err(MatchingError::UnknownHandle { .. })));
+    assert!(matches!(service.modify(region, [(1, 2)]), Err(MatchingError::UnknownHandle { .. })));
+}
