@@ -141,9 +141,9 @@ impl Gpu {
         self.features.contains(feature)
     }
 
-    /// The most bytes that one storage buffer can hold and a kernel can bind.
+    /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as buffers are.
     pub fn max_buffer_bytes(&self) -> u64 {
-        self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)
+        self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size) / 16 * 16
     }
 
     pub(crate) fn trusting(&self) -> bool {
