@@ -17,7 +17,10 @@ pub fn gpu() -> Gpu {
 /// A device of a test's own, for tests that do harm to it.
 pub fn own_gpu() -> Gpu {
     let _ = env_logger::builder().is_test(true).try_init();
-    Gpu::new().unwrap_or_else(|error| panic!("these tests need an adapter: {error}"))
+    let gpu = Gpu::new().unwrap_or_else(|error| panic!("these tests need an adapter: {error}"));
+    // Never dropped: NVIDIA's driver (580.159) can deadlock when a device is destroyed while other threads end.
+    std::mem::forget(gpu.clone());
+    gpu
 }
 
 /// What outputs are filled with before a dispatch, so that an element nobody wrote is seen.
