@@ -1,7 +1,8 @@
 //! Discrete-event simulation on any GPU, through wgpu and WGSL.
 
 pub mod gpu;
+pub mod models;
 pub mod random;
-#[allow(dead_code, reason = "used by the rooms that follow")]
+pub mod replication;
 mod shaders;
 pub mod time;

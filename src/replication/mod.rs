@@ -1,0 +1,20 @@
+//! Replications in parallel, with their statistics.
+
+mod analysis_error;
+mod design;
+mod experiment;
+mod observations;
+mod report;
+mod series;
+mod statistics;
+mod stopping;
+pub mod theory;
+
+pub use analysis_error::AnalysisError;
+pub use design::{Design, Value};
+pub use experiment::{Experiment, Stream};
+pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
+pub use report::{PointFailure, Report, Row};
+pub use series::{BatchMeans, batch_means, mser5};
+pub use statistics::{Interval, Summary, compare, student_t};
+pub use stopping::{Budget, Decision, Precision, Stopping};
