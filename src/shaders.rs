@@ -9,11 +9,24 @@ macro_rules! files {
 }
 
 files! {
+    "models/mm1.wgsl",
+    "models/mm1_team.wgsl",
+    "models/mmck.wgsl",
+    "models/pi.wgsl",
+    "models/walk.wgsl",
+    "models/workshop.wgsl",
     "random/distributions.wgsl",
     "random/mul_wide.wgsl",
     "random/mul_wide_int64.wgsl",
     "random/philox.wgsl",
     "random/stream.wgsl",
+    "replication/job.wgsl",
+    "replication/team.wgsl",
+    "replication/team_subgroups.wgsl",
+    "replication/team_workgroup.wgsl",
+    "replication/thread.wgsl",
+    "replication/warp.wgsl",
+    "replication/warp_subgroups.wgsl",
     "time/ticks.wgsl",
 }
 

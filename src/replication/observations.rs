@@ -107,8 +107,12 @@ pub struct Failure {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailureCause {
-    /// The engine or the model reported this code.
+    /// The model called `fail` with this code.
     Code(u32),
+    /// It took the most steps that a replication may take, and did not finish.
+    Endless,
+    /// It made more draws than its stream has.
+    Exhausted,
     /// The value of this column is NaN, infinite, or beyond 1e150 in magnitude.
     NotANumber(String),
 }
@@ -117,6 +121,8 @@ impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FailureCause::Code(code) => write!(f, "code {code}"),
+            FailureCause::Endless => f.write_str("it did not finish within the steps that it may take"),
+            FailureCause::Exhausted => f.write_str("it made more draws than its stream has"),
             FailureCause::NotANumber(column) => write!(f, "`{column}` is not a usable number"),
         }
     }

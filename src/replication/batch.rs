@@ -1,0 +1,229 @@
+//! Replications on the device: their buffers, and the dispatches that take them through their slices.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use web_time::Instant;
+
+use super::results::Ended;
+use super::{Experiment, Pairing, ReplicationError, Schema, Shape};
+use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace};
+
+/// Results of up to this size are copied along with each slice, which saves a wait after the last.
+const SMALL_RESULTS: u64 = 1 << 20;
+
+/// `JobWork` in `shaders/replication/job.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Work {
+    seed: u64,
+    first_replication: u32,
+    replications: u32,
+    first: u32,
+    jobs: u32,
+    steps: u32,
+    max_steps: u32,
+    common_numbers: u32,
+    antithetic: u32,
+    unused: [u32; 2],
+}
+
+impl Work {
+    /// All replications of an experiment's points, to be cut into batches.
+    pub(super) fn new(experiment: &Experiment, replications: &Range<u32>, points: usize, max_steps: u32) -> Self {
+        let per_point = replications.end - replications.start;
+        Self {
+            seed: experiment.seed,
+            first_replication: replications.start,
+            replications: per_point,
+            first: 0,
+            jobs: u32::try_from(points).expect("the points were counted") * per_point,
+            steps: 1,
+            max_steps,
+            common_numbers: experiment.common.into(),
+            antithetic: (experiment.pairing == Pairing::Antithetic).into(),
+            unused: [0; 2],
+        }
+    }
+
+    pub(super) fn jobs(&self) -> u32 {
+        self.jobs
+    }
+
+    /// What is left after so many jobs, if anything.
+    pub(super) fn after(&self, done: usize) -> Option<Self> {
+        let first = u32::try_from(done).ok().filter(|done| *done < self.jobs)?;
+        Some(Self { first, jobs: self.jobs - first, ..*self })
+    }
+}
+
+/// Replications that fit the device's memory together, with all that they need to be taken to their end.
+///
+/// [`Engine::run`](super::Engine::run) makes and drives batches itself. An application drives one where the work has to
+/// go into its own command encoder, or where its kernels read the results without a readback:
+/// [`reset`](Self::reset), then [`record`](Self::record) as often as it takes.
+#[derive(Debug)]
+pub struct Batch<O> {
+    kernel: Kernel,
+    bindings: Bindings,
+    work: Work,
+    work_buffer: Buffer<Work>,
+    outcomes: Buffer<[u32; 2]>,
+    results: Buffer<O>,
+    running: Buffer<u32>,
+    workgroups: u32,
+}
+
+impl<O: Pod> Batch<O> {
+    /// As many replications from job `first` on as fit.
+    pub(super) fn new<P: Pod>(
+        gpu: &Gpu,
+        kernel: &Kernel,
+        shape: Shape,
+        schema: &Schema,
+        points: &Buffer<P>,
+        work: Work,
+    ) -> Result<Self, ReplicationError> {
+        // Its header is 16 bytes, and its alignment that of the state, 16 at the most.
+        let saved_bytes = (16 + u64::from(schema.state.bytes)).next_multiple_of(16);
+        let widest = saved_bytes.max(size_of::<O>() as u64);
+        let fitting = u32::try_from(gpu.max_buffer_bytes() / widest).unwrap_or(u32::MAX);
+        let work = Work { jobs: work.jobs.min(fitting), ..work };
+        let jobs = u64::from(work.jobs);
+        let work_buffer = Buffer::uniform(gpu, "replications: work", &work)?;
+        let saved = Buffer::<u32>::storage(gpu, "replications: states", jobs * saved_bytes / 4)?;
+        let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
+        let results = Buffer::storage(gpu, "replications: results", jobs)?;
+        let running = Buffer::storage(gpu, "replications: running", 1)?;
+        let bindings = kernel.bind(
+            gpu,
+            &[
+                ("job_work", work_buffer.binding()),
+                ("job_points", points.binding()),
+                ("job_saved", saved.binding()),
+                ("job_outcomes", outcomes.binding()),
+                ("job_results", results.binding()),
+                ("job_running", running.binding()),
+            ],
+        )?;
+        Ok(Self {
+            kernel: kernel.clone(),
+            bindings,
+            work,
+            work_buffer,
+            outcomes,
+            results,
+            running,
+            workgroups: shape.workgroups(gpu, work.jobs),
+        })
+    }
+
+    /// How many replications it holds.
+    pub fn len(&self) -> u32 {
+        self.work.jobs
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.work.jobs == 0
+    }
+
+    /// One `Output` per replication, valid where [`outcomes`](Self::outcomes) says so.
+    pub fn results(&self) -> &Buffer<O> {
+        &self.results
+    }
+
+    /// (2, 0) for a replication that is done, (3, code) for one that failed; see `shaders/replication/job.wgsl`.
+    pub fn outcomes(&self) -> &Buffer<[u32; 2]> {
+        &self.outcomes
+    }
+
+    /// How many replications were not done after the last slice.
+    pub fn running(&self) -> &Buffer<u32> {
+        &self.running
+    }
+
+    /// Sets how many steps a slice takes, for work that is submitted later. A slice must not run for more than some tens of
+    /// milliseconds: see [`Pace`].
+    ///
+    /// # Errors
+    /// [`ReplicationError::Gpu`]
+    pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
+        self.work.steps = steps;
+        Ok(self.work_buffer.write(gpu, 0, &[self.work])?)
+    }
+
+    /// Records that all replications go back to their beginning.
+    pub fn reset(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(self.outcomes.raw(), 0, None);
+    }
+
+    /// Records a slice of every replication that is not done.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(self.running.raw(), 0, None);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        self.kernel.dispatch(&mut pass, &self.bindings, self.workgroups);
+    }
+
+    /// Takes all replications from the beginning to their end.
+    pub(super) async fn finish(
+        &mut self,
+        gpu: &Gpu,
+        pace: &mut Pace,
+    ) -> Result<(Vec<O>, Vec<Ended>), ReplicationError> {
+        let mut fresh = true;
+        loop {
+            let steps = pace.units();
+            self.set_steps(gpu, steps)?;
+            let mut encoder = gpu.encoder("replications");
+            if fresh {
+                self.reset(&mut encoder);
+                fresh = false;
+            }
+            self.record(&mut encoder);
+            let running = Download::new(gpu, "replications: running", 4)?;
+            running.record(&mut encoder, self.running.raw(), 0);
+            let begun = Instant::now();
+            let small = self.results.raw().size() <= SMALL_RESULTS;
+            let early = match small {
+                true => Some(self.download(gpu, &mut encoder)?),
+                false => None,
+            };
+            let submission = gpu.submit(encoder)?;
+            let left = running.finish(gpu, submission.clone()).await?;
+            pace.record(steps, begun.elapsed());
+            if left != [0; 4] {
+                continue;
+            }
+            let (results, outcomes) = match early {
+                Some([results, outcomes]) => {
+                    let results = results.finish(gpu, submission.clone()).await?;
+                    let outcomes = outcomes.finish(gpu, submission).await?;
+                    let jobs = self.work.jobs as usize;
+                    let whole = |bytes: &[u8], size: usize| bytes[..jobs * size].to_vec();
+                    (
+                        bytemuck::pod_collect_to_vec(&whole(&results, size_of::<O>())),
+                        bytemuck::pod_collect_to_vec(&whole(&outcomes, 8)),
+                    )
+                }
+                None => {
+                    let jobs = self.work.jobs.into();
+                    (
+                        self.results.read_range(gpu, 0, jobs).await?,
+                        self.outcomes.read_range(gpu, 0, jobs).await?,
+                    )
+                }
+            };
+            let ended = outcomes.into_iter().map(Ended::from_words);
+            return Ok((results, ended.collect()));
+        }
+    }
+
+    fn download(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) -> Result<[Download; 2], GpuError> {
+        let results = Download::new(gpu, "replications: results", self.results.raw().size())?;
+        results.record(encoder, self.results.raw(), 0);
+        let outcomes = Download::new(gpu, "replications: outcomes", self.outcomes.raw().size())?;
+        outcomes.record(encoder, self.outcomes.raw(), 0);
+        Ok([results, outcomes])
+    }
+}
