@@ -30,7 +30,12 @@ pub(super) struct Work {
 
 impl Work {
     /// All replications of an experiment's points, to be cut into batches.
-    pub(super) fn new(experiment: &Experiment, replications: &Range<u32>, points: usize, max_steps: u32) -> Self {
+    pub(super) fn new(
+        experiment: &Experiment,
+        replications: &Range<u32>,
+        points: usize,
+        max_steps: u32,
+    ) -> Self {
         let per_point = replications.end - replications.start;
         Self {
             seed: experiment.seed,

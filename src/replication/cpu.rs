@@ -43,7 +43,11 @@ impl<M: Twin + Sync> CpuEngine<M> {
     ///
     /// # Errors
     /// [`ReplicationError`] where the experiment cannot be run. A replication that fails is none.
-    pub fn run(&self, params: &M::Params, experiment: &Experiment) -> Result<Results<M::Output>, ReplicationError> {
+    pub fn run(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+    ) -> Result<Results<M::Output>, ReplicationError> {
         self.run_range(params, experiment, 0..experiment.replications)
     }
 

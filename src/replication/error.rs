@@ -38,7 +38,9 @@ pub enum ReplicationError {
         offset: u32,
     },
     /// A struct of the host's is not the size of the WGSL struct.
-    #[error("{file}: struct {name} has {wgsl} bytes, and the model's Rust type {rust}. Give both the same fields")]
+    #[error(
+        "{file}: struct {name} has {wgsl} bytes, and the model's Rust type {rust}. Give both the same fields"
+    )]
     Size {
         /// The model's file.
         file: String,
@@ -58,7 +60,9 @@ pub enum ReplicationError {
         reason: String,
     },
     /// The model offers no cooperative mapping.
-    #[error("{file} has no file for a team, so its replications cannot be mapped to one; choose thread, warp or auto")]
+    #[error(
+        "{file} has no file for a team, so its replications cannot be mapped to one; choose thread, warp or auto"
+    )]
     NoTeam {
         /// The model's file.
         file: String,
@@ -74,7 +78,9 @@ pub enum ReplicationError {
         remedy: String,
     },
     /// More replications than can be numbered.
-    #[error("{points} points of {replications} replications are more than 4294967295 in one run; run them in parts")]
+    #[error(
+        "{points} points of {replications} replications are more than 4294967295 in one run; run them in parts"
+    )]
     TooMany {
         /// Number of points.
         points: usize,

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::Model;
 use super::ReplicationError;
 use super::schema::link;
-use super::Model;
 use crate::gpu::{Gpu, Kernel, Program};
 use crate::shaders;
 
@@ -76,7 +76,8 @@ impl Shape {
     fn check(self, gpu: &Gpu) -> Result<(), ReplicationError> {
         let limits = gpu.limits();
         let most = most_lanes(gpu);
-        let refused = |remedy| Err(ReplicationError::Lanes { mapping: self.mapping, lanes: self.lanes, remedy });
+        let refused =
+            |remedy| Err(ReplicationError::Lanes { mapping: self.mapping, lanes: self.lanes, remedy });
         if self.lanes == 0 || self.lanes > most {
             return refused(format!("from 1 to {most}"));
         }

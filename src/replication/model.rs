@@ -70,12 +70,8 @@ pub trait Twin: Model {
     ///
     /// # Errors
     /// [`Fail`]
-    fn step(
-        &self,
-        params: &Self::Params,
-        state: &mut Self::State,
-        stream: &mut Stream,
-    ) -> Result<bool, Fail>;
+    fn step(&self, params: &Self::Params, state: &mut Self::State, stream: &mut Stream)
+    -> Result<bool, Fail>;
 
     /// WGSL: `finish`.
     ///

@@ -83,10 +83,12 @@ impl<O: Pod> Results<O> {
                     failures.push(Failure { replication: offset, cause });
                 }
                 let name = [point as u64, u64::from(replications.start) + offset];
-                fingerprint = fingerprint.wrapping_add(mix(name, ended.to_words(), bytemuck::bytes_of(output)));
+                fingerprint =
+                    fingerprint.wrapping_add(mix(name, ended.to_words(), bytemuck::bytes_of(output)));
             }
             let bytes = bytemuck::cast_slice(outputs);
-            let mut seen = Observations::from_outputs(layout, bytes, per_point, failures, experiment.pairing)?;
+            let mut seen =
+                Observations::from_outputs(layout, bytes, per_point, failures, experiment.pairing)?;
             model.derive(params, &mut seen)?;
             observations.push(seen);
         }
@@ -129,6 +131,7 @@ fn mix(name: [u64; 2], ended: [u32; 2], output: &[u8]) -> u64 {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     };
-    let words = output.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")).into());
+    let words =
+        output.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")).into());
     name.into_iter().chain(ended.map(u64::from)).chain(words).fold(0, stir)
 }

@@ -15,14 +15,14 @@ pub struct Schema {
     pub output: StructLayout,
 }
 
-/// What a model's file must declare, as naga names it where it is missing.
-const CONTRACT: [(&str, &str); 6] = [
-    ("Params", "`struct Params`"),
-    ("State", "`struct State`"),
-    ("Output", "`struct Output`"),
-    ("start", "`fn start(state: ptr<function, State>)`"),
-    ("step", "`fn step(state: ptr<function, State>) -> bool`"),
-    ("finish", "`fn finish(state: ptr<function, State>) -> Output`"),
+/// What a model's file must declare: keyword, name, declaration.
+const CONTRACT: [(&str, &str, &str); 6] = [
+    ("struct", "Params", "`struct Params`"),
+    ("struct", "State", "`struct State`"),
+    ("struct", "Output", "`struct Output`"),
+    ("fn", "start", "`fn start(state: ptr<function, State>)`"),
+    ("fn", "step", "`fn step(state: ptr<function, State>) -> bool`"),
+    ("fn", "finish", "`fn finish(state: ptr<function, State>) -> Output`"),
 ];
 
 impl Schema {
@@ -31,16 +31,14 @@ impl Schema {
         let product = shaders::file("random/mul_wide.wgsl");
         let program = link(model, &[shaders::file("replication/thread.wgsl"), product])?;
         let file = model.source().name().to_owned();
-        let layout = |name: &'static str, missing| {
-            let layout = program.layout(name);
-            let layout = layout.ok_or_else(|| ReplicationError::Contract { file: file.clone(), missing })?;
+        let layout = |name: &'static str| {
+            let layout = program.layout(name).expect("the engine's files use it, and they link");
             match padding(&layout) {
                 Some(offset) => Err(ReplicationError::Padding { file: file.clone(), name, offset }),
                 None => Ok(layout),
             }
         };
-        let [params, state, output] = [0, 1, 2].map(|index| layout(CONTRACT[index].0, CONTRACT[index].1));
-        let (params, state, output) = (params?, state?, output?);
+        let (params, state, output) = (layout("Params")?, layout("State")?, layout("Output")?);
         let sized = |name, layout: &StructLayout, rust: usize| match layout.bytes as usize == rust {
             true => Ok(()),
             false => Err(ReplicationError::Size { file: file.clone(), name, wgsl: layout.bytes, rust }),
@@ -54,21 +52,24 @@ impl Schema {
 /// Links the model with files of the engine.
 pub(super) fn link<M: Model>(model: &M, engine: &[Source]) -> Result<Program, ReplicationError> {
     let source = model.source();
-    let file = source.name().to_owned();
-    let mut sources = vec![source];
+    let mut sources = vec![source.clone()];
     sources.extend_from_slice(engine);
-    Program::link(&file, &sources).map_err(|error| match missing(&error) {
-        Some(missing) => ReplicationError::Contract { file, missing },
+    Program::link(source.name(), &sources).map_err(|error| match missing(&source, &error) {
+        Some(missing) => ReplicationError::Contract { file: source.name().to_owned(), missing },
         None => GpuError::from(error).into(),
     })
 }
 
-/// The part of the contract whose lack makes the engine's own files wrong.
-fn missing(error: &LinkError) -> Option<&'static str> {
-    let LinkError::Wgsl { file, message, .. } = error else { return None };
-    let named = |name: &str| message.contains(&format!("`{name}`"));
-    let found = CONTRACT.iter().find(|(name, _)| named(name));
-    found.filter(|_| file.starts_with("shaders/replication/")).map(|(_, missing)| *missing)
+/// The part of the contract whose lack makes the engine's own files wrong. naga's words do not always tell: `step` is also a
+/// function of WGSL's.
+fn missing(model: &Source, error: &LinkError) -> Option<&'static str> {
+    let LinkError::Wgsl { file, .. } = error else { return None };
+    let words: Vec<_> =
+        model.text().split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+    let declared =
+        |keyword: &str, name: &str| words.windows(2).any(|pair| pair[0] == keyword && pair[1] == name);
+    let lacking = CONTRACT.iter().find(|(keyword, name, _)| !declared(keyword, name));
+    lacking.filter(|_| file.starts_with("shaders/replication/")).map(|(_, _, declaration)| *declaration)
 }
 
 /// Where padding ends, if there is some.
