@@ -8,7 +8,14 @@ macro_rules! files {
     };
 }
 
-files! {}
+files! {
+    "random/distributions.wgsl",
+    "random/mul_wide.wgsl",
+    "random/mul_wide_int64.wgsl",
+    "random/philox.wgsl",
+    "random/stream.wgsl",
+    "time/ticks.wgsl",
+}
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {

@@ -1,1 +1,40 @@
-//! Random streams.
+//! Random streams that every device reproduces bit for bit.
+//!
+//! The generator is Philox4x32-10, a pure function from a counter and a key to 128 bits. A [`Stream`] is a
+//! name, not a state: draw number `d` of stream `(seed, owner, index)` can be computed by anyone at any time.
+//! So the draws of an event do not depend on which thread handles it, or when. Variates are made in integer
+//! arithmetic, because floating-point results differ between GPUs. The WGSL twins are in `shaders/random/`.
+//!
+//! ```
+//! use eventhorizon::random::Stream;
+//! use eventhorizon::time::Resolution;
+//!
+//! let minutes = Resolution::default();
+//! let mut stream = Stream::new(42, 7, 0); // seed 42, logical process 7, its first event
+//! let service = stream.exponential(minutes.ticks(2.5)?);
+//! let next_station = stream.below(12);
+//! assert!(next_station < 12);
+//!
+//! let mut again = Stream::new(42, 7, 0);
+//! assert_eq!(again.exponential(minutes.ticks(2.5)?), service);
+//! # Ok::<(), eventhorizon::time::TimeError>(())
+//! ```
+
+mod distributions;
+mod philox;
+mod stream;
+
+pub use distributions::exponential_unit;
+pub use philox::philox4x32;
+pub use stream::Stream;
+
+/// The low and the high word.
+#[expect(clippy::cast_possible_truncation, reason = "the halves of a word are cut on purpose")]
+const fn words(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}
+
+/// The low and the high word of the product.
+fn mul_wide(a: u32, b: u32) -> [u32; 2] {
+    words(u64::from(a) * u64::from(b))
+}

@@ -22,7 +22,7 @@ pub struct Experiment {
 
 /// The key of a replication's random numbers, besides the seed of the experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Stream {
+pub struct StreamKey {
     /// The point's part of the key.
     pub point: u32,
     /// The replication's part of the key.
@@ -64,12 +64,12 @@ impl Experiment {
 
     /// Which stream a replication of a point draws from. It depends on neither the number of replications nor the number of
     /// points, so that adding some never changes the earlier ones.
-    pub fn stream(&self, point: u32, replication: u32) -> Stream {
+    pub fn stream(&self, point: u32, replication: u32) -> StreamKey {
         let point = if self.common { 0 } else { point };
         match self.pairing {
-            Pairing::Independent => Stream { point, replication, complement: false },
+            Pairing::Independent => StreamKey { point, replication, complement: false },
             Pairing::Antithetic => {
-                Stream { point, replication: replication / 2, complement: replication % 2 == 1 }
+                StreamKey { point, replication: replication / 2, complement: replication % 2 == 1 }
             }
         }
     }

@@ -1,0 +1,43 @@
+//! Compares the integer exponential variate with `f64` for every one of the 2^32 random words.
+//!
+//! Prints the largest relative error and the mean. The documentation of `random::exponential_unit` quotes the output.
+//! Takes about a minute of processor time: `cargo run --release --example exponential_error`.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
+
+use eventhorizon::random::exponential_unit;
+use rayon::prelude::*;
+
+/// -ln((2 word + 1) / 2^33), to the last places of an `f64`.
+fn exact(word: u32) -> f64 {
+    let v = 2.0 * f64::from(word) + 1.0;
+    let half = 2f64.powi(32);
+    // Near u = 1 the logarithm needs the exact distance from 1.
+    if v < half { -(v / (2.0 * half)).ln() } else { -((v - 2.0 * half) / (2.0 * half)).ln_1p() }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "an f64 holds 53 bits, the error is sought near bit 29")]
+fn main() {
+    let unit = 2f64.powi(-59);
+    let blocks = (0..1u32 << 12).into_par_iter().map(|block| {
+        let mut worst = (0.0f64, 0);
+        let mut sum = 0u128;
+        for word in (block << 20)..=(block << 20 | 0xf_ffff) {
+            let value = exponential_unit(word);
+            let expected = exact(word);
+            let error = (value as f64 * unit - expected).abs() / expected;
+            if error > worst.0 {
+                worst = (error, word);
+            }
+            sum += u128::from(value);
+        }
+        (worst, sum)
+    });
+    let (worst, sum) =
+        blocks.reduce(|| ((0.0, 0), 0), |a, b| (if b.0.0 > a.0.0 { b.0 } else { a.0 }, a.1 + b.1));
+    println!("words                    4294967296");
+    println!("largest relative error   {:.4e} (2^{:.2}) at word {:#010x}", worst.0, worst.0.log2(), worst.1);
+    println!("mean                     1 - {:.3e}", 1.0 - sum as f64 * unit * 2f64.powi(-32));
+    println!("smallest                 2^{:.4}", (exponential_unit(u32::MAX) as f64 * unit).log2());
+    println!("largest                  {:.6}", exponential_unit(0) as f64 * unit);
+}

@@ -1,0 +1,166 @@
+//! The WGSL of the rooms `time` and `random`, function by function, against the host: the same bits.
+
+mod common;
+
+use common::{POISON, gpu};
+use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
+use eventhorizon::random::{Stream, exponential_unit, philox4x32};
+use eventhorizon::time::Ticks;
+
+/// As in `wgsl/random_probe.wgsl`.
+const DRAWS: usize = 10;
+const SEED: u64 = 0x89ab_cdef_0123_4567;
+
+/// Words whose products, sums and logarithms are at an edge, and a random rest.
+fn words(count: usize) -> Vec<u32> {
+    let mut stream = Stream::new(1, 2, 3);
+    let edges = (0..32).flat_map(|n| [(1u32 << n) - 1, 1 << n, (1 << n) + 1, !(1 << n)]);
+    edges.chain(std::iter::repeat_with(|| stream.draw())).take(count).collect()
+}
+
+/// Every pair of some words.
+fn pairs() -> Vec<[u32; 2]> {
+    let words = words(160);
+    words.iter().flat_map(|&a| words.iter().map(move |&b| [a, b])).collect()
+}
+
+/// The library's two ways to multiply: `mul_wide` is a choice between two files.
+fn products(gpu: &Gpu) -> Vec<Source> {
+    let baseline = eventhorizon::wgsl!("../shaders/random/mul_wide.wgsl");
+    let int64 = eventhorizon::wgsl!("../shaders/random/mul_wide_int64.wgsl");
+    match gpu.has(wgpu::Features::SHADER_INT64) {
+        true => vec![baseline, int64],
+        false => vec![baseline],
+    }
+}
+
+/// Runs kernel `entry` on `cases` with each `mul_wide`, checked and trusted, and compares the words that each
+/// case leaves with `expected`.
+fn check<const IN: usize, const OUT: usize>(
+    entry: &str,
+    cases: &[[u32; IN]],
+    expected: impl Fn(usize, &[u32; IN]) -> [u32; OUT],
+) {
+    let gpu = gpu();
+    let input = Buffer::storage_from(&gpu, "input", cases.as_flattened()).unwrap();
+    for product in products(&gpu) {
+        let product_name = product.name().to_owned();
+        let probe = eventhorizon::wgsl!("wgsl/random_probe.wgsl");
+        let program = Program::link("random_probe", &[probe, product]).unwrap();
+        let checked = Kernel::new(&gpu, &program, entry, &[]).unwrap();
+        // SAFETY: the probes compare each case with the length of `input`, `output` has room for every case,
+        // their loops count to a constant, and `draw_below` divides by n only where n is above 0.
+        let trusted = unsafe { Kernel::trusted(&gpu, &program, entry, &[]) }.unwrap();
+        for (kernel, checks) in [(checked, "checked"), (trusted, "trusted")] {
+            // One case more than there is, to see that nothing is written beyond.
+            let output =
+                Buffer::storage_from(&gpu, "output", &vec![POISON; (cases.len() + 1) * OUT]).unwrap();
+            let bindings =
+                kernel.bind(&gpu, &[("input", input.binding()), ("output", output.binding())]).unwrap();
+            let mut encoder = gpu.encoder(entry);
+            let workgroups = u32::try_from(cases.len().div_ceil(64)).unwrap();
+            kernel.dispatch(&mut encoder.begin_compute_pass(&Default::default()), &bindings, workgroups);
+            gpu.submit(encoder).unwrap();
+            let output = output.read(&gpu).unwrap();
+            let (results, beyond) = output.split_at(cases.len() * OUT);
+            for ((number, case), result) in cases.iter().enumerate().zip(results.chunks(OUT)) {
+                let expected = expected(number, case);
+                assert_eq!(result, expected, "{entry}, {checks}, {product_name}: case {number}, {case:x?}");
+            }
+            assert_eq!(beyond, [POISON; OUT], "{entry}, {checks}, {product_name}");
+        }
+    }
+}
+
+fn halves(value: u64) -> [u32; 2] {
+    Ticks::new(value).to_words()
+}
+
+#[test]
+fn mul_wide_is_the_whole_product() {
+    check("probe_mul_wide", &pairs(), |_, &[a, b]| halves(u64::from(a) * u64::from(b)));
+}
+
+#[test]
+fn times_add_and_compare_as_on_the_host() {
+    let words = [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX - 1, u32::MAX];
+    let times: Vec<_> = words.iter().flat_map(|&low| words.iter().map(move |&high| [low, high])).collect();
+    let cases: Vec<_> = times.iter().flat_map(|a| times.iter().map(|b| [a[0], a[1], b[0], b[1]])).collect();
+    check("probe_time", &cases, |_, &[a_low, a_high, b_low, b_high]| {
+        let (a, b) = (Ticks::from_words([a_low, a_high]), Ticks::from_words([b_low, b_high]));
+        let ([sum_low, sum_high], [least_low, least_high]) =
+            (a.saturating_add(b).to_words(), a.min(b).to_words());
+        [sum_low, sum_high, least_low, least_high, u32::from(a < b)]
+    });
+}
+
+#[test]
+fn philox_gives_the_known_answers_and_the_hosts() {
+    let vectors = include_str!("data/random123_kat_vectors.txt");
+    let known = vectors.lines().filter_map(|line| line.strip_prefix("philox4x32 10 ")).map(|hex| {
+        let mut words = hex.split_whitespace().map(|word| u32::from_str_radix(word, 16).unwrap());
+        [0; 10].map(|_| words.next().unwrap())
+    });
+    let known: Vec<_> = known.collect();
+    assert_eq!(known.len(), 3);
+    let mut cases: Vec<[u32; 6]> = known.iter().map(|k| [k[0], k[1], k[2], k[3], k[4], k[5]]).collect();
+    cases.extend(words(3000).as_chunks().0);
+    check("probe_philox", &cases, |number, &[a, b, c, d, key_low, key_high]| match known.get(number) {
+        Some(known) => [known[6], known[7], known[8], known[9]],
+        None => philox4x32([a, b, c, d], [key_low, key_high]),
+    });
+}
+
+#[test]
+fn streams_draw_the_same_words_from_any_position() {
+    let names = words(5 * 40);
+    let starts = [0, 1, 2, 3, 4, 5, 6, 7, 1000, 0x8000_0001, u32::MAX - 12, u32::MAX - 3, u32::MAX];
+    let cases: Vec<_> = names
+        .as_chunks()
+        .0
+        .iter()
+        .flat_map(|&[a, b, c, d, e]| starts.map(move |start| [a, b, c, d, e, start]))
+        .collect();
+    check("probe_stream", &cases, |_, &[seed_low, seed_high, owner, index_low, index_high, start]| {
+        let join = |low, high| Ticks::from_words([low, high]).get();
+        let mut stream = Stream::new(join(seed_low, seed_high), owner, join(index_low, index_high));
+        stream.seek(start);
+        let mut expected = [0; DRAWS + 1];
+        expected[..DRAWS].fill_with(|| stream.draw());
+        expected[DRAWS] = stream.position();
+        expected
+    });
+}
+
+#[test]
+fn below_draws_and_rejects_as_on_the_host() {
+    let cases: Vec<_> = words(2000).into_iter().chain([3 << 30; 200]).map(|n| [n]).collect();
+    check("probe_below", &cases, |number, &[n]| {
+        let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
+        let mut expected = [0; DRAWS + 1];
+        expected[..DRAWS].fill_with(|| stream.below(n));
+        expected[DRAWS] = stream.position();
+        expected
+    });
+}
+
+#[test]
+fn the_unit_exponential_is_the_hosts() {
+    let ends = (0..30_000).flat_map(|distance| [distance, u32::MAX - distance]);
+    let strided = (0..200_000).map(|i| i * 21_474);
+    let cases: Vec<_> = words(50_000).into_iter().chain(ends).chain(strided).map(|word| [word]).collect();
+    check("probe_exponential_unit", &cases, |_, &[word]| halves(exponential_unit(word)));
+}
+
+#[test]
+fn exponential_variates_and_their_overflow_are_the_hosts() {
+    let never = halves(u64::MAX);
+    let cases: Vec<_> = pairs().into_iter().chain([never]).collect();
+    check("probe_exponential", &cases, |number, &mean| {
+        let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
+        let variates = [0; DRAWS].map(|_| stream.exponential(Ticks::from_words(mean)).to_words());
+        let mut expected = [0; 2 * DRAWS];
+        expected.copy_from_slice(variates.as_flattened());
+        expected
+    });
+}

@@ -1,0 +1,107 @@
+// One kernel per function of the rooms `time` and `random`, to be tested alone. One invocation serves one
+// case: it reads the case's words from `input` and writes its result's words to `output`, at the strides
+// given with each kernel.
+//
+// import: time/ticks.wgsl
+// import: random/philox.wgsl
+// import: random/stream.wgsl
+// import: random/distributions.wgsl
+// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
+
+@group(0) @binding(0) var<storage, read> input: array<u32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+
+// Draws that the kernels of stream and distributions make per case: enough to enter a third block from any
+// position.
+const DRAWS = 10u;
+const SEED = vec2<u32>(0x01234567u, 0x89abcdefu);
+
+// in: a, b; out: product (2).
+@compute @workgroup_size(64)
+fn probe_mul_wide(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x * 2u;
+    if i + 2u > arrayLength(&input) { return; }
+    let product = mul_wide(input[i], input[i + 1u]);
+    output[i] = product.x;
+    output[i + 1u] = product.y;
+}
+
+// in: counter (4), key (2); out: block (4).
+@compute @workgroup_size(64)
+fn probe_philox(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x * 6u;
+    if i + 6u > arrayLength(&input) { return; }
+    let counter = vec4<u32>(input[i], input[i + 1u], input[i + 2u], input[i + 3u]);
+    let block = philox4x32(counter, vec2<u32>(input[i + 4u], input[i + 5u]));
+    for (var k = 0u; k < 4u; k++) {
+        output[id.x * 4u + k] = block[k];
+    }
+}
+
+// in: seed (2), owner, index (2), first draw; out: DRAWS draws, position after them.
+// A first draw of 0 leaves the stream as stream_open made it.
+@compute @workgroup_size(64)
+fn probe_stream(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x * 6u;
+    if i + 6u > arrayLength(&input) { return; }
+    stream_open(vec2<u32>(input[i], input[i + 1u]), input[i + 2u], vec2<u32>(input[i + 3u], input[i + 4u]));
+    if input[i + 5u] != 0u {
+        stream_seek(input[i + 5u]);
+    }
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw();
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: n; out: DRAWS variates, position after them. The stream is (SEED, owner = case, index = 0).
+@compute @workgroup_size(64)
+fn probe_below(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= arrayLength(&input) { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw_below(input[id.x]);
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: word; out: variate in units of 2^-59 (2).
+@compute @workgroup_size(64)
+fn probe_exponential_unit(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= arrayLength(&input) { return; }
+    let e = exponential_unit(input[id.x]);
+    output[id.x * 2u] = e.x;
+    output[id.x * 2u + 1u] = e.y;
+}
+
+// in: mean (2); out: DRAWS variates (2 each). The stream is (SEED, owner = case, index = 0).
+@compute @workgroup_size(64)
+fn probe_exponential(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x * 2u;
+    if i + 2u > arrayLength(&input) { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_exponential(vec2<u32>(input[i], input[i + 1u]));
+        output[(id.x * DRAWS + k) * 2u] = ticks.x;
+        output[(id.x * DRAWS + k) * 2u + 1u] = ticks.y;
+    }
+}
+
+// in: a (2), b (2); out: time_add (2), time_min (2), time_less (0 or 1).
+@compute @workgroup_size(64)
+fn probe_time(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x * 4u;
+    if i + 4u > arrayLength(&input) { return; }
+    let a = vec2<u32>(input[i], input[i + 1u]);
+    let b = vec2<u32>(input[i + 2u], input[i + 3u]);
+    let sum = time_add(a, b);
+    let least = time_min(a, b);
+    let o = id.x * 5u;
+    output[o] = sum.x;
+    output[o + 1u] = sum.y;
+    output[o + 2u] = least.x;
+    output[o + 3u] = least.y;
+    output[o + 4u] = u32(time_less(a, b));
+}
