@@ -210,8 +210,7 @@ impl Observations {
         if !column.values.is_integer() {
             for replication in 0..self.replications {
                 let value = column.values.get(replication);
-                // NaN fails the comparison too.
-                if !(value.abs() <= LARGEST) {
+                if value.is_nan() || value.abs() > LARGEST {
                     let cause = || FailureCause::NotANumber(column.name.clone());
                     self.failures.entry(replication as u64).or_insert_with(cause);
                 }

@@ -121,11 +121,9 @@ fn draw(
         .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], MEAN.stroke_width(2)));
     if let Some(theory) = theory {
         chart
-            .draw_series([DashedPathElement::new(line(theory).into_iter(), 8, 6, THEORY.stroke_width(2))])?
+            .draw_series([DashedPathElement::new(line(theory), 8, 6, THEORY.stroke_width(2))])?
             .label("theory")
-            .legend(|(x, y)| {
-                DashedPathElement::new([(x, y), (x + 18, y)].into_iter(), 5, 3, THEORY.stroke_width(2))
-            });
+            .legend(|(x, y)| DashedPathElement::new([(x, y), (x + 18, y)], 5, 3, THEORY.stroke_width(2)));
     }
     let place = SeriesLabelPosition::UpperRight;
     chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;

@@ -238,11 +238,7 @@ impl fmt::Display for Report {
             writeln!(f, "{}", line.trim_end())?;
         }
         if let Some(row) = self.rows.first() {
-            writeln!(
-                f,
-                "+/-: half width of the {} % confidence interval",
-                significant(row.level * 100.0, 6)
-            )?;
+            writeln!(f, "+/-: half width of the {} % confidence interval", trimmed(row.level * 100.0))?;
         }
         const SHOWN: usize = 10;
         for PointFailure { point, failure } in self.failures.iter().take(SHOWN) {
@@ -255,12 +251,21 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number rounded to the second significant digit of its half width, or to 6 significant digits without one.
+/// A number rounded to the second significant digit of its half width, or to at most 6 significant digits without one.
 pub(super) fn with_error(value: f64, half_width: Option<f64>) -> String {
     match half_width {
         Some(half) if half > 0.0 => rounded(value, last_digit(half, 2)),
-        _ => significant(value, 6),
+        _ => trimmed(value),
     }
+}
+
+/// At most 6 significant digits.
+fn trimmed(value: f64) -> String {
+    let text = significant(value, 6);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').into();
+    }
+    text
 }
 
 fn significant(value: f64, digits: i32) -> String {

@@ -26,30 +26,17 @@ fn report() -> Report {
 #[test]
 fn the_table_is_for_people() {
     let expected = "\
-load  output     mean   +/-  rel. %    5 %  median    95 %  theory  n  failed
- 0.8  served   1000.0  13.0     1.3  991.5  1000.0  1008.5       -  4       1
- 0.8  wait       4.00  0.56      14   3.58    4.12    4.25    4.00  4       1
- 0.9  served       12     -       -     12      12      12       -  1       0
- 0.9  wait   0.123457     -       -  0.123457  0.123457  0.123457  -  1  0
+load  output      mean   +/-  rel. %       5 %    median      95 %  theory  n  failed
+ 0.8  served      1000    13     1.3       992      1000      1008       -  4       1
+ 0.8  wait        4.00  0.56      14      3.58      4.12      4.25    4.00  4       1
+ 0.9  served        12     -       -        12        12        12       -  1       0
+ 0.9  wait    0.123457     -       -  0.123457  0.123457  0.123457       -  1       0
 +/-: half width of the 95 % confidence interval
 failed: point 0, replication 3: code 5
 ";
-    // Words and numbers, not the alignment, which has a test of its own.
-    let words = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
     let table = report().to_string();
-    assert_eq!(words(&table), words(expected), "\n{table}");
+    assert_eq!(table, expected, "\n{table}");
     assert!(table.is_ascii());
-}
-
-#[test]
-fn columns_of_the_table_are_aligned() {
-    let table = report().to_string();
-    let lines: Vec<&str> = table.lines().take(5).collect();
-    // Names begin together, and the last column ends together.
-    let starts: Vec<_> =
-        ["output", "served", "wait", "served", "wait"].iter().zip(&lines).map(|(w, l)| l.find(w)).collect();
-    assert!(starts.iter().all(|start| *start == starts[0] && start.is_some()), "{table}");
-    assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{table}");
 }
 
 #[test]
@@ -108,7 +95,7 @@ fn digits_follow_the_half_width() {
     assert_eq!(shown(&[1e-9, 3e-9]), ("2e-9".into(), "1.3e-8".into()));
     assert_eq!(shown(&[1e21, 1e21 + 1e19]), ("1.005e21".into(), "6.4e19".into()));
     assert_eq!(shown(&[0.0, 0.0]), ("0".into(), "0".into()));
-    assert_eq!(shown(&[2.5, 2.5]), ("2.50000".into(), "0".into()));
+    assert_eq!(shown(&[2.5, 2.5]), ("2.5".into(), "0".into()));
 }
 
 #[test]

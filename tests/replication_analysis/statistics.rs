@@ -34,6 +34,26 @@ fn student_quantiles_are_those_of_the_tables() {
     assert_close(student_t(1 << 40, 0.95), 1.959_963_984_540_05, 9);
 }
 
+/// The distribution function for even degrees of freedom is a finite sum (Abramowitz and Stegun 26.7.4).
+#[test]
+fn student_quantiles_invert_the_distribution() {
+    for degrees in [2_u32, 4, 10, 50, 100, 198, 200, 202, 210, 300, 1000, 10_000, 1_000_000] {
+        for level in [0.1, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.999_99] {
+            let n = f64::from(degrees);
+            let t = student_t(degrees.into(), level);
+            let (sine, cosine2) = (t / (n + t * t).sqrt(), n / (n + t * t));
+            let (mut term, mut sum) = (1.0, 1.0);
+            for i in 1..degrees / 2 {
+                term *= cosine2 * (2.0 * f64::from(i) - 1.0) / (2.0 * f64::from(i));
+                sum += term;
+            }
+            let error = (sine * sum - level).abs();
+            // Of the part outside the interval.
+            assert!(error < 1e-7 * (1.0 - level), "{degrees} {level}: {t} covers {error:e} more or less");
+        }
+    }
+}
+
 /// NIST Statistical Reference Datasets, univariate: NumAcc1 to NumAcc4, whose means and deviations are exact by construction.
 #[test]
 fn certified_means_and_deviations() {
