@@ -1,4 +1,5 @@
-//! A picture of a column: its distribution over the replications, the mean and the mean's confidence interval.
+//! A picture of a column: its distribution over the replications, the mean and the mean's confidence
+//! interval.
 
 use super::analysis_error::Result;
 use super::report::with_error;
@@ -12,10 +13,12 @@ const MEAN: RGBColor = RGBColor(33, 56, 99);
 const THEORY: RGBColor = RGBColor(201, 79, 24);
 const MOST_BARS: usize = 80;
 
-/// Draws a column as SVG text, ready to be written to a file: a histogram of the replications, the mean as a line with its
-/// interval at `level` as a band (often narrower than the line), and the value that theory gives, dashed, where there is one.
+/// Draws a column as SVG text, ready to be written to a file: a histogram of the replications, the mean as a
+/// line with its interval at `level` as a band (often narrower than the line), and the value that theory
+/// gives, dashed, where there is one.
 ///
-/// The width of the bars follows Freedman and Diaconis (twice the interquartile range over the cube root of n), for at most 80 bars.
+/// The width of the bars follows Freedman and Diaconis (twice the interquartile range over the cube root of
+/// n), for at most 80 bars.
 pub fn distribution(
     observations: &Observations,
     name: &str,
@@ -83,7 +86,8 @@ fn draw(
     let low = theory.map_or(histogram.first, |theory| histogram.first.min(theory));
     let high = theory.map_or(end, |theory| end.max(theory));
     let margin = (high - low) * 0.02;
-    let top = f64::from(*histogram.counts.iter().max().unwrap_or(&1)) * 1.08;
+    let most = histogram.counts.iter().copied().max().unwrap_or(0);
+    let top = most.saturating_add(most / 12 + 1);
 
     let half = summary.interval.map(|interval| interval.half_width);
     let interval = match summary.interval {
@@ -103,18 +107,23 @@ fn draw(
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(70)
-        .build_cartesian_2d(low - margin..high + margin, 0.0..top)?;
-    chart.configure_mesh().disable_x_mesh().x_desc(&summary.name).y_desc("replications").draw()?;
+        .build_cartesian_2d(low - margin..high + margin, 0..top)?;
+    let mesh = &mut chart.configure_mesh();
+    mesh.disable_x_mesh()
+        .light_line_style(TRANSPARENT)
+        .x_desc(&summary.name)
+        .y_desc("replications")
+        .draw()?;
 
     chart.draw_series(histogram.counts.iter().enumerate().map(|(bar, &count)| {
         let left = histogram.first + histogram.width * bar as f64;
-        Rectangle::new([(left, 0.0), (left + histogram.width, f64::from(count))], BARS.filled())
+        Rectangle::new([(left, 0), (left + histogram.width, count)], BARS.filled())
     }))?;
     if let Some(interval) = summary.interval {
-        let band = [(interval.lower, 0.0), (interval.upper, top)];
+        let band = [(interval.lower, 0), (interval.upper, top)];
         chart.draw_series([Rectangle::new(band, MEAN.mix(0.25).filled())])?;
     }
-    let line = |at: f64| [(at, 0.0), (at, top)];
+    let line = |at: f64| [(at, 0), (at, top)];
     chart
         .draw_series([PathElement::new(line(mean), MEAN.stroke_width(2))])?
         .label("mean and interval")

@@ -3,7 +3,8 @@ use eventhorizon::replication::{
     AnalysisError, Column, Design, Failure, FailureCause, Observations, Pairing, Report, Values, plot,
 };
 
-/// Two points with a column of 64-bit counts and one of f32; one failure, and a point of a single replication.
+/// Two points with a column of 64-bit counts and one of f32; one failure, and a point of a single
+/// replication.
 fn report() -> Report {
     let columns = vec![
         Column { name: "served".into(), values: Values::U64(vec![1000, 1010, 990, 7, 1000]) },

@@ -54,7 +54,8 @@ fn student_quantiles_invert_the_distribution() {
     }
 }
 
-/// NIST Statistical Reference Datasets, univariate: NumAcc1 to NumAcc4, whose means and deviations are exact by construction.
+/// NIST Statistical Reference Datasets, univariate: NumAcc1 to NumAcc4, whose means and deviations are exact
+/// by construction.
 #[test]
 fn certified_means_and_deviations() {
     let one = sample(Values::U32(vec![10_000_001, 10_000_003, 10_000_002])).summary("x", 0.95).unwrap();

@@ -18,7 +18,8 @@ fn mm1_in_the_steady_state() {
 fn the_first_clients_of_mm1() {
     let queue = Mm1::new(0.8, 1.0).unwrap();
     assert_eq!(queue.time_in_queue_of(0), 0.0);
-    // Client 1 waits if the service of client 0 outlasts the arrival of client 1: by the lack of memory for 1 / 1.0.
+    // Client 1 waits if the service of client 0 outlasts the arrival of client 1: by the lack of memory for 1
+    // / 1.0.
     assert_close(queue.time_in_queue_of(1), 0.8 / 1.8, 14);
     // Client 2, by its three cases: it finds 2 (waits 2), or 1 (waits 1), or 0.
     let (up, down) = (0.8 / 1.8, 1.0 / 1.8);
@@ -46,7 +47,8 @@ fn late_clients_of_mm1_are_in_the_steady_state() {
     assert_close(hours.time_in_queue_of_first(500) * 60.0, queue.time_in_queue_of_first(500), 12);
 }
 
-/// Two roads to the same expectation: Spitzer's identity, and the chain of the numbers found on arrival with room for all.
+/// Two roads to the same expectation: Spitzer's identity, and the chain of the numbers found on arrival with
+/// room for all.
 #[test]
 fn mm1_is_mmck_with_room_for_all() {
     for (arrival, service) in [(0.8, 1.0), (1.0, 1.0), (3.0, 2.0), (0.1, 4.0), (0.99, 1.0)] {
@@ -60,8 +62,9 @@ fn mm1_is_mmck_with_room_for_all() {
     }
 }
 
-/// Gross, Shortle, Thompson and Harris, example 2.5: three inspection stations, room for seven cars, one arrival per minute,
-/// six minutes each. Their p_0 is 0.00088, L 6.06, W 12.3 minutes, and 30.3 cars per hour are turned away.
+/// Gross, Shortle, Thompson and Harris, example 2.5: three inspection stations, room for seven cars, one
+/// arrival per minute, six minutes each. Their p_0 is 0.00088, L 6.06, W 12.3 minutes, and 30.3 cars per hour
+/// are turned away.
 #[test]
 fn mmck_of_the_textbook() {
     let cars = Mmck::new(1.0, 1.0 / 6.0, 3, 7).unwrap();
