@@ -90,8 +90,9 @@ fn time<M: Model>(
         Ok(begun.elapsed().as_secs_f64())
     };
     let once = run(1)?.min(run(1)?);
-    if batch.running().read(gpu)? != [0] {
-        return Err("a run did not end in one slice".into());
+    if batch.running().read(gpu)? != [0, 0] {
+        // llvmpipe cuts long loops.
+        return Ok(None);
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 200")]
     let times = (0.03 / once).clamp(1.0, 200.0) as u32;

@@ -190,7 +190,7 @@ fn slices_of_any_length_give_the_same_bits() {
                 batch.reset(&mut encoder);
                 gpu.submit(encoder).unwrap();
                 let mut slices = 0;
-                while slices == 0 || batch.running().read(&gpu).unwrap() != [0] {
+                while slices == 0 || batch.running().read(&gpu).unwrap() != [0, 0] {
                     let mut encoder = gpu.encoder("slices");
                     batch.record(&mut encoder);
                     gpu.submit(encoder).unwrap();
@@ -429,6 +429,47 @@ fn parameters_are_checked_before_anything_runs() {
         .with_mapping(Mapping::Cooperative)
         .run(&PiParams { points: 9 }, &experiment(1));
     assert!(matches!(error, Err(ReplicationError::NoTeam { .. })));
+}
+
+/// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and a step that is
+/// too long is an error and no wrong result.
+#[test]
+fn loops_that_a_driver_cuts_are_run_again_or_an_error() {
+    #[derive(Clone, Copy)]
+    struct Counter;
+    const COUNTER: &str = "
+    struct Params { steps: u32, loops: u32, }
+    struct State { next: u32, sum: u32, }
+    struct Output { sum: u32, }
+    fn start(state: ptr<function, State>) { *state = State(); }
+    fn step(state: ptr<function, State>) -> bool {
+        for (var i = 0u; i < params.loops; i++) { (*state).sum += draw() & 1u; }
+        (*state).next += 1u;
+        return (*state).next < params.steps;
+    }
+    fn finish(state: ptr<function, State>) -> Output { return Output((*state).sum); }";
+    impl Model for Counter {
+        type Params = [u32; 2];
+        type Output = u32;
+        fn source(&self) -> Source {
+            Source::new("counter.wgsl", COUNTER)
+        }
+    }
+    let expected = |steps: u32, loops: u32| {
+        let mut stream = Stream::new(SEED, 0, 0);
+        (0..steps * loops).map(|_| stream.draw() & 1).sum::<u32>()
+    };
+    for mapping in SCALAR {
+        let mut engine = Engine::new(&gpu(), Counter).unwrap().with_mapping(mapping).with_lanes(64);
+        let results = engine.run(&[60, 5000], &experiment(20)).unwrap();
+        assert_eq!(results.outputs[0], expected(60, 5000), "{mapping}");
+        let sums = &results.outputs;
+        assert!(sums.iter().all(|sum| (148_000..152_000).contains(sum)), "{mapping}: {sums:?}");
+        match engine.run(&[2, 70_000], &experiment(1)) {
+            Ok(results) => assert_eq!(results.outputs[0], expected(2, 70_000), "{mapping}"),
+            Err(error) => assert!(matches!(error, ReplicationError::Cut), "{mapping}: {error}"),
+        }
+    }
 }
 
 /// More replications than one binding holds go in batches.

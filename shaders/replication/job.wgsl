@@ -12,7 +12,8 @@
 // job_saved      by slot           what a replication needs to go on in the next slice
 // job_outcomes   by slot           (JOB_*, code): where the replication stands. Zero before the first slice
 // job_results    Output by slot    written once, when the replication is done
-// job_running    1 word            how many replications are not done yet; counted up by each slice from zero
+// job_running    2 words           counted by each slice from zero: replications that are not done yet, and slices that the driver
+//                                  cut and that have to be run again with fewer steps
 //
 // The model's file declares Params, State, Output, start, step and finish (see `replication::Model`). It uses `params` and
 // `fail`, and draws from the stream of its replication.
@@ -100,8 +101,25 @@ fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
     return job_saved[slot].steps;
 }
 
+// Whether the driver has ended a loop of this invocation before its time. llvmpipe does, without a word, once an
+// invocation has made 65,535 iterations in all its loops together; from then on a loop body runs once. So does this
+// one, whose bound of two the compiler cannot know.
+fn job_loops_cut() -> bool {
+    let two = min(job_work.jobs, 1u) + 1u;
+    var seen = 0u;
+    for (var i = 0u; i < two; i += 1u) {
+        seen += 1u;
+    }
+    return seen != two;
+}
+
 // Writes down where the job stands after a slice. `opened` is the stream's position before it, `steps` those made in all.
 fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, more: bool) {
+    if job_loops_cut() {
+        // Nothing of this slice can be trusted. What was saved before it stands.
+        atomicAdd(&job_running[1], 1u);
+        return;
+    }
     let exhausted = stream_position() < opened;
     if !job_failed && !exhausted && !more {
         let output = finish(state);

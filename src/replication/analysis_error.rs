@@ -27,6 +27,24 @@ pub enum AnalysisError {
         /// The names that exist, separated by commas.
         known: String,
     },
+    /// Every replication failed, or none was run: there is nothing to draw.
+    #[error("column `{name}` has no observation to draw; {failed} of {replications} replications failed")]
+    NoObservations {
+        /// The column.
+        name: String,
+        /// Replications that failed.
+        failed: u64,
+        /// Replications run.
+        replications: u64,
+    },
+    /// A plot could not be drawn.
+    #[error("the plot of `{name}` could not be drawn: {message}")]
+    Plot {
+        /// The column.
+        name: String,
+        /// The plotting library's words.
+        message: String,
+    },
     /// Two columns of one name.
     #[error("two result columns are called `{name}`; give one of them another name")]
     RepeatedColumn {

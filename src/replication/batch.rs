@@ -99,7 +99,7 @@ impl<O: Pod> Batch<O> {
         let saved = Buffer::<u32>::storage(gpu, "replications: states", jobs * saved_bytes / 4)?;
         let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
         let results = Buffer::storage(gpu, "replications: results", jobs)?;
-        let running = Buffer::storage(gpu, "replications: running", 1)?;
+        let running = Buffer::storage(gpu, "replications: running", 2)?;
         let bindings = kernel.bind(
             gpu,
             &[
@@ -143,7 +143,8 @@ impl<O: Pod> Batch<O> {
         &self.outcomes
     }
 
-    /// How many replications were not done after the last slice.
+    /// Two words: how many replications were not done after the last slice, and how many slices the driver cut (see
+    /// [`ReplicationError::Cut`]): those have to be run again with fewer steps. All are done when both are 0.
     pub fn running(&self) -> &Buffer<u32> {
         &self.running
     }
@@ -186,7 +187,7 @@ impl<O: Pod> Batch<O> {
                 fresh = false;
             }
             self.record(&mut encoder);
-            let running = Download::new(gpu, "replications: running", 4)?;
+            let running = Download::new(gpu, "replications: running", 8)?;
             running.record(&mut encoder, self.running.raw(), 0);
             let begun = Instant::now();
             let small = self.results.raw().size() <= SMALL_RESULTS;
@@ -197,7 +198,11 @@ impl<O: Pod> Batch<O> {
             let submission = gpu.submit(encoder)?;
             let left = running.finish(gpu, submission.clone()).await?;
             pace.record(steps, begun.elapsed());
-            if left != [0; 4] {
+            let cut = left[4..] != [0; 4];
+            if cut && !pace.halve(steps) {
+                return Err(ReplicationError::Cut);
+            }
+            if left != [0; 8] {
                 continue;
             }
             let (results, outcomes) = match early {

@@ -116,7 +116,8 @@ struct Point {
 /// A table of parameter points: named factors, and for each point a level of each.
 ///
 /// [`Design::default`] is one point without a factor (all parameters at their defaults); each
-/// [`cross`](Design::cross) multiplies it by the levels of one more factor, which gives a full factorial design:
+/// [`cross`](Design::cross) multiplies it by the levels of one more factor, which gives a full factorial
+/// design:
 ///
 /// ```
 /// use eventhorizon::replication::Design;
@@ -141,8 +142,8 @@ impl Default for Design {
 }
 
 impl Design {
-    /// Every point so far, with every one of these levels. Points of one old point stay together, in the order of the
-    /// levels.
+    /// Every point so far, with every one of these levels. Points of one old point stay together, in the
+    /// order of the levels.
     pub fn cross<V: Into<Value>>(
         mut self,
         factor: &str,
@@ -244,10 +245,10 @@ impl Design {
 
     /// The parameter structs of all points, one after the other as a WGSL `array<Params>` holds them.
     ///
-    /// `layout` is that of the struct. Each factor sets the field of its name. The other fields keep their bytes of
-    /// `defaults`, one struct (such as `bytemuck::bytes_of(&params)`); without defaults, every field must
-    /// be a factor. A u32, i32 or 64-bit field takes whole numbers in its range, an f32 field any number in its range, rounded
-    /// to nearest.
+    /// `layout` is that of the struct. Each factor sets the field of its name. The other fields keep their
+    /// bytes of `defaults`, one struct (such as `bytemuck::bytes_of(&params)`); without defaults, every field
+    /// must be a factor. A u32, i32 or 64-bit field takes whole numbers in its range, an f32 field any number
+    /// in its range, rounded to nearest.
     pub fn pack(&self, layout: &StructLayout, defaults: Option<&[u8]>) -> Result<Vec<u8>> {
         let stride = layout.bytes as usize;
         if let Some(got) = defaults.map(<[u8]>::len).filter(|&got| got != stride) {

@@ -5,7 +5,8 @@ use crate::gpu::GpuError;
 
 /// An error of the engines of this room.
 ///
-/// Nothing has been run when one is returned, unless it is [`ReplicationError::Gpu`]. A replication that fails is no error: it
+/// Nothing has been run when one is returned, unless it is [`ReplicationError::Gpu`] or
+/// [`ReplicationError::Cut`]. A replication that fails is no error: it
 /// is reported with its index among the results.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +78,13 @@ pub enum ReplicationError {
         /// What would do.
         remedy: String,
     },
+    /// The driver ends loops early, without a word: llvmpipe, Mesa's software driver, does so after 65,535 iterations of an invocation in
+    /// all its loops together. Slices are made shorter until it does not, and one step was still too long.
+    #[error(
+        "the driver ended a loop of the model early within a single step: let a step do less work (llvmpipe allows \
+         65,535 iterations), or use another adapter"
+    )]
+    Cut,
     /// More replications than can be numbered.
     #[error(
         "{points} points of {replications} replications are more than 4294967295 in one run; run them in parts"

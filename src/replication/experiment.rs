@@ -12,17 +12,17 @@ pub struct Experiment {
     pub replications: u32,
     /// Seed of the whole experiment.
     pub seed: u64,
-    /// Common random numbers: replication r draws the same numbers at every point. It makes differences between points sharper
-    /// ([`compare`](super::compare)), and makes the points depend on each other.
+    /// Common random numbers: replication r draws the same numbers at every point. It makes differences
+    /// between points sharper ([`compare`](super::compare)), and makes the points depend on each other.
     pub common: bool,
-    /// Whether replications come in antithetic pairs. This narrows the interval where the result is monotone in the draws, and
-    /// widens it where it is not.
+    /// Whether replications come in antithetic pairs. This narrows the interval where the result is monotone
+    /// in the draws, and widens it where it is not.
     pub pairing: Pairing,
 }
 
 /// The key of a replication's random numbers, besides the seed of the experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Stream {
+pub struct StreamKey {
     /// The point's part of the key.
     pub point: u32,
     /// The replication's part of the key.
@@ -62,14 +62,14 @@ impl Experiment {
         Ok(())
     }
 
-    /// Which stream a replication of a point draws from. It depends on neither the number of replications nor the number of
-    /// points, so that adding some never changes the earlier ones.
-    pub fn stream(&self, point: u32, replication: u32) -> Stream {
+    /// Which stream a replication of a point draws from. It depends on neither the number of replications nor
+    /// the number of points, so that adding some never changes the earlier ones.
+    pub fn stream(&self, point: u32, replication: u32) -> StreamKey {
         let point = if self.common { 0 } else { point };
         match self.pairing {
-            Pairing::Independent => Stream { point, replication, complement: false },
+            Pairing::Independent => StreamKey { point, replication, complement: false },
             Pairing::Antithetic => {
-                Stream { point, replication: replication / 2, complement: replication % 2 == 1 }
+                StreamKey { point, replication: replication / 2, complement: replication % 2 == 1 }
             }
         }
     }

@@ -10,6 +10,8 @@ mod experiment;
 mod mapping;
 mod model;
 mod observations;
+#[cfg(feature = "plot")]
+pub mod plot;
 mod report;
 mod results;
 mod schema;
@@ -24,7 +26,7 @@ pub use cpu::CpuEngine;
 pub use design::{Design, Value};
 pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
-pub use experiment::{Experiment, Stream};
+pub use experiment::{Experiment, StreamKey};
 pub use mapping::{Mapping, Shape};
 pub use model::{Fail, Model, Twin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};

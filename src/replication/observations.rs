@@ -134,8 +134,8 @@ pub enum Pairing {
     /// Each replication has its own random numbers and is one observation.
     #[default]
     Independent,
-    /// Replications 2k and 2k + 1 share their random numbers, the odd one with every draw complemented. The two
-    /// depend on each other, so the observation is the mean of the pair.
+    /// Replications 2k and 2k + 1 share their random numbers, the odd one with every draw complemented. The
+    /// two depend on each other, so the observation is the mean of the pair.
     Antithetic,
 }
 
@@ -150,8 +150,9 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// Takes columns of equal length. `failures` lists the replications whose values mean nothing; a replication
-    /// with a NaN or infinite value in any column joins them, so that every column has the same observations.
+    /// Takes columns of equal length. `failures` lists the replications whose values mean nothing; a
+    /// replication with a NaN or infinite value in any column joins them, so that every column has the same
+    /// observations.
     pub fn new(
         replications: usize,
         columns: Vec<Column>,
@@ -174,8 +175,8 @@ impl Observations {
         Ok(observations)
     }
 
-    /// Reads the outputs of `replications` replications, one after the other as an `array<Output>` holds them, by the reflected
-    /// layout of the WGSL `struct Output`.
+    /// Reads the outputs of `replications` replications, one after the other as an `array<Output>` holds
+    /// them, by the reflected layout of the WGSL `struct Output`.
     pub fn from_outputs(
         layout: &StructLayout,
         bytes: &[u8],
@@ -216,8 +217,7 @@ impl Observations {
         if !column.values.is_integer() {
             for replication in 0..self.replications {
                 let value = column.values.get(replication);
-                // NaN fails the comparison too.
-                if !(value.abs() <= LARGEST) {
+                if value.is_nan() || value.abs() > LARGEST {
                     let cause = || FailureCause::NotANumber(column.name.clone());
                     self.failures.entry(replication as u64).or_insert_with(cause);
                 }
@@ -227,8 +227,8 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds a column computed from others, replication by replication: a ratio, or a change of unit. `value` gets
-    /// the values of the columns `from`, in that order, and is not called for failed replications.
+    /// Adds a column computed from others, replication by replication: a ratio, or a change of unit. `value`
+    /// gets the values of the columns `from`, in that order, and is not called for failed replications.
     ///
     /// Its sums are f64 arithmetic in the order of the replications: the same on every device as long as the
     /// source columns are.
@@ -298,8 +298,8 @@ impl Observations {
         self.failures.iter().map(|(&replication, cause)| Failure { replication, cause: cause.clone() })
     }
 
-    /// The replications that count, in order: those that did not fail, and of antithetic pairs those of which neither
-    /// failed (half a pair would weigh as much as a whole one, with twice its variance).
+    /// The replications that count, in order: those that did not fail, and of antithetic pairs those of which
+    /// neither failed (half a pair would weigh as much as a whole one, with twice its variance).
     pub(super) fn used(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let failed = |replication: usize| self.failures.contains_key(&(replication as u64));
         (0..self.replications).filter(move |&replication| match self.pairing {

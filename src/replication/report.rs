@@ -7,8 +7,8 @@ use std::io;
 
 /// The results of an experiment: a row per point and column, and the replications that failed.
 ///
-/// [`Display`](fmt::Display) is the table for people; in it, means have the digits that their interval supports. As serde data it has the
-/// fields `outputs` and `failures`.
+/// [`Display`](fmt::Display) is the table for people; in it, means have the digits that their interval
+/// supports. As serde data it has the fields `outputs` and `failures`.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Report {
     /// One row per point and column.
@@ -75,8 +75,8 @@ pub struct PointFailure {
 }
 
 impl Report {
-    /// Adds all columns of one point, with intervals at `level`. `theory` gives the true mean of a column by its name,
-    /// where it is known.
+    /// Adds all columns of one point, with intervals at `level`. `theory` gives the true mean of a column by
+    /// its name, where it is known.
     ///
     /// # Panics
     /// If the design has no such point.
@@ -120,7 +120,8 @@ impl Report {
         Ok(())
     }
 
-    /// One line per row under a header. Factors have a column each, named `factor:` and the name; what does not exist is an empty field.
+    /// One line per row under a header. Factors have a column each, named `factor:` and the name; what does
+    /// not exist is an empty field.
     pub fn to_csv(&self, file: impl io::Write) -> Result<()> {
         let mut writer = csv::Writer::from_writer(file);
         let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
@@ -238,11 +239,7 @@ impl fmt::Display for Report {
             writeln!(f, "{}", line.trim_end())?;
         }
         if let Some(row) = self.rows.first() {
-            writeln!(
-                f,
-                "+/-: half width of the {} % confidence interval",
-                significant(row.level * 100.0, 6)
-            )?;
+            writeln!(f, "+/-: half width of the {} % confidence interval", trimmed(row.level * 100.0))?;
         }
         const SHOWN: usize = 10;
         for PointFailure { point, failure } in self.failures.iter().take(SHOWN) {
@@ -255,12 +252,22 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number rounded to the second significant digit of its half width, or to 6 significant digits without one.
+/// A number rounded to the second significant digit of its half width, or to at most 6 significant digits
+/// without one.
 pub(super) fn with_error(value: f64, half_width: Option<f64>) -> String {
     match half_width {
         Some(half) if half > 0.0 => rounded(value, last_digit(half, 2)),
-        _ => significant(value, 6),
+        _ => trimmed(value),
     }
+}
+
+/// At most 6 significant digits.
+fn trimmed(value: f64) -> String {
+    let text = significant(value, 6);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').into();
+    }
+    text
 }
 
 fn significant(value: f64, digits: i32) -> String {

@@ -5,11 +5,11 @@ use super::statistics::check_level;
 use super::{AnalysisError, Pairing, Summary};
 use std::time::Duration;
 
-/// How narrow the interval of a mean has to be: its half width is at most the larger of `relative` times the mean's magnitude
-/// and `absolute`.
+/// How narrow the interval of a mean has to be: its half width is at most the larger of `relative` times the
+/// mean's magnitude and `absolute`.
 ///
-/// The bound is relative to the *estimated* mean. For an error of at most g relative to the *true* mean, ask for g / (1 + g)
-/// (Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1).
+/// The bound is relative to the *estimated* mean. For an error of at most g relative to the *true* mean, ask
+/// for g / (1 + g) (Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
     /// Bound on the half width relative to the mean, such as 0.01.
@@ -59,14 +59,16 @@ pub enum Decision {
 
 /// The sequential procedure: from what is known to how many more replications.
 ///
-/// It is a pure function of what it is given. If the interval of n observations has the half width h and t is the target, about
-/// n (h / t)^2 are needed (the half width falls with the square root of n), and that is what it asks for, but at least a tenth more
-/// than there are, so that it does not approach the goal in ever smaller steps, and at most ten times as many as there are,
-/// since few observations know their own spread badly.
+/// It is a pure function of what it is given. If the interval of n observations has the half width h and t is
+/// the target, about n (h / t)^2 are needed (the half width falls with the square root of n), and that is
+/// what it asks for, but at least a tenth more than there are, so that it does not approach the goal in ever
+/// smaller steps, and at most ten times as many as there are, since few observations know their own spread
+/// badly.
 ///
-/// An interval that stopped its own run covers the true mean a little less often than its level says: the
-/// run stops where the estimated spread happens to be small. The effect is large for runs that may stop after a few
-/// replications and fades as n grows (Law, section 9.4.1; Chow and Robbins, Ann. Math. Statist. 36, 1965), hence the minimum.
+/// An interval that stopped its own run covers the true mean a little less often than its level says: the run
+/// stops where the estimated spread happens to be small. The effect is large for runs that may stop after a
+/// few replications and fades as n grows (Law, section 9.4.1; Chow and Robbins, Ann. Math. Statist. 36,
+/// 1965), hence the minimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
     /// When the answer is good enough.
@@ -104,8 +106,9 @@ impl Stopping {
         Ok(())
     }
 
-    /// What to do next, given the summaries of the columns that matter at `precision.level` (of one point; all of the same replications), and the time
-    /// used so far. Before the first replication pass an empty list. With `pairing` antithetic it asks for whole pairs.
+    /// What to do next, given the summaries of the columns that matter at `precision.level` (of one point;
+    /// all of the same replications), and the time used so far. Before the first replication pass an empty
+    /// list. With `pairing` antithetic it asks for whole pairs.
     pub fn next(&self, pairing: Pairing, summaries: &[Summary], elapsed: Duration) -> Decision {
         let run = summaries.iter().map(|s| s.replications).max().unwrap_or(0);
         if run < self.minimum {

@@ -1,9 +1,10 @@
 //! What queueing theory says about the models, for comparison with what a simulation says.
 //!
-//! The steady-state formulas are those of Kleinrock, Queueing Systems I (1975), sections 3.2 (M/M/1) and 3.8, and of Gross, Shortle,
-//! Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., section 2.5 (M/M/c/K). A replication of a fixed number of
-//! clients that starts empty has not reached the steady state at its start, and its mean is a little below. Many replications show
-//! that difference, so the expectations of such finite replications are here too, exactly.
+//! The steady-state formulas are those of Kleinrock, Queueing Systems I (1975), sections 3.2 (M/M/1) and 3.8,
+//! and of Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., section 2.5
+//! (M/M/c/K). A replication of a fixed number of clients that starts empty has not reached the steady state
+//! at its start, and its mean is a little below. Many replications show that difference, so the expectations
+//! of such finite replications are here too, exactly.
 
 use super::AnalysisError;
 use super::analysis_error::Result;
@@ -23,12 +24,14 @@ impl Mm1 {
         Ok(Self { arrival_rate, service_rate })
     }
 
-    /// Offered load: arrival rate over service rate. Below 1 it is also the share of time in which the server works.
+    /// Offered load: arrival rate over service rate. Below 1 it is also the share of time in which the server
+    /// works.
     pub fn load(&self) -> f64 {
         self.arrival_rate / self.service_rate
     }
 
-    /// Share of time in which the server idles, in the steady state; none for a load of 1 or more, which has none.
+    /// Share of time in which the server idles, in the steady state; none for a load of 1 or more, which has
+    /// none.
     pub fn idle_share(&self) -> Option<f64> {
         self.steady(1.0 - self.load())
     }
@@ -52,15 +55,18 @@ impl Mm1 {
         (self.load() < 1.0).then_some(value)
     }
 
-    /// Expected waiting time before service of client number `client`, counted from 0, which arrives at an empty system. For any load.
+    /// Expected waiting time before service of client number `client`, counted from 0, which arrives at an
+    /// empty system. For any load.
     ///
-    /// By Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956), client n expects to wait the sum over k = 1..n of
-    /// E\[max(S_k, 0)\] / k, where S_k is the sum of k service times less k interarrival times. Takes time in proportion to `client`.
+    /// By Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956), client n expects to wait the sum over k =
+    /// 1..n of E\[max(S_k, 0)\] / k, where S_k is the sum of k service times less k interarrival times. Takes
+    /// time in proportion to `client`.
     pub fn time_in_queue_of(&self, client: u32) -> f64 {
         self.excess().take(client as usize).sum()
     }
 
-    /// Expected mean waiting time of the first `clients` clients of a system that starts empty. For any load; 0 for no client.
+    /// Expected mean waiting time of the first `clients` clients of a system that starts empty. For any load;
+    /// 0 for no client.
     ///
     /// Takes time in proportion to `clients`.
     pub fn time_in_queue_of_first(&self, clients: u32) -> f64 {
@@ -70,16 +76,18 @@ impl Mm1 {
         terms.map(|(excess, k)| excess * ((n - f64::from(k)) / n)).sum()
     }
 
-    /// Expected mean time in the system of the first `clients` clients, at least one, of a system that starts empty.
+    /// Expected mean time in the system of the first `clients` clients, at least one, of a system that starts
+    /// empty.
     pub fn time_in_system_of_first(&self, clients: u32) -> f64 {
         self.time_in_queue_of_first(clients) + 1.0 / self.service_rate
     }
 
-    /// Expected total time that the server has idled when client number `client`, counted from 0, begins its service, from the
-    /// arrival of client 0 on. (From time 0, where the first interarrival time starts, it is 1 / arrival rate more.)
+    /// Expected total time that the server has idled when client number `client`, counted from 0, begins its
+    /// service, from the arrival of client 0 on. (From time 0, where the first interarrival time starts, it
+    /// is 1 / arrival rate more.)
     ///
-    /// Waiting and idling balance: between the arrivals of clients 0 and n, the server idles for as long as the interarrival times
-    /// exceed the service times, plus what client n still waits.
+    /// Waiting and idling balance: between the arrivals of clients 0 and n, the server idles for as long as
+    /// the interarrival times exceed the service times, plus what client n still waits.
     pub fn idle_time_until(&self, client: u32) -> f64 {
         let spare = 1.0 / self.arrival_rate - 1.0 / self.service_rate;
         f64::from(client) * spare + self.time_in_queue_of(client)
@@ -87,9 +95,10 @@ impl Mm1 {
 
     /// E[max(S_k, 0)] / k for k = 1, 2, ...
     ///
-    /// Of the events of the two Poisson processes, each is an end of service with probability p and an arrival with q. S_k is positive if
-    /// fewer than k of them are ends of service by the k-th arrival, and each missing one then takes 1 / service rate. With the
-    /// binomial distribution of k arrivals in 2k - 1 events,
+    /// Of the events of the two Poisson processes, each is an end of service with probability p and an
+    /// arrival with q. S_k is positive if fewer than k of them are ends of service by the k-th arrival, and
+    /// each missing one then takes 1 / service rate. With the binomial distribution of k arrivals in 2k - 1
+    /// events,
     ///   E[max(S_k, 0)] = k / rate * (G (1 - p/q) + b p/q),  b = P(Bin = k),  G = P(Bin >= k),
     /// and two more events give the next b and G.
     fn excess(&self) -> impl Iterator<Item = f64> {
@@ -108,7 +117,8 @@ impl Mm1 {
     }
 }
 
-/// Several servers and a limited room: an arrival that finds `room` clients in queue and service together is turned away.
+/// Several servers and a limited room: an arrival that finds `room` clients in queue and service together is
+/// turned away.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mmck {
     arrival_rate: f64,
@@ -118,7 +128,8 @@ pub struct Mmck {
 }
 
 impl Mmck {
-    /// Rates are per unit of time, the service rate that of one server; at least one server, and room for all of them.
+    /// Rates are per unit of time, the service rate that of one server; at least one server, and room for all
+    /// of them.
     pub fn new(arrival_rate: f64, service_rate: f64, servers: u32, room: u32) -> Result<Self> {
         check_rate("the arrival rate", arrival_rate)?;
         check_rate("the service rate", service_rate)?;
@@ -167,15 +178,17 @@ impl Mmck {
         self.time_in_system() - 1.0 / self.service_rate
     }
 
-    /// Expected share of the first `arrivals` arrivals that is turned away, from an empty system; 0 for no arrival.
+    /// Expected share of the first `arrivals` arrivals that is turned away, from an empty system; 0 for no
+    /// arrival.
     ///
     /// Takes time in proportion to `arrivals` times the room.
     pub fn blocking_of_first(&self, arrivals: u32) -> f64 {
         self.mean_over_arrivals(arrivals, |found| f64::from(u8::from(found == self.room)))
     }
 
-    /// Expected total waiting time of the first `arrivals` arrivals, from an empty system, divided by `arrivals`; those turned away
-    /// count with 0. (Divided by the number let in, it would be a ratio of two random numbers, with no such simple expectation.)
+    /// Expected total waiting time of the first `arrivals` arrivals, from an empty system, divided by
+    /// `arrivals`; those turned away count with 0. (Divided by the number let in, it would be a ratio of two
+    /// random numbers, with no such simple expectation.)
     ///
     /// Takes time in proportion to `arrivals` times the room.
     pub fn time_in_queue_per_arrival_of_first(&self, arrivals: u32) -> f64 {
@@ -188,8 +201,9 @@ impl Mmck {
 
     /// Mean over the arrivals of the expectation of `value` of the number of clients that the arrival finds.
     ///
-    /// The distribution of that number is carried from arrival to arrival: from n clients the next event is an arrival with probability
-    /// arrival rate / (arrival rate + departure rate of n), and else there are n - 1.
+    /// The distribution of that number is carried from arrival to arrival: from n clients the next event is
+    /// an arrival with probability arrival rate / (arrival rate + departure rate of n), and else there are n
+    /// - 1.
     fn mean_over_arrivals(&self, arrivals: u32, value: impl Fn(u32) -> f64) -> f64 {
         let values: Vec<f64> = (0..=self.room).map(value).collect();
         let stays: Vec<f64> = (0..=self.room)
