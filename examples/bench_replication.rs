@@ -50,11 +50,15 @@ fn verify<M: Twin + Copy + Sync>(
     let mut seen = Vec::new();
     for features in [wgpu::Features::empty(), wgpu::Features::SHADER_INT64, wgpu::Features::SUBGROUP] {
         for &mapping in mappings {
-            let results = engine(&gpu.without(features), model, mapping, None)?.run(&params, &experiment(300))?;
-            let same = bytemuck::cast_slice::<_, u8>(&results.outputs) == bytemuck::cast_slice::<_, u8>(&cpu.outputs)
+            let results =
+                engine(&gpu.without(features), model, mapping, None)?.run(&params, &experiment(300))?;
+            let same = bytemuck::cast_slice::<_, u8>(&results.outputs)
+                == bytemuck::cast_slice::<_, u8>(&cpu.outputs)
                 && results.fingerprint == cpu.fingerprint;
             if !same {
-                return Err(format!("{name}, {mapping}, without {features:?}: not the bits of the twin").into());
+                return Err(
+                    format!("{name}, {mapping}, without {features:?}: not the bits of the twin").into()
+                );
             }
             seen.push(format!("{mapping}"));
         }
@@ -176,7 +180,11 @@ fn row(gpu: &Gpu, engine: &mut Engine<Mm1>, params: &Mm1Params, sizes: &[u32]) -
 fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) -> Outcome<()> {
     println!("\n{title}: microseconds per run");
     let mut table = vec![("thread 32", Mapping::Thread, 32), ("thread 64", Mapping::Thread, 64)];
-    table.extend([("warp 32", Mapping::Warp, 32), ("warp 64", Mapping::Warp, 64), ("warp 128", Mapping::Warp, 128)]);
+    table.extend([
+        ("warp 32", Mapping::Warp, 32),
+        ("warp 64", Mapping::Warp, 64),
+        ("warp 128", Mapping::Warp, 128),
+    ]);
     let sizes = [20, 64, 100, 200, 400, 700, 1000, 4000, 20_000];
     print!("  {:12}", "");
     sizes.iter().for_each(|size| print!("{size:>9}"));

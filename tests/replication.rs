@@ -7,8 +7,8 @@ use eventhorizon::gpu::{Gpu, GpuError, LinkError, Source};
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::random::Stream;
 use eventhorizon::replication::{
-    CpuEngine, Design, Engine, Experiment, Fail, FailureCause, Mapping, Model, ReplicationError, Results,
-    Twin, theory,
+    Budget, CpuEngine, Decision, Design, Engine, Experiment, Fail, FailureCause, Mapping, Model, Precision,
+    ReplicationError, Results, Twin, theory,
 };
 
 const SEED: u64 = 0x5eed_0000_0003;
@@ -499,6 +499,29 @@ fn what_does_not_fit_the_device_runs_in_parts() {
         assert!(engine.batch(&params, &experiment).unwrap().len() < 499);
         assert_same(&engine.run(&params, &experiment).unwrap(), &expected, "in parts");
     }
+}
+
+#[test]
+fn a_run_until_a_precision_is_the_run_of_as_many() {
+    let (model, params) = mm1();
+    let stopping = Stopping::new(Precision::relative(0.05), Budget { replications: Some(5000), time: None });
+    let columns = ["time_in_queue", "idle_time"];
+    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let run = engine.run_until(&params, &experiment(1), &stopping, &columns).unwrap();
+    assert_eq!(run.decisions, [Decision::Reached]);
+    let replications = u32::try_from(run.observations[0].replications()).unwrap();
+    assert!((31..5000).contains(&replications), "{replications}");
+    for column in columns {
+        assert!(run.observations[0].summary(column, 0.95).unwrap().relative_half_width().unwrap() <= 0.05);
+    }
+    let whole = CpuEngine::new(model).unwrap().run(&params, &experiment(replications)).unwrap();
+    assert_eq!(run.fingerprint, whole.fingerprint);
+    assert_eq!(run.observations[0].columns(), whole.observations[0].columns());
+    let budget = Budget { replications: Some(41), time: None };
+    let stopping = Stopping::new(Precision::relative(1e-6), budget);
+    let pairs = experiment(1).with_antithetic_pairs();
+    let run = engine.run_until(&params, &pairs, &stopping, &columns).unwrap();
+    assert_eq!((run.observations[0].replications(), run.decisions), (40, vec![Decision::ReplicationsSpent]));
 }
 
 /// Over 200 independent experiments, how often the 95 % interval holds the true expectation.

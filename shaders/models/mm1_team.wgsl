@@ -8,9 +8,10 @@
 
 // Two pairs per lane and round: the pairs are written out below.
 const MM1_PAIRS = 2u;
-// Rounds per step. 256 lanes serve at most 2^14 clients in a step: then the check for MM1_TOO_LONG comes before a sum overflows,
-// because the total wait T bounds the work to 2^16 sqrt(T).
-const MM1_ROUNDS = 16u;
+// Rounds per step: enough that the sums at its end cost little, and few enough that a step is short. 256 lanes serve at most 2^13
+// clients in a step: then the check for MM1_TOO_LONG comes before a sum overflows, because the total wait T bounds the work to
+// 2^16 sqrt(T).
+const MM1_ROUNDS = 8u;
 
 const TEAM_NEUTRAL = vec4<u32>(0u, 0u, 0u, 0xc0000000u);
 

@@ -120,6 +120,8 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, mo
         atomicAdd(&job_running[1], 1u);
         return;
     }
+    // Of replications that are done too: it tells how far they came.
+    job_saved[slot].position = stream_position();
     let exhausted = stream_position() < opened;
     if !job_failed && !exhausted && !more {
         let output = finish(state);
@@ -138,7 +140,6 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, mo
         job_outcomes[slot] = vec2<u32>(JOB_ENDLESS, 0u);
     } else {
         job_saved[slot].state = *state;
-        job_saved[slot].position = stream_position();
         job_saved[slot].steps = steps;
         job_outcomes[slot] = vec2<u32>(JOB_RUNNING, 0u);
         atomicAdd(&job_running[0], 1u);

@@ -7,10 +7,13 @@ use web_time::Instant;
 
 use super::results::Ended;
 use super::{Experiment, Pairing, ReplicationError, Schema, Shape};
-use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace};
+use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace, SLICE};
 
 /// Results of up to this size are copied along with each slice, which saves a wait after the last.
 const SMALL_RESULTS: u64 = 1 << 20;
+
+/// A trial of a mapping ends after so many slices, or when one takes a quarter of what slices should take.
+const TRIAL_SLICES: u32 = 12;
 
 /// `JobWork` in `shaders/replication/job.wgsl`.
 #[repr(C)]
@@ -55,6 +58,11 @@ impl Work {
         self.jobs
     }
 
+    /// The first jobs only.
+    pub(super) fn first(self, jobs: u32) -> Self {
+        Self { jobs: self.jobs.min(jobs), ..self }
+    }
+
     /// What is left after so many jobs, if anything.
     pub(super) fn after(&self, done: usize) -> Option<Self> {
         let first = u32::try_from(done).ok().filter(|done| *done < self.jobs)?;
@@ -73,6 +81,8 @@ pub struct Batch<O> {
     bindings: Bindings,
     work: Work,
     work_buffer: Buffer<Work>,
+    /// `JobSaved` by slot, in words.
+    saved: Buffer<u32>,
     outcomes: Buffer<[u32; 2]>,
     results: Buffer<O>,
     running: Buffer<u32>,
@@ -116,6 +126,7 @@ impl<O: Pod> Batch<O> {
             bindings,
             work,
             work_buffer,
+            saved,
             outcomes,
             results,
             running,
@@ -169,6 +180,49 @@ impl<O: Pod> Batch<O> {
         encoder.clear_buffer(self.running.raw(), 0, None);
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         self.kernel.dispatch(&mut pass, &self.bindings, self.workgroups);
+    }
+
+    /// The most draws per second that a replication made in one of the first slices, on average over some replications: a
+    /// measure of speed that all mappings share.
+    pub(super) async fn speed(&mut self, gpu: &Gpu) -> Result<f64, ReplicationError> {
+        let mut pace = Pace::new(self.work.max_steps);
+        let (mut best, mut before) = (0.0_f64, 0.0);
+        let mut encoder = gpu.encoder("replications: trial");
+        self.reset(&mut encoder);
+        gpu.submit(encoder)?;
+        for _ in 0..TRIAL_SLICES {
+            let steps = pace.units();
+            self.set_steps(gpu, steps)?;
+            let mut encoder = gpu.encoder("replications: trial");
+            self.record(&mut encoder);
+            let running = Download::new(gpu, "replications: running", 8)?;
+            running.record(&mut encoder, self.running.raw(), 0);
+            let begun = Instant::now();
+            let submission = gpu.submit(encoder)?;
+            let left = running.finish(gpu, submission).await?;
+            let elapsed = begun.elapsed();
+            pace.record(steps, elapsed);
+            if left[4..] != [0; 4] {
+                let _ = pace.halve(steps);
+                continue;
+            }
+            let drawn = self.drawn(gpu).await?;
+            best = best.max((drawn - before) / elapsed.as_secs_f64());
+            before = drawn;
+            if left == [0; 8] || elapsed > SLICE / 4 {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Draws that some of the replications made so far.
+    async fn drawn(&self, gpu: &Gpu) -> Result<f64, ReplicationError> {
+        let stride = self.saved.len() / u64::from(self.work.jobs);
+        let some = stride * u64::from(self.work.jobs.min(64));
+        let words = self.saved.read_range(gpu, 0, some).await?;
+        let stride = usize::try_from(stride).expect("a state fits the host's memory");
+        Ok(words.iter().skip(1).step_by(stride).map(|&position| f64::from(position)).sum())
     }
 
     /// Takes all replications from the beginning to their end.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::results::{Ended, points};
 use super::schema::Schema;
-use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Twin};
+use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Sequential, Stopping, Twin};
 use crate::random::Stream;
 
 /// Runs replications of a model's [`Twin`], each one from its start to its end, on all cores.
@@ -76,6 +76,23 @@ impl<M: Twin + Sync> CpuEngine<M> {
             })
             .unzip();
         Results::new(&self.model, &self.schema.output, &points, experiment, replications, outputs, &ended)
+    }
+
+    /// Runs more and more replications: see [`Engine::run_until`](super::Engine::run_until).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_until(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+        stopping: &Stopping,
+        columns: &[&str],
+    ) -> Result<Sequential, ReplicationError> {
+        Sequential::run(stopping, experiment.pairing, columns, |range| {
+            let results = self.run_range(params, experiment, range)?;
+            Ok((results.observations, results.fingerprint))
+        })
     }
 
     /// One replication.

@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use super::batch::Work;
 use super::results::points;
-use super::{Batch, Experiment, Mapping, Model, ReplicationError, Results, Schema, Shape};
+use super::{
+    Batch, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape, Stopping,
+};
 use crate::gpu::{Buffer, Gpu, Kernel, Pace};
 
 /// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
@@ -24,7 +26,14 @@ pub struct Engine<M> {
     kernels: HashMap<Shape, Kernel>,
     /// Steps per slice that proved right, with the replications of the batch.
     paces: HashMap<Shape, (u32, Pace)>,
+    /// The mapping that a trial found the fastest, by the binary logarithm of the number of replications.
+    fastest: HashMap<u32, Mapping>,
 }
+
+/// From this many replications on, one invocation for each fills every device that there is.
+const MANY: u32 = 1 << 17;
+/// A trial runs this many at the most: enough to fill a large device.
+const TRIAL: u32 = 1 << 14;
 
 impl<M: Model> Engine<M> {
     /// Links the model and checks that its structs are what the contract asks for.
@@ -43,6 +52,7 @@ impl<M: Model> Engine<M> {
             trusted: false,
             kernels: HashMap::new(),
             paces: HashMap::new(),
+            fastest: HashMap::new(),
         })
     }
 
@@ -110,6 +120,24 @@ impl<M: Model> Engine<M> {
         pollster::block_on(self.run_range_async(params, experiment, replications))
     }
 
+    /// Runs more and more replications of each point until the `columns` are as precise as `stopping` asks for, or its budget
+    /// ends. Of `experiment`, the number of replications does not count.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_until(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        stopping: &Stopping,
+        columns: &[&str],
+    ) -> Result<Sequential, ReplicationError> {
+        Sequential::run(stopping, experiment.pairing, columns, |range| {
+            let results = self.run_range(params, experiment, range)?;
+            Ok((results.observations, results.fingerprint))
+        })
+    }
+
     /// [`run_range`](Self::run_range) for browsers, where nothing may block.
     ///
     /// # Errors
@@ -123,6 +151,9 @@ impl<M: Model> Engine<M> {
         let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
         let work = Work::new(experiment, &replications, points.len(), self.max_steps);
         let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
+        if self.mapping == Mapping::Auto {
+            self.try_mappings(&buffer, work).await?;
+        }
         let shape = self.shape(work.jobs());
         let (mut outputs, mut ended) = (Vec::new(), Vec::new());
         while let Some(part) = work.after(outputs.len()) {
@@ -154,15 +185,43 @@ impl<M: Model> Engine<M> {
         self.make(shape, &buffer, work)
     }
 
-    /// The mapping and the workgroup size that serve this many replications.
+    /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`] means one invocation for each until
+    /// a run of about as many has tried the others.
     pub fn shape(&self, jobs: u32) -> Shape {
         let mapping = match self.mapping {
-            Mapping::Auto if self.model.team_source().is_some() => Mapping::Cooperative,
-            Mapping::Auto => Mapping::Thread,
+            Mapping::Auto => self.fastest.get(&jobs.max(1).ilog2()).copied().unwrap_or(Mapping::Thread),
             chosen => chosen,
         };
+        self.sized(mapping, jobs)
+    }
+
+    fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
         let usual = Shape::usual(&self.gpu, mapping, jobs);
         Shape { lanes: self.lanes.unwrap_or(usual.lanes), ..usual }
+    }
+
+    /// Finds the fastest mapping for about as many replications, unless that is known.
+    async fn try_mappings(&mut self, points: &Buffer<M::Params>, work: Work) -> Result<(), ReplicationError> {
+        let jobs = work.jobs();
+        let size = jobs.max(1).ilog2();
+        if jobs >= MANY || self.fastest.contains_key(&size) {
+            return Ok(());
+        }
+        let mut candidates = vec![Mapping::Thread, Mapping::Warp];
+        if self.model.team_source().is_some() {
+            candidates.push(Mapping::Cooperative);
+        }
+        let mut best = (0.0, Mapping::Thread);
+        for mapping in candidates {
+            let mut batch = self.make(self.sized(mapping, jobs), points, work.first(TRIAL))?;
+            let speed = batch.speed(&self.gpu).await?;
+            log::debug!("{mapping}: {speed:.3e} draws per second and replication, {jobs} replications");
+            if speed > best.0 {
+                best = (speed, mapping);
+            }
+        }
+        self.fastest.insert(size, best.1);
+        Ok(())
     }
 
     fn make(

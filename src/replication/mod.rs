@@ -15,6 +15,7 @@ pub mod plot;
 mod report;
 mod results;
 mod schema;
+mod sequential;
 mod series;
 mod statistics;
 mod stopping;
@@ -33,6 +34,7 @@ pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Val
 pub use report::{PointFailure, Report, Row};
 pub use results::Results;
 pub use schema::Schema;
+pub use sequential::Sequential;
 pub use series::{BatchMeans, batch_means, mser5};
 pub use statistics::{Interval, Summary, compare, student_t};
 pub use stopping::{Budget, Decision, Precision, Stopping};
