@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
@@ -13,8 +13,13 @@ use eventhorizon::replication::{
     CpuEngine, Design, Engine, Experiment, Mapping, Model, ReplicationError, Twin,
 };
 
-/// What one measurement may take; larger sizes are left out where the smaller ones say that they would take longer.
-const MOST: Duration = Duration::from_millis(1500);
+/// What one run may take; larger sizes are left out where the smaller ones say that they would take longer.
+fn most(gpu: &Gpu) -> f64 {
+    match gpu.info().device_type {
+        wgpu::DeviceType::Cpu => 0.05,
+        _ => 1.5,
+    }
+}
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -75,7 +80,7 @@ fn time<M: Model>(
     replications: u32,
     guess: f64,
 ) -> Outcome<Option<f64>> {
-    if guess > MOST.as_secs_f64() {
+    if guess > most(gpu) {
         return Ok(None);
     }
     let mut batch = engine.batch(params, &experiment(replications))?;

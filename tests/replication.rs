@@ -8,7 +8,7 @@ use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams,
 use eventhorizon::random::Stream;
 use eventhorizon::replication::{
     Budget, CpuEngine, Decision, Design, Engine, Experiment, Fail, FailureCause, Mapping, Model, Precision,
-    ReplicationError, Results, Twin, theory,
+    ReplicationError, Results, Stopping, Twin, theory,
 };
 
 const SEED: u64 = 0x5eed_0000_0003;
