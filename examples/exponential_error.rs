@@ -3,8 +3,6 @@
 //! Prints the largest relative error and the mean. The documentation of `random::exponential_unit` quotes the output.
 //! Takes about a minute of processor time: `cargo run --release --example exponential_error`.
 
-#![allow(clippy::print_stdout, reason = "an example shows what it found")]
-
 use eventhorizon::random::exponential_unit;
 use rayon::prelude::*;
 

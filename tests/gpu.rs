@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{POISON, gpu};
+use common::{POISON, gpu, own_gpu};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Program, Source};
 
 const DOUBLE: &str = "
@@ -51,7 +51,7 @@ fn a_buffer_beyond_the_limit_is_a_typed_error_that_names_it() {
     let words = gpu.max_buffer_bytes() / 4 + 1;
     let error = Buffer::<u32>::storage(&gpu, "events", words).unwrap_err();
     assert!(
-        matches!(&error, GpuError::TooLarge { what, needed, .. } if what == "events" && *needed == words * 4)
+        matches!(&error, GpuError::TooLarge { what, needed, limit } if what == "events" && needed > limit)
     );
 }
 
@@ -88,7 +88,7 @@ fn a_feature_that_the_device_lacks_is_named() {
 
 #[test]
 fn a_lost_device_is_an_error_of_every_later_call() {
-    let gpu = gpu();
+    let gpu = own_gpu();
     gpu.device().destroy();
     let error = double(&gpu, &[1, 2, 3], 64).unwrap_err();
     assert!(matches!(error, GpuError::Lost { .. }), "{error:?}");

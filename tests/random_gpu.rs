@@ -43,20 +43,25 @@ fn check<const IN: usize, const OUT: usize>(
 ) {
     let gpu = gpu();
     let input = Buffer::storage_from(&gpu, "input", cases.as_flattened()).unwrap();
+    let count = Buffer::uniform(&gpu, "cases", &[u32::try_from(cases.len()).unwrap(), 0, 0, 0]).unwrap();
     for product in products(&gpu) {
         let product_name = product.name().to_owned();
         let probe = eventhorizon::wgsl!("wgsl/random_probe.wgsl");
         let program = Program::link("random_probe", &[probe, product]).unwrap();
         let checked = Kernel::new(&gpu, &program, entry, &[]).unwrap();
-        // SAFETY: the probes compare each case with the length of `input`, `output` has room for every case,
+        // SAFETY: `input` and `output` hold the `cases` that the probes keep to, `output` has room for every case,
         // their loops count to a constant, and `draw_below` divides by n only where n is above 0.
         let trusted = unsafe { Kernel::trusted(&gpu, &program, entry, &[]) }.unwrap();
         for (kernel, checks) in [(checked, "checked"), (trusted, "trusted")] {
             // One case more than there is, to see that nothing is written beyond.
             let output =
                 Buffer::storage_from(&gpu, "output", &vec![POISON; (cases.len() + 1) * OUT]).unwrap();
-            let bindings =
-                kernel.bind(&gpu, &[("input", input.binding()), ("output", output.binding())]).unwrap();
+            let bindings = kernel
+                .bind(
+                    &gpu,
+                    &[("cases", count.binding()), ("input", input.binding()), ("output", output.binding())],
+                )
+                .unwrap();
             let mut encoder = gpu.encoder(entry);
             let workgroups = u32::try_from(cases.len().div_ceil(64)).unwrap();
             kernel.dispatch(&mut encoder.begin_compute_pass(&Default::default()), &bindings, workgroups);

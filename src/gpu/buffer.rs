@@ -28,8 +28,8 @@ impl<T: Pod> Buffer<T> {
     }
 
     fn create(gpu: &Gpu, label: &str, len: u64, usage: wgpu::BufferUsages) -> Result<Self, GpuError> {
-        // An empty binding is refused by wgpu, and a struct of the kernel's may need 16 bytes.
-        let size = Self::bytes(len).max(16).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        // An empty binding is refused by wgpu, and kernels that move vectors of 16 bytes must reach the last element.
+        let size = Self::bytes(len).max(16).next_multiple_of(16);
         let limit = gpu.max_buffer_bytes();
         if size > limit {
             return Err(GpuError::TooLarge { what: label.to_owned(), needed: size, limit });

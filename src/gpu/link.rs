@@ -115,6 +115,11 @@ pub struct Program {
     module: naga::Module,
 }
 
+/// A program with values for its `override`s. A room lists those that it may link in a hidden function `kernels`, for the test
+/// that translates them all.
+#[doc(hidden)]
+pub type Variant = (Program, Vec<(&'static str, f64)>);
+
 impl Program {
     /// Joins `sources` and all that they import, each file once, and checks the result.
     ///

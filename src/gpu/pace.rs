@@ -28,13 +28,16 @@ impl Pace {
 
     /// Takes in that a submission of `units` units took `elapsed`.
     ///
-    /// Grows by a factor of 4 at the most, so that one lucky measurement cannot make the next submission long;
+    /// Grows by a factor of 8 at the most, so that one lucky measurement cannot make the next submission long;
     /// shrinks at once.
     pub fn record(&mut self, units: u32, elapsed: Duration) {
         let fitting = f64::from(units.max(1)) * SLICE.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
-        let cap = f64::from(self.max).min(4.0 * f64::from(units.max(1)));
-        // A float becomes an integer by saturation, and the value lies between 1 and a u32.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let cap = f64::from(self.max).min(8.0 * f64::from(units.max(1)));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the value lies between 1 and a u32"
+        )]
         let next = fitting.clamp(1.0, cap) as u32;
         self.units = next;
     }

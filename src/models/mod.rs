@@ -1,14 +1,17 @@
-//! The models that ship. They use what a user can: [`replication::Model`](crate::replication::Model) and its
-//! [`Twin`](crate::replication::Twin).
+//! Models that ship with the library, each with its WGSL and its Rust twin. They use only what a user can.
+//!
+//! [`Phold`] is a model of the room [`pdes`](crate::pdes), the others are of the room [`replication`](crate::replication).
 
 mod mm1;
 mod mmck;
+mod phold;
 mod pi;
 mod walk;
 mod workshop;
 
 pub use mm1::{Mm1, Mm1Output, Mm1Params};
 pub use mmck::{Mmck, MmckOutput, MmckParams};
+pub use phold::{Phold, PholdError, PholdParams, PholdState};
 pub use pi::{Pi, PiOutput, PiParams};
 pub use walk::{Walk, WalkOutput, WalkParams};
 pub use workshop::{Workshop, WorkshopOutput, WorkshopParams};

@@ -2,10 +2,20 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this module")]
 
+pub mod models;
+
+use std::sync::OnceLock;
+
 use eventhorizon::gpu::Gpu;
 
-/// The adapter that the tests run on. A missing one is a failure: tests that were skipped prove nothing.
+/// The device that the tests of a file share. A missing adapter is a failure: tests that were skipped prove nothing.
 pub fn gpu() -> Gpu {
+    static GPU: OnceLock<Gpu> = OnceLock::new();
+    GPU.get_or_init(own_gpu).clone()
+}
+
+/// A device of a test's own, for tests that do harm to it.
+pub fn own_gpu() -> Gpu {
     let _ = env_logger::builder().is_test(true).try_init();
     Gpu::new().unwrap_or_else(|error| panic!("these tests need an adapter: {error}"))
 }

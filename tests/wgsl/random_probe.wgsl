@@ -8,6 +8,8 @@
 // import: random/distributions.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
+// How many cases there are: a buffer may be longer than what was asked for.
+@group(0) @binding(2) var<uniform> cases: vec4<u32>;
 @group(0) @binding(0) var<storage, read> input: array<u32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;
 
@@ -20,7 +22,7 @@ const SEED = vec2<u32>(0x01234567u, 0x89abcdefu);
 @compute @workgroup_size(64)
 fn probe_mul_wide(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 2u;
-    if i + 2u > arrayLength(&input) { return; }
+    if id.x >= cases.x { return; }
     let product = mul_wide(input[i], input[i + 1u]);
     output[i] = product.x;
     output[i + 1u] = product.y;
@@ -30,7 +32,7 @@ fn probe_mul_wide(@builtin(global_invocation_id) id: vec3<u32>) {
 @compute @workgroup_size(64)
 fn probe_philox(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 6u;
-    if i + 6u > arrayLength(&input) { return; }
+    if id.x >= cases.x { return; }
     let counter = vec4<u32>(input[i], input[i + 1u], input[i + 2u], input[i + 3u]);
     let block = philox4x32(counter, vec2<u32>(input[i + 4u], input[i + 5u]));
     for (var k = 0u; k < 4u; k++) {
@@ -43,7 +45,7 @@ fn probe_philox(@builtin(global_invocation_id) id: vec3<u32>) {
 @compute @workgroup_size(64)
 fn probe_stream(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 6u;
-    if i + 6u > arrayLength(&input) { return; }
+    if id.x >= cases.x { return; }
     stream_open(vec2<u32>(input[i], input[i + 1u]), input[i + 2u], vec2<u32>(input[i + 3u], input[i + 4u]));
     if input[i + 5u] != 0u {
         stream_seek(input[i + 5u]);
@@ -85,7 +87,7 @@ fn probe_exponential_short(@builtin(global_invocation_id) id: vec3<u32>) {
 // in: n; out: DRAWS variates, position after them. The stream is (SEED, owner = case, index = 0).
 @compute @workgroup_size(64)
 fn probe_below(@builtin(global_invocation_id) id: vec3<u32>) {
-    if id.x >= arrayLength(&input) { return; }
+    if id.x >= cases.x { return; }
     stream_open(SEED, id.x, vec2<u32>(0u, 0u));
     let o = id.x * (DRAWS + 1u);
     for (var k = 0u; k < DRAWS; k++) {
@@ -97,7 +99,7 @@ fn probe_below(@builtin(global_invocation_id) id: vec3<u32>) {
 // in: word; out: variate in units of 2^-59 (2).
 @compute @workgroup_size(64)
 fn probe_exponential_unit(@builtin(global_invocation_id) id: vec3<u32>) {
-    if id.x >= arrayLength(&input) { return; }
+    if id.x >= cases.x { return; }
     let e = exponential_unit(input[id.x]);
     output[id.x * 2u] = e.x;
     output[id.x * 2u + 1u] = e.y;
@@ -107,7 +109,7 @@ fn probe_exponential_unit(@builtin(global_invocation_id) id: vec3<u32>) {
 @compute @workgroup_size(64)
 fn probe_exponential(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 2u;
-    if i + 2u > arrayLength(&input) { return; }
+    if id.x >= cases.x { return; }
     stream_open(SEED, id.x, vec2<u32>(0u, 0u));
     for (var k = 0u; k < DRAWS; k++) {
         let ticks = draw_exponential(vec2<u32>(input[i], input[i + 1u]));
@@ -120,7 +122,7 @@ fn probe_exponential(@builtin(global_invocation_id) id: vec3<u32>) {
 @compute @workgroup_size(64)
 fn probe_time(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 4u;
-    if i + 4u > arrayLength(&input) { return; }
+    if id.x >= cases.x { return; }
     let a = vec2<u32>(input[i], input[i + 1u]);
     let b = vec2<u32>(input[i + 2u], input[i + 3u]);
     let sum = time_add(a, b);

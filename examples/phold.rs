@@ -1,0 +1,237 @@
+//! PHOLD, the usual benchmark of parallel discrete-event simulation, on the GPU or on the CPU.
+//!
+//! Shows: preparing a model, running it with a progress bar, comparing two engines by fingerprint, and what to do
+//! where there is no GPU.
+//!
+//! ```text
+//! cargo run --release --example phold
+//! cargo run --release --example phold -- --lps 1024 --until 200 --verify
+//! ```
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{
+    CpuSimulation, Fingerprint, Model, Options, Progress, Simulation, SimulationError, Until,
+};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::time::{Resolution, Ticks};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+#[derive(Parser)]
+#[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
+struct Args {
+    /// Logical processes.
+    #[arg(long, default_value_t = 32768)]
+    lps: u32,
+    /// Events per LP.
+    #[arg(long, default_value_t = 16)]
+    population: u32,
+    /// Rate of the exponential delay, per unit of time.
+    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
+    rate: f64,
+    /// Least delay of an event, in units of time.
+    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
+    lookahead: f64,
+    /// End of the simulation, in units of time: exactly the earlier events are executed.
+    #[arg(long, default_value_t = 1000.0, allow_negative_numbers = true)]
+    until: f64,
+    /// End after the first window that completes this many events, instead of at a time.
+    #[arg(long, conflicts_with = "until")]
+    events: Option<u64>,
+    /// Queue design: heap, cb-seq, cb-seq-front or auto.
+    #[arg(long, default_value = "auto")]
+    queue: String,
+    /// Names the random streams of the run.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Threads per workgroup: a power of two. It changes the speed only.
+    #[arg(long)]
+    workgroup: Option<u32>,
+    /// Where to run. Default: the GPU where an adapter exists, else the CPU.
+    #[arg(long)]
+    backend: Option<Backend>,
+    /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
+    #[arg(long)]
+    verify: bool,
+    /// Writes the result as JSON to a file, or to standard output for `-`.
+    #[arg(long)]
+    json: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Backend {
+    Gpu,
+    Cpu,
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+struct Outcome {
+    adapter: String,
+    queue: String,
+    progress: Progress,
+    seconds: f64,
+    fingerprint: Fingerprint,
+}
+
+fn main() -> ExitCode {
+    env_logger::init();
+    run(&Args::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let resolution = Resolution::default();
+    let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
+    let until = match args.events {
+        Some(events) => Until::events(events),
+        None => Until::time(resolution.ticks(args.until)?),
+    };
+    let queue = match args.queue.as_str() {
+        "auto" => None,
+        name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
+    };
+    let options = Options { seed: args.seed, queue, workgroup: args.workgroup };
+    let gpu = match args.backend {
+        Some(Backend::Cpu) => None,
+        Some(Backend::Gpu) => Some(Gpu::new()?),
+        None => match Gpu::new() {
+            Err(error @ GpuError::NoAdapter { .. }) => {
+                eprintln!("notice: {error}.\nnotice: running on the sequential CPU engine instead.");
+                None
+            }
+            other => Some(other?),
+        },
+    };
+
+    let outcome = match &gpu {
+        Some(gpu) => on_gpu(gpu, &model, options, until, args)?,
+        None => on_cpu(&model, args.seed, until)?,
+    };
+    let rate = events_per_second(&outcome);
+    let mut ok = true;
+    let mut table = vec![
+        ("adapter", outcome.adapter.clone()),
+        ("queue", outcome.queue.clone()),
+        ("LPs x events", format!("{} x {}", args.lps, args.population)),
+        ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
+        ("events", outcome.progress.events.to_string()),
+        ("windows", outcome.progress.windows.to_string()),
+        ("seconds", format!("{:.6}", outcome.seconds)),
+        ("events per second", format!("{rate:.4e}")),
+        ("fingerprint", outcome.fingerprint.to_string()),
+    ];
+    if args.verify {
+        let cpu = on_cpu(&model, args.seed, until)?;
+        ok = cpu.fingerprint == outcome.fingerprint && cpu.progress == outcome.progress;
+        let verdict = if ok { "equal" } else { "DIFFERENT" };
+        table.push((
+            "CPU engine",
+            format!("{verdict}: {} events, fingerprint {}", cpu.progress.events, cpu.fingerprint),
+        ));
+        table.push(("CPU events per second", format!("{:.4e}", events_per_second(&cpu))));
+    }
+    let json = json!({
+        "model": "phold",
+        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "adapter": outcome.adapter,
+        "queue": outcome.queue,
+        "lps": args.lps,
+        "population": args.population,
+        "rate": args.rate,
+        "lookahead": args.lookahead,
+        "seed": args.seed,
+        "until": args.events.is_none().then_some(args.until),
+        "events": outcome.progress.events,
+        "windows": outcome.progress.windows,
+        "seconds": outcome.seconds,
+        "event_rate": rate,
+        "fingerprint": outcome.fingerprint.to_string(),
+    });
+    if args.json.as_deref() != Some("-") {
+        for (name, value) in table {
+            println!("{name:<24}{value}");
+        }
+    }
+    match args.json.as_deref() {
+        None => {}
+        Some("-") => println!("{json:#}"),
+        Some(path) => {
+            std::fs::write(path, format!("{json:#}\n")).map_err(|error| format!("{path}: {error}"))?
+        }
+    }
+    if !ok {
+        eprintln!("error: the engines differ. Please report the adapter, the driver and this command line");
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args) -> Result<Outcome, Failure> {
+    let mut simulation = Simulation::new(gpu, model, options).map_err(|error| explain(error, gpu, args))?;
+    simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
+    let resolution = Resolution::default();
+    let bar = ProgressBar::new(1000).with_style(ProgressStyle::with_template("{wide_bar} {percent}% {msg}")?);
+    let begin = Instant::now();
+    let progress = simulation.run_watched(until, |progress| {
+        let share = match args.events {
+            Some(events) => progress.events as f64 / events as f64,
+            None => resolution.units(progress.now) / args.until,
+        };
+        bar.set_position((1000.0 * share.min(1.0)) as u64);
+        bar.set_message(format!("{} events", progress.events));
+    })?;
+    let seconds = begin.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+    Ok(Outcome {
+        adapter: gpu.info().name.clone(),
+        queue: simulation.queue().to_string(),
+        progress,
+        seconds,
+        fingerprint: simulation.fingerprint()?,
+    })
+}
+
+fn on_cpu(model: &Phold, seed: u64, until: Until) -> Result<Outcome, Failure> {
+    let mut simulation = CpuSimulation::new(model, seed)?;
+    let begin = Instant::now();
+    let progress = simulation.run(until)?;
+    Ok(Outcome {
+        adapter: "CPU, sequential".into(),
+        queue: "binary heap".into(),
+        progress,
+        seconds: begin.elapsed().as_secs_f64(),
+        fingerprint: simulation.fingerprint(),
+    })
+}
+
+/// Says what population would fit, where the one asked for does not.
+fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
+    if !matches!(error, SimulationError::TooLarge { .. }) {
+        return error.into();
+    }
+    let fits = |population: u32| {
+        Phold::new(args.lps, population, args.rate, args.lookahead, Resolution::default())
+            .is_ok_and(|model| model.capacity().largest_buffer(args.lps) <= gpu.max_buffer_bytes())
+    };
+    let (mut low, mut high) = (0, args.population);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    format!("{error}.\nWith {} LPs the largest --population that fits is {low}", args.lps).into()
+}
+
+fn events_per_second(outcome: &Outcome) -> f64 {
+    outcome.progress.events as f64 / outcome.seconds
+}

@@ -1,0 +1,48 @@
+// A workgroup scans one value per thread, through workgroup memory (Hillis and Steele, "Data parallel algorithms", 1986).
+//
+// Twin of block_subgroup.wgsl. Needs `Acc`, `IDENTITY` and an associative `combine`.
+
+override GROUP_SIZE: u32 = 256u;
+
+// Where a thread stands in its workgroup. What is the same for all its threads is kept out: a uniformity analysis takes
+// a struct as a whole.
+struct Place {
+    @builtin(local_invocation_index) index: u32,
+}
+
+var<workgroup> block_values: array<Acc, 2u * GROUP_SIZE>;
+
+// The thread's place in the order of the workgroup's scan.
+fn lane_of(at: Place) -> u32 {
+    return at.index;
+}
+
+// What the threads before this one hold, combined, and what all hold.
+struct Scanned {
+    before: Acc,
+    all: Acc,
+}
+
+// All threads must call it. Ends with a barrier, so that it may be called again at once.
+fn block_scan(at: Place, value: Acc) -> Scanned {
+    let lane = at.index;
+    block_values[lane] = value;
+    workgroupBarrier();
+    var current = 0u;
+    // At most 8 rounds: a workgroup has 256 threads at the most.
+    for (var step = 1u; step < GROUP_SIZE; step <<= 1u) {
+        var mine = block_values[current + lane];
+        if lane >= step {
+            mine = combine(block_values[current + lane - step], mine);
+        }
+        current = GROUP_SIZE - current;
+        block_values[current + lane] = mine;
+        workgroupBarrier();
+    }
+    var scanned = Scanned(IDENTITY, block_values[current + GROUP_SIZE - 1u]);
+    if lane > 0u {
+        scanned.before = block_values[current + lane - 1u];
+    }
+    workgroupBarrier();
+    return scanned;
+}

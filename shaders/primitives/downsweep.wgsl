@@ -1,0 +1,66 @@
+// The last step of a scan: every workgroup scans its share, from the sum before it on.
+//
+// input     elements, four to a vector
+// partials  one 64-bit sum per workgroup: of all elements before its share
+// output    the scanned elements; those from the count on are left alone. task.options: 0 exclusive, 1 inclusive
+//
+// One thread serves 16 elements of a tile at a time. Loads and stores are whole vectors, neighbours by neighbours.
+// import: primitives/count.wgsl
+
+@group(0) @binding(3) var<storage, read> input: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read> partials: array<vec2<u32>>;
+
+var<workgroup> rows: array<Acc, VECTORS * GROUP_SIZE>;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn downsweep(
+    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, at: Place
+) {
+    let n = length();
+    let lane = lane_of(at);
+    let tiles = share(n, GROUP_SIZE * VECTORS * 4u, group.x, groups.x);
+    var carry = narrowed(partials[group.x]);
+    for (var tile = tiles.x; tile < tiles.y; tile++) {
+        let first = tile * (GROUP_SIZE * VECTORS) + lane;
+        var words: array<vec4<u32>, VECTORS>;
+        for (var i = 0u; i < VECTORS; i++) {
+            let vector = first + i * GROUP_SIZE;
+            if vector * 4u < n {
+                words[i] = input[vector];
+            }
+        }
+        // Words at and after n sum into what no one reads.
+        for (var i = 0u; i < VECTORS; i++) {
+            let pair = combine(unit(words[i].x), unit(words[i].y));
+            rows[i * GROUP_SIZE + lane] = combine(pair, combine(unit(words[i].z), unit(words[i].w)));
+        }
+        workgroupBarrier();
+        var mine: array<Acc, VECTORS>;
+        var sum = IDENTITY;
+        for (var i = 0u; i < VECTORS; i++) {
+            mine[i] = sum;
+            sum = combine(sum, rows[lane * VECTORS + i]);
+        }
+        let scanned = block_scan(at, sum);
+        let before = combine(carry, scanned.before);
+        for (var i = 0u; i < VECTORS; i++) {
+            rows[lane * VECTORS + i] = combine(before, mine[i]);
+        }
+        carry = combine(carry, scanned.all);
+        workgroupBarrier();
+        for (var i = 0u; i < VECTORS; i++) {
+            let vector = first + i * GROUP_SIZE;
+            let x = rows[i * GROUP_SIZE + lane];
+            let y = combine(x, unit(words[i].x));
+            let z = combine(y, unit(words[i].y));
+            let w = combine(z, unit(words[i].z));
+            if vector * 4u < n {
+                if task.options == 0u {
+                    store(vector, n, x, y, z, w);
+                } else {
+                    store(vector, n, y, z, w, combine(w, unit(words[i].w)));
+                }
+            }
+        }
+    }
+}

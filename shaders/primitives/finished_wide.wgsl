@@ -1,0 +1,5 @@
+// The result of a reduction to two words.
+
+fn finished(total: Acc) -> Acc {
+    return total;
+}

@@ -1,0 +1,50 @@
+// The first step of a radix sort's pass: how often each digit occurs in each workgroup's share.
+//
+// keys    the keys in their present order
+// counts  counts[digit * workgroups + workgroup]
+//
+// One thread serves ITEMS keys of a tile; a workgroup serves a contiguous run of tiles (`share`).
+// import: primitives/count.wgsl
+
+const DIGITS = 256u;
+
+@group(0) @binding(3) var<storage, read> keys: array<Key>;
+@group(0) @binding(4) var<storage, read_write> counts: array<u32>;
+
+var<workgroup> bins: array<atomic<u32>, DIGITS>;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn histogram(
+    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, at: Place
+) {
+    let n = length();
+    let lane = lane_of(at);
+    if group.x == 0u && lane == 0u {
+        report_length();
+    }
+    for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
+        atomicStore(&bins[digit], 0u);
+    }
+    workgroupBarrier();
+    let tile_size = GROUP_SIZE * ITEMS;
+    let tiles = share(n, tile_size, group.x, groups.x);
+    for (var tile = tiles.x; tile < tiles.y; tile++) {
+        let first = tile * tile_size + lane;
+        // All loads first, so that they wait together.
+        var mine: array<Key, ITEMS>;
+        for (var i = 0u; i < ITEMS; i++) {
+            if first + i * GROUP_SIZE < n {
+                mine[i] = keys[first + i * GROUP_SIZE];
+            }
+        }
+        for (var i = 0u; i < ITEMS; i++) {
+            if first + i * GROUP_SIZE < n {
+                atomicAdd(&bins[digit_of(mine[i])], 1u);
+            }
+        }
+    }
+    workgroupBarrier();
+    for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
+        counts[digit * groups.x + group.x] = atomicLoad(&bins[digit]);
+    }
+}

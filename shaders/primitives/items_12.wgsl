@@ -1,0 +1,3 @@
+// A thread serves 12 keys of a tile.
+
+const ITEMS = 12u;

@@ -1,0 +1,3 @@
+// A thread serves 32 keys of a tile.
+
+const ITEMS = 32u;

@@ -1,0 +1,22 @@
+// Keys of two words, low word first: a u64 in the host's memory.
+
+alias Key = vec2<u32>;
+
+fn digit_of(key: Key) -> u32 {
+    let shift = task.first_bit & 31u;
+    if task.first_bit >= 32u {
+        return (key.y >> shift) & task.digit_mask;
+    }
+    // A digit may reach over both words. The shift in two steps, because 32 - 0 is no shift of a u32.
+    return ((key.x >> shift) | ((key.y << 1u) << (31u - shift))) & task.digit_mask;
+}
+
+const KEY_WORDS = 2u;
+
+fn word_of(key: Key, word: u32) -> u32 {
+    return select(key.x, key.y, word == 1u);
+}
+
+fn with_word(key: Key, word: u32, value: u32) -> Key {
+    return select(vec2(value, key.y), vec2(key.x, value), word == 1u);
+}

@@ -1,0 +1,17 @@
+// Keys of one word.
+
+alias Key = u32;
+
+fn digit_of(key: Key) -> u32 {
+    return (key >> task.first_bit) & task.digit_mask;
+}
+
+const KEY_WORDS = 1u;
+
+fn word_of(key: Key, word: u32) -> u32 {
+    return key;
+}
+
+fn with_word(key: Key, word: u32, value: u32) -> Key {
+    return value;
+}

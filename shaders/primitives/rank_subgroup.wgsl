@@ -1,0 +1,113 @@
+// Puts a tile's digits in order, stably: each subgroup counts its digits by ballots, then the subgroups' counts are summed.
+//
+// Twin of rank_baseline.wgsl; the "warp-level multi-split" of Ashkiani et al., "GPU Multisplit", PPoPP 2016. Needs
+// a pool of 256 words for each of the most subgroups that a workgroup can have, and of one word per key.
+// requires: subgroups
+// import: primitives/acc_sum.wgsl
+
+override POOL: u32;
+
+// Before: one count per subgroup and digit; afterwards: one word per key, to exchange keys and values.
+var<workgroup> pool: array<atomic<u32>, POOL>;
+// The place in the ordered tile at which each digit begins, and the end.
+var<workgroup> starts: array<u32, DIGITS + 1u>;
+
+fn pool_get(place: u32) -> u32 {
+    return atomicLoad(&pool[place]);
+}
+
+fn pool_set(place: u32, word: u32) {
+    atomicStore(&pool[place], word);
+}
+
+// The place in the tile of a thread's item: a subgroup has a run of the tile, its neighbours load neighbours.
+fn place_of(at: Place, item: u32) -> u32 {
+    return (at.subgroup * ITEMS + item) * at.size + at.index;
+}
+
+// One item's peers: the lanes of the subgroup with the same digit.
+struct Peers {
+    before: u32,
+    all: u32,
+    first: u32,
+}
+
+fn peers_of(at: Place, digit: u32) -> Peers {
+    let live = subgroupBallot(true);
+    if MAX_SUBGROUP <= 32u {
+        var mask = live.x;
+        for (var bit = 0u; bit < 8u; bit++) {
+            let one = (digit >> bit) & 1u;
+            mask &= subgroupBallot(one != 0u).x ^ (one - 1u);
+        }
+        let lower = mask & ((1u << at.index) - 1u);
+        return Peers(countOneBits(lower), countOneBits(mask), firstTrailingBit(mask));
+    }
+    var mask = live;
+    for (var bit = 0u; bit < 8u; bit++) {
+        let one = (digit >> bit) & 1u;
+        mask &= subgroupBallot(one != 0u) ^ vec4(one - 1u);
+    }
+    // Of the words before the lane's all bits are lower, of its own those below it, of later words none.
+    let part = (1u << (at.index & 31u)) - 1u;
+    let word = vec4(at.index >> 5u);
+    let numbers = vec4(0u, 1u, 2u, 3u);
+    let low = select(select(vec4(0u), vec4(part), numbers == word), vec4(0xffffffffu), numbers < word);
+    let before = countOneBits(mask & low);
+    let all = countOneBits(mask);
+    let places = firstTrailingBit(mask) + 32u * numbers;
+    let first = select(select(select(places.w, places.z, mask.z != 0u), places.y, mask.y != 0u), places.x, mask.x != 0u);
+    return Peers(
+        before.x + before.y + before.z + before.w, all.x + all.y + all.z + all.w, first
+    );
+}
+
+// Before: the digits of the thread's items. After: their places in the ordered tile; `starts` is set.
+fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
+    let lane = lane_of(at);
+    for (var i = lane; i < at.subgroups * DIGITS; i += GROUP_SIZE) {
+        atomicStore(&pool[i], 0u);
+    }
+    workgroupBarrier();
+    let own = at.subgroup * DIGITS;
+    for (var i = 0u; i < ITEMS; i++) {
+        let digit = (*items)[i];
+        let peers = peers_of(at, digit);
+        var seen = 0u;
+        if peers.before == 0u {
+            seen = atomicAdd(&pool[own + digit], peers.all);
+        }
+        seen = subgroupShuffle(seen, peers.first);
+        // A tile has fewer than 2^16 keys.
+        (*items)[i] = (digit << 16u) | (seen + peers.before);
+    }
+    workgroupBarrier();
+    let each = DIGITS / GROUP_SIZE;
+    var sum = 0u;
+    for (var i = 0u; i < each; i++) {
+        let digit = lane * each + i;
+        starts[digit] = sum;
+        for (var j = digit; j < at.subgroups * DIGITS; j += DIGITS) {
+            let number = atomicLoad(&pool[j]);
+            atomicStore(&pool[j], sum);
+            sum += number;
+        }
+    }
+    let before = block_scan(at, sum).before;
+    for (var i = 0u; i < each; i++) {
+        let digit = lane * each + i;
+        starts[digit] += before;
+        for (var j = digit; j < at.subgroups * DIGITS; j += DIGITS) {
+            atomicStore(&pool[j], atomicLoad(&pool[j]) + before);
+        }
+    }
+    if lane == 0u {
+        starts[DIGITS] = GROUP_SIZE * ITEMS;
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < ITEMS; i++) {
+        let item = (*items)[i];
+        (*items)[i] = atomicLoad(&pool[own + (item >> 16u)]) + (item & 0xffffu);
+    }
+    workgroupBarrier();
+}

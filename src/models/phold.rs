@@ -1,0 +1,151 @@
+//! PHOLD, the usual benchmark of parallel discrete-event simulation.
+
+use crate::gpu::Source;
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::time::{Resolution, Ticks, TimeError};
+
+/// PHOLD as Baudis et al. run it (section IV.A): `population` events per LP at the start, at exponential times on
+/// random LPs; each event, when executed, sends one to a uniformly random LP after the lookahead plus an exponential
+/// delay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phold {
+    lps: u32,
+    population: u32,
+    mean: Ticks,
+    lookahead: Ticks,
+    capacity: Capacity,
+}
+
+/// Why a PHOLD was refused.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PholdError {
+    /// A rate that is not a positive number.
+    #[error("a rate of {rate} is impossible: it must be a positive number (events per unit of time)")]
+    Rate {
+        /// The rate.
+        rate: f64,
+    },
+    /// A delay or lookahead that is no time.
+    #[error("the {what} is no time: {source}")]
+    Time {
+        /// Which.
+        what: &'static str,
+        /// Why not.
+        source: TimeError,
+    },
+    /// A population of zero.
+    #[error("a population of 0 leaves nothing to simulate: it must be at least 1 event per LP")]
+    NoPopulation,
+}
+
+impl Phold {
+    /// `lps` LPs with `population` events each at the start; exponential delays with `rate` per unit of time, after a
+    /// `lookahead` in units of time.
+    ///
+    /// # Errors
+    /// [`PholdError`], naming the value.
+    pub fn new(
+        lps: u32,
+        population: u32,
+        rate: f64,
+        lookahead: f64,
+        resolution: Resolution,
+    ) -> Result<Self, PholdError> {
+        if !(rate.is_finite() && rate > 0.0) {
+            return Err(PholdError::Rate { rate });
+        }
+        if population == 0 {
+            return Err(PholdError::NoPopulation);
+        }
+        let time = |what, units| resolution.ticks(units).map_err(|source| PholdError::Time { what, source });
+        // Wherever it came from, an event sits at a uniformly random LP: an LP holds Binomial(all events, 1 / LPs)
+        // of them, which a Poisson variable of the same mean bounds. Of those pending at the start of a window, each
+        // fires in it with a probability of at most 1 - exp(-rate * lookahead), since what is left of its delay is an
+        // exponential time or longer; and only those are sent.
+        let held = f64::from(population);
+        let sent = held * -(-rate * lookahead).exp_m1();
+        Ok(Self {
+            lps,
+            population,
+            mean: time("mean delay (1 / rate)", 1.0 / rate)?,
+            lookahead: time("lookahead", lookahead)?,
+            capacity: Capacity::poisson(held, sent),
+        })
+    }
+
+    /// The same model with other capacities.
+    #[must_use]
+    pub fn with_capacity(self, capacity: Capacity) -> Self {
+        Self { capacity, ..self }
+    }
+}
+
+/// The WGSL `struct Params` of PHOLD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PholdParams {
+    /// Mean of the exponential delay.
+    pub mean: Ticks,
+    /// Events that each LP schedules at the start.
+    pub population: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// The WGSL `struct State` of PHOLD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PholdState {
+    /// Events executed at this LP, modulo 2^32.
+    pub received: u32,
+    /// Low word of the time of the last one.
+    pub last: u32,
+}
+
+impl Model for Phold {
+    type State = PholdState;
+    type Params = PholdParams;
+
+    fn name(&self) -> &str {
+        "phold"
+    }
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/phold.wgsl")
+    }
+
+    fn lps(&self) -> u32 {
+        self.lps
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.lookahead
+    }
+
+    fn params(&self) -> PholdParams {
+        PholdParams { mean: self.mean, population: self.population, reserved: 0 }
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+}
+
+impl CpuModel for Phold {
+    fn init(&self, lp: u32, _: &mut PholdState, context: &mut Context<'_>) {
+        for i in 0..self.population {
+            let delay = context.stream().exponential(self.mean);
+            let to = context.stream().below(self.lps);
+            context.schedule(to, delay, [lp, i]);
+        }
+    }
+
+    fn handle(&self, _: u32, event: &Event, state: &mut PholdState, context: &mut Context<'_>) {
+        state.received = state.received.wrapping_add(1);
+        state.last = event.time.to_words()[0];
+        let delay = self.lookahead.saturating_add(context.stream().exponential(self.mean));
+        let to = context.stream().below(self.lps);
+        context.schedule(to, event.time.saturating_add(delay), event.payload);
+    }
+}

@@ -1,0 +1,161 @@
+//! What can go wrong in a simulation.
+
+use crate::gpu::GpuError;
+use crate::time::Ticks;
+
+/// An error of the `pdes` room.
+///
+/// Errors of [`Fault`] end the run for good: events of the window that failed are lost, and every later call returns
+/// the same error. The others refuse a simulation before it starts.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    /// The device failed, or WGSL did not link.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// A model without LPs.
+    #[error("the model has no LPs: it needs at least 1")]
+    NoLps,
+    /// More LPs than can be numbered.
+    #[error("the model has {lps} LPs, and at most {max} can be numbered")]
+    TooManyLps {
+        /// How many it has.
+        lps: u32,
+        /// How many there can be.
+        max: u32,
+    },
+    /// A lookahead of zero or of no end.
+    #[error(
+        "a lookahead of {lookahead} ticks leaves no window to run events in: it must be more than 0 and finite. \
+         If it was rounded to 0, choose a finer resolution"
+    )]
+    Lookahead {
+        /// The lookahead.
+        lookahead: Ticks,
+    },
+    /// A workgroup size that no kernel can have.
+    #[error(
+        "a workgroup of {threads} threads is impossible: it must be a power of two, and at most {max} on this device"
+    )]
+    Workgroup {
+        /// The threads asked for.
+        threads: u32,
+        /// The most that the device takes.
+        max: u32,
+    },
+    /// A capacity of zero.
+    #[error("the model's {what} capacity is 0: it must hold at least 1 event")]
+    NoCapacity {
+        /// `queue` or `mailbox`.
+        what: &'static str,
+    },
+    /// The events do not fit the device.
+    #[error(
+        "{what} of {capacity} events for each of {lps} LPs take {needed} bytes, and this device binds at most {limit} \
+         in one buffer: at most {largest} events per LP fit. Choose a smaller population, fewer LPs, or an adapter \
+         with larger limits"
+    )]
+    TooLarge {
+        /// `queues` or `mailboxes`.
+        what: &'static str,
+        /// Events for each LP.
+        capacity: u32,
+        /// LPs.
+        lps: u32,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes that the device binds.
+        limit: u64,
+        /// The largest capacity that fits.
+        largest: u64,
+    },
+    /// A struct that Rust and WGSL do not lay out alike.
+    #[error("{file}: `struct {name}` {problem}")]
+    Layout {
+        /// The model's WGSL file.
+        file: String,
+        /// The struct.
+        name: &'static str,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// The run failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// A failure within a run: the first one, by window and then by LP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}, at LP {lp} in {}. The run cannot go on", Place(*window))]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// The LP at which it happened: the receiving one for a full queue or mailbox, else the one that scheduled.
+    pub lp: u32,
+    /// The window, counted from 1; 0 is the initialisation.
+    pub window: u64,
+}
+
+struct Place(u64);
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            0 => f.write_str("the initialisation"),
+            window => write!(f, "window {window}"),
+        }
+    }
+}
+
+/// What ended a run before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// An LP got more events than its queue holds.
+    #[error("a queue overflowed (more pending events than `Capacity::queue`; raise it)")]
+    QueueFull,
+    /// An LP was sent more events in one window than its mailbox holds.
+    #[error("a mailbox overflowed (more events sent in one window than `Capacity::mailbox`; raise it)")]
+    MailboxFull,
+    /// An event was scheduled earlier than the lookahead allows.
+    #[error(
+        "an event was scheduled less than the lookahead after the one that scheduled it (lower `Model::lookahead` or \
+         schedule later)"
+    )]
+    Lookahead,
+    /// An event was scheduled at an LP that does not exist.
+    #[error("an event was scheduled at an LP that does not exist (destinations are 0 .. lp_count() - 1)")]
+    Destination,
+    /// An event was scheduled beyond the last tick.
+    #[error("an event was scheduled beyond the last tick of 64 bits (choose a coarser resolution)")]
+    TimeOverflow,
+    /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535 iterations in all loops of
+    /// an LP's window together.
+    #[error(
+        "the driver ended a loop early, because the LP had too much to do in one dispatch (spread events over more LPs,          use the heap instead of a circular buffer, or use another adapter)"
+    )]
+    LoopsCut,
+}
+
+impl FaultKind {
+    /// The kinds by their number in `shaders/pdes/engine.wgsl`.
+    const BY_NUMBER: [Self; 6] = [
+        Self::QueueFull,
+        Self::MailboxFull,
+        Self::Lookahead,
+        Self::Destination,
+        Self::TimeOverflow,
+        Self::LoopsCut,
+    ];
+}
+
+/// LPs are numbered below this: a failure is recorded as `lp * 8 + kind` in one word.
+pub(crate) const MAX_LPS: u32 = 1 << 28;
+
+impl Fault {
+    /// Decodes a failure word.
+    pub(crate) fn decode(word: u32, window: u64) -> Option<Self> {
+        let kind = *FaultKind::BY_NUMBER.get(usize::try_from(word % 8).ok()?)?;
+        Some(Self { kind, lp: word / 8, window })
+    }
+}

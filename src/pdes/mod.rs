@@ -1,0 +1,98 @@
+//! Conservative parallel discrete-event simulation: logical processes, windows, mailboxes, and the sequential engine
+//! that says what a simulation means.
+//!
+//! The synchronisation is YAWNS (Baudis et al., section IV.A). With t the smallest pending timestamp and L the
+//! lookahead, no event can appear any more before t + L, the *event horizon*: every LP executes all its events before
+//! it, at once and in order.
+//!
+//! ```text
+//!            window w                          window w + 1
+//!   LP 0   ──●──●─────────────│──────────────────●───────│──
+//!   LP 1   ─────●─────────────│─────────●────────────────│──
+//!   LP 2   ───────────●───────│──────────────●──●────────│──
+//!            t              t + L       t'             t' + L
+//!             what these send goes to mailboxes,
+//!             which window w + 1 empties first
+//! ```
+
+mod capacity;
+mod cpu;
+mod error;
+mod fingerprint;
+mod model;
+mod programs;
+mod simulation;
+
+pub use capacity::Capacity;
+pub use cpu::CpuSimulation;
+pub use error::{Fault, FaultKind, SimulationError};
+pub use fingerprint::Fingerprint;
+pub use model::{Context, CpuModel, Event, Model};
+#[doc(hidden)]
+pub use programs::kernels;
+pub use simulation::{Options, Simulation};
+
+use crate::time::Ticks;
+
+/// Where a run ends: at whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Until {
+    /// Events at this time and later are left pending.
+    pub time: Ticks,
+    /// The run ends after the first window in which so many events, counted from the start of the simulation, were
+    /// executed.
+    pub events: u64,
+}
+
+impl Until {
+    /// Until no event is pending.
+    pub const EMPTY: Self = Self { time: Ticks::NEVER, events: u64::MAX };
+
+    /// Until `time`: exactly the events with smaller timestamps are executed.
+    pub const fn time(time: Ticks) -> Self {
+        Self { time, ..Self::EMPTY }
+    }
+
+    /// Until the first window that ends with at least `events` events executed.
+    pub const fn events(events: u64) -> Self {
+        Self { events, ..Self::EMPTY }
+    }
+
+    /// Whether a run is at its end when the first pending event is at `now` and `events` were executed.
+    fn reached(self, now: Ticks, events: u64) -> Option<Stop> {
+        if now == Ticks::NEVER {
+            Some(Stop::Empty)
+        } else if now >= self.time {
+            Some(Stop::Time)
+        } else if events >= self.events {
+            Some(Stop::Events)
+        } else {
+            None
+        }
+    }
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The time of the first pending event, or [`Ticks::NEVER`] where none is pending.
+    pub now: Ticks,
+    /// Events executed since the simulation began. While it runs, those of the last window may be missing.
+    pub events: u64,
+    /// Windows since the simulation began. They depend on where runs were cut; all else does not.
+    pub windows: u64,
+    /// Why the run ended; `None` while it goes on.
+    pub stop: Option<Stop>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stop {
+    /// The time of [`Until::time`] was reached.
+    Time,
+    /// The number of events of [`Until::events`] was reached.
+    Events,
+    /// No event is pending.
+    Empty,
+}

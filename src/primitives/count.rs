@@ -1,0 +1,108 @@
+//! How many elements a task works on.
+
+use super::PrimitiveError;
+use crate::gpu::{Buffer, Gpu};
+
+/// How many elements a task works on: known on the host, or read from a buffer when the task runs.
+#[derive(Debug, Clone)]
+pub struct Count {
+    pub(super) buffer: Buffer<u32>,
+    pub(super) index: u32,
+    pub(super) status: Status,
+    host: Option<u32>,
+}
+
+impl Count {
+    /// `len` elements.
+    ///
+    /// # Errors
+    /// [`PrimitiveError::TooLong`] from 2^31 elements on, [`PrimitiveError::Gpu`] where the device fails.
+    pub fn host(gpu: &Gpu, len: u64) -> Result<Self, PrimitiveError> {
+        let len = checked(len)?;
+        let buffer = Buffer::storage_from(gpu, "count", &[len])?;
+        Ok(Self { buffer, index: 0, status: Status::new(gpu)?, host: Some(len) })
+    }
+
+    /// As many elements as the word `buffer[index]` says at the time the task runs.
+    ///
+    /// Each task is prepared for a maximum. If the word is larger, the task does what it does for no elements, and
+    /// `status` keeps the count: see [`Status::check`].
+    ///
+    /// # Errors
+    /// [`PrimitiveError::TooShort`] if `buffer` has no such word.
+    pub fn device(buffer: &Buffer<u32>, index: u32, status: &Status) -> Result<Self, PrimitiveError> {
+        at_least("count", buffer, u64::from(index) + 1)?;
+        Ok(Self { buffer: buffer.clone(), index, status: status.clone(), host: None })
+    }
+
+    /// The most elements that a task with this count can have, if it was prepared for `max`.
+    pub(super) fn bound(&self, max: u32) -> Result<u32, PrimitiveError> {
+        match self.host {
+            None => Ok(max),
+            Some(len) if len <= max => Ok(len),
+            Some(len) => Err(PrimitiveError::CountBeyondMaximum { count: len.into(), max: max.into() }),
+        }
+    }
+}
+
+/// Where tasks note that a count on the device was larger than they were prepared for. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Status {
+    buffer: Buffer<u32>,
+}
+
+impl Status {
+    /// A status without a failure.
+    ///
+    /// # Errors
+    /// [`PrimitiveError::Gpu`] where the device fails.
+    pub fn new(gpu: &Gpu) -> Result<Self, PrimitiveError> {
+        Ok(Self { buffer: Buffer::storage(gpu, "primitives status", 2)? })
+    }
+
+    /// Waits for the work submitted so far and returns the first failure in it.
+    ///
+    /// # Errors
+    /// [`PrimitiveError::CountTooLarge`] if a task met one, [`PrimitiveError::Gpu`] where the device fails.
+    pub fn check(&self, gpu: &Gpu) -> Result<(), PrimitiveError> {
+        Self::verdict(&self.buffer.read(gpu)?)
+    }
+
+    /// Two words, `[count, max]` of the first failure or zeros: to read back together with other results, or for
+    /// kernels that must not go on after a failure. Zero them to use the status again.
+    pub fn buffer(&self) -> &Buffer<u32> {
+        &self.buffer
+    }
+
+    /// What the words of [`Status::buffer`] mean.
+    ///
+    /// # Errors
+    /// [`PrimitiveError::CountTooLarge`] if a task met one.
+    pub fn verdict(words: &[u32]) -> Result<(), PrimitiveError> {
+        match *words {
+            [count, max, ..] if count != 0 => Err(PrimitiveError::CountTooLarge { count, max }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `len` as the kernels' indices take it. Below 2^31, so that rounding up to whole tiles never wraps.
+pub(super) fn checked(len: u64) -> Result<u32, PrimitiveError> {
+    const LIMIT: u32 = (1 << 31) - 1;
+    match u32::try_from(len) {
+        Ok(len) if len <= LIMIT => Ok(len),
+        _ => Err(PrimitiveError::TooLong { len, limit: LIMIT.into() }),
+    }
+}
+
+/// Refuses a buffer that is too short.
+pub(super) fn at_least<T: bytemuck::Pod>(
+    what: &'static str,
+    buffer: &Buffer<T>,
+    needed: u64,
+) -> Result<(), PrimitiveError> {
+    if buffer.len() < needed {
+        return Err(PrimitiveError::TooShort { what, needed, len: buffer.len() });
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! What can go wrong in the `primitives` room.
+
+use super::Tuning;
+use crate::gpu::GpuError;
+
+/// An error of the `primitives` room. Nothing was recorded or changed unless a variant says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrimitiveError {
+    /// The device failed, or refused a buffer or a kernel.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// More elements than the indices of the kernels can hold.
+    #[error("{len} elements are more than the {limit} that the kernels can index: cut the work into parts")]
+    TooLong {
+        /// Elements asked for.
+        len: u64,
+        /// Elements at the most.
+        limit: u64,
+    },
+    /// A count that is known on the host is larger than what the primitive was prepared for.
+    #[error("{count} elements, and the primitive was prepared for at most {max}: prepare it for more")]
+    CountBeyondMaximum {
+        /// The count.
+        count: u64,
+        /// The prepared maximum.
+        max: u64,
+    },
+    /// A count that was read on the device was larger than what the primitive was prepared for. The task, and every other
+    /// task with the same [`Status`](super::Status) whose count was too large, did what it does for no elements.
+    #[error(
+        "a task found a count of {count} on the device and was prepared for at most {max}: prepare it for more"
+    )]
+    CountTooLarge {
+        /// The count that was found first.
+        count: u32,
+        /// The prepared maximum of the task that found it.
+        max: u32,
+    },
+    /// A buffer is too short for what may be read from or written to it.
+    #[error("the {what} buffer holds {len} elements and needs {needed}")]
+    TooShort {
+        /// The buffer's part in the task.
+        what: &'static str,
+        /// How many elements it needs.
+        needed: u64,
+        /// How many it holds.
+        len: u64,
+    },
+    /// A range of bits that is empty or not within the key.
+    #[error(
+        "bits {start}..{end} of keys of {width} bits: give a range that is not empty and ends within the key"
+    )]
+    Bits {
+        /// The first bit.
+        start: u32,
+        /// The bit after the last.
+        end: u32,
+        /// Bits of a key.
+        width: u32,
+    },
+    /// A [`Tuning`] that no kernel is made for.
+    #[error(
+        "{tuning:?}: threads must be a power of two from 32 to 256, items one of {items:?} here, workgroups at most 65535"
+    )]
+    Tuning {
+        /// What was asked for.
+        tuning: Tuning,
+        /// The items per thread that there are.
+        items: Vec<u32>,
+    },
+}

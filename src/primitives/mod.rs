@@ -1,0 +1,93 @@
+//! Reduce, scan, stable radix sort and stream compaction on the GPU: a small library of its own.
+//!
+//! A primitive is *prepared* once for a device and a greatest length: kernels are compiled and scratch memory is allotted.
+//! It is *bound* to buffers and a [`Count`], which gives a [`Task`]. A task is *recorded* into a compute pass of the caller's, as
+//! often as wanted, between dispatches of the caller's own; nothing waits for the host.
+//!
+//! ```
+//! use eventhorizon::gpu::{Buffer, Gpu};
+//! use eventhorizon::primitives::{Count, RadixSort, Scan, ScanKind};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let gpu = Gpu::new()?;
+//! let count = Count::host(&gpu, 5)?;
+//!
+//! // Sorts keys, and their indices with them.
+//! let keys = Buffer::storage_from(&gpu, "keys", &[30u32, 10, 20, 10, 0])?;
+//! let indices = Buffer::storage_from(&gpu, "indices", &[0u32, 1, 2, 3, 4])?;
+//! let sort = RadixSort::<u32>::new(&gpu, 1000)?.bind(&gpu, &count, &keys, &indices, 0..32)?;
+//!
+//! // Sums the sorted keys, with a total of 64 bits.
+//! let sums = Buffer::<u32>::storage(&gpu, "sums", 5)?;
+//! let total = Buffer::<u64>::storage(&gpu, "total", 1)?;
+//! let scan = Scan::new(&gpu, 1000)?;
+//! let scan = scan.bind(&gpu, ScanKind::Exclusive, &count, &keys, &sums, Some((&total, 0)))?;
+//!
+//! let mut encoder = gpu.encoder("sort and scan");
+//! {
+//!     let mut pass = encoder.begin_compute_pass(&Default::default());
+//!     sort.record(&mut pass);
+//!     scan.record(&mut pass);
+//! }
+//! gpu.submit(encoder)?;
+//!
+//! assert_eq!(keys.read(&gpu)?, [0, 10, 10, 20, 30]);
+//! assert_eq!(indices.read(&gpu)?, [4, 1, 3, 2, 0]); // equal keys keep their order
+//! assert_eq!(sums.read(&gpu)?, [0, 0, 10, 20, 40]);
+//! assert_eq!(total.read(&gpu)?, [70]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How many elements
+//!
+//! A [`Count`] is known on the host, or read from a buffer at the time the task runs: a kernel, or a [`Compact`] before it, may
+//! have written it. A task with a count on the device is sized for the maximum that the primitive was prepared for. A larger count
+//! is an error that is seen and never a shortened result: the task acts as on no elements, and its [`Status`] keeps
+//! the count for [`Status::check`].
+//!
+//! Lengths go up to the device's binding limit. A dispatch has a limited number of workgroups, each of which serves a
+//! contiguous run of tiles of the elements; so no length needs a second dimension or a deeper recursion, and no workgroup ever
+//! waits for another (there is no decoupled look-back).
+//!
+//! # What bounds each
+//!
+//! | primitive | dispatches | bytes moved per element, at the least |
+//! | --- | --- | --- |
+//! | [`Reduce`] | 2 | 4: the elements are read once |
+//! | [`Scan`] | 3 | 12: read, then read again and written (16 with sums of 64 bits) |
+//! | [`Compact`] | 3 | 8 for the flags, 4 to write an index that is kept, 8 to move a value |
+//! | [`RadixSort`], pairs | 3 per digit of 8 bits | 20 per digit: a key is read twice, a value once, both are written; 80 for 32 bits |
+//! | [`RadixSort`], keys alone | 3 per digit | 12 per digit; 48 for 32 bits |
+//!
+//! Reduce and scan are bound by memory bandwidth. A sort is, too, as far as the writes of a tile to the places of its 256
+//! digits come in runs. With few elements all are bound by the dispatches: each starts after the one
+//! before has ended.
+//!
+//! # Ways to run
+//!
+//! Where the device has subgroups, workgroups scan by shuffles and sorts rank digits by ballots; elsewhere, or after
+//! `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels do the same through workgroup memory. Results are the same, and so they
+//! are for every [`Tuning`].
+//!
+//! Signed and floating keys sort as their images under the order-preserving maps of [`keys`], which WGSL imports as
+//! `primitives/keys.wgsl`.
+
+mod compact;
+mod count;
+mod error;
+pub mod keys;
+mod reduce;
+mod scan;
+mod sort;
+mod task;
+mod tuning;
+
+pub use compact::Compact;
+pub use count::{Count, Status};
+pub use error::PrimitiveError;
+pub use reduce::{Element, Reduce};
+pub use scan::{Scan, ScanKind};
+pub use sort::{RadixSort, SortKey};
+pub use task::Task;
+pub use tuning::Tuning;

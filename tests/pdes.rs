@@ -1,0 +1,228 @@
+//! The conservative engine on the GPU does what the sequential engine does, bit for bit.
+
+mod common;
+
+use common::gpu;
+use common::models::Ring;
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{CpuModel, CpuSimulation, Fingerprint, Options, Simulation, Stop, Until};
+use eventhorizon::queue::{QueueDesign, Traverse};
+use eventhorizon::time::{Resolution, Ticks};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+fn phold(lps: u32, population: u32, rate: f64) -> Phold {
+    Phold::new(lps, population, rate, 10.0, Resolution::default()).unwrap()
+}
+
+fn until(units: f64) -> Until {
+    Until::time(Resolution::default().ticks(units).unwrap())
+}
+
+/// Runs both engines to each end in turn and compares everything that a user can see.
+fn same<M>(gpu: &Gpu, model: &M, options: Options, ends: &[Until]) -> Fingerprint
+where
+    M: CpuModel<State: PartialEq>,
+{
+    let mut cpu = CpuSimulation::new(model, options.seed).unwrap();
+    let mut simulation = Simulation::new(gpu, model, options).unwrap();
+    for &end in ends {
+        let expected = cpu.run(end).unwrap();
+        let found = simulation.run(end).unwrap();
+        assert_eq!(found, expected, "{options:?}");
+        assert!(simulation.states().unwrap() == cpu.states(), "states differ: {options:?}");
+        assert!(simulation.pending().unwrap() == cpu.pending(), "pending events differ: {options:?}");
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{options:?}");
+    }
+    cpu.fingerprint()
+}
+
+#[test]
+fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
+    let gpu = gpu();
+    let model = phold(200, 8, 0.1);
+    for queue in QueueDesign::ALL {
+        for workgroup in [1, 8, 64, 256] {
+            let options = Options { seed: 42, queue: Some(queue), workgroup: Some(workgroup) };
+            same(&gpu, &model, options, &[until(100.0)]);
+        }
+    }
+}
+
+#[test]
+fn lp_counts_around_the_workgroup_size() {
+    let gpu = gpu();
+    for lps in [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129] {
+        let options = Options { seed: lps.into(), workgroup: Some(32), ..Options::default() };
+        same(&gpu, &phold(lps, 3, 0.1), options, &[until(60.0)]);
+    }
+}
+
+#[test]
+fn kernels_without_optional_features_and_with_all_checks_give_the_same_bits() {
+    let gpu = gpu();
+    let model = phold(300, 8, 0.1);
+    let options = Options { seed: 7, ..Options::default() };
+    for gpu in [gpu.without(wgpu::Features::all()), gpu.checked()] {
+        same(&gpu, &model, options, &[until(50.0)]);
+    }
+}
+
+#[test]
+fn sparse_windows_and_wide_ones() {
+    let gpu = gpu();
+    for rate in [0.001, 0.00001, 5.0] {
+        for queue in QueueDesign::ALL {
+            let options = Options { seed: 1, queue: Some(queue), ..Options::default() };
+            same(&gpu, &phold(256, 16, rate), options, &[Until::events(4000)]);
+        }
+    }
+}
+
+#[test]
+fn a_run_in_parts_is_the_run_in_one() {
+    let gpu = gpu();
+    let model = phold(100, 4, 0.1);
+    let options = Options { seed: 3, ..Options::default() };
+    let whole = same(&gpu, &model, options, &[until(80.0)]);
+    let ends =
+        [until(0.0), until(0.5), until(13.0), until(13.0), Until::events(900), until(41.0), until(80.0)];
+    assert_eq!(same(&gpu, &model, options, &ends), whole);
+}
+
+#[test]
+fn the_end_is_exclusive() {
+    let gpu = gpu();
+    let model = Ring::new(3, 100); // first events at ticks 0, 1 and 2
+    for queue in QueueDesign::ALL {
+        let options = Options { queue: Some(queue), ..Options::default() };
+        let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
+        for (end, events) in [(0, 0), (1, 1), (3, 3), (10, 3), (11, 4), (12, 5)] {
+            let found = simulation.run(Until::time(Ticks::new(end))).unwrap();
+            assert_eq!((found.events, found.stop), (events, Some(Stop::Time)), "end {end}");
+            assert!(found.now >= Ticks::new(end));
+        }
+    }
+}
+
+#[test]
+fn an_empty_event_set_ends_a_run() {
+    let gpu = gpu();
+    for hops in [0, 1, 6] {
+        let model = Ring::new(50, hops);
+        same(&gpu, &model, Options::default(), &[Until::EMPTY]);
+        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        let end = simulation.run(Until::EMPTY).unwrap();
+        assert_eq!(
+            (end.events, end.stop, end.now),
+            (50 * (u64::from(hops) + 1), Some(Stop::Empty), Ticks::NEVER)
+        );
+        assert_eq!(simulation.pending().unwrap(), []);
+    }
+}
+
+#[test]
+fn a_number_of_events_ends_a_run_after_the_window_that_reaches_it() {
+    let gpu = gpu();
+    let model = phold(64, 4, 0.1);
+    same(&gpu, &model, Options::default(), &[0, 1, 100, 101, 5000].map(Until::events));
+}
+
+#[test]
+fn many_workgroups_take_the_second_reduction_and_the_second_dimension() {
+    let gpu = gpu();
+    // 70,000 workgroups of one thread; about 1,100 of 64.
+    for workgroup in [1, 64] {
+        let mut model = Ring::new(70_000, 4);
+        model.stride = 97;
+        let options = Options { workgroup: Some(workgroup), ..Options::default() };
+        same(&gpu, &model, options, &[Until::time(Ticks::new(23)), Until::EMPTY]);
+    }
+}
+
+#[test]
+fn a_window_of_more_than_one_dispatch() {
+    let gpu = gpu();
+    let mut model = Ring::new((1 << 20) + 5, 3);
+    model.stride = 1009;
+    let queue = Some(QueueDesign::CbSeq(Traverse::BackToFront));
+    same(&gpu, &model, Options { queue, ..Options::default() }, &[Until::time(Ticks::new(15)), Until::EMPTY]);
+}
+
+#[test]
+fn seeds_are_told_apart_and_repeat() {
+    let gpu = gpu();
+    let run = |seed| {
+        let mut simulation =
+            Simulation::new(&gpu, &phold(64, 4, 0.1), Options { seed, ..Options::default() }).unwrap();
+        simulation.run(until(50.0)).unwrap();
+        simulation.fingerprint().unwrap()
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+    assert_ne!(run(1), run(1 << 32 | 1), "the high word of the seed counts");
+}
+
+#[test]
+fn a_known_fingerprint_stays() {
+    // Changing any of the draws, the order of events or the digest changes published results: this must be meant.
+    let model = phold(1024, 16, 0.1);
+    let mut cpu = CpuSimulation::new(&model, 42).unwrap();
+    let end = cpu.run(until(200.0)).unwrap();
+    assert_eq!((end.events, end.windows), (166_035, 20));
+    assert_eq!(cpu.fingerprint().to_string(), "4434d49f9560f2a6");
+}
+
+#[test]
+fn random_models_agree() {
+    let gpu = gpu();
+    let strategy =
+        (1u32..150, 1u32..12, 0.01f64..3.0, 0.5f64..20.0, any::<u64>(), 0usize..3, 0u32..9, 0u64..3000);
+    let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&strategy, |(lps, population, rate, lookahead, seed, queue, group, events)| {
+            let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
+            let queue = Some(QueueDesign::ALL[queue]);
+            let options = Options { seed, queue, workgroup: Some(1 << group) };
+            same(
+                &gpu,
+                &model,
+                options,
+                &[until(0.7 / rate), Until::events(events), until(2.0 / rate + lookahead)],
+            );
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn an_application_runs_windows_in_its_own_encoder_and_binds_the_states() {
+    let own = gpu();
+    // As an application would: its device, its queue, its encoder.
+    let (device, queue) = (own.device().clone(), own.queue().clone());
+    let gpu = Gpu::from_device(device.clone(), queue.clone());
+    let model = Ring::new(40, 9);
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    simulation.set_until(Until::EMPTY).unwrap();
+    let copy = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("the application's"),
+        size: simulation.states_buffer().size(),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    });
+    let mut progress = simulation.progress().unwrap();
+    assert_eq!((progress.events, progress.stop), (0, None));
+    for _ in 0..30 {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        simulation.record(&mut encoder, 1);
+        encoder.copy_buffer_to_buffer(simulation.states_buffer(), 0, &copy, 0, copy.size());
+        queue.submit([encoder.finish()]);
+        progress = simulation.progress().unwrap();
+    }
+    assert_eq!((progress.events, progress.stop), (400, Some(Stop::Empty)));
+    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    cpu.run(Until::EMPTY).unwrap();
+    assert_eq!(simulation.states().unwrap(), cpu.states());
+    assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+}

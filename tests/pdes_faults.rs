@@ -1,0 +1,263 @@
+//! What breaks a rule ends a run with a typed error that says where, never with a wrong result.
+
+mod common;
+
+use common::gpu;
+use common::models::{Mischief, Ring};
+use eventhorizon::gpu::{Gpu, GpuError, LinkError, Source};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{
+    Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Simulation, SimulationError, Until,
+};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::time::{Resolution, Ticks};
+
+const ROOMY: Capacity = Capacity { queue: 64, mailbox: 64 };
+
+fn fault<T>(result: Result<T, SimulationError>) -> Fault {
+    match result {
+        Err(SimulationError::Fault(fault)) => fault,
+        Err(other) => panic!("expected a fault, got {other}"),
+        Ok(_) => panic!("expected a fault, got a result"),
+    }
+}
+
+fn fault_on_gpu<M: Model>(gpu: &Gpu, model: &M, options: Options) -> Fault {
+    let mut simulation = Simulation::new(gpu, model, options).unwrap();
+    let first = fault(simulation.run(Until::EMPTY));
+    // Nothing goes on after a fault, and nothing of it can be taken for a result.
+    assert_eq!(fault(simulation.run(Until::time(Ticks::new(5)))), first);
+    assert_eq!(fault(simulation.states()), first);
+    assert_eq!(fault(simulation.pending()), first);
+    assert_eq!(fault(simulation.fingerprint()), first);
+    first
+}
+
+fn fault_on_cpu<M: CpuModel>(model: &M) -> Fault {
+    match CpuSimulation::new(model, 0) {
+        Ok(mut simulation) => fault(simulation.run(Until::EMPTY)),
+        Err(SimulationError::Fault(fault)) => fault,
+        Err(other) => panic!("expected a fault, got {other}"),
+    }
+}
+
+#[test]
+fn broken_rules_are_found_at_the_same_place_by_both_engines() {
+    let gpu = gpu();
+    for (rule, kind) in [(0, FaultKind::Lookahead), (1, FaultKind::Destination), (2, FaultKind::TimeOverflow)]
+    {
+        for (culprit, at) in [(0, 0), (5, 0), (17, 3000), (299, 0)] {
+            let model = Mischief { lps: 300, rule, culprit, at, capacity: ROOMY };
+            let expected = fault_on_cpu(&model);
+            assert_eq!((expected.kind, expected.window > 0), (kind, true));
+            for workgroup in [8, 64] {
+                let options = Options { workgroup: Some(workgroup), ..Options::default() };
+                assert_eq!(
+                    fault_on_gpu(&gpu, &model, options),
+                    expected,
+                    "rule {rule}, culprit {culprit}, at {at}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn rules_hold_in_the_initialisation_too() {
+    let gpu = gpu();
+    for (rule, kind) in [(10, FaultKind::Destination), (12, FaultKind::TimeOverflow)] {
+        let model = Mischief { lps: 300, rule, culprit: 0, at: 0, capacity: ROOMY };
+        let expected = Fault { kind, lp: 0, window: 0 };
+        assert_eq!(fault_on_cpu(&model), expected);
+        assert_eq!(fault_on_gpu(&gpu, &model, Options::default()), expected);
+    }
+}
+
+#[test]
+fn a_full_mailbox_names_the_lp_that_owns_it() {
+    let gpu = gpu();
+    // LP 3 gets one event from its neighbour and one from each of the 40 culprits.
+    let mut model =
+        Mischief { lps: 100, rule: 3, culprit: 60, at: 0, capacity: Capacity { queue: 200, mailbox: 41 } };
+    let run = |model: &Mischief, queue| {
+        let mut simulation =
+            Simulation::new(&gpu, model, Options { queue: Some(queue), ..Options::default() }).unwrap();
+        simulation.run(Until::events(100)).map(|_| simulation.fingerprint().unwrap())
+    };
+    let unbounded = model;
+    let mut cpu = CpuSimulation::new(&unbounded, 0).unwrap();
+    cpu.run(Until::events(100)).unwrap();
+    for queue in QueueDesign::ALL {
+        model.capacity.mailbox = 41;
+        assert_eq!(run(&model, queue).unwrap(), cpu.fingerprint(), "exactly full is not too full");
+        model.capacity.mailbox = 40;
+        assert_eq!(fault(run(&model, queue)), Fault { kind: FaultKind::MailboxFull, lp: 3, window: 1 });
+    }
+}
+
+#[test]
+fn a_full_queue_names_the_lp_that_owns_it() {
+    let gpu = gpu();
+    for queue in QueueDesign::ALL {
+        let model =
+            Mischief { lps: 10, rule: 4, culprit: 9, at: 0, capacity: Capacity { queue: 6, mailbox: 4 } };
+        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..Options::default() });
+        assert_eq!((found.kind, found.lp), (FaultKind::QueueFull, 4));
+        assert!(found.window > 3, "{found}: the queue filled by one event for each window");
+    }
+}
+
+#[test]
+fn a_population_that_overflows_its_queue_at_the_start_is_a_fault() {
+    let gpu = gpu();
+    let model = Mischief { lps: 100, rule: 11, culprit: 0, at: 0, capacity: ROOMY };
+    let found = fault_on_gpu(&gpu, &model, Options::default());
+    assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 2, window: 0 });
+
+    let tight = Phold::new(1000, 16, 0.1, 10.0, Resolution::default())
+        .unwrap()
+        .with_capacity(Capacity { queue: 20, mailbox: 100 });
+    for queue in QueueDesign::ALL {
+        let found = fault_on_gpu(&gpu, &tight, Options { queue: Some(queue), ..Options::default() });
+        assert_eq!((found.kind, found.window), (FaultKind::QueueFull, 0));
+    }
+}
+
+#[test]
+fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
+    let gpu = gpu();
+    // Sorting 1,500 events by insertion takes more iterations than llvmpipe makes; other drivers make them all.
+    let model = Phold::new(2, 1500, 0.1, 10.0, Resolution::default()).unwrap();
+    let end = Until::events(2000);
+    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    cpu.run(end).unwrap();
+    for queue in QueueDesign::ALL {
+        let mut simulation =
+            Simulation::new(&gpu, &model, Options { queue: Some(queue), ..Options::default() }).unwrap();
+        match simulation.run(end).and_then(|_| simulation.fingerprint()) {
+            Ok(found) => assert_eq!(found, cpu.fingerprint(), "{queue}"),
+            Err(SimulationError::Fault(fault)) => assert_eq!(fault.kind, FaultKind::LoopsCut, "{queue}"),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn a_fault_says_what_where_and_what_to_do() {
+    let fault = Fault { kind: FaultKind::MailboxFull, lp: 7, window: 12 };
+    let text = fault.to_string();
+    for part in ["mailbox", "LP 7", "window 12", "Capacity::mailbox"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(Fault { window: 0, ..fault }.to_string().contains("initialisation"));
+}
+
+/// A ring whose parts can be replaced by impossible ones.
+struct Odd {
+    ring: Ring,
+    lookahead: Ticks,
+    source: Source,
+}
+
+impl Odd {
+    fn new() -> Self {
+        let ring = Ring::new(10, 3);
+        Self { lookahead: ring.lookahead(), source: ring.source(), ring }
+    }
+
+    fn refused(self) -> SimulationError {
+        Simulation::new(&gpu(), &self, Options::default()).unwrap_err()
+    }
+}
+
+impl Model for Odd {
+    type State = <Ring as Model>::State;
+    type Params = <Ring as Model>::Params;
+    fn name(&self) -> &str {
+        "odd"
+    }
+    fn source(&self) -> Source {
+        self.source.clone()
+    }
+    fn lps(&self) -> u32 {
+        self.ring.lps()
+    }
+    fn lookahead(&self) -> Ticks {
+        self.lookahead
+    }
+    fn params(&self) -> Self::Params {
+        self.ring.params()
+    }
+    fn data(&self) -> &[u32] {
+        self.ring.data()
+    }
+    fn capacity(&self) -> Capacity {
+        self.ring.capacity()
+    }
+}
+
+#[test]
+fn impossible_models_are_refused_before_they_run() {
+    let mut odd = Odd::new();
+    odd.ring.next.clear();
+    assert!(matches!(odd.refused(), SimulationError::NoLps));
+
+    for lookahead in [Ticks::ZERO, Ticks::NEVER] {
+        let odd = Odd { lookahead, ..Odd::new() };
+        assert!(matches!(odd.refused(), SimulationError::Lookahead { .. }));
+    }
+
+    let mut odd = Odd::new();
+    odd.ring.capacity.mailbox = 0;
+    assert!(matches!(odd.refused(), SimulationError::NoCapacity { what: "mailbox" }));
+
+    let mut odd = Odd::new();
+    odd.ring.capacity.queue = 1 << 31;
+    match odd.refused() {
+        SimulationError::TooLarge { what: "queues", largest, limit, .. } => {
+            assert!(largest > 0 && largest * 16 * 10 <= limit, "{largest}");
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn impossible_workgroups_are_refused() {
+    for threads in [0, 3, 100, 1 << 20] {
+        let options = Options { workgroup: Some(threads), ..Options::default() };
+        let refused = Simulation::new(&gpu(), &Ring::new(10, 3), options);
+        assert!(matches!(refused, Err(SimulationError::Workgroup { .. })), "{threads}: {refused:?}");
+    }
+}
+
+#[test]
+fn structs_that_differ_from_rust_are_refused_with_the_remedy() {
+    let text = Odd::new().source.text().to_owned();
+    for (wgsl, words) in [
+        ("struct State {\n    visits: u32,\n    drawn: u32,\n    more: vec3<u32>,\n}", "padding"),
+        ("struct State {\n    visits: u32,\n    drawn: u32,\n    more: u32,\n}", "12 bytes"),
+    ] {
+        let old = "struct State {\n    visits: u32,\n    drawn: u32,\n}";
+        assert!(text.contains(old));
+        let odd = Odd { source: Source::new("odd.wgsl", text.replace(old, wgsl)), ..Odd::new() };
+        match odd.refused() {
+            SimulationError::Layout { file, name: "State", problem } => {
+                assert!(file == "odd.wgsl" && problem.contains(words), "{file}: {problem}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn an_error_in_a_models_wgsl_points_at_its_file_and_line() {
+    let text = Odd::new().source.text().replace("(*state).visits += 1u;", "(*state).visitors += 1u;");
+    let line = 1 + text.lines().position(|line| line.contains("visitors")).unwrap();
+    let odd = Odd { source: Source::new("my/odd.wgsl", text), ..Odd::new() };
+    match odd.refused() {
+        SimulationError::Gpu(GpuError::Link(LinkError::Wgsl { file, line: found, .. })) => {
+            assert_eq!((file.as_str(), found as usize), ("my/odd.wgsl", line));
+        }
+        other => panic!("{other}"),
+    }
+}

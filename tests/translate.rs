@@ -1,0 +1,226 @@
+//! Every kernel that the library can link, translated to every language that wgpu's back ends speak, so that a kernel that
+//! only Vulkan takes is seen before somebody starts it on a Mac.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use eventhorizon::gpu::{Program, Variant};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes;
+use eventhorizon::time::Resolution;
+use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use naga::{AddressSpace, Module, ShaderStage};
+use wgpu::Features;
+
+/// Programs with the values of their overrides. A room adds its line here; a file of `shaders/` that none of them links fails
+/// [`every_file_is_linked`].
+static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
+    let phold = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
+    [pdes::kernels(&phold).unwrap()].into_iter().flatten().collect()
+});
+
+/// An entry point with its overrides replaced by their values: what wgpu hands to a back end.
+struct Shader {
+    name: String,
+    entry: String,
+    program: &'static Program,
+    module: Module,
+    info: ModuleInfo,
+}
+
+/// Every entry point of every program.
+fn shaders() -> impl Iterator<Item = Shader> {
+    KERNELS.iter().flat_map(|(program, constants)| {
+        let module = program.module();
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module).unwrap();
+        let constants: PipelineConstants =
+            constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        module.entry_points.iter().map(move |entry| {
+            let name = format!("{}::{} {constants:?}", program.name(), entry.name);
+            let point = Some((entry.stage, entry.name.as_str()));
+            let (module, info) = process_overrides(module, &info, point, &constants)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            let entry = entry.name.clone();
+            Shader { name, entry, program, module: module.into_owned(), info: info.into_owned() }
+        })
+    })
+}
+
+/// Translates every entry point and reports all that fail.
+fn check(translate: impl Fn(&Shader) -> Result<(), String>) {
+    let failures: Vec<_> = shaders()
+        .filter_map(|shader| translate(&shader).err().map(|error| format!("{}: {error}", shader.name)))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_file_is_linked() {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => walk(&path, found),
+                false => found.push(path.canonicalize().unwrap()),
+            }
+        }
+    }
+    let mut missing = Vec::new();
+    walk(Path::new("shaders"), &mut missing);
+    assert!(!missing.is_empty());
+    for (program, _) in KERNELS.iter() {
+        let lines = 1..=u32::try_from(program.text().lines().count()).unwrap();
+        let names: BTreeSet<_> = lines.filter_map(|line| Some(program.origin(line)?.0)).collect();
+        let files: Vec<_> = names.iter().map(|name| Path::new(name).canonicalize().unwrap()).collect();
+        missing.retain(|file| !files.contains(file));
+    }
+    assert!(missing.is_empty(), "in no program of KERNELS: {missing:?}");
+}
+
+#[test]
+fn kernels_translate_to_spirv() {
+    use naga::back::spv;
+    check(|shader| {
+        let subgroups = shader.program.features().contains(Features::SUBGROUP);
+        let options = spv::Options {
+            lang_version: if subgroups { (1, 3) } else { (1, 0) }, // Vulkan 1.1 and 1.0
+            fake_missing_bindings: true,                           // wgpu gives them
+            ..Default::default()
+        };
+        let point =
+            spv::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: shader.entry.clone() };
+        let words = spv::write_vec(&shader.module, &shader.info, &options, Some(&point));
+        words.map(|words| assert_eq!(words[0], 0x0723_0203)).map_err(|error| error.to_string())
+    });
+}
+
+#[test]
+fn kernels_translate_to_msl() {
+    use naga::back::msl;
+    check(|shader| {
+        let options =
+            msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
+        let point = msl::PipelineOptions {
+            entry_point: Some((ShaderStage::Compute, shader.entry.clone())),
+            ..Default::default()
+        };
+        let (_, reflection) = msl::write_string(&shader.module, &shader.info, &options, &point)
+            .map_err(|error| error.to_string())?;
+        reflection
+            .entry_point_names
+            .into_iter()
+            .try_for_each(|name| name.map(drop))
+            .map_err(|e| e.to_string())
+    });
+}
+
+#[test]
+fn kernels_translate_to_hlsl() {
+    use naga::back::hlsl::{Options, PipelineOptions, ShaderModel, Writer};
+    check(|shader| {
+        // Every Windows brings a compiler for 5.1, which wgpu falls back to.
+        let shader_model =
+            if shader.program.features().is_empty() { ShaderModel::V5_1 } else { ShaderModel::V6_0 };
+        let options = Options { shader_model, ..Default::default() };
+        let point = PipelineOptions { entry_point: Some((ShaderStage::Compute, shader.entry.clone())) };
+        let mut text = String::new();
+        let reflection = Writer::new(&mut text, &options, &point)
+            .write(&shader.module, &shader.info, None)
+            .map_err(|error| error.to_string())?;
+        reflection
+            .entry_point_names
+            .into_iter()
+            .try_for_each(|name| name.map(drop))
+            .map_err(|e| e.to_string())
+    });
+}
+
+#[test]
+fn kernels_translate_to_glsl() {
+    use naga::back::glsl::{Error, Options, PipelineOptions, Version, Writer};
+    check(|shader| {
+        let options = Options { version: Version::new_gles(310), ..Default::default() };
+        let point = PipelineOptions {
+            shader_stage: ShaderStage::Compute,
+            entry_point: shader.entry.clone(),
+            multiview: None,
+        };
+        let mut text = String::new();
+        let result = Writer::new(
+            &mut text,
+            &shader.module,
+            &shader.info,
+            &options,
+            &point,
+            naga::proc::BoundsCheckPolicies::default(),
+        )
+        .and_then(|mut writer| writer.write());
+        // naga writes no 64-bit integers in GLSL, and wgpu offers none on OpenGL. A kernel of a program with them may do without.
+        let narrow = Capabilities::all() - Capabilities::SHADER_INT64;
+        let wide = Validator::new(ValidationFlags::all(), narrow).validate(&shader.module).is_err();
+        match result {
+            Err(Error::UnsupportedScalar(scalar)) if wide && scalar.width == 8 => Ok(()),
+            Ok(_) if wide => Err("naga writes 64-bit integers now: no longer expect it to fail".to_owned()),
+            result => result.map(drop).map_err(|error| error.to_string()),
+        }
+    });
+}
+
+#[test]
+fn kernels_without_features_fit_the_default_limits_of_webgpu() {
+    let limits = wgpu::Limits::default();
+    check(|shader| {
+        if !shader.program.features().is_empty() {
+            return Ok(());
+        }
+        let module = &shader.module;
+        let workgroup: u32 = module
+            .global_variables
+            .iter()
+            .filter(|(_, variable)| variable.space == AddressSpace::WorkGroup)
+            .map(|(_, variable)| module.types[variable.ty].inner.size(module.to_ctx()).next_multiple_of(16))
+            .sum();
+        // A pipeline's layout holds all that its program declares, used or not.
+        let declared = shader.program.module().global_variables.iter();
+        let storage =
+            declared.filter(|(_, variable)| matches!(variable.space, AddressSpace::Storage { .. })).count();
+        let [x, y, z] = module.entry_points[0].workgroup_size;
+        for (what, used, limit) in [
+            ("bytes of workgroup memory", workgroup, limits.max_compute_workgroup_storage_size),
+            ("storage buffers", u32::try_from(storage).unwrap(), limits.max_storage_buffers_per_shader_stage),
+            ("invocations in a workgroup", x * y * z, limits.max_compute_invocations_per_workgroup),
+        ] {
+            if used > limit {
+                return Err(format!("{used} {what}, and the limit is {limit}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Tint is the compiler of Chrome: stricter than naga, above all about barriers in non-uniform control flow.
+#[test]
+fn tint_accepts_kernels() {
+    if Command::new("tint").arg("--help").output().is_err() {
+        // Past the test runner, which hides what a passing test prints.
+        writeln!(std::io::stderr(), "not checked with tint, which is not on the PATH").unwrap();
+        return;
+    }
+    let mut failures = String::new();
+    for (number, (program, _)) in KERNELS.iter().enumerate() {
+        if program.features().contains(Features::SHADER_INT64) {
+            continue; // not in WebGPU
+        }
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kernel_{number}.wgsl"));
+        std::fs::write(&file, program.standard_text()).unwrap();
+        let output = Command::new("tint").args(["--format", "wgsl"]).arg(&file).output().unwrap();
+        if !output.status.success() {
+            failures += &format!("{}: {}\n", program.name(), String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
