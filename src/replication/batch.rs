@@ -99,8 +99,7 @@ impl<O: Pod> Batch<O> {
         points: &Buffer<P>,
         work: Work,
     ) -> Result<Self, ReplicationError> {
-        // Its header is 16 bytes, and its alignment that of the state, 16 at the most.
-        let saved_bytes = (16 + u64::from(schema.state.bytes)).next_multiple_of(16);
+        let saved_bytes = u64::from(schema.saved_bytes);
         let widest = saved_bytes.max(size_of::<O>() as u64);
         let fitting = u32::try_from(gpu.max_buffer_bytes() / widest).unwrap_or(u32::MAX);
         let work = Work { jobs: work.jobs.min(fitting), ..work };
@@ -289,5 +288,37 @@ impl<O: Pod> Batch<O> {
         let outcomes = Download::new(gpu, "replications: outcomes", self.outcomes.raw().size())?;
         outcomes.record(encoder, self.outcomes.raw(), 0);
         Ok([results, outcomes])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+    use crate::models::Pi;
+    use crate::replication::schema::link;
+    use crate::shaders;
+
+    #[test]
+    fn the_host_lays_work_out_as_wgsl_does() {
+        let engine = ["replication/thread.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+        let layout = link(&Pi, &engine).unwrap().layout("JobWork").unwrap();
+        let wgsl: Vec<_> =
+            layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
+        let host = [
+            ("seed", offset_of!(Work, seed)),
+            ("first_replication", offset_of!(Work, first_replication)),
+            ("replications", offset_of!(Work, replications)),
+            ("first", offset_of!(Work, first)),
+            ("jobs", offset_of!(Work, jobs)),
+            ("steps", offset_of!(Work, steps)),
+            ("max_steps", offset_of!(Work, max_steps)),
+            ("common_numbers", offset_of!(Work, common_numbers)),
+            ("antithetic", offset_of!(Work, antithetic)),
+            ("unused", offset_of!(Work, unused)),
+        ];
+        assert_eq!(wgsl, host);
+        assert_eq!(layout.bytes as usize, size_of::<Work>());
     }
 }

@@ -13,6 +13,8 @@ pub struct Schema {
     pub state: StructLayout,
     /// `struct Output`: the columns.
     pub output: StructLayout,
+    /// Bytes of `JobSaved`: what the engine keeps of a replication between slices.
+    pub(super) saved_bytes: u32,
 }
 
 /// What a model's file must declare: keyword, name, declaration.
@@ -45,7 +47,8 @@ impl Schema {
         };
         sized("Params", &params, size_of::<M::Params>())?;
         sized("Output", &output, size_of::<M::Output>())?;
-        Ok(Self { params, state, output })
+        let saved = program.layout("JobSaved").expect("the engine's files declare it, and they link");
+        Ok(Self { params, state, output, saved_bytes: saved.bytes })
     }
 }
 
