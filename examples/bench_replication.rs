@@ -146,7 +146,7 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     let mut engine = engine(gpu, model, Mapping::Auto, None)?;
     print!("  {:34}", "auto, all of Engine::run");
     for replications in sizes {
-        if f64::from(replications) > 64.0 * 1024.0 && gpu.info().device_type == wgpu::DeviceType::Cpu {
+        if replications > 1024 && gpu.info().device_type == wgpu::DeviceType::Cpu {
             break;
         }
         engine.run(&params, &experiment(replications))?;
@@ -174,7 +174,11 @@ fn row(gpu: &Gpu, engine: &mut Engine<Mm1>, params: &Mm1Params, sizes: &[u32]) -
                 (last, at) = (seconds, f64::from(replications));
                 print!("{:>10.3}", f64::from(params.clients) * at / seconds / 1e9);
             }
-            None => print!("{:>10}", "-"),
+            None => {
+                // Larger ones would take longer.
+                last = f64::INFINITY;
+                print!("{:>10}", "-");
+            }
         }
     }
     println!();
@@ -207,13 +211,21 @@ fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) 
                     best[kind] = best[kind].min(seconds);
                     print!("{:>9.1}", seconds * 1e6);
                 }
-                None => print!("{:>9}", "-"),
+                None => {
+                    last = f64::INFINITY;
+                    print!("{:>9}", "-");
+                }
             }
         }
         println!();
     }
     print!("  {:12}", "thread/warp");
-    best.iter().for_each(|[thread, warp]| print!("{:>9.2}", thread / warp));
+    for [thread, warp] in best {
+        match (thread / warp).is_normal() {
+            true => print!("{:>9.2}", thread / warp),
+            false => print!("{:>9}", "-"),
+        }
+    }
     println!();
     Ok(())
 }
