@@ -14,5 +14,6 @@ pub mod pdes;
 pub mod primitives;
 pub mod queue;
 pub mod random;
+pub mod replication;
 mod shaders;
 pub mod time;

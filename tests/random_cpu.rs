@@ -1,6 +1,6 @@
 //! The room `random` on the host: known answers, accuracy, goodness of fit.
 
-use eventhorizon::random::{Stream, exponential_unit, philox4x32};
+use eventhorizon::random::{Stream, exponential_short, exponential_unit, philox4x32};
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -185,6 +185,25 @@ proptest! {
             let value = stream.below(n);
             prop_assert!(value < n || (n == 0 && value == 0));
         }
+    }
+
+    #[test]
+    fn blocks_are_the_draws_and_complements_their_complements(seed: u64, owner: u32, index: u64, start: u32) {
+        let mut drawn = Stream::new(seed, owner, index);
+        drawn.seek((start.div_ceil(4) % (1 << 30)) * 4);
+        let mut blocks = Stream::new(seed, owner, index).complement();
+        blocks.seek(start);
+        let block = blocks.draw_block();
+        prop_assert_eq!(block.map(|word| !word), [0; 4].map(|_| drawn.draw()));
+        prop_assert_eq!(blocks.position(), drawn.position());
+        prop_assert_eq!(!blocks.draw(), drawn.draw());
+    }
+
+    #[test]
+    fn short_exponentials_are_exponentials(seed: u64, mean in 0u32..=1 << 27) {
+        let mut stream = Stream::new(seed, 0, 0);
+        let word = stream.clone().draw();
+        prop_assert_eq!(u64::from(exponential_short(word, mean)), stream.exponential(Ticks::new(mean.into())).get());
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
-use eventhorizon::random::{Stream, exponential_unit, philox4x32};
+use eventhorizon::random::{Stream, exponential_short, exponential_unit, philox4x32};
 use eventhorizon::time::Ticks;
 
 /// As in `wgsl/random_probe.wgsl`.
@@ -135,6 +135,26 @@ fn streams_draw_the_same_words_from_any_position() {
         expected[DRAWS] = stream.position();
         expected
     });
+}
+
+#[test]
+fn whole_blocks_and_complements_are_the_hosts() {
+    let starts = [0, 1, 2, 3, 4, 5, 1000, 0x8000_0001, u32::MAX - 4, u32::MAX - 3, u32::MAX - 2, u32::MAX];
+    check("probe_block", &starts.map(|start| [start]), |number, &[start]| {
+        let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0).complement();
+        stream.seek(start);
+        let [a, b, c, d] = stream.draw_block();
+        let (position, word) = (stream.position(), stream.draw());
+        let [first, second, third, fourth] = stream.block(0);
+        [a, b, c, d, position, word, first, second, third, fourth]
+    });
+}
+
+#[test]
+fn short_exponentials_are_the_hosts() {
+    let means = [0, 1, 2, 3, 1000, 1 << 20, (1 << 20) + 1, 83_886_080, (1 << 27) - 1, 1 << 27];
+    let cases: Vec<_> = words(2000).iter().flat_map(|&word| means.map(|mean| [word, mean])).collect();
+    check("probe_exponential_short", &cases, |_, &[word, mean]| [exponential_short(word, mean)]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // Random variates from the invocation's stream, in integer arithmetic only: WGSL's log may be 3 ULP off, and
 // the same seed must give the same bits on every device. The Rust twins are in `random`.
 //
-// Functions: draw_below, exponential_unit, draw_exponential (exponential_fold and add_word are helpers).
+// Functions: draw_below, exponential_unit, exponential_short, draw_exponential (exponential_fold and add_word are helpers).
 //
 // import: random/stream.wgsl
 // import: time/ticks.wgsl
@@ -78,6 +78,14 @@ fn exponential_unit(word: u32) -> vec2<u32> {
     let ln2_low = n * 0xbe8eu;
     let ln2_high = n * 0x058b90bfu + (ln2_low >> 16u);
     return add_word(vec2<u32>(low, (high >> 5u) + ln2_high), ln2_low << 16u);
+}
+
+// draw_exponential for a mean of at most 2^27 ticks, from a word that was drawn before: the same ticks, and they fit a
+// word, because no variate is as long as 23 means.
+fn exponential_short(word: u32, mean: u32) -> u32 {
+    let e = exponential_unit(word);
+    let ticks = add_word(mul_wide(e.y, mean), mul_wide(e.x, mean).y);
+    return (ticks.x >> 27u) | (ticks.y << 5u);
 }
 
 // An exponential variate of the given mean, both in ticks, rounded down: half a tick below the mean on

@@ -41,6 +41,15 @@ impl Pace {
         let next = fitting.clamp(1.0, cap) as u32;
         self.units = next;
     }
+
+    /// Takes in that the driver did not stand a submission of `units` units: never again more than half as many.
+    /// False if it was one unit.
+    #[must_use]
+    pub fn halve(&mut self, units: u32) -> bool {
+        self.max = (units / 2).max(1);
+        self.units = self.units.min(self.max);
+        units > 1
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +72,20 @@ mod tests {
         let mut pace = Pace::new(1000);
         pace.record(1000, Duration::from_millis(1));
         pace.record(pace.units(), Duration::from_secs(100));
+        assert_eq!(pace.units(), 1);
+    }
+
+    #[test]
+    fn what_the_driver_did_not_stand_is_halved_for_good() {
+        let mut pace = Pace::new(1000);
+        for _ in 0..10 {
+            pace.record(pace.units(), Duration::ZERO);
+        }
+        assert!(pace.halve(pace.units()));
+        pace.record(pace.units(), Duration::ZERO);
+        assert_eq!(pace.units(), 500);
+        assert!(pace.halve(2));
+        assert!(!pace.halve(pace.units()));
         assert_eq!(pace.units(), 1);
     }
 

@@ -35,6 +35,17 @@ impl Stream {
     }
 }
 
+/// [`Stream::exponential`] for a mean of at most 2^27 ticks, from a word that was drawn before: the same ticks,
+/// and they fit a word, because no variate is as long as 23 means. WGSL: `exponential_short`.
+///
+/// # Panics
+/// If the mean is longer.
+pub fn exponential_short(word: u32, mean: u32) -> u32 {
+    assert!(mean <= 1 << 27, "a mean of {mean} ticks is longer than 2^27");
+    let ticks = (u128::from(exponential_unit(word)) * u128::from(mean)) >> 59;
+    u32::try_from(ticks).expect("23 * 2^27 is below 2^32")
+}
+
 /// -ln(u) for u = (2 `word` + 1) / 2^33, in units of 2^-59: an exponential variate of mean 1.
 ///
 /// Over all 2^32 words, against `f64`: the largest relative error is 1.17e-9 (2^-29.67), at the word

@@ -24,7 +24,7 @@ mod distributions;
 mod philox;
 mod stream;
 
-pub use distributions::exponential_unit;
+pub use distributions::{exponential_short, exponential_unit};
 pub use philox::philox4x32;
 pub use stream::Stream;
 

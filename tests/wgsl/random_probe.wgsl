@@ -57,6 +57,33 @@ fn probe_stream(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + DRAWS] = stream_position();
 }
 
+// in: first draw; out: a block (4), position, the word after it, the block (4) that holds draw 0. The stream is the complement of
+// (SEED, owner = case, index = 0).
+@compute @workgroup_size(64)
+fn probe_block(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= arrayLength(&input) { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    stream_complement();
+    stream_seek(input[id.x]);
+    let o = id.x * 10u;
+    let block = draw_block();
+    let first = stream_block(0u);
+    for (var k = 0u; k < 4u; k++) {
+        output[o + k] = block[k];
+        output[o + 6u + k] = first[k];
+    }
+    output[o + 4u] = stream_position();
+    output[o + 5u] = draw();
+}
+
+// in: word, mean; out: ticks.
+@compute @workgroup_size(64)
+fn probe_exponential_short(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x * 2u;
+    if i + 2u > arrayLength(&input) { return; }
+    output[id.x] = exponential_short(input[i], input[i + 1u]);
+}
+
 // in: n; out: DRAWS variates, position after them. The stream is (SEED, owner = case, index = 0).
 @compute @workgroup_size(64)
 fn probe_below(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -1,0 +1,248 @@
+//! Checks every model in every mapping against its Rust twin on the present adapter, then times the mappings.
+//!
+//! `cargo run --release --example bench_replication` takes about a minute on a large device. Times are of the device: many runs in one
+//! submission, the wall clock around submit and wait, median of five, divided by the runs.
+
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::time::Instant;
+
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
+use eventhorizon::replication::{
+    CpuEngine, Design, Engine, Experiment, Mapping, Model, ReplicationError, Twin,
+};
+
+/// What one run may take; larger sizes are left out where the smaller ones say that they would take longer.
+fn most(gpu: &Gpu) -> f64 {
+    match gpu.info().device_type {
+        wgpu::DeviceType::Cpu => 0.05,
+        _ => 1.5,
+    }
+}
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn experiment(replications: u32) -> Experiment {
+    Experiment::new(Design::default(), replications, 2011)
+}
+
+/// An engine without run-time checks, as the library's own kernels run.
+fn engine<M: Model>(
+    gpu: &Gpu,
+    model: M,
+    mapping: Mapping,
+    lanes: Option<u32>,
+) -> Result<Engine<M>, ReplicationError> {
+    let engine = Engine::new(gpu, model)?.with_mapping(mapping);
+    let engine = match lanes {
+        Some(lanes) => engine.with_lanes(lanes),
+        None => engine,
+    };
+    // SAFETY: the models of the library index their arrays by constants or below a constant, their loops count to one, and
+    // `draw_below` divides by n only where n is above 0.
+    Ok(unsafe { engine.trusted() })
+}
+
+fn verify<M: Twin + Copy + Sync>(
+    gpu: &Gpu,
+    name: &str,
+    model: M,
+    params: M::Params,
+    mappings: &[Mapping],
+) -> Outcome<()> {
+    let cpu = CpuEngine::new(model)?.run(&params, &experiment(300))?;
+    let mut seen = Vec::new();
+    for features in [wgpu::Features::empty(), wgpu::Features::SHADER_INT64, wgpu::Features::SUBGROUP] {
+        for &mapping in mappings {
+            let results =
+                engine(&gpu.without(features), model, mapping, None)?.run(&params, &experiment(300))?;
+            let same = bytemuck::cast_slice::<_, u8>(&results.outputs)
+                == bytemuck::cast_slice::<_, u8>(&cpu.outputs)
+                && results.fingerprint == cpu.fingerprint;
+            if !same {
+                return Err(
+                    format!("{name}, {mapping}, without {features:?}: not the bits of the twin").into()
+                );
+            }
+            seen.push(format!("{mapping}"));
+        }
+    }
+    println!("  {name:9} fingerprint {:016x}: {} runs are the twin's bits", cpu.fingerprint, seen.len());
+    Ok(())
+}
+
+/// Seconds of one run of an experiment on the device; none where it would take too long.
+fn time<M: Model>(
+    gpu: &Gpu,
+    engine: &mut Engine<M>,
+    params: &M::Params,
+    replications: u32,
+    guess: f64,
+) -> Outcome<Option<f64>> {
+    if guess > most(gpu) {
+        return Ok(None);
+    }
+    let mut batch = engine.batch(params, &experiment(replications))?;
+    if batch.len() < replications {
+        return Ok(None);
+    }
+    batch.set_steps(gpu, u32::MAX)?;
+    let run = |times: u32| -> Outcome<f64> {
+        let begun = Instant::now();
+        let mut encoder = gpu.encoder("bench");
+        for _ in 0..times {
+            batch.reset(&mut encoder);
+            batch.record(&mut encoder);
+        }
+        gpu.wait(gpu.submit(encoder)?)?;
+        Ok(begun.elapsed().as_secs_f64())
+    };
+    let once = run(1)?.min(run(1)?);
+    if batch.running().read(gpu)? != [0, 0] {
+        // llvmpipe cuts long loops.
+        return Ok(None);
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 200")]
+    let times = (0.03 / once).clamp(1.0, 200.0) as u32;
+    let mut samples = Vec::new();
+    for _ in 0..if once > 0.3 { 1 } else { 5 } {
+        samples.push(run(times)? / f64::from(times));
+    }
+    samples.sort_by(f64::total_cmp);
+    Ok(Some(samples[samples.len() / 2]))
+}
+
+fn mm1(gpu: &Gpu) -> Outcome<()> {
+    let model = Mm1::default();
+    let params = model.params(0.8, 1.0, 10_000)?;
+    let sizes = [64_u32, 1024, 32_768, 1_048_576];
+    println!("\nM/M/1, rates 0.8 and 1.0, 10,000 clients: 1e9 clients per second at so many replications");
+    println!("  {:34}{:>10}{:>10}{:>10}{:>10}", "mapping, invocations", 64, 1024, 32_768, 1_048_576);
+    let plain = gpu.without(wgpu::Features::SHADER_INT64);
+    let bare = gpu.without(wgpu::Features::SHADER_INT64 | wgpu::Features::SUBGROUP);
+    let mut rows = Vec::new();
+    for lanes in [32, 64, 128, 256] {
+        rows.push((Mapping::Thread, lanes, gpu, ""));
+    }
+    for lanes in [32, 64, 128, 256] {
+        rows.push((Mapping::Cooperative, lanes, gpu, ""));
+    }
+    for lanes in [32, 128] {
+        rows.push((Mapping::Warp, lanes, gpu, ""));
+    }
+    rows.push((Mapping::Thread, 64, &plain, ", no int64"));
+    rows.push((Mapping::Cooperative, 64, &plain, ", no int64"));
+    rows.push((Mapping::Cooperative, 64, &bare, ", no subgroups"));
+    for (mapping, lanes, gpu, note) in rows {
+        let mut engine = engine(gpu, model, mapping, Some(lanes))?;
+        print!("  {:34}", format!("{mapping} {lanes}{note}"));
+        row(gpu, &mut engine, &params, &sizes)?;
+    }
+    let mut checked = Engine::new(gpu, model)?.with_mapping(Mapping::Thread).with_lanes(64);
+    print!("  {:34}", "thread 64, checked");
+    row(gpu, &mut checked, &params, &sizes)?;
+    // The whole of `Engine::run` but its first time: buffers, submission, readback, statistics.
+    let mut engine = engine(gpu, model, Mapping::Auto, None)?;
+    print!("  {:34}", "auto, all of Engine::run");
+    for replications in sizes {
+        if replications > 1024 && gpu.info().device_type == wgpu::DeviceType::Cpu {
+            break;
+        }
+        engine.run(&params, &experiment(replications))?;
+        let begun = Instant::now();
+        engine.run(&params, &experiment(replications))?;
+        let clients = f64::from(params.clients) * f64::from(replications);
+        print!("{:>10.3}", clients / begun.elapsed().as_secs_f64() / 1e9);
+    }
+    println!();
+    let cpu = CpuEngine::new(model)?;
+    let begun = Instant::now();
+    cpu.run(&params, &experiment(64))?;
+    println!("  {:34}{:>10.3}", "processor, all cores", 64e4 / begun.elapsed().as_secs_f64() / 1e9);
+    Ok(())
+}
+
+/// One line of the table of clients per second.
+fn row(gpu: &Gpu, engine: &mut Engine<Mm1>, params: &Mm1Params, sizes: &[u32]) -> Outcome<()> {
+    let (mut last, mut at) = (0.0, 1.0);
+    for &replications in sizes {
+        // At worst in proportion, once the device is full.
+        let guess = last * f64::from(replications) / at;
+        match time(gpu, engine, params, replications, guess)? {
+            Some(seconds) => {
+                (last, at) = (seconds, f64::from(replications));
+                print!("{:>10.3}", f64::from(params.clients) * at / seconds / 1e9);
+            }
+            None => {
+                // Larger ones would take longer.
+                last = f64::INFINITY;
+                print!("{:>10}", "-");
+            }
+        }
+    }
+    println!();
+    Ok(())
+}
+
+/// Thread-level against warp-level parallelism, as in the paper's Figure 7.
+fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) -> Outcome<()> {
+    println!("\n{title}: microseconds per run");
+    let mut table = vec![("thread 32", Mapping::Thread, 32), ("thread 64", Mapping::Thread, 64)];
+    table.extend([
+        ("warp 32", Mapping::Warp, 32),
+        ("warp 64", Mapping::Warp, 64),
+        ("warp 128", Mapping::Warp, 128),
+    ]);
+    let sizes = [20, 64, 100, 200, 400, 700, 1000, 4000, 20_000];
+    print!("  {:12}", "");
+    sizes.iter().for_each(|size| print!("{size:>9}"));
+    println!();
+    let mut best: Vec<[f64; 2]> = vec![[f64::INFINITY; 2]; sizes.len()];
+    for (name, mapping, lanes) in table {
+        let mut engine = engine(gpu, model, mapping, Some(lanes))?;
+        print!("  {name:12}");
+        let mut last = 0.0;
+        for (best, replications) in best.iter_mut().zip(sizes) {
+            match time(gpu, &mut engine, &params, replications, last * 5.0)? {
+                Some(seconds) => {
+                    last = seconds;
+                    let kind = usize::from(mapping == Mapping::Warp);
+                    best[kind] = best[kind].min(seconds);
+                    print!("{:>9.1}", seconds * 1e6);
+                }
+                None => {
+                    last = f64::INFINITY;
+                    print!("{:>9}", "-");
+                }
+            }
+        }
+        println!();
+    }
+    print!("  {:12}", "thread/warp");
+    for [thread, warp] in best {
+        match (thread / warp).is_normal() {
+            true => print!("{:>9.2}", thread / warp),
+            false => print!("{:>9}", "-"),
+        }
+    }
+    println!();
+    Ok(())
+}
+
+fn main() -> Outcome<()> {
+    let gpu = Gpu::new()?;
+    println!("{gpu}");
+    println!("verified bit by bit, 300 replications, with and without 64-bit integers and subgroups:");
+    let scalar = [Mapping::Thread, Mapping::Warp];
+    let all = [Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
+    verify(&gpu, "pi", Pi, PiParams { points: 1001 }, &scalar)?;
+    verify(&gpu, "mm1", Mm1::default(), Mm1::default().params(0.8, 1.0, 3001)?, &all)?;
+    verify(&gpu, "walk", Walk, WalkParams { steps: 1000 }, &scalar)?;
+    verify(&gpu, "mmck", Mmck::default(), Mmck::default().params(3.0, 1.0, 3, 7, 1000)?, &scalar)?;
+    let workshop = WorkshopParams { jobs: 300, operation: 1 << 20 };
+    verify(&gpu, "workshop", Workshop, workshop, &scalar)?;
+    mm1(&gpu)?;
+    figure(&gpu, "Random walk, 1000 steps", Walk, WalkParams { steps: 1000 })?;
+    figure(&gpu, "Workshop, 1000 jobs", Workshop, WorkshopParams { jobs: 1000, operation: 1 << 20 })
+}

@@ -1,0 +1,241 @@
+//! What the examples `mrip_*` share: options, the run, and how it is told.
+
+#![allow(unreachable_pub, reason = "shared by examples")]
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::replication::{
+    Budget, CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Precision,
+    Stopping, Twin,
+};
+use serde_json::json;
+
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum MappingName {
+    Thread,
+    Warp,
+    Coop,
+    Auto,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Backend {
+    /// The best adapter.
+    Auto,
+    Vulkan,
+    Metal,
+    Dx12,
+    Gl,
+    /// No adapter: the Rust twin on the processor.
+    Cpu,
+}
+
+#[derive(Args)]
+pub struct Common {
+    /// Replications; with --precision, the most of them
+    #[arg(long, default_value_t = 1024)]
+    pub replications: u32,
+    /// Confidence level
+    #[arg(long, default_value_t = 0.95)]
+    pub level: f64,
+    /// Run until each half width is at most this share of its mean
+    #[arg(long)]
+    pub precision: Option<f64>,
+    #[arg(long, value_enum, default_value = "auto")]
+    pub mapping: MappingName,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[arg(long, value_enum, default_value = "auto")]
+    pub backend: Backend,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A result column with the value that theory gives, where it gives one.
+pub type Column<'a> = (&'a str, Option<f64>);
+
+/// What was run, and where.
+pub struct Told {
+    backend: String,
+    adapter: String,
+    mapping: String,
+    /// Of one replication: how much of what.
+    work: (&'static str, u32),
+    seconds: f64,
+    fingerprint: u64,
+    observations: Observations,
+    decision: Option<Decision>,
+}
+
+impl Common {
+    /// Runs the replications of one parameter point; `work` is what one of them does, for the rate.
+    pub fn run<M: Twin + Copy + Sync>(
+        &self,
+        model: M,
+        params: &M::Params,
+        columns: &[Column<'_>],
+        work: (&'static str, u32),
+    ) -> Outcome<Told> {
+        let experiment = Experiment::new(Design::default(), self.replications, self.seed);
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        if self.backend == Backend::Cpu {
+            let engine = CpuEngine::new(model)?;
+            let begun = Instant::now();
+            let (fingerprint, observations, decision) = match self.stopping() {
+                None => {
+                    let mut results = engine.run(params, &experiment)?;
+                    (results.fingerprint, results.observations.remove(0), None)
+                }
+                Some(stopping) => {
+                    let mut run = engine.run_until(params, &experiment, &stopping, &names)?;
+                    (run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
+                }
+            };
+            let seconds = begun.elapsed().as_secs_f64();
+            let (backend, adapter, mapping) = ("cpu".into(), "processor, all cores".into(), "cpu".into());
+            return Ok(Told {
+                backend,
+                adapter,
+                mapping,
+                work,
+                seconds,
+                fingerprint,
+                observations,
+                decision,
+            });
+        }
+        let gpu = self.gpu()?;
+        let mapping = match self.mapping {
+            MappingName::Thread => Mapping::Thread,
+            MappingName::Warp => Mapping::Warp,
+            MappingName::Coop => Mapping::Cooperative,
+            MappingName::Auto => Mapping::Auto,
+        };
+        let mut engine = Engine::new(&gpu, model)?.with_mapping(mapping);
+        let mut timed = self.on(&mut engine, params, &experiment, &names)?;
+        if timed.0 < 1.0 {
+            // The first run compiled the kernels, tried the mappings and learned how long slices may be: time another.
+            timed = self.on(&mut engine, params, &experiment, &names)?;
+        }
+        let (seconds, fingerprint, observations, decision) = timed;
+        let info = gpu.info();
+        Ok(Told {
+            backend: format!("{:?}", info.backend).to_lowercase(),
+            adapter: info.name.clone(),
+            mapping: engine.shape(u32::try_from(observations.replications())?).mapping.to_string(),
+            work,
+            seconds,
+            fingerprint,
+            observations,
+            decision,
+        })
+    }
+
+    #[allow(clippy::type_complexity, reason = "unpacked at once")]
+    fn on<M: Model>(
+        &self,
+        engine: &mut Engine<M>,
+        params: &M::Params,
+        experiment: &Experiment,
+        names: &[&str],
+    ) -> Outcome<(f64, u64, Observations, Option<Decision>)> {
+        let begun = Instant::now();
+        Ok(match self.stopping() {
+            None => {
+                let mut results = engine.run(params, experiment)?;
+                let seconds = begun.elapsed().as_secs_f64();
+                (seconds, results.fingerprint, results.observations.remove(0), None)
+            }
+            Some(stopping) => {
+                let mut run = engine.run_until(params, experiment, &stopping, names)?;
+                let seconds = begun.elapsed().as_secs_f64();
+                (seconds, run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
+            }
+        })
+    }
+
+    fn stopping(&self) -> Option<Stopping> {
+        let relative = self.precision?;
+        let precision = Precision { level: self.level, ..Precision::relative(relative) };
+        let budget =
+            Budget { replications: Some(self.replications.into()), time: Some(Duration::from_secs(600)) };
+        Some(Stopping::new(precision, budget))
+    }
+
+    fn gpu(&self) -> Outcome<Gpu> {
+        let name = match self.backend {
+            Backend::Auto | Backend::Cpu => return Ok(Gpu::new()?),
+            Backend::Vulkan => "vulkan",
+            Backend::Metal => "metal",
+            Backend::Dx12 => "dx12",
+            Backend::Gl => "gl",
+        };
+        // SAFETY: the program has one thread as yet.
+        unsafe { std::env::set_var("WGPU_BACKEND", name) };
+        Ok(Gpu::new()?)
+    }
+
+    /// Prints what came out.
+    #[allow(clippy::print_stdout, reason = "an example prints")]
+    pub fn tell(&self, told: &Told, columns: &[Column<'_>]) -> Outcome<()> {
+        let (unit, each) = told.work;
+        let replications = told.observations.replications();
+        #[allow(clippy::cast_precision_loss, reason = "a rate")]
+        let rate = replications as f64 * f64::from(each) / told.seconds;
+        let mut outputs = Vec::new();
+        if !self.json {
+            println!("{} ({}), mapping {}", told.adapter, told.backend, told.mapping);
+            println!(
+                "{replications} replications of {each} {unit}: {:.4} s, {rate:.3e} {unit}/s",
+                told.seconds
+            );
+            println!("{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory");
+        }
+        for (name, theory) in columns {
+            let summary = told.observations.summary(name, self.level)?;
+            let half_width = summary.interval.map(|interval| interval.half_width);
+            if !self.json {
+                let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
+                let (mean, half, theory) = (number(summary.mean), number(half_width), number(*theory));
+                println!("{name:18}{mean:>14}{half:>14}{theory:>14}");
+            }
+            outputs.push(json!({
+                "name": name, "mean": summary.mean, "half_width": half_width, "theory": theory,
+            }));
+        }
+        let failed = told.observations.failures().len();
+        if self.json {
+            let mut object = json!({
+                "backend": told.backend,
+                "adapter": told.adapter,
+                "mapping": told.mapping,
+                "replications": replications,
+                "failed": failed,
+                "seconds": told.seconds,
+                "fingerprint": format!("{:016x}", told.fingerprint),
+                "stopped": told.decision.map(|decision| format!("{decision:?}")),
+                "outputs": outputs,
+            });
+            object[unit] = each.into();
+            object[format!("{unit}_per_second")] = rate.into();
+            println!("{object:#}");
+            return Ok(());
+        }
+        println!("fingerprint {:016x}", told.fingerprint);
+        if let Some(decision) = told.decision {
+            println!("stopped: {decision:?}");
+        }
+        for failure in told.observations.failures().take(10) {
+            println!("replication {} failed: {}", failure.replication, failure.cause);
+        }
+        if failed > 10 {
+            println!("and {} more", failed - 10);
+        }
+        Ok(())
+    }
+}

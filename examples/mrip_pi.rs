@@ -1,0 +1,27 @@
+//! Many replications of Monte Carlo pi, with a confidence interval. The first model of Passerat-Palmbach et al., "Warp-Level
+//! Parallelism" (ESM 2011).
+//!
+//! `cargo run --release --example mrip_pi -- --replications 4096`
+
+mod mrip;
+
+use clap::Parser;
+use eventhorizon::models::{Pi, PiParams};
+
+#[derive(Parser)]
+#[command(about = "Monte Carlo pi, replications in parallel")]
+struct Options {
+    #[command(flatten)]
+    common: mrip::Common,
+    /// Points per replication
+    #[arg(long, default_value_t = 100_000)]
+    points: u32,
+}
+
+fn main() -> mrip::Outcome<()> {
+    let options = Options::parse();
+    let points = options.points;
+    let columns = [("pi", Some(std::f64::consts::PI))];
+    let told = options.common.run(Pi, &PiParams { points }, &columns, ("points", points))?;
+    options.common.tell(&told, &columns)
+}

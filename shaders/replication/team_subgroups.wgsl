@@ -1,0 +1,76 @@
+// The scan of a team with subgroups: within each by shuffles, then over their totals in workgroup memory. The same function as
+// in replication/team_workgroup.wgsl, for adapters whose subgroups all have the same size.
+//
+// WGSL does not say how subgroups lie in a workgroup. Lanes are numbered here: subgroups in the order in which
+// they come, invocations of a subgroup in theirs. Any numbering gives the same bits, because a lane's work depends on its
+// number alone.
+//
+// import: replication/team.wgsl
+// requires: subgroups
+
+// Invocations per subgroup: what the adapter says is both its least and its largest size. LANES is a multiple of it.
+override SUBLANES: u32 = 32u;
+
+var<workgroup> team_next: atomic<u32>;
+// The totals of the subgroups, at the number of each one's first lane.
+var<workgroup> team_parts: array<vec4<u32>, TEAM_MOST>;
+
+// This invocation's number in its subgroup.
+var<private> team_sublane: u32;
+
+struct TeamScan {
+    // The lanes before this one, combined in their order.
+    before: vec4<u32>,
+    // All lanes.
+    total: vec4<u32>,
+}
+
+fn team_scan(mine: vec4<u32>) -> TeamScan {
+    var sum = mine;
+    for (var distance = 1u; distance < SUBLANES; distance <<= 1u) {
+        let other = subgroupShuffleUp(sum, distance);
+        if team_sublane >= distance {
+            sum = team_combine(other, sum);
+        }
+    }
+    let shifted = subgroupShuffleUp(sum, 1u);
+    var before = select(shifted, TEAM_NEUTRAL, vec4<bool>(team_sublane == 0u));
+    if SUBLANES == LANES {
+        return TeamScan(before, subgroupShuffle(sum, SUBLANES - 1u));
+    }
+    let first = team_lane - team_sublane;
+    if team_sublane == SUBLANES - 1u {
+        team_parts[first] = sum;
+    }
+    workgroupBarrier();
+    var total = TEAM_NEUTRAL;
+    var outer = TEAM_NEUTRAL;
+    for (var part = 0u; part < LANES; part += SUBLANES) {
+        if part == first {
+            outer = total;
+        }
+        total = team_combine(total, team_parts[part]);
+    }
+    // The next scan writes where this one read.
+    workgroupBarrier();
+    return TeamScan(team_combine(outer, before), total);
+}
+
+@compute @workgroup_size(LANES)
+fn team(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32, @builtin(subgroup_invocation_id) sublane: u32) {
+    if lane == 0u {
+        atomicStore(&team_next, 0u);
+    }
+    workgroupBarrier();
+    var first = 0u;
+    if sublane == 0u {
+        first = atomicAdd(&team_next, SUBLANES);
+    }
+    team_lane = subgroupBroadcastFirst(first) + sublane;
+    team_sublane = sublane;
+    let slot = group.y * groups.x + group.x;
+    if slot < job_work.jobs {
+        team_slice(slot);
+    }
+}

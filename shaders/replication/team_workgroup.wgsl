@@ -1,0 +1,45 @@
+// The scan of a team in workgroup memory, for every adapter (Hillis and Steele, "Data parallel algorithms", CACM 29(12), 1986).
+// replication/team_subgroups.wgsl is the same function for adapters with subgroups.
+//
+// import: replication/team.wgsl
+
+var<workgroup> team_parts: array<vec4<u32>, TEAM_MOST>;
+
+struct TeamScan {
+    // The lanes before this one, combined in their order.
+    before: vec4<u32>,
+    // All lanes.
+    total: vec4<u32>,
+}
+
+fn team_scan(mine: vec4<u32>) -> TeamScan {
+    team_parts[team_lane] = mine;
+    workgroupBarrier();
+    var sum = mine;
+    for (var distance = 1u; distance < LANES; distance <<= 1u) {
+        if team_lane >= distance {
+            sum = team_combine(team_parts[team_lane - distance], sum);
+        }
+        workgroupBarrier();
+        team_parts[team_lane] = sum;
+        workgroupBarrier();
+    }
+    var before = TEAM_NEUTRAL;
+    if team_lane > 0u {
+        before = team_parts[team_lane - 1u];
+    }
+    let total = team_parts[LANES - 1u];
+    // The next scan writes where this one read.
+    workgroupBarrier();
+    return TeamScan(before, total);
+}
+
+@compute @workgroup_size(LANES)
+fn team(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32) {
+    team_lane = lane;
+    let slot = group.y * groups.x + group.x;
+    if slot < job_work.jobs {
+        team_slice(slot);
+    }
+}

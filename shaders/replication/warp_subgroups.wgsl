@@ -1,0 +1,35 @@
+// One replication per subgroup, with one active invocation: warp-level parallelism, the paper's section 3. Replications never
+// diverge from each other. A workgroup has PER_GROUP replications; the first invocations of its subgroups take one after the
+// other, so that it does not matter how many subgroups there are. The host chooses PER_GROUP so that there is
+// a subgroup for each. Dispatch: job_work.jobs / PER_GROUP workgroups, rounded up.
+//
+// import: replication/job.wgsl
+// requires: subgroups
+
+override GROUP: u32 = 128u;
+override PER_GROUP: u32 = 4u;
+
+var<workgroup> warp_next: atomic<u32>;
+
+@compute @workgroup_size(GROUP)
+fn warp(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32, @builtin(subgroup_invocation_id) sublane: u32) {
+    if lane == 0u {
+        atomicStore(&warp_next, 0u);
+    }
+    workgroupBarrier();
+    let first = (group.y * groups.x + group.x) * PER_GROUP;
+    if sublane == 0u {
+        for (var round = 0u; round < PER_GROUP; round++) {
+            let taken = atomicAdd(&warp_next, 1u);
+            if taken >= PER_GROUP || first + taken >= job_work.jobs {
+                break;
+            }
+            job_slice(first + taken);
+        }
+        // Some may not have had their turn.
+        if job_loops_cut() {
+            atomicAdd(&job_running[1], 1u);
+        }
+    }
+}

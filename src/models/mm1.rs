@@ -1,0 +1,138 @@
+//! M/M/1: one server, exponential times between arrivals and of service.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::mean_ticks;
+use crate::gpu::Source;
+use crate::random::{Stream, exponential_short};
+use crate::replication::{AnalysisError, Fail, Model, Observations, Twin};
+use crate::time::{Resolution, TimeError};
+
+/// The largest mean in ticks: `MM1_LONGEST_MEAN`.
+const LONGEST_MEAN: u32 = 1 << 25;
+/// `MM1_TOO_LONG`: the clients wait for more than 2^62 ticks in all.
+const TOO_LONG: Fail = Fail(1);
+
+/// Clients arrive at a single server with exponential times between them, wait in order, and take exponential times of service.
+///
+/// Columns `idle_ticks`, `queue_ticks` and `system_ticks` are sums over the clients. Derived from them, as means per client
+/// in units of time: `idle_time` (that the server idles before a client), `time_in_queue`, `time_in_system`. The server is
+/// free at time 0, from where the first interarrival time counts.
+///
+/// Cooperative mapping: Lindley's recursion as a max-plus prefix scan. WGSL: `shaders/models/mm1.wgsl`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mm1 {
+    /// How long a tick is. The default suits means up to 32 units.
+    pub resolution: Resolution,
+}
+
+/// Factors of [`Mm1`].
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Mm1Params {
+    /// Mean time between arrivals in ticks, at most 2^25.
+    pub mean_interarrival: u32,
+    /// Mean time of service in ticks, at most 2^25.
+    pub mean_service: u32,
+    /// Clients per replication, 1 to 2^30.
+    pub clients: u32,
+}
+
+/// Columns of [`Mm1`]: sums over the clients, in ticks.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Mm1Output {
+    /// Time that the server idles before the last client.
+    pub idle_ticks: u64,
+    /// Time between arrival and start of service.
+    pub queue_ticks: u64,
+    /// Time between arrival and end of service.
+    pub system_ticks: u64,
+}
+
+impl Mm1 {
+    /// Parameters from rates per unit of time.
+    ///
+    /// # Errors
+    /// [`TimeError`] where a rate is not a positive number.
+    pub fn params(&self, arrival_rate: f64, service_rate: f64, clients: u32) -> Result<Mm1Params, TimeError> {
+        let mean_interarrival = mean_ticks(self.resolution, arrival_rate)?;
+        let mean_service = mean_ticks(self.resolution, service_rate)?;
+        Ok(Mm1Params { mean_interarrival, mean_service, clients })
+    }
+}
+
+impl Model for Mm1 {
+    type Params = Mm1Params;
+    type Output = Mm1Output;
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/mm1.wgsl")
+    }
+
+    fn team_source(&self) -> Option<Source> {
+        Some(crate::wgsl!("../../shaders/models/mm1_team.wgsl"))
+    }
+
+    fn check(&self, params: &Mm1Params) -> Result<(), String> {
+        let Mm1Params { mean_interarrival, mean_service, clients } = *params;
+        for (what, mean) in [("mean_interarrival", mean_interarrival), ("mean_service", mean_service)] {
+            if mean > LONGEST_MEAN {
+                return Err(format!(
+                    "{what} is {mean} ticks, more than {LONGEST_MEAN}; choose a resolution with fewer ticks per unit"
+                ));
+            }
+        }
+        if !(1..=1 << 30).contains(&clients) {
+            return Err(format!("clients is {clients}; choose 1 to 1073741824 (2^30)"));
+        }
+        Ok(())
+    }
+
+    fn derive(&self, params: &Mm1Params, observations: &mut Observations) -> Result<(), AnalysisError> {
+        let scale = 1.0 / (f64::from(params.clients) * f64::from(self.resolution.ticks_per_unit()));
+        observations.derive("idle_time", &["idle_ticks"], |sum| sum[0] * scale)?;
+        observations.derive("time_in_queue", &["queue_ticks"], |sum| sum[0] * scale)?;
+        observations.derive("time_in_system", &["system_ticks"], |sum| sum[0] * scale)
+    }
+}
+
+/// What a replication keeps, in ticks.
+#[derive(Debug, Default)]
+pub struct Mm1State {
+    /// Work that the next client finds, but for the time until it arrives.
+    work: u64,
+    next: u32,
+    idle: u64,
+    queue: u64,
+    service: u64,
+}
+
+impl Twin for Mm1 {
+    type State = Mm1State;
+
+    fn start(&self, _: &Mm1Params, _: &mut Stream) -> Result<Mm1State, Fail> {
+        Ok(Mm1State::default())
+    }
+
+    fn step(&self, params: &Mm1Params, state: &mut Mm1State, stream: &mut Stream) -> Result<bool, Fail> {
+        // One client; the WGSL takes two in a step.
+        let interarrival = u64::from(exponential_short(stream.draw(), params.mean_interarrival));
+        let service = u64::from(exponential_short(stream.draw(), params.mean_service));
+        let wait = state.work.saturating_sub(interarrival);
+        state.idle += interarrival.saturating_sub(state.work);
+        state.queue += wait;
+        state.service += service;
+        state.work = wait + service;
+        state.next += 1;
+        match state.queue < 1 << 62 {
+            true => Ok(state.next < params.clients),
+            false => Err(TOO_LONG),
+        }
+    }
+
+    fn finish(&self, _: &Mm1Params, state: &Mm1State) -> Result<Mm1Output, Fail> {
+        let &Mm1State { idle, queue, service, .. } = state;
+        Ok(Mm1Output { idle_ticks: idle, queue_ticks: queue, system_ticks: queue + service })
+    }
+}

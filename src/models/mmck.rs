@@ -1,0 +1,168 @@
+//! M/M/c/K: several servers, a limited room.
+
+use std::collections::VecDeque;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::mean_ticks;
+use crate::gpu::Source;
+use crate::random::{Stream, exponential_short};
+use crate::replication::{AnalysisError, Fail, Model, Observations, Twin};
+use crate::time::{Resolution, TimeError};
+
+/// `MMCK_MOST_SERVERS`
+const MOST_SERVERS: u32 = 8;
+/// `MMCK_MOST_WAITING`
+const MOST_WAITING: u32 = 24;
+/// `MMCK_TOO_LONG`: the clock or the total wait passed 2^63 ticks.
+const TOO_LONG: Fail = Fail(1);
+
+/// Clients arrive at several servers with exponential times between them; one that finds the room full is turned away, the others
+/// wait in order for the first free server and take exponential times of service.
+///
+/// Columns `turned_away`, `let_in` (clients) and `queue_ticks` (total wait). Derived from them: `blocking`, the share of
+/// arrivals that is turned away, and `time_in_queue`, the total wait per arrival in units of time (those turned away count with 0).
+///
+/// WGSL: `shaders/models/mmck.wgsl`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mmck {
+    /// How long a tick is. The default suits means up to 128 units.
+    pub resolution: Resolution,
+}
+
+/// Factors of [`Mmck`].
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct MmckParams {
+    /// Mean time between arrivals in ticks, at most 2^27.
+    pub mean_interarrival: u32,
+    /// Mean time of service in ticks, at most 2^27.
+    pub mean_service: u32,
+    /// Servers, 1 to 8.
+    pub servers: u32,
+    /// Clients in queue and service together, from `servers` to `servers` + 24.
+    pub room: u32,
+    /// Arrivals per replication, at least 1.
+    pub arrivals: u32,
+}
+
+/// Columns of [`Mmck`].
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct MmckOutput {
+    /// Clients that found the room full.
+    pub turned_away: u32,
+    /// The others.
+    pub let_in: u32,
+    /// Their total time between arrival and start of service, in ticks.
+    pub queue_ticks: u64,
+}
+
+impl Mmck {
+    /// Parameters from rates per unit of time, the service rate that of one server.
+    ///
+    /// # Errors
+    /// [`TimeError`] where a rate is not a positive number.
+    pub fn params(
+        &self,
+        arrival_rate: f64,
+        service_rate: f64,
+        servers: u32,
+        room: u32,
+        arrivals: u32,
+    ) -> Result<MmckParams, TimeError> {
+        let mean_interarrival = mean_ticks(self.resolution, arrival_rate)?;
+        let mean_service = mean_ticks(self.resolution, service_rate)?;
+        Ok(MmckParams { mean_interarrival, mean_service, servers, room, arrivals })
+    }
+}
+
+impl Model for Mmck {
+    type Params = MmckParams;
+    type Output = MmckOutput;
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/mmck.wgsl")
+    }
+
+    fn check(&self, params: &MmckParams) -> Result<(), String> {
+        let MmckParams { mean_interarrival, mean_service, servers, room, arrivals } = *params;
+        let longest = 1 << 27;
+        for (what, mean) in [("mean_interarrival", mean_interarrival), ("mean_service", mean_service)] {
+            if mean > longest {
+                return Err(format!(
+                    "{what} is {mean} ticks, more than {longest}; choose a resolution with fewer ticks per unit"
+                ));
+            }
+        }
+        if !(1..=MOST_SERVERS).contains(&servers) {
+            return Err(format!("servers is {servers}; choose 1 to {MOST_SERVERS}"));
+        }
+        if !(servers..=servers + MOST_WAITING).contains(&room) {
+            return Err(format!("room is {room}; choose {servers} to {}", servers + MOST_WAITING));
+        }
+        match arrivals {
+            0 => Err("arrivals is 0; choose at least 1".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn derive(&self, params: &MmckParams, observations: &mut Observations) -> Result<(), AnalysisError> {
+        let arrivals = f64::from(params.arrivals);
+        let ticks = f64::from(self.resolution.ticks_per_unit());
+        observations.derive("blocking", &["turned_away"], |away| away[0] / arrivals)?;
+        observations.derive("time_in_queue", &["queue_ticks"], |sum| sum[0] / (arrivals * ticks))
+    }
+}
+
+/// What a replication keeps, in ticks.
+#[derive(Debug)]
+pub struct MmckState {
+    clock: u64,
+    queue: u64,
+    next: u32,
+    turned_away: u32,
+    /// When each server is free.
+    free: Vec<u64>,
+    /// When those that wait start: the servers take them in order, so the starts never decrease.
+    starts: VecDeque<u64>,
+}
+
+impl Twin for Mmck {
+    type State = MmckState;
+
+    fn start(&self, params: &MmckParams, _: &mut Stream) -> Result<MmckState, Fail> {
+        let free = vec![0; params.servers as usize];
+        Ok(MmckState { clock: 0, queue: 0, next: 0, turned_away: 0, free, starts: VecDeque::new() })
+    }
+
+    fn step(&self, params: &MmckParams, state: &mut MmckState, stream: &mut Stream) -> Result<bool, Fail> {
+        state.clock += u64::from(exponential_short(stream.draw(), params.mean_interarrival));
+        let service = u64::from(exponential_short(stream.draw(), params.mean_service));
+        let clock = state.clock;
+        while state.starts.front().is_some_and(|&start| start <= clock) {
+            state.starts.pop_front();
+        }
+        // Of servers that are free at the same time it does not matter which.
+        let free = state.free.iter_mut().min().expect("there is a server");
+        if *free <= clock {
+            *free = clock + service;
+        } else if state.starts.len() < (params.room - params.servers) as usize {
+            state.starts.push_back(*free);
+            state.queue += *free - clock;
+            *free += service;
+        } else {
+            state.turned_away += 1;
+        }
+        state.next += 1;
+        match clock.max(state.queue) < 1 << 63 {
+            true => Ok(state.next < params.arrivals),
+            false => Err(TOO_LONG),
+        }
+    }
+
+    fn finish(&self, params: &MmckParams, state: &MmckState) -> Result<MmckOutput, Fail> {
+        let turned_away = state.turned_away;
+        Ok(MmckOutput { turned_away, let_in: params.arrivals - turned_away, queue_ticks: state.queue })
+    }
+}

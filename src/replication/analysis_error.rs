@@ -1,0 +1,223 @@
+//! What can be wrong with a design, a sample or a question asked of one.
+
+/// An error of the statistics and of the designs of experiments.
+///
+/// None of them harms anything: the run's data are as they were, and the same question may be asked again
+/// with the named value corrected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// A confidence level that is not a probability.
+    #[error("confidence level {level}: choose one above 0 and below 1, such as 0.95")]
+    Level {
+        /// The level.
+        level: f64,
+    },
+    /// A probability outside 0..=1.
+    #[error("quantile of probability {probability}: choose a probability from 0 to 1")]
+    Probability {
+        /// The probability.
+        probability: f64,
+    },
+    /// No column has this name.
+    #[error("there is no result column `{name}`; the columns are: {known}")]
+    NoColumn {
+        /// The name that was asked for.
+        name: String,
+        /// The names that exist, separated by commas.
+        known: String,
+    },
+    /// Every replication failed, or none was run: there is nothing to draw.
+    #[error("column `{name}` has no observation to draw; {failed} of {replications} replications failed")]
+    NoObservations {
+        /// The column.
+        name: String,
+        /// Replications that failed.
+        failed: u64,
+        /// Replications run.
+        replications: u64,
+    },
+    /// A plot could not be drawn.
+    #[error("the plot of `{name}` could not be drawn: {message}")]
+    Plot {
+        /// The column.
+        name: String,
+        /// The plotting library's words.
+        message: String,
+    },
+    /// Two columns of one name.
+    #[error("two result columns are called `{name}`; give one of them another name")]
+    RepeatedColumn {
+        /// The name.
+        name: String,
+    },
+    /// Columns that do not all have one value per replication.
+    #[error(
+        "column `{name}` has {got} values for {expected} replications; each column needs one per replication"
+    )]
+    ColumnLength {
+        /// The column.
+        name: String,
+        /// How many values it has.
+        got: usize,
+        /// How many replications there are.
+        expected: usize,
+    },
+    /// Bytes that are not a whole number of output structs.
+    #[error(
+        "{got} bytes are not {replications} outputs of {stride} bytes; read back the whole output buffer"
+    )]
+    OutputBytes {
+        /// The bytes at hand.
+        got: usize,
+        /// Number of replications.
+        replications: usize,
+        /// Bytes of one output, padding included.
+        stride: u32,
+    },
+    /// A field of the output struct whose type cannot be a column.
+    #[error(
+        "field `{field}` of the output struct cannot be a result column: use u32, i32, f32, or vec2<u32> for \
+         the low and high word of a 64-bit count"
+    )]
+    OutputField {
+        /// The field.
+        field: String,
+    },
+    /// A failure is reported for a replication that does not exist.
+    #[error("a failure names replication {replication}, and there are {replications}, counted from 0")]
+    FailureIndex {
+        /// The index.
+        replication: u64,
+        /// Number of replications.
+        replications: usize,
+    },
+    /// Antithetic pairs need an even number of replications.
+    #[error("{replications} replications do not form antithetic pairs; choose an even number")]
+    Odd {
+        /// Number of replications.
+        replications: u64,
+    },
+    /// Two points cannot be compared replication by replication, or one cannot be appended to the other.
+    #[error("the two sets of observations differ in {what}: {left} and {right}. Run both in the same way")]
+    Mismatch {
+        /// What differs.
+        what: &'static str,
+        /// Of the first.
+        left: String,
+        /// Of the second.
+        right: String,
+    },
+    /// A series is too short for the method.
+    #[error("{method} needs at least {needed} observations, and the series has {got}; observe for longer")]
+    ShortSeries {
+        /// The method.
+        method: &'static str,
+        /// Observations needed.
+        needed: usize,
+        /// Observations given.
+        got: usize,
+    },
+    /// The series shows no end of its warm-up.
+    #[error(
+        "the warm-up does not end within the first half of {observations} observations (MSER-5 would cut at \
+         {cut}); observe for longer"
+    )]
+    NotSettled {
+        /// Length of the series.
+        observations: usize,
+        /// Where the rule would cut, in observations.
+        cut: usize,
+    },
+    /// A value that no statistic can take in.
+    #[error("observation {index} of the series is {value}; remove it or find out how the model produced it")]
+    SeriesValue {
+        /// Its index, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A factor is named twice.
+    #[error("factor `{factor}` is named twice; keep one of them")]
+    RepeatedFactor {
+        /// The factor.
+        factor: String,
+    },
+    /// A factor without a level.
+    #[error("factor `{factor}` has no level; give it at least one value")]
+    NoLevels {
+        /// The factor.
+        factor: String,
+    },
+    /// A design that is larger than point numbers reach.
+    #[error("the design has {points} points, and at most 4294967295 can be numbered; use fewer levels")]
+    TooManyPoints {
+        /// Number of points.
+        points: u128,
+    },
+    /// A factor that the parameter struct does not have.
+    #[error("the parameter struct has no field `{factor}`; its fields are: {known}")]
+    UnknownFactor {
+        /// The factor.
+        factor: String,
+        /// Fields of the struct, separated by commas.
+        known: String,
+    },
+    /// A field of the parameter struct that no factor sets.
+    #[error("no factor sets the parameter `{field}`; add a factor of that name, or pass default parameters")]
+    MissingFactor {
+        /// The field.
+        field: String,
+    },
+    /// A field of the parameter struct whose type no factor can set.
+    #[error(
+        "parameter `{field}` is not a u32, i32, f32 or 64-bit pair (vec2<u32>), so no factor can set it; pass \
+         default parameters that hold it, or change its type"
+    )]
+    FactorType {
+        /// The field.
+        field: String,
+    },
+    /// Default parameters of the wrong size.
+    #[error(
+        "the default parameters have {got} bytes and the parameter struct has {expected}; use the model's own type"
+    )]
+    DefaultBytes {
+        /// Bytes given.
+        got: usize,
+        /// Bytes of the struct.
+        expected: u32,
+    },
+    /// A value that does not fit its parameter.
+    #[error("{place}: factor `{factor}` is {value}, {reason}")]
+    Value {
+        /// The point, and the line of the file it came from.
+        place: String,
+        /// The factor.
+        factor: String,
+        /// The value.
+        value: String,
+        /// Why it does not fit, and what would.
+        reason: &'static str,
+    },
+    /// A table of points without a row.
+    #[error("the table of points has a header and no row; add one row per point")]
+    NoPoints,
+    /// A table of points that is not CSV, or cannot be read.
+    #[error(
+        "the table of points cannot be read: {0}. It is CSV: a header of factor names, then one row per point"
+    )]
+    Csv(#[from] csv::Error),
+    /// A precision, a budget or a number of replications that no run can meet.
+    #[error("{what} is {value}; {remedy}")]
+    Setting {
+        /// The setting.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// What would do.
+        remedy: &'static str,
+    },
+}
+
+pub(crate) type Result<T> = std::result::Result<T, AnalysisError>;

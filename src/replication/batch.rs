@@ -1,0 +1,324 @@
+//! Replications on the device: their buffers, and the dispatches that take them through their slices.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use web_time::Instant;
+
+use super::results::Ended;
+use super::{Experiment, Pairing, ReplicationError, Schema, Shape};
+use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace, SLICE};
+
+/// Results of up to this size are copied along with each slice, which saves a wait after the last.
+const SMALL_RESULTS: u64 = 1 << 20;
+
+/// A trial of a mapping ends after so many slices, or when one takes a quarter of what slices should take.
+const TRIAL_SLICES: u32 = 12;
+
+/// `JobWork` in `shaders/replication/job.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Work {
+    seed: u64,
+    first_replication: u32,
+    replications: u32,
+    first: u32,
+    jobs: u32,
+    steps: u32,
+    max_steps: u32,
+    common_numbers: u32,
+    antithetic: u32,
+    unused: [u32; 2],
+}
+
+impl Work {
+    /// All replications of an experiment's points, to be cut into batches.
+    pub(super) fn new(
+        experiment: &Experiment,
+        replications: &Range<u32>,
+        points: usize,
+        max_steps: u32,
+    ) -> Self {
+        let per_point = replications.end - replications.start;
+        Self {
+            seed: experiment.seed,
+            first_replication: replications.start,
+            replications: per_point,
+            first: 0,
+            jobs: u32::try_from(points).expect("the points were counted") * per_point,
+            steps: 1,
+            max_steps,
+            common_numbers: experiment.common.into(),
+            antithetic: (experiment.pairing == Pairing::Antithetic).into(),
+            unused: [0; 2],
+        }
+    }
+
+    pub(super) fn jobs(&self) -> u32 {
+        self.jobs
+    }
+
+    /// The first jobs only.
+    pub(super) fn first(self, jobs: u32) -> Self {
+        Self { jobs: self.jobs.min(jobs), ..self }
+    }
+
+    /// What is left after so many jobs, if anything.
+    pub(super) fn after(&self, done: usize) -> Option<Self> {
+        let first = u32::try_from(done).ok().filter(|done| *done < self.jobs)?;
+        Some(Self { first, jobs: self.jobs - first, ..*self })
+    }
+}
+
+/// Replications that fit the device's memory together, with all that they need to be taken to their end.
+///
+/// [`Engine::run`](super::Engine::run) makes and drives batches itself. An application drives one where the work has to
+/// go into its own command encoder, or where its kernels read the results without a readback:
+/// [`reset`](Self::reset), then [`record`](Self::record) as often as it takes.
+#[derive(Debug)]
+pub struct Batch<O> {
+    kernel: Kernel,
+    bindings: Bindings,
+    work: Work,
+    work_buffer: Buffer<Work>,
+    /// `JobSaved` by slot, in words.
+    saved: Buffer<u32>,
+    outcomes: Buffer<[u32; 2]>,
+    results: Buffer<O>,
+    running: Buffer<u32>,
+    workgroups: u32,
+}
+
+impl<O: Pod> Batch<O> {
+    /// As many replications from job `first` on as fit.
+    pub(super) fn new<P: Pod>(
+        gpu: &Gpu,
+        kernel: &Kernel,
+        shape: Shape,
+        schema: &Schema,
+        points: &Buffer<P>,
+        work: Work,
+    ) -> Result<Self, ReplicationError> {
+        let saved_bytes = u64::from(schema.saved_bytes);
+        let widest = saved_bytes.max(size_of::<O>() as u64);
+        let fitting = u32::try_from(gpu.max_buffer_bytes() / widest).unwrap_or(u32::MAX);
+        let work = Work { jobs: work.jobs.min(fitting), ..work };
+        let jobs = u64::from(work.jobs);
+        let work_buffer = Buffer::uniform(gpu, "replications: work", &work)?;
+        let saved = Buffer::<u32>::storage(gpu, "replications: states", jobs * saved_bytes / 4)?;
+        let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
+        let results = Buffer::storage(gpu, "replications: results", jobs)?;
+        let running = Buffer::storage(gpu, "replications: running", 2)?;
+        let bindings = kernel.bind(
+            gpu,
+            &[
+                ("job_work", work_buffer.binding()),
+                ("job_points", points.binding()),
+                ("job_saved", saved.binding()),
+                ("job_outcomes", outcomes.binding()),
+                ("job_results", results.binding()),
+                ("job_running", running.binding()),
+            ],
+        )?;
+        Ok(Self {
+            kernel: kernel.clone(),
+            bindings,
+            work,
+            work_buffer,
+            saved,
+            outcomes,
+            results,
+            running,
+            workgroups: shape.workgroups(gpu, work.jobs),
+        })
+    }
+
+    /// How many replications it holds.
+    pub fn len(&self) -> u32 {
+        self.work.jobs
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.work.jobs == 0
+    }
+
+    /// One `Output` per replication, valid where [`outcomes`](Self::outcomes) says so.
+    pub fn results(&self) -> &Buffer<O> {
+        &self.results
+    }
+
+    /// (2, 0) for a replication that is done, (3, code) for one that failed; see `shaders/replication/job.wgsl`.
+    pub fn outcomes(&self) -> &Buffer<[u32; 2]> {
+        &self.outcomes
+    }
+
+    /// Two words: how many replications were not done after the last slice, and how many slices the driver cut (see
+    /// [`ReplicationError::Cut`]): those have to be run again with fewer steps. All are done when both are 0.
+    pub fn running(&self) -> &Buffer<u32> {
+        &self.running
+    }
+
+    /// Sets how many steps a slice takes, for work that is submitted later. A slice must not run for more than some tens of
+    /// milliseconds: see [`Pace`].
+    ///
+    /// # Errors
+    /// [`ReplicationError::Gpu`]
+    pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
+        self.work.steps = steps;
+        Ok(self.work_buffer.write(gpu, 0, &[self.work])?)
+    }
+
+    /// Records that all replications go back to their beginning.
+    pub fn reset(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(self.outcomes.raw(), 0, None);
+    }
+
+    /// Records a slice of every replication that is not done.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(self.running.raw(), 0, None);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        self.kernel.dispatch(&mut pass, &self.bindings, self.workgroups);
+    }
+
+    /// The most draws per second that a replication made in one of the first slices, on average over some replications: a
+    /// measure of speed that all mappings share.
+    pub(super) async fn speed(&mut self, gpu: &Gpu) -> Result<f64, ReplicationError> {
+        let mut pace = Pace::new(self.work.max_steps);
+        let (mut best, mut before) = (0.0_f64, 0.0);
+        let mut encoder = gpu.encoder("replications: trial");
+        self.reset(&mut encoder);
+        gpu.submit(encoder)?;
+        for _ in 0..TRIAL_SLICES {
+            let steps = pace.units();
+            self.set_steps(gpu, steps)?;
+            let mut encoder = gpu.encoder("replications: trial");
+            self.record(&mut encoder);
+            let running = Download::new(gpu, "replications: running", 8)?;
+            running.record(&mut encoder, self.running.raw(), 0);
+            let begun = Instant::now();
+            let submission = gpu.submit(encoder)?;
+            let left = running.finish(gpu, submission).await?;
+            let elapsed = begun.elapsed();
+            pace.record(steps, elapsed);
+            if left[4..] != [0; 4] {
+                let _ = pace.halve(steps);
+                continue;
+            }
+            let drawn = self.drawn(gpu).await?;
+            best = best.max((drawn - before) / elapsed.as_secs_f64());
+            before = drawn;
+            if left == [0; 8] || elapsed > SLICE / 4 {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Draws that some of the replications made so far.
+    async fn drawn(&self, gpu: &Gpu) -> Result<f64, ReplicationError> {
+        let stride = self.saved.len() / u64::from(self.work.jobs);
+        let some = stride * u64::from(self.work.jobs.min(64));
+        let words = self.saved.read_range(gpu, 0, some).await?;
+        let stride = usize::try_from(stride).expect("a state fits the host's memory");
+        Ok(words.iter().skip(1).step_by(stride).map(|&position| f64::from(position)).sum())
+    }
+
+    /// Takes all replications from the beginning to their end.
+    pub(super) async fn finish(
+        &mut self,
+        gpu: &Gpu,
+        pace: &mut Pace,
+    ) -> Result<(Vec<O>, Vec<Ended>), ReplicationError> {
+        let mut fresh = true;
+        loop {
+            let steps = pace.units();
+            self.set_steps(gpu, steps)?;
+            let mut encoder = gpu.encoder("replications");
+            if fresh {
+                self.reset(&mut encoder);
+                fresh = false;
+            }
+            self.record(&mut encoder);
+            let running = Download::new(gpu, "replications: running", 8)?;
+            running.record(&mut encoder, self.running.raw(), 0);
+            let begun = Instant::now();
+            let small = self.results.raw().size() <= SMALL_RESULTS;
+            let early = match small {
+                true => Some(self.download(gpu, &mut encoder)?),
+                false => None,
+            };
+            let submission = gpu.submit(encoder)?;
+            let left = running.finish(gpu, submission.clone()).await?;
+            pace.record(steps, begun.elapsed());
+            let cut = left[4..] != [0; 4];
+            if cut && !pace.halve(steps) {
+                return Err(ReplicationError::Cut);
+            }
+            if left != [0; 8] {
+                continue;
+            }
+            let (results, outcomes) = match early {
+                Some([results, outcomes]) => {
+                    let results = results.finish(gpu, submission.clone()).await?;
+                    let outcomes = outcomes.finish(gpu, submission).await?;
+                    let jobs = self.work.jobs as usize;
+                    let whole = |bytes: &[u8], size: usize| bytes[..jobs * size].to_vec();
+                    (
+                        bytemuck::pod_collect_to_vec(&whole(&results, size_of::<O>())),
+                        bytemuck::pod_collect_to_vec(&whole(&outcomes, 8)),
+                    )
+                }
+                None => {
+                    let jobs = self.work.jobs.into();
+                    (
+                        self.results.read_range(gpu, 0, jobs).await?,
+                        self.outcomes.read_range(gpu, 0, jobs).await?,
+                    )
+                }
+            };
+            let ended = outcomes.into_iter().map(Ended::from_words);
+            return Ok((results, ended.collect()));
+        }
+    }
+
+    fn download(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) -> Result<[Download; 2], GpuError> {
+        let results = Download::new(gpu, "replications: results", self.results.raw().size())?;
+        results.record(encoder, self.results.raw(), 0);
+        let outcomes = Download::new(gpu, "replications: outcomes", self.outcomes.raw().size())?;
+        outcomes.record(encoder, self.outcomes.raw(), 0);
+        Ok([results, outcomes])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+    use crate::models::Pi;
+    use crate::replication::schema::link;
+    use crate::shaders;
+
+    #[test]
+    fn the_host_lays_work_out_as_wgsl_does() {
+        let engine = ["replication/thread.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+        let layout = link(&Pi, &engine).unwrap().layout("JobWork").unwrap();
+        let wgsl: Vec<_> =
+            layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
+        let host = [
+            ("seed", offset_of!(Work, seed)),
+            ("first_replication", offset_of!(Work, first_replication)),
+            ("replications", offset_of!(Work, replications)),
+            ("first", offset_of!(Work, first)),
+            ("jobs", offset_of!(Work, jobs)),
+            ("steps", offset_of!(Work, steps)),
+            ("max_steps", offset_of!(Work, max_steps)),
+            ("common_numbers", offset_of!(Work, common_numbers)),
+            ("antithetic", offset_of!(Work, antithetic)),
+            ("unused", offset_of!(Work, unused)),
+        ];
+        assert_eq!(wgsl, host);
+        assert_eq!(layout.bytes as usize, size_of::<Work>());
+    }
+}

@@ -1,0 +1,123 @@
+//! The engine on the host: what a run means, and a run where no adapter exists.
+
+use std::ops::Range;
+
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+
+use super::results::{Ended, points};
+use super::schema::Schema;
+use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Sequential, Stopping, Twin};
+use crate::random::Stream;
+
+/// Runs replications of a model's [`Twin`], each one from its start to its end, on all cores.
+#[derive(Debug)]
+pub struct CpuEngine<M> {
+    model: M,
+    schema: Schema,
+    max_steps: u32,
+}
+
+impl<M: Twin + Sync> CpuEngine<M> {
+    /// Reads the names of factors and columns from the model's WGSL; no device is needed.
+    ///
+    /// # Errors
+    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    pub fn new(model: M) -> Result<Self, ReplicationError> {
+        let schema = Schema::of(&model)?;
+        Ok(Self { model, schema, max_steps: MAX_STEPS })
+    }
+
+    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]).
+    #[must_use]
+    pub fn with_max_steps(self, max_steps: u32) -> Self {
+        Self { max_steps, ..self }
+    }
+
+    /// Names and types of factors and columns.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Runs an experiment. Parameters that are no factor of its design are those of `params`.
+    ///
+    /// # Errors
+    /// [`ReplicationError`] where the experiment cannot be run. A replication that fails is none.
+    pub fn run(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        self.run_range(params, experiment, 0..experiment.replications)
+    }
+
+    /// Runs some replications of each point: the same as these are in any other range.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_range(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+        replications: Range<u32>,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
+        let jobs = (0_u32..).zip(&points).flat_map(|(number, point)| {
+            replications.clone().map(move |replication| (number, point, replication))
+        });
+        let jobs: Vec<_> = jobs.collect();
+        let (outputs, ended): (Vec<_>, Vec<_>) = jobs
+            .par_iter()
+            .map(|&(number, point, replication)| {
+                let key = experiment.stream(number, replication);
+                let stream = Stream::new(experiment.seed, key.point, key.replication.into());
+                let mut stream = if key.complement { stream.complement() } else { stream };
+                self.replicate(point, &mut stream)
+            })
+            .unzip();
+        Results::new(&self.model, &self.schema.output, &points, experiment, replications, outputs, &ended)
+    }
+
+    /// Runs more and more replications: see [`Engine::run_until`](super::Engine::run_until).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_until(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+        stopping: &Stopping,
+        columns: &[&str],
+    ) -> Result<Sequential, ReplicationError> {
+        Sequential::run(stopping, experiment.pairing, columns, |range| {
+            let results = self.run_range(params, experiment, range)?;
+            Ok((results.observations, results.fingerprint))
+        })
+    }
+
+    /// One replication.
+    fn replicate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, Ended) {
+        let failed = |Fail(code)| (M::Output::zeroed(), Ended::Failed(code));
+        let mut state = match self.model.start(params, stream) {
+            Ok(state) => state,
+            Err(fail) => return failed(fail),
+        };
+        for _ in 0..self.max_steps {
+            let before = stream.position();
+            let more = match self.model.step(params, &mut state, stream) {
+                Ok(more) => more,
+                Err(fail) => return failed(fail),
+            };
+            if stream.position() < before {
+                return (M::Output::zeroed(), Ended::Exhausted);
+            }
+            if !more {
+                return match self.model.finish(params, &state) {
+                    Ok(output) => (output, Ended::Done),
+                    Err(fail) => failed(fail),
+                };
+            }
+        }
+        (M::Output::zeroed(), Ended::Endless)
+    }
+}

@@ -1,0 +1,247 @@
+//! The engine on the device.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::batch::Work;
+use super::results::points;
+use super::{
+    Batch, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape, Stopping,
+};
+use crate::gpu::{Buffer, Gpu, Kernel, Pace};
+
+/// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
+pub const MAX_STEPS: u32 = 1 << 30;
+
+/// Runs replications of a [`Model`] on a device.
+#[derive(Debug)]
+pub struct Engine<M> {
+    gpu: Gpu,
+    model: M,
+    schema: Schema,
+    mapping: Mapping,
+    lanes: Option<u32>,
+    max_steps: u32,
+    trusted: bool,
+    kernels: HashMap<Shape, Kernel>,
+    /// Steps per slice that proved right, with the replications of the batch.
+    paces: HashMap<Shape, (u32, Pace)>,
+    /// The mapping that a trial found the fastest, by the binary logarithm of the number of replications.
+    fastest: HashMap<u32, Mapping>,
+}
+
+/// From this many replications on, one invocation for each fills every device that there is.
+const MANY: u32 = 1 << 17;
+/// A trial runs this many at the most: enough to fill a large device.
+const TRIAL: u32 = 1 << 14;
+
+impl<M: Model> Engine<M> {
+    /// Links the model and checks that its structs are what the contract asks for.
+    ///
+    /// # Errors
+    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    pub fn new(gpu: &Gpu, model: M) -> Result<Self, ReplicationError> {
+        let schema = Schema::of(&model)?;
+        Ok(Self {
+            gpu: gpu.clone(),
+            model,
+            schema,
+            mapping: Mapping::default(),
+            lanes: None,
+            max_steps: MAX_STEPS,
+            trusted: false,
+            kernels: HashMap::new(),
+            paces: HashMap::new(),
+            fastest: HashMap::new(),
+        })
+    }
+
+    /// The same without run-time checks in the model's WGSL.
+    ///
+    /// # Safety
+    /// Whatever its parameters are, the model's WGSL must index within its arrays, every loop must end, and no divisor may be
+    /// zero.
+    #[must_use]
+    pub unsafe fn trusted(self) -> Self {
+        Self { trusted: true, ..self }
+    }
+
+    /// The same with another mapping (default: [`Mapping::Auto`]).
+    #[must_use]
+    pub fn with_mapping(self, mapping: Mapping) -> Self {
+        Self { mapping, ..self }
+    }
+
+    /// The same with this many invocations per workgroup, where the engine would choose.
+    #[must_use]
+    pub fn with_lanes(self, lanes: u32) -> Self {
+        Self { lanes: Some(lanes), ..self }
+    }
+
+    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]). A cooperative step is longer than one of
+    /// the other mappings.
+    #[must_use]
+    pub fn with_max_steps(self, max_steps: u32) -> Self {
+        Self { max_steps, ..self }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// Names and types of factors and columns.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Runs an experiment. Parameters that are no factor of its design are those of `params`.
+    ///
+    /// # Errors
+    /// [`ReplicationError`] where the experiment cannot be run. A replication that fails is none.
+    pub fn run(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        self.run_range(params, experiment, 0..experiment.replications)
+    }
+
+    /// Runs some replications of each point: the same as these are in any other range.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_range(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        replications: Range<u32>,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        pollster::block_on(self.run_range_async(params, experiment, replications))
+    }
+
+    /// Runs more and more replications of each point until the `columns` are as precise as `stopping` asks for, or its budget
+    /// ends. Of `experiment`, the number of replications does not count.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_until(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        stopping: &Stopping,
+        columns: &[&str],
+    ) -> Result<Sequential, ReplicationError> {
+        Sequential::run(stopping, experiment.pairing, columns, |range| {
+            let results = self.run_range(params, experiment, range)?;
+            Ok((results.observations, results.fingerprint))
+        })
+    }
+
+    /// [`run_range`](Self::run_range) for browsers, where nothing may block.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn run_range_async(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        replications: Range<u32>,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
+        let work = Work::new(experiment, &replications, points.len(), self.max_steps);
+        let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
+        if self.mapping == Mapping::Auto {
+            self.try_mappings(&buffer, work).await?;
+        }
+        let shape = self.shape(work.jobs());
+        let (mut outputs, mut ended) = (Vec::new(), Vec::new());
+        while let Some(part) = work.after(outputs.len()) {
+            let mut batch = self.make(shape, &buffer, part)?;
+            let mut pace = self.pace(shape, batch.len());
+            let (some, how) = batch.finish(&self.gpu, &mut pace).await?;
+            self.paces.insert(shape, (batch.len(), pace));
+            outputs.extend(some);
+            ended.extend(how);
+        }
+        Results::new(&self.model, &self.schema.output, &points, experiment, replications, outputs, &ended)
+    }
+
+    /// The first replications of an experiment, as many as fit the device's memory together, for an application that drives
+    /// them itself.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn batch(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+    ) -> Result<Batch<M::Output>, ReplicationError> {
+        let replications = 0..experiment.replications;
+        let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
+        let work = Work::new(experiment, &replications, points.len(), self.max_steps);
+        let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
+        let shape = self.shape(work.jobs());
+        self.make(shape, &buffer, work)
+    }
+
+    /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`] means one invocation for each until
+    /// a run of about as many has tried the others.
+    pub fn shape(&self, jobs: u32) -> Shape {
+        let mapping = match self.mapping {
+            Mapping::Auto => self.fastest.get(&jobs.max(1).ilog2()).copied().unwrap_or(Mapping::Thread),
+            chosen => chosen,
+        };
+        self.sized(mapping, jobs)
+    }
+
+    fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
+        let usual = Shape::usual(&self.gpu, mapping, jobs);
+        Shape { lanes: self.lanes.unwrap_or(usual.lanes), ..usual }
+    }
+
+    /// Finds the fastest mapping for about as many replications, unless that is known.
+    async fn try_mappings(&mut self, points: &Buffer<M::Params>, work: Work) -> Result<(), ReplicationError> {
+        let jobs = work.jobs();
+        let size = jobs.max(1).ilog2();
+        if jobs >= MANY || self.fastest.contains_key(&size) {
+            return Ok(());
+        }
+        let mut candidates = vec![Mapping::Thread, Mapping::Warp];
+        if self.model.team_source().is_some() {
+            candidates.push(Mapping::Cooperative);
+        }
+        let mut best = (0.0, Mapping::Thread);
+        for mapping in candidates {
+            let mut batch = self.make(self.sized(mapping, jobs), points, work.first(TRIAL))?;
+            let speed = batch.speed(&self.gpu).await?;
+            log::debug!("{mapping}: {speed:.3e} draws per second and replication, {jobs} replications");
+            if speed > best.0 {
+                best = (speed, mapping);
+            }
+        }
+        self.fastest.insert(size, best.1);
+        Ok(())
+    }
+
+    fn make(
+        &mut self,
+        shape: Shape,
+        points: &Buffer<M::Params>,
+        work: Work,
+    ) -> Result<Batch<M::Output>, ReplicationError> {
+        if !self.kernels.contains_key(&shape) {
+            let kernel = shape.kernel(&self.gpu, &self.model, self.trusted)?;
+            self.kernels.insert(shape, kernel);
+        }
+        Batch::new(&self.gpu, &self.kernels[&shape], shape, &self.schema, points, work)
+    }
+
+    /// Goes on with the slices of the last batch of this shape, unless it was smaller: then nothing is known.
+    fn pace(&self, shape: Shape, jobs: u32) -> Pace {
+        match self.paces.get(&shape) {
+            Some((known, pace)) if *known >= jobs => pace.clone(),
+            _ => Pace::new(self.max_steps),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What can go wrong when replications are run.
+
+use super::AnalysisError;
+use crate::gpu::GpuError;
+
+/// An error of the engines of this room.
+///
+/// Nothing has been run when one is returned, unless it is [`ReplicationError::Gpu`] or
+/// [`ReplicationError::Cut`]. A replication that fails is no error: it
+/// is reported with its index among the results.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplicationError {
+    /// The device failed, or the model's WGSL does not link.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// A design, an experiment or a column is wrong.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// The model's WGSL lacks a part of the contract.
+    #[error("{file} does not declare {missing}, which a replication model needs (see `replication::Model`)")]
+    Contract {
+        /// The model's file.
+        file: String,
+        /// The declaration.
+        missing: &'static str,
+    },
+    /// A struct has bytes that belong to no field.
+    #[error(
+        "{file}: struct {name} has padding before byte {offset}. Fill it with explicit fields (such as `unused: u32`) \
+         or put the fields in another order, so that its bytes mean the same on the host and on the device"
+    )]
+    Padding {
+        /// The model's file.
+        file: String,
+        /// The WGSL struct.
+        name: &'static str,
+        /// Where the next field, or the end, lies.
+        offset: u32,
+    },
+    /// A struct of the host's is not the size of the WGSL struct.
+    #[error(
+        "{file}: struct {name} has {wgsl} bytes, and the model's Rust type {rust}. Give both the same fields"
+    )]
+    Size {
+        /// The model's file.
+        file: String,
+        /// The WGSL struct.
+        name: &'static str,
+        /// Bytes of the WGSL struct.
+        wgsl: u32,
+        /// Bytes of the Rust type.
+        rust: usize,
+    },
+    /// The model refuses its parameters.
+    #[error("point {point} of the design: {reason}")]
+    Point {
+        /// Index of the point, from 0.
+        point: usize,
+        /// The model's words.
+        reason: String,
+    },
+    /// The model offers no cooperative mapping.
+    #[error(
+        "{file} has no file for a team, so its replications cannot be mapped to one; choose thread, warp or auto"
+    )]
+    NoTeam {
+        /// The model's file.
+        file: String,
+    },
+    /// The number of invocations per workgroup does not suit the mapping.
+    #[error("workgroups of {lanes} invocations do not serve the mapping {mapping}: choose {remedy}")]
+    Lanes {
+        /// The mapping.
+        mapping: super::Mapping,
+        /// What was asked for.
+        lanes: u32,
+        /// What would do.
+        remedy: String,
+    },
+    /// The driver ends loops early, without a word: llvmpipe, Mesa's software driver, does so after 65,535 iterations of an invocation in
+    /// all its loops together. Slices are made shorter until it does not, and one step was still too long.
+    #[error(
+        "the driver ended a loop of the model early within a single step: let a step do less work (llvmpipe allows \
+         65,535 iterations), or use another adapter"
+    )]
+    Cut,
+    /// More replications than can be numbered.
+    #[error(
+        "{points} points of {replications} replications are more than 4294967295 in one run; run them in parts"
+    )]
+    TooMany {
+        /// Number of points.
+        points: usize,
+        /// Replications per point.
+        replications: u32,
+    },
+}

@@ -1,0 +1,76 @@
+//! An experiment: the points of a design times replications, and which random stream each of them draws from.
+
+use super::analysis_error::Result;
+use super::{AnalysisError, Design, Pairing};
+
+/// The points of a design, each with the same number of replications.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// The parameter points.
+    pub design: Design,
+    /// Replications per point. The two halves of an antithetic pair count as two.
+    pub replications: u32,
+    /// Seed of the whole experiment.
+    pub seed: u64,
+    /// Common random numbers: replication r draws the same numbers at every point. It makes differences
+    /// between points sharper ([`compare`](super::compare)), and makes the points depend on each other.
+    pub common: bool,
+    /// Whether replications come in antithetic pairs. This narrows the interval where the result is monotone
+    /// in the draws, and widens it where it is not.
+    pub pairing: Pairing,
+}
+
+/// The key of a replication's random numbers, besides the seed of the experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StreamKey {
+    /// The point's part of the key.
+    pub point: u32,
+    /// The replication's part of the key.
+    pub replication: u32,
+    /// Whether every 32-bit draw is complemented (`~word`): the antithetic half of a pair.
+    pub complement: bool,
+}
+
+impl Experiment {
+    /// Independent streams and independent replications.
+    pub fn new(design: Design, replications: u32, seed: u64) -> Self {
+        Self { design, replications, seed, common: false, pairing: Pairing::Independent }
+    }
+
+    /// The same with common random numbers across points.
+    pub fn with_common_random_numbers(self) -> Self {
+        Self { common: true, ..self }
+    }
+
+    /// The same in antithetic pairs.
+    pub fn with_antithetic_pairs(self) -> Self {
+        Self { pairing: Pairing::Antithetic, ..self }
+    }
+
+    /// Whether the experiment can be run; the engine asks before it starts.
+    pub fn check(&self) -> Result<()> {
+        if self.replications == 0 {
+            return Err(AnalysisError::Setting {
+                what: "the number of replications per point",
+                value: "0".into(),
+                remedy: "run at least 1, and at least 2 for an interval",
+            });
+        }
+        if self.pairing == Pairing::Antithetic && self.replications % 2 == 1 {
+            return Err(AnalysisError::Odd { replications: self.replications.into() });
+        }
+        Ok(())
+    }
+
+    /// Which stream a replication of a point draws from. It depends on neither the number of replications nor
+    /// the number of points, so that adding some never changes the earlier ones.
+    pub fn stream(&self, point: u32, replication: u32) -> StreamKey {
+        let point = if self.common { 0 } else { point };
+        match self.pairing {
+            Pairing::Independent => StreamKey { point, replication, complement: false },
+            Pairing::Antithetic => {
+                StreamKey { point, replication: replication / 2, complement: replication % 2 == 1 }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a replication model is.
+
+use bytemuck::Pod;
+
+use super::{AnalysisError, Observations};
+use crate::gpu::Source;
+use crate::random::Stream;
+
+/// A replication model: plain data and one WGSL file in plain scalar code.
+///
+/// ```wgsl
+/// struct Params { ... }                               // the factors: one value of this struct per parameter point
+/// struct State { ... }                                // what the replication keeps from step to step
+/// struct Output { ... }                               // the result columns: fields u32, i32, f32, or vec2<u32> for 64 bits
+/// fn start(state: ptr<function, State>)
+/// fn step(state: ptr<function, State>) -> bool        // one unit of work; false when the replication is finished
+/// fn finish(state: ptr<function, State>) -> Output
+/// ```
+///
+/// The functions read the parameters of their point as `params`, draw from the replication's own stream with `draw`, `draw_below`,
+/// `draw_exponential` and the others of `shaders/random/`, and end a replication without a result by `fail(code)`.
+/// What is in `State` must be all that a replication knows: module variables do not last from one time slice to the next.
+/// None of the three structs may have padding; a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
+pub trait Model {
+    /// The struct `Params`: the same fields in the same order.
+    type Params: Pod + Send + Sync;
+    /// The struct `Output`: the same fields in the same order.
+    type Output: Pod + Send + Sync;
+
+    /// The WGSL file.
+    fn source(&self) -> Source;
+
+    /// A second WGSL file with the cooperative mapping, if the model offers it: see `shaders/replication/team.wgsl`.
+    fn team_source(&self) -> Option<Source> {
+        None
+    }
+
+    /// Says what is wrong with a parameter point. Called for every point before anything runs.
+    ///
+    /// # Errors
+    /// What is wrong, for people.
+    fn check(&self, params: &Self::Params) -> Result<(), String> {
+        let _ = params;
+        Ok(())
+    }
+
+    /// Adds columns to the replications of one point: ratios, and quantities in the units of the model's users.
+    ///
+    /// # Errors
+    /// As [`Observations::derive`].
+    fn derive(&self, params: &Self::Params, observations: &mut Observations) -> Result<(), AnalysisError> {
+        let _ = (params, observations);
+        Ok(())
+    }
+}
+
+/// A model's Rust twin: the same replications on the host, bit for bit. It is the meaning of the model, so it is
+/// written for reading.
+pub trait Twin: Model {
+    /// What the replication keeps from step to step.
+    type State;
+
+    /// WGSL: `start`.
+    ///
+    /// # Errors
+    /// [`Fail`] where the WGSL calls `fail`; so with the others.
+    fn start(&self, params: &Self::Params, stream: &mut Stream) -> Result<Self::State, Fail>;
+
+    /// WGSL: `step`.
+    ///
+    /// # Errors
+    /// [`Fail`]
+    fn step(&self, params: &Self::Params, state: &mut Self::State, stream: &mut Stream)
+    -> Result<bool, Fail>;
+
+    /// WGSL: `finish`.
+    ///
+    /// # Errors
+    /// [`Fail`]
+    fn finish(&self, params: &Self::Params, state: &Self::State) -> Result<Self::Output, Fail>;
+}
+
+/// The code with which a replication fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fail(pub u32);

@@ -1,0 +1,338 @@
+//! What the replications of one parameter point gave: named columns, one value per replication.
+
+use super::AnalysisError;
+use super::analysis_error::Result;
+use crate::gpu::{FieldKind, StructLayout};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Beyond this magnitude squares leave the range of f64; such a value is no observation.
+const LARGEST: f64 = 1e150;
+
+/// One result column: the value of one field of `struct Output`, by replication.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// The field's name.
+    pub name: String,
+    /// One value per replication, the failed ones included.
+    pub values: Values,
+}
+
+/// The values of a column in the type in which the model counted them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// `u32`
+    U32(Vec<u32>),
+    /// `i32`
+    I32(Vec<i32>),
+    /// `vec2<u32>`, the low and the high word of a 64-bit count.
+    U64(Vec<u64>),
+    /// `f32`
+    F32(Vec<f32>),
+    /// A quantity that the host derived from others ([`Observations::derive`]).
+    F64(Vec<f64>),
+}
+
+impl Values {
+    /// Number of replications.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::U32(v) => v.len(),
+            Values::I32(v) => v.len(),
+            Values::U64(v) => v.len(),
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no replication.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of one replication, rounded to f64 (64-bit counts beyond 2^53 lose their last bits).
+    ///
+    /// # Panics
+    /// If there is no such replication.
+    #[allow(clippy::cast_precision_loss, reason = "said above")]
+    pub fn get(&self, replication: usize) -> f64 {
+        match self {
+            Values::U32(v) => v[replication].into(),
+            Values::I32(v) => v[replication].into(),
+            Values::U64(v) => v[replication] as f64,
+            Values::F32(v) => v[replication].into(),
+            Values::F64(v) => v[replication],
+        }
+    }
+
+    /// The exact value of one replication, where the column is of integers.
+    pub(super) fn integer(&self, replication: usize) -> Option<i128> {
+        match self {
+            Values::U32(v) => Some(v[replication].into()),
+            Values::I32(v) => Some(v[replication].into()),
+            Values::U64(v) => Some(v[replication].into()),
+            Values::F32(_) | Values::F64(_) => None,
+        }
+    }
+
+    /// Whether sums over the column are exact integer arithmetic.
+    pub fn is_integer(&self) -> bool {
+        matches!(self, Values::U32(_) | Values::I32(_) | Values::U64(_))
+    }
+
+    fn append(&mut self, more: Values) -> bool {
+        match (self, more) {
+            (Values::U32(a), Values::U32(b)) => a.extend(b),
+            (Values::I32(a), Values::I32(b)) => a.extend(b),
+            (Values::U64(a), Values::U64(b)) => a.extend(b),
+            (Values::F32(a), Values::F32(b)) => a.extend(b),
+            (Values::F64(a), Values::F64(b)) => a.extend(b),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// A replication that gave no result.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Failure {
+    /// Index of the replication within its point, from 0.
+    pub replication: u64,
+    /// Why it failed.
+    pub cause: FailureCause,
+}
+
+/// Why a replication gave no result.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FailureCause {
+    /// The model called `fail` with this code.
+    Code(u32),
+    /// It took the most steps that a replication may take, and did not finish.
+    Endless,
+    /// It made more draws than its stream has.
+    Exhausted,
+    /// The value of this column is NaN, infinite, or beyond 1e150 in magnitude.
+    NotANumber(String),
+}
+
+impl fmt::Display for FailureCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailureCause::Code(code) => write!(f, "code {code}"),
+            FailureCause::Endless => f.write_str("it did not finish within the steps that it may take"),
+            FailureCause::Exhausted => f.write_str("it made more draws than its stream has"),
+            FailureCause::NotANumber(column) => write!(f, "`{column}` is not a usable number"),
+        }
+    }
+}
+
+/// How replications are drawn, which decides what counts as one independent observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pairing {
+    /// Each replication has its own random numbers and is one observation.
+    #[default]
+    Independent,
+    /// Replications 2k and 2k + 1 share their random numbers, the odd one with every draw complemented. The
+    /// two depend on each other, so the observation is the mean of the pair.
+    Antithetic,
+}
+
+/// The replications of one parameter point: columns, failures, and how they were drawn.
+#[derive(Debug, Clone)]
+pub struct Observations {
+    replications: usize,
+    columns: Vec<Column>,
+    /// By replication.
+    failures: BTreeMap<u64, FailureCause>,
+    pairing: Pairing,
+}
+
+impl Observations {
+    /// Takes columns of equal length. `failures` lists the replications whose values mean nothing; a
+    /// replication with a NaN or infinite value in any column joins them, so that every column has the same
+    /// observations.
+    pub fn new(
+        replications: usize,
+        columns: Vec<Column>,
+        failures: impl IntoIterator<Item = Failure>,
+        pairing: Pairing,
+    ) -> Result<Self> {
+        if pairing == Pairing::Antithetic && replications % 2 == 1 {
+            return Err(AnalysisError::Odd { replications: replications as u64 });
+        }
+        let mut observations = Self { replications, columns: Vec::new(), failures: BTreeMap::new(), pairing };
+        for failure in failures {
+            if failure.replication >= replications as u64 {
+                return Err(AnalysisError::FailureIndex { replication: failure.replication, replications });
+            }
+            observations.failures.entry(failure.replication).or_insert(failure.cause);
+        }
+        for column in columns {
+            observations.push(column)?;
+        }
+        Ok(observations)
+    }
+
+    /// Reads the outputs of `replications` replications, one after the other as an `array<Output>` holds
+    /// them, by the reflected layout of the WGSL `struct Output`.
+    pub fn from_outputs(
+        layout: &StructLayout,
+        bytes: &[u8],
+        replications: usize,
+        failures: impl IntoIterator<Item = Failure>,
+        pairing: Pairing,
+    ) -> Result<Self> {
+        let stride = layout.bytes as usize;
+        if replications.checked_mul(stride) != Some(bytes.len()) {
+            return Err(AnalysisError::OutputBytes { got: bytes.len(), replications, stride: layout.bytes });
+        }
+        let columns = layout.fields.iter().map(|field| {
+            let at = field.offset as usize;
+            let words = || bytes.chunks_exact(stride).map(move |output| word(output, at));
+            let values = match field.kind {
+                FieldKind::U32 => Values::U32(words().collect()),
+                FieldKind::I32 => Values::I32(words().map(u32::cast_signed).collect()),
+                FieldKind::F32 => Values::F32(words().map(f32::from_bits).collect()),
+                FieldKind::U64 => {
+                    let high = bytes.chunks_exact(stride).map(|output| word(output, at + 4));
+                    Values::U64(words().zip(high).map(|(l, h)| u64::from(h) << 32 | u64::from(l)).collect())
+                }
+                FieldKind::Other => return Err(AnalysisError::OutputField { field: field.name.clone() }),
+            };
+            Ok(Column { name: field.name.clone(), values })
+        });
+        Self::new(replications, columns.collect::<Result<_>>()?, failures, pairing)
+    }
+
+    fn push(&mut self, column: Column) -> Result<()> {
+        if self.columns.iter().any(|c| c.name == column.name) {
+            return Err(AnalysisError::RepeatedColumn { name: column.name });
+        }
+        if column.values.len() != self.replications {
+            let got = column.values.len();
+            return Err(AnalysisError::ColumnLength { name: column.name, got, expected: self.replications });
+        }
+        if !column.values.is_integer() {
+            for replication in 0..self.replications {
+                let value = column.values.get(replication);
+                if value.is_nan() || value.abs() > LARGEST {
+                    let cause = || FailureCause::NotANumber(column.name.clone());
+                    self.failures.entry(replication as u64).or_insert_with(cause);
+                }
+            }
+        }
+        self.columns.push(column);
+        Ok(())
+    }
+
+    /// Adds a column computed from others, replication by replication: a ratio, or a change of unit. `value`
+    /// gets the values of the columns `from`, in that order, and is not called for failed replications.
+    ///
+    /// Its sums are f64 arithmetic in the order of the replications: the same on every device as long as the
+    /// source columns are.
+    pub fn derive(&mut self, name: &str, from: &[&str], value: impl Fn(&[f64]) -> f64) -> Result<()> {
+        let sources = from.iter().map(|name| self.column(name)).collect::<Result<Vec<_>>>()?;
+        let mut row = vec![0.0; sources.len()];
+        let values = (0..self.replications).map(|replication| {
+            if self.failures.contains_key(&(replication as u64)) {
+                return 0.0;
+            }
+            for (slot, source) in row.iter_mut().zip(&sources) {
+                *slot = source.values.get(replication);
+            }
+            value(&row)
+        });
+        let values = Values::F64(values.collect());
+        self.push(Column { name: name.into(), values })
+    }
+
+    /// Appends the replications that follow these: replication 0 of `more` becomes number
+    /// [`replications`](Self::replications) of this point.
+    pub fn append(&mut self, more: Observations) -> Result<()> {
+        let signature = |o: &Observations| {
+            let types = o.columns.iter().map(|c| format!("{} {}", c.name, c.values.type_name()));
+            types.collect::<Vec<_>>().join(", ")
+        };
+        let (left, right) = (signature(self), signature(&more));
+        if left != right {
+            return Err(AnalysisError::Mismatch { what: "columns", left, right });
+        }
+        same_pairing(self, &more)?;
+        for (column, more) in self.columns.iter_mut().zip(more.columns) {
+            let same_type = column.values.append(more.values);
+            debug_assert!(same_type, "the signatures agree");
+        }
+        let first = self.replications as u64;
+        self.failures.extend(more.failures.into_iter().map(|(index, cause)| (first + index, cause)));
+        self.replications += more.replications;
+        Ok(())
+    }
+
+    /// Number of replications, the failed ones included.
+    pub fn replications(&self) -> usize {
+        self.replications
+    }
+
+    /// How the replications were drawn.
+    pub fn pairing(&self) -> Pairing {
+        self.pairing
+    }
+
+    /// The columns, in the order of the struct's fields, derived ones last.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Result<&Column> {
+        self.columns.iter().find(|c| c.name == name).ok_or_else(|| AnalysisError::NoColumn {
+            name: name.into(),
+            known: self.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The replications that failed, by index. They are in no mean and no quantile.
+    pub fn failures(&self) -> impl ExactSizeIterator<Item = Failure> + '_ {
+        self.failures.iter().map(|(&replication, cause)| Failure { replication, cause: cause.clone() })
+    }
+
+    /// The replications that count, in order: those that did not fail, and of antithetic pairs those of which
+    /// neither failed (half a pair would weigh as much as a whole one, with twice its variance).
+    pub(super) fn used(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let failed = |replication: usize| self.failures.contains_key(&(replication as u64));
+        (0..self.replications).filter(move |&replication| match self.pairing {
+            _ if self.failures.is_empty() => true,
+            Pairing::Independent => !failed(replication),
+            Pairing::Antithetic => !failed(replication) && !failed(replication ^ 1),
+        })
+    }
+}
+
+impl Values {
+    fn type_name(&self) -> &'static str {
+        match self {
+            Values::U32(_) => "u32",
+            Values::I32(_) => "i32",
+            Values::U64(_) => "u64",
+            Values::F32(_) => "f32",
+            Values::F64(_) => "f64",
+        }
+    }
+}
+
+pub(super) fn same_pairing(left: &Observations, right: &Observations) -> Result<()> {
+    if left.pairing == right.pairing {
+        return Ok(());
+    }
+    Err(AnalysisError::Mismatch {
+        what: "pairing",
+        left: format!("{:?}", left.pairing),
+        right: format!("{:?}", right.pairing),
+    })
+}
+
+fn word(output: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(output[at..at + 4].try_into().expect("four bytes"))
+}

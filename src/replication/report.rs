@@ -1,0 +1,303 @@
+//! Results as a table for people, as CSV and as JSON.
+
+use super::analysis_error::Result;
+use super::{Design, Failure, Observations, Pairing, Value};
+use std::fmt::{self, Write as _};
+use std::io;
+
+/// The results of an experiment: a row per point and column, and the replications that failed.
+///
+/// [`Display`](fmt::Display) is the table for people; in it, means have the digits that their interval
+/// supports. As serde data it has the fields `outputs` and `failures`.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct Report {
+    /// One row per point and column.
+    #[serde(rename = "outputs")]
+    pub rows: Vec<Row>,
+    /// The failed replications of all points.
+    pub failures: Vec<PointFailure>,
+}
+
+/// One column of one point. What does not exist (an interval of one observation) is none, and null in JSON.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Row {
+    /// Number of the point in its design, from 0.
+    pub point: usize,
+    /// The point's factors.
+    #[serde(serialize_with = "as_map")]
+    pub factors: Vec<(String, Value)>,
+    /// The column.
+    pub name: String,
+    /// Replications run, the failed ones included.
+    pub replications: u64,
+    /// Replications that failed.
+    pub failed: u64,
+    /// Independent observations: replications, or antithetic pairs.
+    pub observations: u64,
+    /// Whether an observation is the mean of an antithetic pair.
+    pub pairs: bool,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Half width of the confidence interval.
+    pub half_width: Option<f64>,
+    /// Confidence level.
+    pub level: f64,
+    /// Half width over the magnitude of the mean.
+    pub relative_half_width: Option<f64>,
+    /// Variance of one observation.
+    pub variance: Option<f64>,
+    /// Smallest value.
+    pub min: Option<f64>,
+    /// Quantiles of the single replications: 5 %,
+    pub q05: Option<f64>,
+    /// 25 %,
+    pub q25: Option<f64>,
+    /// 50 %,
+    pub median: Option<f64>,
+    /// 75 %,
+    pub q75: Option<f64>,
+    /// 95 %.
+    pub q95: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+    /// What theory says the mean is, where a formula exists.
+    pub theory: Option<f64>,
+}
+
+/// A failed replication and its point.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct PointFailure {
+    /// Number of the point, from 0.
+    pub point: usize,
+    /// The replication and the cause.
+    #[serde(flatten)]
+    pub failure: Failure,
+}
+
+impl Report {
+    /// Adds all columns of one point, with intervals at `level`. `theory` gives the true mean of a column by
+    /// its name, where it is known.
+    ///
+    /// # Panics
+    /// If the design has no such point.
+    pub fn add(
+        &mut self,
+        design: &Design,
+        point: usize,
+        observations: &Observations,
+        level: f64,
+        theory: impl Fn(&str) -> Option<f64>,
+    ) -> Result<()> {
+        let factors = design.factors().iter().cloned().zip(design.levels(point).iter().copied());
+        let factors: Vec<_> = factors.collect();
+        for summary in observations.summaries(level)? {
+            let quantiles = observations.quantiles(&summary.name, &[0.05, 0.25, 0.5, 0.75, 0.95])?;
+            let quantile = |index: usize| quantiles.as_ref().map(|values| values[index]);
+            self.rows.push(Row {
+                point,
+                factors: factors.clone(),
+                replications: summary.replications,
+                failed: summary.failed,
+                observations: summary.observations,
+                pairs: summary.pairing == Pairing::Antithetic,
+                mean: summary.mean,
+                half_width: summary.interval.map(|interval| interval.half_width),
+                level,
+                relative_half_width: summary.relative_half_width(),
+                variance: summary.variance,
+                min: summary.min,
+                q05: quantile(0),
+                q25: quantile(1),
+                median: quantile(2),
+                q75: quantile(3),
+                q95: quantile(4),
+                max: summary.max,
+                theory: theory(&summary.name),
+                name: summary.name,
+            });
+        }
+        self.failures.extend(observations.failures().map(|failure| PointFailure { point, failure }));
+        Ok(())
+    }
+
+    /// One line per row under a header. Factors have a column each, named `factor:` and the name; what does
+    /// not exist is an empty field.
+    pub fn to_csv(&self, file: impl io::Write) -> Result<()> {
+        let mut writer = csv::Writer::from_writer(file);
+        let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
+        let factors: Vec<_> = factors.iter().map(|(name, _)| format!("factor:{name}")).collect();
+        let fields = [
+            "point",
+            "name",
+            "replications",
+            "failed",
+            "observations",
+            "pairs",
+            "mean",
+            "half_width",
+            "level",
+            "relative_half_width",
+            "variance",
+            "min",
+            "q05",
+            "q25",
+            "median",
+            "q75",
+            "q95",
+            "max",
+            "theory",
+        ];
+        writer.write_record(
+            fields[..1]
+                .iter()
+                .copied()
+                .chain(factors.iter().map(String::as_str))
+                .chain(fields[1..].iter().copied()),
+        )?;
+        for row in &self.rows {
+            let mut record = vec![row.point.to_string()];
+            record.extend(row.factors.iter().map(|(_, value)| value.to_string()));
+            record.push(row.name.clone());
+            record.extend([row.replications, row.failed, row.observations].map(|count| count.to_string()));
+            record.push(row.pairs.to_string());
+            let numbers = [
+                row.mean,
+                row.half_width,
+                Some(row.level),
+                row.relative_half_width,
+                row.variance,
+                row.min,
+                row.q05,
+                row.q25,
+                row.median,
+                row.q75,
+                row.q95,
+                row.max,
+                row.theory,
+            ];
+            record.extend(numbers.map(|number| number.map_or_else(String::new, |number| number.to_string())));
+            writer.write_record(record)?;
+        }
+        writer.flush().map_err(csv::Error::from)?;
+        Ok(())
+    }
+
+    /// The report as indented JSON.
+    ///
+    /// # Panics
+    /// Never: all its numbers are finite and its keys are text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("finite numbers and text keys")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
+        let mut table: Vec<Vec<String>> = vec![
+            factors
+                .iter()
+                .map(|(name, _)| name.clone())
+                .chain(
+                    ["output", "mean", "+/-", "rel. %", "5 %", "median", "95 %", "theory", "n", "failed"]
+                        .map(String::from),
+                )
+                .collect(),
+        ];
+        for row in &self.rows {
+            let number = |value: Option<f64>| {
+                value.map_or_else(|| "-".into(), |value| with_error(value, row.half_width))
+            };
+            let mut cells: Vec<String> = row.factors.iter().map(|(_, value)| value.to_string()).collect();
+            cells.push(row.name.clone());
+            cells.push(number(row.mean));
+            cells.push(number(row.half_width));
+            cells.push(
+                row.relative_half_width.map_or_else(|| "-".into(), |part| significant(part * 100.0, 2)),
+            );
+            cells.extend([row.q05, row.median, row.q95, row.theory].map(number));
+            cells.push(format!("{}{}", row.observations, if row.pairs { " pairs" } else { "" }));
+            cells.push(row.failed.to_string());
+            table.push(cells);
+        }
+        let columns = table[0].len();
+        let widths: Vec<usize> =
+            (0..columns).map(|c| table.iter().map(|row| row[c].chars().count()).max().unwrap_or(0)).collect();
+        for row in &table {
+            let mut line = String::new();
+            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                if column > 0 {
+                    line.push_str("  ");
+                }
+                // Names to the left, numbers to the right.
+                if column == factors.len() {
+                    write!(line, "{cell:<width$}")?
+                } else {
+                    write!(line, "{cell:>width$}")?
+                }
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        if let Some(row) = self.rows.first() {
+            writeln!(f, "+/-: half width of the {} % confidence interval", trimmed(row.level * 100.0))?;
+        }
+        const SHOWN: usize = 10;
+        for PointFailure { point, failure } in self.failures.iter().take(SHOWN) {
+            writeln!(f, "failed: point {point}, replication {}: {}", failure.replication, failure.cause)?;
+        }
+        if self.failures.len() > SHOWN {
+            writeln!(f, "failed: {} more", self.failures.len() - SHOWN)?;
+        }
+        Ok(())
+    }
+}
+
+/// A number rounded to the second significant digit of its half width, or to at most 6 significant digits
+/// without one.
+pub(super) fn with_error(value: f64, half_width: Option<f64>) -> String {
+    match half_width {
+        Some(half) if half > 0.0 => rounded(value, last_digit(half, 2)),
+        _ => trimmed(value),
+    }
+}
+
+/// At most 6 significant digits.
+fn trimmed(value: f64) -> String {
+    let text = significant(value, 6);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').into();
+    }
+    text
+}
+
+fn significant(value: f64, digits: i32) -> String {
+    rounded(value, last_digit(value, digits))
+}
+
+/// Decimal place of the digit number `digits` of a value, counted to the right of the point.
+#[allow(clippy::cast_possible_truncation, reason = "an exponent of f64")]
+fn last_digit(value: f64, digits: i32) -> i32 {
+    if value == 0.0 { 0 } else { digits - 1 - value.abs().log10().floor() as i32 }
+}
+
+/// A value to `place` digits right of the point (left of it if negative).
+#[allow(clippy::cast_sign_loss, reason = "checked in place")]
+fn rounded(value: f64, place: i32) -> String {
+    let magnitude = last_digit(value, 1);
+    // Few digits, far from the point: with an exponent.
+    if value != 0.0 && (!(-15..=5).contains(&magnitude) || place > 12) {
+        return format!("{value:.*e}", (place - magnitude).clamp(0, 16) as usize);
+    }
+    if place >= 0 {
+        return format!("{value:.*}", place as usize);
+    }
+    let unit = 10_f64.powi(-place);
+    format!("{:.0}", (value / unit).round() * unit)
+}
+
+fn as_map<S: serde::Serializer>(
+    factors: &[(String, Value)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(factors.iter().map(|(name, value)| (name, value)))
+}

@@ -1,0 +1,136 @@
+//! What a run of replications gives.
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+
+use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError};
+use crate::gpu::StructLayout;
+
+/// The replications of an experiment's points, in the order of the points and, within each, of the replications.
+#[derive(Debug, Clone)]
+pub struct Results<O> {
+    /// By point, then by replication. Zero for a replication that failed.
+    pub outputs: Vec<O>,
+    /// By point: the fields of the outputs as named columns, those that the model derives from them, and the failures.
+    pub observations: Vec<Observations>,
+    /// A commutative sum over (point, replication, outcome, output): equal on every device and for every mapping. That of
+    /// more replications is the sum of the parts.
+    pub fingerprint: u64,
+}
+
+/// How a replication ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    Done,
+    Failed(u32),
+    Endless,
+    Exhausted,
+}
+
+impl Ended {
+    /// (status, code) as `job_outcomes` in `shaders/replication/job.wgsl` has them.
+    pub(super) fn from_words([status, code]: [u32; 2]) -> Self {
+        match status {
+            2 => Self::Done,
+            3 => Self::Failed(code),
+            4 => Self::Endless,
+            5 => Self::Exhausted,
+            _ => unreachable!("the engine waits until no replication is fresh or running"),
+        }
+    }
+
+    fn to_words(self) -> [u32; 2] {
+        match self {
+            Self::Done => [2, 0],
+            Self::Failed(code) => [3, code],
+            Self::Endless => [4, 0],
+            Self::Exhausted => [5, 0],
+        }
+    }
+
+    fn cause(self) -> Option<FailureCause> {
+        match self {
+            Self::Done => None,
+            Self::Failed(code) => Some(FailureCause::Code(code)),
+            Self::Endless => Some(FailureCause::Endless),
+            Self::Exhausted => Some(FailureCause::Exhausted),
+        }
+    }
+}
+
+impl<O: Pod> Results<O> {
+    /// Sorts what each job gave, point by point.
+    pub(super) fn new<M: Model<Output = O>>(
+        model: &M,
+        layout: &StructLayout,
+        points: &[M::Params],
+        experiment: &Experiment,
+        replications: Range<u32>,
+        mut outputs: Vec<O>,
+        ended: &[Ended],
+    ) -> Result<Self, ReplicationError> {
+        let per_point = replications.len();
+        let mut fingerprint = 0_u64;
+        let mut observations = Vec::with_capacity(points.len());
+        let jobs = outputs.chunks_exact_mut(per_point).zip(ended.chunks_exact(per_point)).zip(points);
+        for (point, ((outputs, ended), params)) in jobs.enumerate() {
+            let mut failures = Vec::new();
+            for (offset, (output, ended)) in (0_u64..).zip(outputs.iter_mut().zip(ended)) {
+                if let Some(cause) = ended.cause() {
+                    // What the device left there means nothing.
+                    *output = O::zeroed();
+                    failures.push(Failure { replication: offset, cause });
+                }
+                let name = [point as u64, u64::from(replications.start) + offset];
+                fingerprint =
+                    fingerprint.wrapping_add(mix(name, ended.to_words(), bytemuck::bytes_of(output)));
+            }
+            let bytes = bytemuck::cast_slice(outputs);
+            let mut seen =
+                Observations::from_outputs(layout, bytes, per_point, failures, experiment.pairing)?;
+            model.derive(params, &mut seen)?;
+            observations.push(seen);
+        }
+        Ok(Self { outputs, observations, fingerprint })
+    }
+}
+
+/// Checks what of an experiment concerns the engines, and packs its points.
+pub(super) fn points<M: Model>(
+    model: &M,
+    layout: &StructLayout,
+    params: &M::Params,
+    experiment: &Experiment,
+    replications: &Range<u32>,
+) -> Result<Vec<M::Params>, ReplicationError> {
+    let count = replications.end.saturating_sub(replications.start);
+    let part = Experiment { replications: count, ..experiment.clone() };
+    part.check()?;
+    if experiment.pairing == Pairing::Antithetic && replications.start % 2 == 1 {
+        return Err(super::AnalysisError::Odd { replications: replications.start.into() }.into());
+    }
+    let bytes = experiment.design.pack(layout, Some(bytemuck::bytes_of(params)))?;
+    let points: Vec<M::Params> = bytemuck::pod_collect_to_vec(&bytes);
+    for (point, params) in points.iter().enumerate() {
+        model.check(params).map_err(|reason| ReplicationError::Point { point, reason })?;
+    }
+    let jobs = (points.len() as u64).checked_mul(count.into());
+    if jobs.is_none_or(|jobs| jobs > u32::MAX.into()) {
+        return Err(ReplicationError::TooMany { points: points.len(), replications: count });
+    }
+    Ok(points)
+}
+
+/// 64 bits that depend on every bit of a job's name and result (the finaliser of SplitMix64, word by word).
+fn mix(name: [u64; 2], ended: [u32; 2], output: &[u8]) -> u64 {
+    let stir = |sum: u64, word: u64| {
+        let mut z = (sum ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let words =
+        output.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")).into());
+    name.into_iter().chain(ended.map(u64::from)).chain(words).fold(0, stir)
+}

@@ -1,0 +1,64 @@
+//! Replications until the answer is good enough.
+
+use std::ops::Range;
+
+use web_time::Instant;
+
+use super::{Decision, Observations, Pairing, ReplicationError, Stopping, Summary};
+
+/// What a run gave that went on until its answer was good enough.
+#[derive(Debug, Clone)]
+pub struct Sequential {
+    /// By point; all points have the same replications, so that they can be compared.
+    pub observations: Vec<Observations>,
+    /// By point: why the run ended, from the point's view. Never [`Decision::Continue`].
+    pub decisions: Vec<Decision>,
+    /// As [`Results::fingerprint`](super::Results::fingerprint), of all replications.
+    pub fingerprint: u64,
+}
+
+impl Sequential {
+    /// Asks `stopping` about each point and has `run` make as many replications of all points as the one that needs most.
+    pub(super) fn run(
+        stopping: &Stopping,
+        pairing: Pairing,
+        columns: &[&str],
+        mut run: impl FnMut(Range<u32>) -> Result<(Vec<Observations>, u64), ReplicationError>,
+    ) -> Result<Self, ReplicationError> {
+        stopping.check()?;
+        let begun = Instant::now();
+        let mut observations: Vec<Observations> = Vec::new();
+        let (mut done, mut fingerprint) = (0_u32, 0_u64);
+        loop {
+            let mut decisions = Vec::new();
+            for point in &observations {
+                let summaries = columns.iter().map(|name| point.summary(name, stopping.precision.level));
+                let summaries = summaries.collect::<Result<Vec<Summary>, _>>()?;
+                decisions.push(stopping.next(pairing, &summaries, begun.elapsed()));
+            }
+            if observations.is_empty() {
+                decisions.push(stopping.next(pairing, &[], begun.elapsed()));
+            }
+            let more = decisions.iter().filter_map(|decision| match decision {
+                Decision::Continue(more) => Some(*more),
+                _ => None,
+            });
+            let Some(more) = more.max() else { return Ok(Self { observations, decisions, fingerprint }) };
+            // An even number stays even, for antithetic pairs.
+            let more = u32::try_from(more).unwrap_or(u32::MAX).min((u32::MAX - done) & !1);
+            if more == 0 {
+                return Err(ReplicationError::TooMany { points: observations.len(), replications: done });
+            }
+            let (new, sum) = run(done..done + more)?;
+            fingerprint = fingerprint.wrapping_add(sum);
+            if observations.is_empty() {
+                observations = new;
+            } else {
+                for (known, new) in observations.iter_mut().zip(new) {
+                    known.append(new)?;
+                }
+            }
+            done += more;
+        }
+    }
+}

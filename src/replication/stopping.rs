@@ -1,0 +1,177 @@
+//! Running until the answer is good enough, or the budget ends.
+
+use super::analysis_error::Result;
+use super::statistics::check_level;
+use super::{AnalysisError, Pairing, Summary};
+use std::time::Duration;
+
+/// How narrow the interval of a mean has to be: its half width is at most the larger of `relative` times the
+/// mean's magnitude and `absolute`.
+///
+/// The bound is relative to the *estimated* mean. For an error of at most g relative to the *true* mean, ask
+/// for g / (1 + g) (Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// Bound on the half width relative to the mean, such as 0.01.
+    pub relative: f64,
+    /// Bound in the unit of the column, for means near 0; 0 for none.
+    pub absolute: f64,
+    /// Confidence level of the interval.
+    pub level: f64,
+}
+
+impl Precision {
+    /// A relative half width of at most `bound` at the level 0.95.
+    pub fn relative(bound: f64) -> Self {
+        Self { relative: bound, absolute: 0.0, level: 0.95 }
+    }
+
+    /// The half width that a mean may have.
+    fn target(&self, mean: f64) -> f64 {
+        (self.relative * mean.abs()).max(self.absolute)
+    }
+}
+
+/// What a run may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Budget {
+    /// Replications per point in all, failed ones included; none for no bound.
+    pub replications: Option<u64>,
+    /// Wall time; none for no bound.
+    pub time: Option<Duration>,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// Run this many more replications (at least 1; an even number for antithetic pairs), and ask again.
+    Continue(u64),
+    /// Every mean is known to the precision.
+    Reached,
+    /// The budget of replications is used up, and the precision is not reached.
+    ReplicationsSpent,
+    /// The budget of time is used up, and the precision is not reached.
+    TimeSpent,
+    /// Replications were run and all of them failed: more of them will not help.
+    AllFailed,
+}
+
+/// The sequential procedure: from what is known to how many more replications.
+///
+/// It is a pure function of what it is given. If the interval of n observations has the half width h and t is
+/// the target, about n (h / t)^2 are needed (the half width falls with the square root of n), and that is
+/// what it asks for, but at least a tenth more than there are, so that it does not approach the goal in ever
+/// smaller steps, and at most ten times as many as there are, since few observations know their own spread
+/// badly.
+///
+/// An interval that stopped its own run covers the true mean a little less often than its level says: the run
+/// stops where the estimated spread happens to be small. The effect is large for runs that may stop after a
+/// few replications and fades as n grows (Law, section 9.4.1; Chow and Robbins, Ann. Math. Statist. 36,
+/// 1965), hence the minimum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stopping {
+    /// When the answer is good enough.
+    pub precision: Precision,
+    /// When to end without it.
+    pub budget: Budget,
+    /// Replications before the first look, at least 10; more for skewed results. 30 is a good habit.
+    pub minimum: u64,
+}
+
+impl Stopping {
+    /// Stops at a precision, or when the budget ends, and not before 30 replications.
+    pub fn new(precision: Precision, budget: Budget) -> Self {
+        Self { precision, budget, minimum: 30 }
+    }
+
+    /// Whether the settings can be met at all.
+    pub fn check(&self) -> Result<()> {
+        let Precision { relative, absolute, level } = self.precision;
+        check_level(level)?;
+        let setting = |what, value: String, remedy| Err(AnalysisError::Setting { what, value, remedy });
+        let bound = |value: f64| value >= 0.0 && value.is_finite();
+        if !bound(relative) || !bound(absolute) || relative.max(absolute) == 0.0 {
+            let value = format!("{relative} relative, {absolute} absolute");
+            return setting("the precision", value, "choose a positive bound, such as 0.01 relative");
+        }
+        if self.minimum < 10 {
+            let remedy = "choose at least 10, so that chance does not stop the run at once";
+            return setting("the minimum of replications", self.minimum.to_string(), remedy);
+        }
+        if let Some(most) = self.budget.replications.filter(|&most| most < self.minimum) {
+            let remedy = "choose at least the minimum of replications";
+            return setting("the budget of replications", most.to_string(), remedy);
+        }
+        Ok(())
+    }
+
+    /// What to do next, given the summaries of the columns that matter at `precision.level` (of one point;
+    /// all of the same replications), and the time used so far. Before the first replication pass an empty
+    /// list. With `pairing` antithetic it asks for whole pairs.
+    pub fn next(&self, pairing: Pairing, summaries: &[Summary], elapsed: Duration) -> Decision {
+        let run = summaries.iter().map(|s| s.replications).max().unwrap_or(0);
+        if run < self.minimum {
+            return self.within_budget(self.minimum - run, run, pairing, elapsed);
+        }
+        if summaries.iter().all(|s| s.observations == 0) {
+            return Decision::AllFailed;
+        }
+        let needed = summaries.iter().map(|s| self.needed(s)).fold(0.0, f64::max);
+        if needed == 0.0 {
+            return Decision::Reached;
+        }
+        self.within_budget(growth(needed, run), run, pairing, elapsed)
+    }
+
+    /// Replications in all that the column needs, or 0 if it has the precision.
+    #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+    fn needed(&self, summary: &Summary) -> f64 {
+        let Some((mean, interval)) = summary.mean.zip(summary.interval) else { return f64::INFINITY };
+        let target = self.precision.target(mean);
+        if interval.half_width <= target {
+            return 0.0;
+        }
+        // Of replications, not of observations: pairs and failures go on in proportion.
+        summary.replications as f64 * (interval.half_width / target).powi(2)
+    }
+
+    fn within_budget(&self, mut more: u64, run: u64, pairing: Pairing, elapsed: Duration) -> Decision {
+        if let Some(time) = self.budget.time {
+            if elapsed >= time {
+                return Decision::TimeSpent;
+            }
+            if run > 0 && !elapsed.is_zero() {
+                // What fits the rest of the time at the pace so far; one more look is always worth its price.
+                #[allow(
+                    clippy::cast_precision_loss,
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "an estimate"
+                )]
+                let fits = (run as f64 * (time - elapsed).div_duration_f64(elapsed)) as u64;
+                more = more.min(fits.max(1));
+            }
+        }
+        let left = self.budget.replications.map_or(u64::MAX, |most| most.saturating_sub(run));
+        if pairing == Pairing::Antithetic {
+            more = more.saturating_add(more % 2).min(left - left % 2);
+        }
+        match more.min(left) {
+            0 => Decision::ReplicationsSpent,
+            more => Decision::Continue(more),
+        }
+    }
+}
+
+/// How many more than `run`, if `needed` in all would do.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rounded up, and bounded"
+)]
+fn growth(needed: f64, run: u64) -> u64 {
+    let run_f = run as f64;
+    (needed - run_f).clamp(0.1 * run_f, 9.0 * run_f).ceil() as u64
+}

@@ -1,0 +1,420 @@
+//! Replications on the device against their Rust twins, and what the engine promises of them.
+
+mod common;
+
+use common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
+use common::{POISON, gpu};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
+use eventhorizon::replication::{
+    Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model, Precision,
+    ReplicationError, Results, Stopping, Twin, theory,
+};
+
+fn mm1() -> (Mm1, Mm1Params) {
+    (Mm1::default(), Mm1::default().params(0.8, 1.0, 333).unwrap())
+}
+
+/// Each mapping on each adapter, around every workgroup boundary, checked and trusted.
+fn agrees<M: Twin + Copy + Sync>(model: M, params: M::Params, mappings: &[Mapping]) {
+    let cpu = CpuEngine::new(model).unwrap();
+    for (gpu, adapter) in gpus() {
+        for &mapping in mappings {
+            // SAFETY: the models of the library index their arrays by constants or below a constant, their loops count to one,
+            // and `draw_below` divides by n only where n is above 0.
+            let trusted = unsafe { Engine::new(&gpu, model).unwrap().with_mapping(mapping).trusted() };
+            let checked = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
+            for (mut engine, checks) in [(trusted, "trusted"), (checked, "checked")] {
+                for replications in [1, 2, 31, 32, 33, 63, 64, 65, 129] {
+                    let what = format!("{mapping}, {adapter}, {checks}, {replications} replications");
+                    let experiment = experiment(replications);
+                    let seen = engine.run(&params, &experiment).unwrap();
+                    assert_same(&seen, &cpu.run(&params, &experiment).unwrap(), &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pi_is_its_twin() {
+    agrees(Pi, PiParams { points: 101 }, &SCALAR);
+}
+
+#[test]
+fn mm1_is_its_twin() {
+    let (model, params) = mm1();
+    agrees(model, params, &[Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto]);
+}
+
+#[test]
+fn the_walk_is_its_twin() {
+    agrees(Walk, WalkParams { steps: 97 }, &SCALAR);
+}
+
+#[test]
+fn mmck_is_its_twin() {
+    let model = Mmck::default();
+    agrees(model, model.params(3.0, 1.0, 3, 7, 200).unwrap(), &SCALAR);
+}
+
+#[test]
+fn the_workshop_is_its_twin() {
+    agrees(Workshop, WorkshopParams { jobs: 50, operation: 1 << 20 }, &SCALAR);
+}
+
+#[test]
+fn mmck_agrees_at_the_ends_of_its_parameters() {
+    let model = Mmck::default();
+    let cpu = CpuEngine::new(model).unwrap();
+    let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Thread);
+    // One server and no room to wait, all servers and all room at overload, nobody waits, room of a server alone.
+    for (arrivals, servers, room) in [(2.0, 1, 1), (20.0, 8, 32), (0.5, 8, 8), (1.5, 1, 25)] {
+        let params = model.params(arrivals, 1.0, servers, room, 500).unwrap();
+        let what = format!("{servers} servers, room {room}");
+        let seen = engine.run(&params, &experiment(40)).unwrap();
+        assert_same(&seen, &cpu.run(&params, &experiment(40)).unwrap(), &what);
+    }
+}
+
+#[test]
+fn any_workgroup_size_gives_the_same_bits() {
+    let (model, params) = mm1();
+    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70)).unwrap();
+    for (gpu, adapter) in gpus() {
+        for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
+            for lanes in [1, 7, 32, 256] {
+                let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(lanes);
+                let seen = engine.run(&params, &experiment(70)).unwrap();
+                assert_same(&seen, &expected, &format!("{mapping}, {adapter}, workgroups of {lanes}"));
+            }
+        }
+        let error =
+            Engine::new(&gpu, model).unwrap().with_lanes(257).run(&params, &experiment(1)).unwrap_err();
+        assert!(matches!(error, ReplicationError::Lanes { lanes: 257, .. }), "{error}");
+    }
+}
+
+/// One client, an odd and an even last pair, clients around what a team serves in a round and in a step.
+#[test]
+fn mm1_agrees_for_any_number_of_clients() {
+    let (model, params) = mm1();
+    let cpu = CpuEngine::new(model).unwrap();
+    for (gpu, adapter) in gpus() {
+        for mapping in [Mapping::Thread, Mapping::Cooperative] {
+            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(32);
+            for clients in [1, 2, 3, 4, 5, 127, 128, 129, 130, 131, 2047, 2048, 2049, 5000] {
+                let params = Mm1Params { clients, ..params };
+                let seen = engine.run(&params, &experiment(3)).unwrap();
+                let what = format!("{mapping}, {adapter}, {clients} clients");
+                assert_same(&seen, &cpu.run(&params, &experiment(3)).unwrap(), &what);
+            }
+        }
+    }
+}
+
+/// The work outgrows a word, and then the total wait outgrows 2^62 ticks: a failure, not a wrong sum.
+#[test]
+fn mm1_agrees_beyond_32_bits_and_fails_beyond_62() {
+    let model = Mm1::default();
+    let cpu = CpuEngine::new(model).unwrap();
+    let heavy = Mm1Params { mean_interarrival: 1 << 20, mean_service: 1 << 25, clients: 4000 };
+    // About as many busy as idle: the backlog comes and goes.
+    let balanced = Mm1Params { mean_interarrival: 1 << 25, mean_service: 1 << 25, clients: 20_000 };
+    let endless = Mm1Params { mean_interarrival: 0, mean_service: 1 << 25, clients: 600_000 };
+    for mapping in [Mapping::Thread, Mapping::Cooperative] {
+        let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(mapping);
+        for params in [heavy, balanced, endless] {
+            let seen = engine.run(&params, &experiment(5)).unwrap();
+            let expected = cpu.run(&params, &experiment(5)).unwrap();
+            assert_same(&seen, &expected, &format!("{mapping}, {params:?}"));
+            let failed: Vec<_> = seen.observations[0].failures().map(|failure| failure.cause).collect();
+            match params == endless {
+                true => assert_eq!(failed, vec![FailureCause::Code(1); 5]),
+                false => assert_eq!(failed, []),
+            }
+            assert!(params == endless || params == balanced || seen.outputs[0].queue_ticks > 1 << 36);
+        }
+    }
+}
+
+#[test]
+fn slices_of_any_length_give_the_same_bits() {
+    let (model, params) = mm1();
+    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70)).unwrap();
+    for (gpu, adapter) in gpus() {
+        for (mapping, steps) in
+            [(Mapping::Thread, &[1, 2, 50][..]), (Mapping::Warp, &[3]), (Mapping::Cooperative, &[1])]
+        {
+            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(32);
+            for &steps in steps {
+                let mut batch = engine.batch(&params, &experiment(70)).unwrap();
+                // Nothing may rest on what a buffer holds before.
+                batch.results().write(&gpu, 0, &vec![bytemuck::cast([POISON; 6]); 70]).unwrap();
+                batch.outcomes().write(&gpu, 0, &[[POISON; 2]; 70]).unwrap();
+                batch.set_steps(&gpu, steps).unwrap();
+                let mut encoder = gpu.encoder("slices");
+                batch.reset(&mut encoder);
+                gpu.submit(encoder).unwrap();
+                let mut slices = 0;
+                while slices == 0 || batch.running().read(&gpu).unwrap() != [0, 0] {
+                    let mut encoder = gpu.encoder("slices");
+                    batch.record(&mut encoder);
+                    gpu.submit(encoder).unwrap();
+                    slices += 1;
+                    assert!(slices <= 333, "it never ends");
+                }
+                let what = format!("{mapping}, {adapter}, {steps} steps per slice");
+                assert!(slices > 1 || mapping == Mapping::Cooperative, "{what}: it was one slice");
+                assert_eq!(batch.outcomes().read(&gpu).unwrap(), vec![[2, 0]; 70], "{what}");
+                assert_eq!(batch.results().read(&gpu).unwrap(), expected.outputs, "{what}");
+            }
+        }
+    }
+    // A step of a team of 32 is 2048 clients.
+    let params = Mm1Params { clients: 10_001, ..params };
+    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(2)).unwrap();
+    let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Cooperative).with_lanes(32);
+    assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
+}
+
+#[test]
+fn more_replications_never_change_the_earlier_ones() {
+    let (model, params) = mm1();
+    let design = Design::default().cross("clients", [100_u32, 101]).unwrap();
+    let experiment = Experiment::new(design, 90, SEED);
+    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let all = engine.run(&params, &experiment).unwrap();
+    let early = engine.run_range(&params, &experiment, 0..37).unwrap();
+    let late = engine.run_range(&params, &experiment, 37..90).unwrap();
+    assert_eq!(all.fingerprint, early.fingerprint.wrapping_add(late.fingerprint));
+    for point in 0..2 {
+        let joined: Vec<_> = early.outputs[point * 37..][..37]
+            .iter()
+            .chain(&late.outputs[point * 53..][..53])
+            .copied()
+            .collect();
+        assert_eq!(all.outputs[point * 90..][..90], joined);
+        let mut appended = early.observations[point].clone();
+        appended.append(late.observations[point].clone()).unwrap();
+        assert_eq!(appended.columns(), all.observations[point].columns());
+    }
+}
+
+#[test]
+fn points_draw_their_own_numbers_or_common_ones_and_pairs_are_antithetic() {
+    let (model, params) = mm1();
+    let cpu = CpuEngine::new(model).unwrap();
+    // Two points that are the same: only the numbers tell them apart.
+    let design = Design::default().cross("clients", [300_u32, 300]).unwrap();
+    let own = Experiment::new(design, 400, SEED);
+    let common = own.clone().with_common_random_numbers();
+    let pairs = own.clone().with_antithetic_pairs();
+    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let mut results = Vec::new();
+    for experiment in [own, common, pairs] {
+        let seen = engine.run(&params, &experiment).unwrap();
+        assert_same(&seen, &cpu.run(&params, &experiment).unwrap(), &format!("{experiment:?}"));
+        results.push(seen);
+    }
+    let [own, common, pairs] = results.try_into().unwrap();
+    assert!(own.outputs[..400].iter().zip(&own.outputs[400..]).all(|(a, b)| a != b));
+    assert_eq!(common.outputs[..400], common.outputs[400..]);
+    assert_eq!(common.outputs[..400], own.outputs[..400], "the first point is its own");
+    // Of antithetic exponentials the correlation is 1 - pi^2 / 6 = -0.645: the service of a pair has 0.36 times the variance of that of
+    // two strangers.
+    let service =
+        |output: &eventhorizon::models::Mm1Output| (output.system_ticks - output.queue_ticks) as f64;
+    let spread = |results: &Results<eventhorizon::models::Mm1Output>| {
+        let sums: Vec<f64> =
+            results.outputs[..400].chunks(2).map(|pair| service(&pair[0]) + service(&pair[1])).collect();
+        let mean = sums.iter().sum::<f64>() / sums.len() as f64;
+        sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>()
+    };
+    assert!(spread(&pairs) < spread(&own) / 2.0, "{} {}", spread(&pairs), spread(&own));
+    assert_eq!(pairs.outputs[0], own.outputs[0]);
+    let odd = Experiment { replications: 41, ..experiment(41) }.with_antithetic_pairs();
+    assert!(engine.run(&params, &odd).is_err());
+    assert!(engine.run_range(&params, &experiment(40).with_antithetic_pairs(), 1..3).is_err());
+}
+
+#[test]
+fn parameters_are_checked_before_anything_runs() {
+    let (model, params) = mm1();
+    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let mut refused = |params: Mm1Params| match engine.run(&params, &experiment(3)) {
+        Err(ReplicationError::Point { point: 0, reason }) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert!(refused(Mm1Params { clients: 0, ..params }).contains("clients is 0"));
+    assert!(
+        refused(Mm1Params { mean_service: (1 << 25) + 1, ..params }).contains("mean_service is 33554433")
+    );
+    let design = Design::default().cross("clients", [5_u32, 0]).unwrap();
+    let error = engine.run(&params, &Experiment::new(design, 3, 1)).unwrap_err();
+    assert!(matches!(error, ReplicationError::Point { point: 1, .. }), "{error}");
+    let many = Design::default().cross("clients", 1..70_000_u32).unwrap();
+    let error = engine.run(&params, &Experiment::new(many, 70_000, 1)).unwrap_err();
+    assert!(matches!(error, ReplicationError::TooMany { points: 69_999, replications: 70_000 }), "{error}");
+    let error = Engine::new(&gpu(), Pi)
+        .unwrap()
+        .with_mapping(Mapping::Cooperative)
+        .run(&PiParams { points: 9 }, &experiment(1));
+    assert!(matches!(error, Err(ReplicationError::NoTeam { .. })));
+}
+
+#[test]
+fn more_workgroups_than_one_dimension_holds() {
+    let (model, params) = mm1();
+    let params = Mm1Params { clients: 3, ..params };
+    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70_001)).unwrap();
+    for (gpu, adapter) in gpus() {
+        for (mapping, lanes) in [(Mapping::Thread, 1), (Mapping::Warp, 8), (Mapping::Cooperative, 8)] {
+            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(lanes);
+            let seen = engine.run(&params, &experiment(70_001)).unwrap();
+            assert_same(&seen, &expected, &format!("{mapping}, {adapter}"));
+        }
+    }
+}
+
+/// The fields of a model's structs lie where its WGSL has them.
+#[test]
+fn models_lay_their_structs_out_as_wgsl_does() {
+    use eventhorizon::models::{Mm1Output, MmckOutput, MmckParams, PiOutput, WalkOutput, WorkshopOutput};
+    use std::mem::offset_of;
+    fn check<M: Model>(model: M, params: &[(&str, usize)], output: &[(&str, usize)]) {
+        let engine = Engine::new(&gpu(), model).unwrap();
+        for (layout, host) in [(&engine.schema().params, params), (&engine.schema().output, output)] {
+            let wgsl: Vec<_> =
+                layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
+            assert_eq!(wgsl, host);
+        }
+    }
+    macro_rules! fields {
+        ($type:ident: $($field:ident),*) => { &[$((stringify!($field), offset_of!($type, $field))),*] };
+    }
+    check(Pi, fields!(PiParams: points), fields!(PiOutput: inside));
+    check(
+        Mm1::default(),
+        fields!(Mm1Params: mean_interarrival, mean_service, clients),
+        fields!(Mm1Output: idle_ticks, queue_ticks, system_ticks),
+    );
+    check(
+        Mmck::default(),
+        fields!(MmckParams: mean_interarrival, mean_service, servers, room, arrivals),
+        fields!(MmckOutput: turned_away, let_in, queue_ticks),
+    );
+    check(Walk, fields!(WalkParams: steps), fields!(WalkOutput: chunk, x, y, explored, most_visits));
+    check(
+        Workshop,
+        fields!(WorkshopParams: jobs, operation),
+        fields!(WorkshopOutput: busy_ticks, longest_ticks, long_jobs),
+    );
+}
+
+/// More replications than one binding holds go in batches.
+#[test]
+fn what_does_not_fit_the_device_runs_in_parts() {
+    let own = gpu();
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let adapter = adapters
+        .into_iter()
+        .find(|adapter| adapter.get_info() == *own.info())
+        .expect("the same adapter again");
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 1 << 14,
+        ..wgpu::Limits::default().or_worse_values_from(&adapter.limits())
+    };
+    let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
+    let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
+    let small = Gpu::from_device(device, queue);
+    let (model, params) = mm1();
+    let params = Mm1Params { clients: 9, ..params };
+    let design = Design::default().cross("clients", [9_u32, 12, 3]).unwrap();
+    let experiment = Experiment::new(design, 499, SEED);
+    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment).unwrap();
+    for mapping in [Mapping::Thread, Mapping::Cooperative] {
+        let mut engine = Engine::new(&small, model).unwrap().with_mapping(mapping);
+        assert!(engine.batch(&params, &experiment).unwrap().len() < 499);
+        assert_same(&engine.run(&params, &experiment).unwrap(), &expected, "in parts");
+    }
+}
+
+#[test]
+fn a_run_until_a_precision_is_the_run_of_as_many() {
+    let (model, params) = mm1();
+    let stopping = Stopping::new(Precision::relative(0.05), Budget { replications: Some(5000), time: None });
+    let columns = ["time_in_queue", "idle_time"];
+    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let run = engine.run_until(&params, &experiment(1), &stopping, &columns).unwrap();
+    assert_eq!(run.decisions, [Decision::Reached]);
+    let replications = u32::try_from(run.observations[0].replications()).unwrap();
+    assert!((31..5000).contains(&replications), "{replications}");
+    for column in columns {
+        assert!(run.observations[0].summary(column, 0.95).unwrap().relative_half_width().unwrap() <= 0.05);
+    }
+    let whole = CpuEngine::new(model).unwrap().run(&params, &experiment(replications)).unwrap();
+    assert_eq!(run.fingerprint, whole.fingerprint);
+    assert_eq!(run.observations[0].columns(), whole.observations[0].columns());
+    let budget = Budget { replications: Some(41), time: None };
+    let stopping = Stopping::new(Precision::relative(1e-6), budget);
+    let pairs = experiment(1).with_antithetic_pairs();
+    let run = engine.run_until(&params, &pairs, &stopping, &columns).unwrap();
+    assert_eq!((run.observations[0].replications(), run.decisions), (40, vec![Decision::ReplicationsSpent]));
+}
+
+/// Over 200 independent experiments, how often the 95 % interval holds the true expectation.
+fn coverage<M: Model + Copy>(model: M, params: M::Params, replications: u32, truths: &[(&str, f64)]) {
+    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let mut held = vec![0; truths.len()];
+    for seed in 0..200 {
+        let results = engine.run(&params, &Experiment::new(Design::default(), replications, seed)).unwrap();
+        for (held, (column, truth)) in held.iter_mut().zip(truths) {
+            let summary = results.observations[0].summary(column, 0.95).unwrap();
+            *held += u32::from(summary.interval.unwrap().contains(*truth));
+        }
+    }
+    for (held, (column, _)) in held.iter().zip(truths) {
+        assert!((182..=196).contains(held), "{column}: {held} of 200 intervals hold the true value");
+    }
+}
+
+#[test]
+fn intervals_of_mm1_cover_the_theory() {
+    let model = Mm1::default();
+    let (clients, theory) = (1000, theory::Mm1::new(0.8, 1.0).unwrap());
+    let truths = [
+        // The first client's interarrival time is idle too.
+        ("idle_time", (1.0 / 0.8 + theory.idle_time_until(clients - 1)) / f64::from(clients)),
+        ("time_in_queue", theory.time_in_queue_of_first(clients)),
+        ("time_in_system", theory.time_in_system_of_first(clients)),
+    ];
+    coverage(model, model.params(0.8, 1.0, clients).unwrap(), 60, &truths);
+}
+
+#[test]
+fn intervals_of_mmck_cover_the_theory() {
+    let model = Mmck::default();
+    let (arrivals, theory) = (500, theory::Mmck::new(3.0, 1.0, 3, 7).unwrap());
+    let truths = [
+        ("blocking", theory.blocking_of_first(arrivals)),
+        ("time_in_queue", theory.time_in_queue_per_arrival_of_first(arrivals)),
+    ];
+    coverage(model, model.params(3.0, 1.0, 3, 7, arrivals).unwrap(), 40, &truths);
+}
+
+/// The chunk in which a walk ends is uniform: chi-square over 30 chunks, at a level of 1 in 10,000.
+#[test]
+fn walks_end_in_every_chunk_alike() {
+    use statrs::distribution::{ChiSquared, ContinuousCDF};
+    let mut engine = Engine::new(&gpu(), Walk).unwrap();
+    let results = engine.run(&WalkParams { steps: 100 }, &experiment(6000)).unwrap();
+    let mut walkers = [0_u32; 30];
+    for output in &results.outputs {
+        walkers[output.chunk as usize] += 1;
+    }
+    let chi: f64 = walkers.iter().map(|&n| (f64::from(n) - 200.0).powi(2) / 200.0).sum();
+    let p = 1.0 - ChiSquared::new(29.0).unwrap().cdf(chi);
+    assert!((1e-4..1.0 - 1e-4).contains(&p), "chi-square {chi}, p {p}: {walkers:?}");
+}

@@ -1,0 +1,128 @@
+use crate::sample;
+use eventhorizon::replication::{
+    AnalysisError, Column, Design, Failure, FailureCause, Observations, Pairing, Report, Values, plot,
+};
+
+/// Two points with a column of 64-bit counts and one of f32; one failure, and a point of a single
+/// replication.
+fn report() -> Report {
+    let columns = vec![
+        Column { name: "served".into(), values: Values::U64(vec![1000, 1010, 990, 7, 1000]) },
+        Column { name: "wait".into(), values: Values::F32(vec![3.5, 4.25, 4.0, 9.0, 4.25]) },
+    ];
+    let failed = Failure { replication: 3, cause: FailureCause::Code(5) };
+    let point = Observations::new(5, columns, [failed], Pairing::Independent).unwrap();
+    let one = vec![
+        Column { name: "served".into(), values: Values::U64(vec![12]) },
+        Column { name: "wait".into(), values: Values::F32(vec![0.123_456_79]) },
+    ];
+    let one = Observations::new(1, one, [], Pairing::Independent).unwrap();
+    let design = Design::default().cross("load", [0.8, 0.9]).unwrap();
+    let mut report = Report::default();
+    report.add(&design, 0, &point, 0.95, |name| (name == "wait").then_some(4.0)).unwrap();
+    report.add(&design, 1, &one, 0.95, |_| None).unwrap();
+    report
+}
+
+#[test]
+fn the_table_is_for_people() {
+    let expected = "\
+load  output      mean   +/-  rel. %       5 %    median      95 %  theory  n  failed
+ 0.8  served      1000    13     1.3       992      1000      1008       -  4       1
+ 0.8  wait        4.00  0.56      14      3.58      4.12      4.25    4.00  4       1
+ 0.9  served        12     -       -        12        12        12       -  1       0
+ 0.9  wait    0.123457     -       -  0.123457  0.123457  0.123457       -  1       0
++/-: half width of the 95 % confidence interval
+failed: point 0, replication 3: code 5
+";
+    let table = report().to_string();
+    assert_eq!(table, expected, "\n{table}");
+    assert!(table.is_ascii());
+}
+
+#[test]
+fn json_has_the_named_keys() {
+    let json: serde_json::Value = serde_json::from_str(&report().to_json()).unwrap();
+    let outputs = json["outputs"].as_array().unwrap();
+    assert_eq!(outputs.len(), 4);
+    assert_eq!(outputs[1]["name"], "wait");
+    assert_eq!(outputs[1]["mean"], 4.0);
+    assert_eq!(outputs[1]["theory"], 4.0);
+    assert_eq!(outputs[0]["theory"], serde_json::Value::Null);
+    assert_eq!(outputs[0]["factors"]["load"], 0.8);
+    assert_eq!(outputs[3]["half_width"], serde_json::Value::Null);
+    assert!(outputs[0]["half_width"].as_f64().unwrap() > 12.0);
+    assert_eq!(
+        json["failures"],
+        serde_json::json!([{ "point": 0, "replication": 3, "cause": { "code": 5 } }])
+    );
+}
+
+#[test]
+fn csv_reads_back() {
+    let mut bytes = Vec::new();
+    report().to_csv(&mut bytes).unwrap();
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
+    let header = reader.headers().unwrap().clone();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let field = |row: usize, name: &str| {
+        rows[row][header.iter().position(|h| h == name).unwrap_or_else(|| panic!("{name}"))].to_string()
+    };
+    assert_eq!(rows.len(), 4);
+    assert_eq!(field(2, "factor:load"), "0.9");
+    assert_eq!(
+        (field(0, "name"), field(0, "failed"), field(0, "observations")),
+        ("served".into(), "1".into(), "4".into())
+    );
+    // Every digit survives.
+    let rows = report().rows;
+    assert_eq!(field(0, "half_width").parse::<f64>().ok(), rows[0].half_width);
+    assert_eq!(field(1, "q05").parse::<f64>().ok(), rows[1].q05);
+    assert_eq!((field(2, "half_width"), field(0, "theory")), (String::new(), String::new()));
+}
+
+#[test]
+fn digits_follow_the_half_width() {
+    let shown = |values: &[f64]| {
+        let mut report = Report::default();
+        report.add(&Design::default(), 0, &sample(Values::F64(values.to_vec())), 0.95, |_| None).unwrap();
+        let table = report.to_string();
+        let row: Vec<_> = table.lines().nth(1).unwrap().split_whitespace().map(String::from).collect();
+        (row[1].clone(), row[2].clone())
+    };
+    // Half width 12.706 * deviation / sqrt(2) for two values.
+    assert_eq!(shown(&[123_456.0, 123_556.0]), ("123510".into(), "640".into()));
+    assert_eq!(shown(&[1.234_567, 1.234_569]), ("1.234568".into(), "0.000013".into()));
+    assert_eq!(shown(&[1e-9, 3e-9]), ("2e-9".into(), "1.3e-8".into()));
+    assert_eq!(shown(&[1e21, 1e21 + 1e19]), ("1.005e21".into(), "6.4e19".into()));
+    assert_eq!(shown(&[0.0, 0.0]), ("0".into(), "0".into()));
+    assert_eq!(shown(&[2.5, 2.5]), ("2.5".into(), "0".into()));
+}
+
+#[test]
+fn many_failures_are_counted() {
+    let failures = (0..15).map(|replication| Failure { replication, cause: FailureCause::Code(1) });
+    let column = Column { name: "x".into(), values: Values::U32(vec![0; 15]) };
+    let point = Observations::new(15, vec![column], failures, Pairing::Independent).unwrap();
+    let mut report = Report::default();
+    report.add(&Design::default(), 0, &point, 0.95, |_| None).unwrap();
+    let table = report.to_string();
+    assert!(table.contains("failed: point 0, replication 9: code 1\nfailed: 5 more\n"), "{table}");
+    assert_eq!(report.failures.len(), 15);
+    let nothing = plot::distribution(&point, "x", 0.95, None).unwrap_err();
+    assert!(matches!(nothing, AnalysisError::NoObservations { failed: 15, replications: 15, .. }));
+}
+
+#[test]
+fn every_replication_is_in_the_plot() {
+    let values: Vec<u32> = (0..1000).map(|i| (i * i) % 997).collect();
+    let svg = plot::distribution(&sample(Values::U32(values)), "x", 0.95, Some(400.0)).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    for text in ["mean and interval", "theory", "n = 1000", "replications"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    // One value, and equal values, are drawn as well.
+    for values in [vec![3], vec![0, 0, 0]] {
+        plot::distribution(&sample(Values::U32(values)), "x", 0.95, None).unwrap();
+    }
+}

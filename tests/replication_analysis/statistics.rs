@@ -1,0 +1,311 @@
+use crate::{assert_close, sample};
+use eventhorizon::gpu::{Program, Source};
+use eventhorizon::replication::{
+    AnalysisError, Column, Failure, FailureCause, Observations, Pairing, Values, compare, student_t,
+};
+use proptest::prelude::*;
+
+fn column(name: &str, values: Values) -> Column {
+    Column { name: name.into(), values }
+}
+
+fn failure(replication: u64, code: u32) -> Failure {
+    Failure { replication, cause: FailureCause::Code(code) }
+}
+
+/// NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2, and more digits from R's qt().
+#[test]
+fn student_quantiles_are_those_of_the_tables() {
+    for (degrees, level, expected) in [
+        (1, 0.95, 12.706_204_736_174_7),
+        (2, 0.95, 4.302_652_729_749_46),
+        (4, 0.95, 2.776_445_105_197_79),
+        (5, 0.99, 4.032_142_983_555_23),
+        (9, 0.95, 2.262_157_162_854_1),
+        (10, 0.95, 2.228_138_851_964_94),
+        (20, 0.9, 1.724_718_242_920_79),
+        (30, 0.95, 2.042_272_456_301_24),
+        (99, 0.95, 1.984_216_951_586_42),
+        (1_000_000, 0.95, 1.959_966_356_781_07),
+    ] {
+        assert_close(student_t(degrees, level), expected, 9);
+    }
+    // The normal distribution, which no finite count reaches.
+    assert_close(student_t(1 << 40, 0.95), 1.959_963_984_540_05, 9);
+}
+
+/// The distribution function for even degrees of freedom is a finite sum (Abramowitz and Stegun 26.7.4).
+#[test]
+fn student_quantiles_invert_the_distribution() {
+    for degrees in [2_u32, 4, 10, 50, 100, 198, 200, 202, 210, 300, 1000, 10_000, 1_000_000] {
+        for level in [0.1, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.999_99] {
+            let n = f64::from(degrees);
+            let t = student_t(degrees.into(), level);
+            let (sine, cosine2) = (t / (n + t * t).sqrt(), n / (n + t * t));
+            let (mut term, mut sum) = (1.0, 1.0);
+            for i in 1..degrees / 2 {
+                term *= cosine2 * (2.0 * f64::from(i) - 1.0) / (2.0 * f64::from(i));
+                sum += term;
+            }
+            let error = (sine * sum - level).abs();
+            // Of the part outside the interval.
+            assert!(error < 1e-7 * (1.0 - level), "{degrees} {level}: {t} covers {error:e} more or less");
+        }
+    }
+}
+
+/// NIST Statistical Reference Datasets, univariate: NumAcc1 to NumAcc4, whose means and deviations are exact
+/// by construction.
+#[test]
+fn certified_means_and_deviations() {
+    let one = sample(Values::U32(vec![10_000_001, 10_000_003, 10_000_002])).summary("x", 0.95).unwrap();
+    assert_eq!((one.mean, one.variance), (Some(10_000_002.0), Some(1.0)));
+    for (offset, digits) in [(1.0, 14), (1_000_000.0, 9), (10_000_000.0, 8)] {
+        // The digits are those that the inputs have left in f64.
+        let values = (0..1001).map(|i| offset + if i == 0 { 0.2 } else { [0.3, 0.1][i % 2] });
+        let summary = sample(Values::F64(values.collect())).summary("x", 0.95).unwrap();
+        assert_close(summary.mean.unwrap(), offset + 0.2, 15);
+        assert_close(summary.variance.unwrap().sqrt(), 0.1, digits);
+    }
+}
+
+#[test]
+fn a_small_sample_by_hand() {
+    let summary = sample(Values::I32(vec![-3, 4, 5, -2])).summary("x", 0.95).unwrap();
+    assert_eq!(summary.mean, Some(1.0));
+    // 16 + 9 + 16 + 9 over 3.
+    assert_eq!(summary.variance, Some(50.0 / 3.0));
+    let interval = summary.interval.unwrap();
+    assert_close(interval.half_width, 3.182_446_305_283_71 * (50.0_f64 / 3.0 / 4.0).sqrt(), 9);
+    assert_eq!((interval.lower, interval.upper), (1.0 - interval.half_width, 1.0 + interval.half_width));
+    assert_eq!((summary.min, summary.max), (Some(-3.0), Some(5.0)));
+    assert_close(summary.relative_half_width().unwrap(), interval.half_width, 15);
+    assert!(interval.contains(interval.lower) && !interval.contains(interval.lower - 1e-9));
+}
+
+/// 64-bit counts whose sums and squares leave 64 and 128 bits.
+#[test]
+fn huge_counts_are_summed_exactly() {
+    let top = u64::MAX;
+    let summary = sample(Values::U64(vec![top, top, top - 3, top - 1])).summary("x", 0.95).unwrap();
+    // Deviations from the mean top - 1: 1, 1, -2, 0.
+    assert_eq!(summary.variance, Some(2.0));
+    assert_eq!(summary.mean, Some(top as f64));
+    let wide = sample(Values::U64([0, top].repeat(1000))).summary("x", 0.95).unwrap();
+    let half = top as f64 / 2.0;
+    assert_close(wide.mean.unwrap(), half, 15);
+    assert_close(wide.variance.unwrap(), half * half * 2000.0 / 1999.0, 14);
+}
+
+/// R: quantile(c(2, 4, 4, 5, 7, 9), c(0, .1, .25, .5, .9, 1)), type 7.
+#[test]
+fn quantiles_are_those_of_r() {
+    let point = sample(Values::U32(vec![9, 4, 2, 7, 4, 5]));
+    let quantiles = point.quantiles("x", &[0.0, 0.1, 0.25, 0.5, 0.9, 1.0]).unwrap().unwrap();
+    for (got, expected) in quantiles.iter().zip([2.0, 3.0, 4.0, 4.5, 8.0, 9.0]) {
+        assert_close(*got, expected, 15);
+    }
+    assert_eq!(sample(Values::F32(vec![1.5])).quantiles("x", &[0.3]).unwrap(), Some(vec![1.5]));
+    assert_eq!(sample(Values::F32(vec![])).quantiles("x", &[0.3]).unwrap(), None);
+    for probability in [-0.1, 1.1, f64::NAN] {
+        let error = point.quantiles("x", &[probability]).unwrap_err();
+        assert!(matches!(error, AnalysisError::Probability { .. }), "{error}");
+    }
+}
+
+#[test]
+fn without_two_observations_there_is_no_interval() {
+    let none = sample(Values::U32(vec![])).summary("x", 0.95).unwrap();
+    assert_eq!((none.observations, none.mean, none.variance, none.interval), (0, None, None, None));
+    assert_eq!((none.min, none.relative_half_width()), (None, None));
+    let one = sample(Values::F32(vec![2.5])).summary("x", 0.95).unwrap();
+    assert_eq!((one.observations, one.mean, one.variance), (1, Some(2.5), None));
+    assert_eq!((one.interval, one.relative_half_width()), (None, None));
+    assert_eq!((one.min, one.max), (Some(2.5), Some(2.5)));
+}
+
+#[test]
+fn relative_width_of_a_mean_of_zero() {
+    let spread = sample(Values::I32(vec![-1, 1])).summary("x", 0.95).unwrap();
+    assert_eq!(spread.relative_half_width(), None);
+    let constant = sample(Values::I32(vec![0, 0])).summary("x", 0.95).unwrap();
+    assert_eq!(constant.relative_half_width(), Some(0.0));
+}
+
+#[test]
+fn failed_replications_are_listed_and_never_averaged_in() {
+    let columns = vec![
+        column("n", Values::U32(vec![1, 99, 3, 1000])),
+        column("f", Values::F32(vec![1.0, 2.0, 3.0, f32::NAN])),
+    ];
+    let point = Observations::new(4, columns, [failure(1, 7)], Pairing::Independent).unwrap();
+    let summary = point.summary("n", 0.95).unwrap();
+    assert_eq!((summary.replications, summary.failed, summary.observations), (4, 2, 2));
+    // A replication with one unusable value is out of every column.
+    assert_eq!((summary.mean, summary.max), (Some(2.0), Some(3.0)));
+    let failures: Vec<_> = point.failures().collect();
+    let not_a_number = Failure { replication: 3, cause: FailureCause::NotANumber("f".into()) };
+    assert_eq!(failures, [failure(1, 7), not_a_number]);
+    assert_eq!(point.quantiles("n", &[1.0]).unwrap(), Some(vec![3.0]));
+}
+
+#[test]
+fn antithetic_pairs_are_one_observation() {
+    // Pairs (1, 3), (5, 6), (9, 4 failed).
+    let values = column("x", Values::U32(vec![1, 3, 5, 6, 9, 4]));
+    let point = Observations::new(6, vec![values], [failure(5, 1)], Pairing::Antithetic).unwrap();
+    let summary = point.summary("x", 0.95).unwrap();
+    assert_eq!((summary.replications, summary.failed, summary.observations), (6, 1, 2));
+    // Pair means 2 and 5.5.
+    assert_eq!((summary.mean, summary.variance), (Some(3.75), Some(6.125)));
+    assert_eq!((summary.min, summary.max), (Some(1.0), Some(6.0)));
+    let odd = Observations::new(3, vec![], [], Pairing::Antithetic).unwrap_err();
+    assert!(matches!(odd, AnalysisError::Odd { replications: 3 }));
+}
+
+#[test]
+fn outputs_are_read_by_the_layout_of_the_struct() {
+    let text = "struct Output { count: u32, @align(8) total: vec2<u32>, drift: i32, share: f32 }";
+    let layout = Program::link("t", &[Source::new("o.wgsl", text)]).unwrap().layout("Output").unwrap();
+    let words = |n: u32, drift: i32, share: f32| {
+        [n, 0xDEAD, n + 1, 2, drift as u32, share.to_bits()].map(u32::to_le_bytes).concat()
+    };
+    let bytes = [words(1, -5, 0.5), words(4_000_000_000, 6, -2.25)].concat();
+    let point = Observations::from_outputs(&layout, &bytes, 2, [], Pairing::Independent).unwrap();
+    let expected = [
+        column("count", Values::U32(vec![1, 4_000_000_000])),
+        column("total", Values::U64(vec![2 << 32 | 2, 2 << 32 | 4_000_000_001])),
+        column("drift", Values::I32(vec![-5, 6])),
+        column("share", Values::F32(vec![0.5, -2.25])),
+    ];
+    assert_eq!(point.columns(), expected);
+    let short = Observations::from_outputs(&layout, &bytes[1..], 2, [], Pairing::Independent);
+    assert!(matches!(short, Err(AnalysisError::OutputBytes { got: 47, replications: 2, stride: 24 })));
+    let text = "struct Output { place: vec3<f32> }";
+    let layout = Program::link("t", &[Source::new("o.wgsl", text)]).unwrap().layout("Output").unwrap();
+    let other = Observations::from_outputs(&layout, &[0; 16], 1, [], Pairing::Independent);
+    assert!(matches!(other, Err(AnalysisError::OutputField { field }) if field == "place"));
+}
+
+#[test]
+fn derived_columns_see_the_same_replications() {
+    let columns =
+        vec![column("idle", Values::U64(vec![1, 0, 3])), column("time", Values::U64(vec![2, 0, 4]))];
+    let mut point = Observations::new(3, columns, [failure(1, 1)], Pairing::Independent).unwrap();
+    // 0 / 0 of the failed replication is never computed.
+    point.derive("share", &["idle", "time"], |row| row[0] / row[1]).unwrap();
+    let summary = point.summary("share", 0.95).unwrap();
+    assert_eq!((summary.failed, summary.observations, summary.mean), (1, 2, Some(0.625)));
+    point.derive("inverse", &["idle"], |row| 1.0 / (row[0] - 1.0)).unwrap();
+    assert_eq!(point.summary("idle", 0.95).unwrap().failed, 2);
+    let again = point.derive("share", &["idle"], |row| row[0]).unwrap_err();
+    assert!(matches!(again, AnalysisError::RepeatedColumn { .. }));
+    let unknown = point.derive("y", &["tim"], |row| row[0]).unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "there is no result column `tim`; the columns are: idle, time, share, inverse"
+    );
+}
+
+#[test]
+fn appended_replications_follow() {
+    let part = |values: &[u32], failures: &[Failure]| {
+        let columns = vec![column("x", Values::U32(values.to_vec()))];
+        Observations::new(values.len(), columns, failures.to_vec(), Pairing::Independent).unwrap()
+    };
+    let mut point = part(&[1, 2], &[]);
+    point.append(part(&[3, 100], &[failure(1, 9)])).unwrap();
+    assert_eq!(point.failures().collect::<Vec<_>>(), [failure(3, 9)]);
+    let whole = part(&[1, 2, 3, 100], &[failure(3, 9)]);
+    assert_eq!(point.summary("x", 0.9).unwrap(), whole.summary("x", 0.9).unwrap());
+    let other = sample(Values::I32(vec![1]));
+    let error = point.append(other).unwrap_err();
+    assert!(matches!(error, AnalysisError::Mismatch { what: "columns", .. }), "{error}");
+}
+
+#[test]
+fn impossible_observations_are_refused() {
+    let x = || column("x", Values::U32(vec![1, 2]));
+    let new = |columns, failures: Vec<Failure>| Observations::new(2, columns, failures, Pairing::Independent);
+    let length = new(vec![column("x", Values::U32(vec![1]))], vec![]).unwrap_err();
+    assert!(matches!(length, AnalysisError::ColumnLength { got: 1, expected: 2, .. }));
+    assert!(matches!(new(vec![x(), x()], vec![]), Err(AnalysisError::RepeatedColumn { .. })));
+    let index = new(vec![x()], vec![failure(2, 1)]).unwrap_err();
+    assert!(matches!(index, AnalysisError::FailureIndex { replication: 2, replications: 2 }));
+    for level in [0.0, 1.0, -1.0, f64::NAN] {
+        let error = sample(Values::U32(vec![1, 2])).summary("x", level).unwrap_err();
+        assert!(matches!(error, AnalysisError::Level { .. }));
+    }
+}
+
+#[test]
+fn points_are_compared_replication_by_replication() {
+    let point = |values: &[u32], failures: Vec<Failure>| {
+        let columns = vec![column("x", Values::U32(values.to_vec()))];
+        Observations::new(values.len(), columns, failures, Pairing::Independent).unwrap()
+    };
+    // Far apart in level, close in difference: 1, 2, 3.
+    let left = point(&[10, 2000, 300_000, 5], vec![failure(3, 1)]);
+    let right = point(&[11, 2002, 300_003, 7], vec![]);
+    let difference = compare(&left, &right, "x", 0.95).unwrap();
+    assert_eq!((difference.replications, difference.failed, difference.observations), (4, 1, 3));
+    assert_eq!((difference.mean, difference.variance), (Some(2.0), Some(1.0)));
+    assert_eq!((difference.min, difference.max), (Some(1.0), Some(3.0)));
+    assert_close(difference.interval.unwrap().half_width, 4.302_652_729_749_46 / 3_f64.sqrt(), 9);
+    let back = compare(&right, &left, "x", 0.95).unwrap();
+    assert_eq!(back.mean, Some(-2.0));
+    let short = compare(&left, &point(&[1], vec![]), "x", 0.95).unwrap_err();
+    assert!(matches!(short, AnalysisError::Mismatch { what: "number of replications", .. }));
+}
+
+proptest! {
+    #[test]
+    fn integer_columns_do_not_depend_on_the_order(
+        (values, shuffled) in prop::collection::vec(any::<u64>(), 2..60)
+            .prop_flat_map(|values| (Just(values.clone()), Just(values).prop_shuffle()))
+    ) {
+        let summary = |values| sample(Values::U64(values)).summary("x", 0.95).unwrap();
+        // Bit for bit: every field of the summary.
+        prop_assert_eq!(summary(values), summary(shuffled));
+    }
+
+    #[test]
+    fn mean_and_quantiles_lie_between_the_extremes(values in prop::collection::vec(-1e9_f32..1e9, 1..80), p in 0.0..=1.0) {
+        let point = sample(Values::F32(values));
+        let summary = point.summary("x", 0.95).unwrap();
+        let range = summary.min.unwrap()..=summary.max.unwrap();
+        prop_assert!(range.contains(&summary.mean.unwrap()));
+        prop_assert!(range.contains(&point.quantiles("x", &[p]).unwrap().unwrap()[0]));
+    }
+
+    #[test]
+    fn shifts_move_the_mean_and_leave_the_variance(values in prop::collection::vec(-1_000_000_i32..1_000_000, 2..80), by in -1_000_000_i32..1_000_000) {
+        let before = sample(Values::I32(values.clone())).summary("x", 0.95).unwrap();
+        let after = sample(Values::I32(values.iter().map(|x| x + by).collect())).summary("x", 0.95).unwrap();
+        prop_assert_eq!(before.variance, after.variance);
+        prop_assert!((after.mean.unwrap() - before.mean.unwrap() - f64::from(by)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn factors_scale_mean_and_deviation(values in prop::collection::vec(0_u32..1_000_000, 2..80), by in 1_u32..4000) {
+        let before = sample(Values::U32(values.clone())).summary("x", 0.95).unwrap();
+        let after = sample(Values::U32(values.iter().map(|x| x * by).collect())).summary("x", 0.95).unwrap();
+        assert_close(after.mean.unwrap(), before.mean.unwrap() * f64::from(by), 14);
+        assert_close(after.interval.unwrap().half_width, before.interval.unwrap().half_width * f64::from(by), 14);
+    }
+
+    #[test]
+    fn both_kinds_of_sums_agree(values in prop::collection::vec(any::<i32>(), 2..80)) {
+        let integers = sample(Values::I32(values.clone())).summary("x", 0.95).unwrap();
+        let floats = sample(Values::F64(values.iter().map(|&x| x.into()).collect())).summary("x", 0.95).unwrap();
+        prop_assert!((integers.mean.unwrap() - floats.mean.unwrap()).abs() <= 1e-6);
+        assert_close(floats.variance.unwrap(), integers.variance.unwrap(), 12);
+    }
+
+    #[test]
+    fn quantiles_rise(values in prop::collection::vec(-1e3_f64..1e3, 1..40), mut ps in prop::collection::vec(0.0..=1.0, 2..9)) {
+        ps.sort_unstable_by(f64::total_cmp);
+        let quantiles = sample(Values::F64(values)).quantiles("x", &ps).unwrap().unwrap();
+        prop_assert!(quantiles.is_sorted(), "{quantiles:?}");
+    }
+}
