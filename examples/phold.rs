@@ -111,6 +111,9 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         },
     };
 
+    if args.verify && gpu.is_none() {
+        return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());
+    }
     let outcome = match &gpu {
         Some(gpu) => on_gpu(gpu, &model, options, until, args)?,
         None => on_cpu(&model, args.seed, until)?,

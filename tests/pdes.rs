@@ -147,7 +147,26 @@ fn a_window_of_more_than_one_dispatch() {
     let mut model = Ring::new((1 << 20) + 5, 3);
     model.stride = 1009;
     let queue = Some(QueueDesign::CbSeq(Traverse::BackToFront));
-    same(&gpu, &model, Options { queue, ..Options::default() }, &[Until::time(Ticks::new(15)), Until::EMPTY]);
+    for workgroup in [None, Some(2)] {
+        let options = Options { queue, workgroup, ..Options::default() };
+        same(&gpu, &model, options, &[Until::time(Ticks::new(15)), Until::EMPTY]);
+    }
+}
+
+#[test]
+fn an_encoder_that_is_never_submitted_does_no_harm() {
+    let gpu = gpu();
+    let model = phold(50, 4, 0.1);
+    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    for end in [30.0, 60.0, 90.0] {
+        assert_eq!(simulation.run(until(end)).unwrap(), cpu.run(until(end)).unwrap());
+        simulation.set_until(Until::EMPTY).unwrap();
+        let mut dropped = gpu.encoder("dropped");
+        simulation.record(&mut dropped, 1);
+        drop(dropped);
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+    }
 }
 
 #[test]

@@ -23,7 +23,10 @@ fn fault<T>(result: Result<T, SimulationError>) -> Fault {
 }
 
 fn fault_on_gpu<M: Model>(gpu: &Gpu, model: &M, options: Options) -> Fault {
-    let mut simulation = Simulation::new(gpu, model, options).unwrap();
+    let mut simulation = match Simulation::new(gpu, model, options) {
+        Ok(simulation) => simulation,
+        Err(error) => return fault::<()>(Err(error)), // in the initialisation
+    };
     let first = fault(simulation.run(Until::EMPTY));
     // Nothing goes on after a fault, and nothing of it can be taken for a result.
     assert_eq!(fault(simulation.run(Until::time(Ticks::new(5)))), first);
@@ -132,9 +135,13 @@ fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
     let mut cpu = CpuSimulation::new(&model, 0).unwrap();
     cpu.run(end).unwrap();
     for queue in QueueDesign::ALL {
-        let mut simulation =
-            Simulation::new(&gpu, &model, Options { queue: Some(queue), ..Options::default() }).unwrap();
-        match simulation.run(end).and_then(|_| simulation.fingerprint()) {
+        let run = || {
+            let options = Options { queue: Some(queue), ..Options::default() };
+            let mut simulation = Simulation::new(&gpu, &model, options)?;
+            simulation.run(end)?;
+            simulation.fingerprint()
+        };
+        match run() {
             Ok(found) => assert_eq!(found, cpu.fingerprint(), "{queue}"),
             Err(SimulationError::Fault(fault)) => assert_eq!(fault.kind, FaultKind::LoopsCut, "{queue}"),
             Err(other) => panic!("{other}"),
@@ -247,6 +254,45 @@ fn structs_that_differ_from_rust_are_refused_with_the_remedy() {
             other => panic!("{other}"),
         }
     }
+}
+
+#[test]
+fn variables_that_the_engine_does_not_bind_are_refused() {
+    let text = Odd::new().source.text().to_owned();
+    for (old, new, name) in [
+        ("var<storage, read> data", "var<storage, read_write> data", "data"),
+        (
+            "struct Params",
+            "@group(2) @binding(0) var<storage, read> more: array<u32>;\nstruct Params",
+            "more",
+        ),
+    ] {
+        assert!(text.contains(old));
+        let odd = Odd { source: Source::new("odd.wgsl", text.replace(old, new)), ..Odd::new() };
+        match odd.refused() {
+            SimulationError::Variable { file, variable } => {
+                assert_eq!((&*file, &*variable), ("odd.wgsl", name))
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn a_fault_that_the_host_has_not_seen_is_no_result() {
+    let gpu = gpu();
+    let model =
+        Mischief { lps: 100, rule: 3, culprit: 60, at: 0, capacity: Capacity { queue: 200, mailbox: 40 } };
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    simulation.set_until(Until::EMPTY).unwrap();
+    let mut encoder = gpu.encoder("the application's");
+    simulation.record(&mut encoder, 4);
+    gpu.submit(encoder).unwrap();
+    let expected = Fault { kind: FaultKind::MailboxFull, lp: 3, window: 1 };
+    assert_eq!(fault(simulation.states()), expected);
+    assert_eq!(fault(simulation.pending()), expected);
+    assert_eq!(fault(simulation.fingerprint()), expected);
+    assert_eq!(fault(simulation.progress()), expected);
 }
 
 #[test]

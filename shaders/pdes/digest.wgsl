@@ -32,17 +32,15 @@ fn digest_lp(lp: u32) -> vec2<u32> {
     for (var i = 0u; i < mails; i += 1u) {
         sum = digest_add(sum, digest_event(DIGEST_PENDING, lp, mail_events[mailbox * run.mail_capacity + i]));
     }
-    if loops_cut() { fail(run.parity, lp, LOOPS_CUT); }
     return sum;
 }
 
 @compute @workgroup_size(GROUP)
 fn digest(
     @builtin(workgroup_id) id: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let group = group_number(id, grid);
+    let group = group_number(id);
     let lp = group * GROUP + lane;
     var mine = vec2<u32>(0u);
     if lp < run.lps {
@@ -57,4 +55,5 @@ fn digest(
         }
         digests[group] = sum;
     }
+    if loops_cut() { atomicMax(&control[DIGEST_CUT], 1u + min(lp, run.lps - 1u)); }
 }

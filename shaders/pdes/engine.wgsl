@@ -49,18 +49,21 @@ const STOPPED = 6u;   // 1 once the run has reached its end
 const FAILURE = 7u;   // the first failure: the smallest of lp * 8 + kind, or NO_FAILURE
 
 const NO_FAILURE = 0xffffffffu;
-const QUEUE_FULL = 0u;
-const MAILBOX_FULL = 1u;
-const LOOKAHEAD = 2u;
-const DESTINATION = 3u;
-const TIME_OVERFLOW = 4u;
-const LOOPS_CUT = 5u;
+
+// Behind the halves of `control`: 1 + an LP whose digest was cut, or 0. That ends no run.
+const DIGEST_CUT = 16u;
+const QUEUE_FULL = 1u;
+const MAILBOX_FULL = 2u;
+const LOOKAHEAD = 3u;
+const DESTINATION = 4u;
+const TIME_OVERFLOW = 5u;
+const LOOPS_CUT = 6u;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
 
-// The number of a workgroup among all of a window, for grids of one or two dimensions.
-fn group_number(id: vec3<u32>, grid: vec3<u32>) -> u32 {
-    return run.first_group + id.y * grid.x + id.x;
+// The number of a workgroup among all of a window.
+fn group_number(id: vec3<u32>) -> u32 {
+    return run.first_group + id.x;
 }
 
 fn queue_capacity() -> u32 {
@@ -84,7 +87,7 @@ fn fail(half: u32, lp: u32, kind: u32) {
 
 // Whether the driver has ended a loop of this invocation before its time. llvmpipe does, without a word, once an
 // invocation has made 65,535 iterations in all its loops together; from then on a loop body runs once. So does this
-// one, whose bound of two the compiler cannot know.
+// one, whose bound of two the compiler cannot know. It must come after all other loops.
 fn loops_cut() -> bool {
     let two = min(run.lps, 1u) + 1u;
     var seen = 0u;

@@ -29,10 +29,9 @@ var<private> init_lp: u32;
 @compute @workgroup_size(GROUP)
 fn init_lps(
     @builtin(workgroup_id) id: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let lp = group_number(id, grid) * GROUP + lane;
+    let lp = group_number(id) * GROUP + lane;
     if lp >= run.lps { return; }
     init_lp = lp;
     stream_open(run.seed, lp, vec2<u32>(0u, 0u));
@@ -45,10 +44,9 @@ fn init_lps(
 @compute @workgroup_size(GROUP)
 fn settle_lps(
     @builtin(workgroup_id) id: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let group = group_number(id, grid);
+    let group = group_number(id);
     let lp = group * GROUP + lane;
     var mine = IDLE;
     if lp < run.lps {
@@ -60,10 +58,10 @@ fn settle_lps(
         }
         lps[lp] = vec4<u32>(mine.xy, queue_close());
         lps[run.lps + lp] = vec4<u32>(0u);
-        if loops_cut() { fail(0u, lp, LOOPS_CUT); }
     }
     let all_lps = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
         partials[group] = all_lps;
     }
+    if loops_cut() { fail(0u, min(lp, run.lps - 1u), LOOPS_CUT); }
 }

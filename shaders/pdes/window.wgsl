@@ -107,17 +107,15 @@ fn advance(lp: u32, horizon: vec2<u32>) -> vec4<u32> {
         lps[run.lps + lp] = vec4<u32>(number, digest);
     }
     lps[lp] = vec4<u32>(first, queue_close());
-    if loops_cut() { fail(1u - run.parity, lp, LOOPS_CUT); }
     return vec4<u32>(time_min(first, window_sent), executed, 0u);
 }
 
 @compute @workgroup_size(GROUP)
 fn window(
     @builtin(workgroup_id) id: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let group = group_number(id, grid);
+    let group = group_number(id);
     let next = 1u - run.parity;
     let before = run.parity * CONTROL_WORDS;
     let after = next * CONTROL_WORDS;
@@ -163,4 +161,5 @@ fn window(
             atomicMin(&control[after + FAILURE], failure);
         }
     }
+    if loops_cut() { fail(next, min(lp, run.lps - 1u), LOOPS_CUT); }
 }

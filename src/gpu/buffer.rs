@@ -29,7 +29,7 @@ impl<T: Pod> Buffer<T> {
 
     fn create(gpu: &Gpu, label: &str, len: u64, usage: wgpu::BufferUsages) -> Result<Self, GpuError> {
         // An empty binding is refused by wgpu, and kernels that move vectors of 16 bytes must reach the last element.
-        let size = Self::bytes(len).max(16).next_multiple_of(16);
+        let size = Self::bytes(len).clamp(16, u64::MAX - 15).next_multiple_of(16);
         let limit = gpu.max_buffer_bytes();
         if size > limit {
             return Err(GpuError::TooLarge { what: label.to_owned(), needed: size, limit });
@@ -147,8 +147,9 @@ impl<T: Pod> Buffer<T> {
         Ok(values)
     }
 
+    /// Saturates: what has so many bytes is refused as too large.
     fn bytes(len: u64) -> u64 {
-        len * size_of::<T>() as u64
+        len.saturating_mul(size_of::<T>() as u64)
     }
 }
 

@@ -169,7 +169,7 @@ impl Gpu {
             None => Ok(value),
             Some(error) => {
                 // A lost device answers with objects that are invalid; that it is lost is known after a poll.
-                let _ = self.device.poll(wgpu::PollType::Poll);
+                let _ = self.poll(wgpu::PollType::Poll)?;
                 self.alive()?;
                 Err(GpuError::from_wgpu(context, error))
             }
@@ -190,7 +190,7 @@ impl Gpu {
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].
     pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
         let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(HOST_WAIT) };
-        match self.device.poll(wait) {
+        match self.poll(wait)? {
             Ok(_) => self.alive(),
             Err(wgpu::PollError::Timeout) => {
                 self.alive()?;
@@ -198,6 +198,15 @@ impl Gpu {
             }
             Err(error) => Err(GpuError::Refused { context: "a wait".into(), message: error.to_string() }),
         }
+    }
+
+    /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.
+    fn poll(&self, how: wgpu::PollType) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
+        let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
+        std::panic::catch_unwind(poll).map_err(|_| {
+            let reason = self.lost.get().cloned();
+            GpuError::Lost { reason: reason.unwrap_or_else(|| "the driver gave it up".into()) }
+        })
     }
 
     /// A command encoder.

@@ -37,6 +37,8 @@ pub struct StructLayout {
     pub fields: Vec<Field>,
     /// Its size in bytes, padding included.
     pub bytes: u32,
+    /// Whether a field has padding within: an array of `vec3`, say, or a struct.
+    padded: bool,
 }
 
 impl StructLayout {
@@ -48,6 +50,7 @@ impl StructLayout {
             next = field.offset + field.bytes;
             follows
         }) && next == self.bytes
+            && !self.padded
     }
 }
 
@@ -70,11 +73,32 @@ impl Program {
                             }
                         })
                         .collect(),
+                    padded: members.iter().any(|member| !dense(module, member.ty)),
                     bytes: *span,
                 })
             }
             _ => None,
         })
+    }
+}
+
+/// Whether every byte of a type belongs to a value.
+fn dense(module: &naga::Module, ty: naga::Handle<naga::Type>) -> bool {
+    match &module.types[ty].inner {
+        naga::TypeInner::Scalar(_) | naga::TypeInner::Vector { .. } | naga::TypeInner::Atomic(_) => true,
+        naga::TypeInner::Matrix { rows, .. } => *rows != naga::VectorSize::Tri,
+        naga::TypeInner::Array { base, stride, .. } => {
+            *stride == module.types[*base].inner.size(module.to_ctx()) && dense(module, *base)
+        }
+        naga::TypeInner::Struct { members, span } => {
+            let mut next = 0;
+            members.iter().all(|member| {
+                let follows = member.offset == next && dense(module, member.ty);
+                next = member.offset + module.types[member.ty].inner.size(module.to_ctx());
+                follows
+            }) && next == *span
+        }
+        _ => false,
     }
 }
 
@@ -113,5 +137,18 @@ mod tests {
         assert_eq!(layout.bytes, 32);
         assert!(!layout.is_dense());
         assert_eq!(program.layout("T"), None);
+    }
+
+    #[test]
+    fn padding_is_seen_at_any_depth() {
+        let text = "struct Inner { v: vec3<u32> }
+            struct Fine { a: array<vec2<u32>, 2>, b: vec3<u32>, c: u32 }
+            struct Rows { a: array<vec3<u32>, 2> }
+            struct Nested { a: Inner }
+            struct Columns { a: mat2x3<f32> }";
+        let program = Program::link("t", &[Source::new("s.wgsl", text)]).unwrap();
+        let dense = |name| program.layout(name).unwrap().is_dense();
+        assert!(dense("Fine"));
+        assert!(!dense("Rows") && !dense("Nested") && !dense("Columns") && !dense("Inner"));
     }
 }

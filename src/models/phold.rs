@@ -59,19 +59,21 @@ impl Phold {
             return Err(PholdError::NoPopulation);
         }
         let time = |what, units| resolution.ticks(units).map_err(|source| PholdError::Time { what, source });
+        let mean = time("mean delay (1 / rate)", 1.0 / rate)?;
+        let lookahead = time("lookahead", lookahead)?;
         // Wherever it came from, an event sits at a uniformly random LP: an LP holds Binomial(all events, 1 / LPs)
         // of them, which a Poisson variable of the same mean bounds. Of those pending at the start of a window, each
-        // fires in it with a probability of at most 1 - exp(-rate * lookahead), since what is left of its delay is an
-        // exponential time or longer; and only those are sent.
+        // fires in it with a probability of at most 1 - exp(-lookahead / mean delay), since what is left of its delay is
+        // an exponential time or longer; and only those are sent. In whole ticks, as they are drawn: rounding down
+        // makes a delay shorter by less than one.
         let held = f64::from(population);
-        let sent = held * -(-rate * lookahead).exp_m1();
-        Ok(Self {
-            lps,
-            population,
-            mean: time("mean delay (1 / rate)", 1.0 / rate)?,
-            lookahead: time("lookahead", lookahead)?,
-            capacity: Capacity::poisson(held, sent),
-        })
+        let window = resolution.units(lookahead.saturating_add(Ticks::new(1)));
+        let fires = match mean {
+            Ticks::ZERO => 1.0,
+            mean => -(-window / resolution.units(mean)).exp_m1(),
+        };
+        let capacity = Capacity::poisson(held, held * fires);
+        Ok(Self { lps, population, mean, lookahead, capacity })
     }
 
     /// The same model with other capacities.

@@ -33,13 +33,17 @@ impl Capacity {
     /// Bytes of the largest buffer that `lps` LPs take, whatever the queue design: a device must be able to bind it.
     pub fn largest_buffer(&self, lps: u32) -> u64 {
         let queues = QueueDesign::ALL.map(|design| design.stride(self.queue)).into_iter().max().unwrap_or(0);
-        size_of::<Event>() as u64 * u64::from(lps) * queues.max(2 * u64::from(self.mailbox))
+        let row = size_of::<Event>() as u64 * u64::from(lps);
+        row.saturating_mul(queues.max(2 * u64::from(self.mailbox)))
     }
 }
 
 /// The smallest n with P(X > n) < tail for X ~ Poisson(mean).
 fn bound(mean: f64, tail: f64) -> u32 {
-    // No mass above zero, or so little that statrs has no distribution for it: one event still fits.
+    if !mean.is_finite() {
+        return u32::MAX; // which fits no device, and says so there
+    }
+    // statrs has no distribution without mass above zero; one event must fit anyway.
     let Ok(poisson) = Poisson::new(mean.max(1e-300)) else { return u32::MAX };
     let exceeds = |n: u32| poisson.sf(u64::from(n)) >= tail;
     let (mut low, mut high) = (0, 1);
@@ -86,5 +90,14 @@ mod tests {
     #[test]
     fn nothing_sent_still_leaves_room_for_one() {
         assert_eq!(bound(0.0, Capacity::TAIL), 1);
+    }
+
+    #[test]
+    fn means_that_are_no_numbers_fit_nowhere() {
+        for mean in [f64::NAN, f64::INFINITY] {
+            let capacity = Capacity::poisson(mean, mean);
+            assert_eq!(capacity, Capacity { queue: u32::MAX, mailbox: u32::MAX });
+            assert_eq!(capacity.largest_buffer(u32::MAX), u64::MAX);
+        }
     }
 }

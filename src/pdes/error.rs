@@ -5,8 +5,8 @@ use crate::time::Ticks;
 
 /// An error of the `pdes` room.
 ///
-/// Errors of [`Fault`] end the run for good: events of the window that failed are lost, and every later call returns
-/// the same error. The others refuse a simulation before it starts.
+/// [`Fault`]s end the run for good: events of the window that failed are lost, and every later call returns the same
+/// error. After an error of the device within a run, make a new simulation. The others refuse one before it starts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
@@ -79,6 +79,17 @@ pub enum SimulationError {
         /// What is wrong, and what to do.
         problem: String,
     },
+    /// A variable of the model's WGSL that the engine does not bind.
+    #[error(
+        "{file}: the variable `{variable}` cannot be bound: a model may declare `@group(1) @binding(0) var<uniform> \
+         params` and `@group(1) @binding(1) var<storage, read> data`"
+    )]
+    Variable {
+        /// The model's WGSL file.
+        file: String,
+        /// The variable.
+        variable: String,
+    },
     /// The run failed.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -127,18 +138,22 @@ pub enum FaultKind {
     #[error("an event was scheduled at an LP that does not exist (destinations are 0 .. lp_count() - 1)")]
     Destination,
     /// An event was scheduled beyond the last tick.
-    #[error("an event was scheduled beyond the last tick of 64 bits (choose a coarser resolution)")]
+    #[error(
+        "an event was scheduled beyond the last tick of 64 bits (choose a coarser resolution; do not schedule what \
+         never happens)"
+    )]
     TimeOverflow,
     /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535 iterations in all loops of
     /// an LP's window together.
     #[error(
-        "the driver ended a loop early, because the LP had too much to do in one dispatch (spread events over more LPs,          use the heap instead of a circular buffer, or use another adapter)"
+        "the driver ended a loop early, because the LP had too much to do in one dispatch (spread events over more \
+         LPs, use the heap instead of a circular buffer, or use another adapter)"
     )]
     LoopsCut,
 }
 
 impl FaultKind {
-    /// The kinds by their number in `shaders/pdes/engine.wgsl`.
+    /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote is no fault.
     const BY_NUMBER: [Self; 6] = [
         Self::QueueFull,
         Self::MailboxFull,
@@ -153,9 +168,18 @@ impl FaultKind {
 pub(crate) const MAX_LPS: u32 = 1 << 28;
 
 impl Fault {
-    /// Decodes a failure word.
-    pub(crate) fn decode(word: u32, window: u64) -> Option<Self> {
-        let kind = *FaultKind::BY_NUMBER.get(usize::try_from(word % 8).ok()?)?;
-        Some(Self { kind, lp: word / 8, window })
+    /// The failure that a word of the control block tells of, if any.
+    pub(crate) fn decode(word: u32, window: u64) -> Result<(), SimulationError> {
+        if word == u32::MAX {
+            return Ok(());
+        }
+        let kind = (word as usize % 8).checked_sub(1).and_then(|number| FaultKind::BY_NUMBER.get(number));
+        match kind {
+            Some(&kind) => Err(Self { kind, lp: word / 8, window }.into()),
+            None => Err(SimulationError::Gpu(GpuError::Refused {
+                context: "a simulation".into(),
+                message: "its control block was not written: see the errors that the device reported".into(),
+            })),
+        }
     }
 }

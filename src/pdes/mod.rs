@@ -75,7 +75,8 @@ impl Until {
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// The time of the first pending event, or [`Ticks::NEVER`] where none is pending.
+    /// At the end of a run, the time of the first pending event, or [`Ticks::NEVER`] where none is pending. While it
+    /// runs, the start of the last window.
     pub now: Ticks,
     /// Events executed since the simulation began. While it runs, those of the last window may be missing.
     pub events: u64,

@@ -50,7 +50,10 @@ impl Event {
 /// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
 /// | `lp_count()`, `lookahead()` | what the names say |
 ///
-/// and have no other effect than through `state`, so that the engine may run them when and as often as it likes.
+/// and have no other effect than through `state`, so that the engine may run them when and as often as it likes. An event
+/// that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
+///
+/// The engine's own functions and variables share the module: a name that it has too is reported with both places.
 ///
 /// Parameters and data, if the model has any, are declared in the WGSL as
 ///

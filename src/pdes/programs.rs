@@ -40,6 +40,25 @@ impl Programs {
         })
     }
 
+    /// Refuses buffers that the engine does not know, and such that handlers could tell each other things by.
+    fn check_variables<M: Model>(&self, model: &M) -> Result<(), SimulationError> {
+        for (_, variable) in self.window.module().global_variables.iter() {
+            let Some(at) = variable.binding.as_ref().filter(|at| at.group != 0) else { continue };
+            let name = variable.name.as_deref().unwrap_or_default();
+            let read_only = naga::AddressSpace::Storage { access: naga::StorageAccess::LOAD };
+            let known = match (at.group, at.binding, name) {
+                (1, 0, "params") => variable.space == naga::AddressSpace::Uniform,
+                (1, 1, "data") => variable.space == read_only,
+                _ => false,
+            };
+            if !known {
+                let file = model.source().name().to_owned();
+                return Err(SimulationError::Variable { file, variable: name.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
     /// Compares the model's structs with the Rust types; returns the bytes of a state.
     pub(super) fn check_layouts<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
         let layout = |name, bytes: usize| {
@@ -56,6 +75,7 @@ impl Programs {
             };
             Err(SimulationError::Layout { file: model.source().name().to_owned(), name, problem })
         };
+        self.check_variables(model)?;
         layout("Params", size_of::<M::Params>())?;
         layout("State", size_of::<M::State>())
     }

@@ -10,7 +10,7 @@ use crate::queue::{QueueDesign, Traverse};
 use crate::time::Ticks;
 
 use super::cpu::check;
-use super::error::{Fault, SimulationError};
+use super::error::{Fault, FaultKind, SimulationError};
 use super::programs::{Programs, constants};
 use super::{Event, Fingerprint, Model, Progress, Until};
 
@@ -40,9 +40,6 @@ pub struct Simulation<M: Model> {
     digest: Kernel,
     run: Run,
     pace: Pace,
-    /// The half that the next window reads.
-    parity: usize,
-    fault: Option<Fault>,
     model: PhantomData<M>,
 }
 
@@ -84,7 +81,7 @@ struct Chunk {
     groups: u32,
     runs: [Buffer<Run>; 2],
     windows: [Bindings; 2],
-    digests: [Bindings; 2],
+    digest: Bindings,
 }
 
 #[derive(Debug)]
@@ -93,8 +90,12 @@ struct Gather {
     bindings: [Bindings; 2],
 }
 
-/// Words of a half of `control`, as in `shaders/pdes/engine.wgsl`.
+/// Words of a half of `control`, as in `shaders/pdes/engine.wgsl`. Between calls, half 0 is the one that counts: windows
+/// are recorded in pairs.
 const CONTROL_WORDS: usize = 8;
+
+/// The word of `control` that says that the driver cut a loop of the digest.
+const DIGEST_CUT: usize = 2 * CONTROL_WORDS;
 
 /// A window takes one dispatch up to this many LPs, and more beyond, so that no dispatch runs long on slow devices.
 const DISPATCH_LPS: u32 = 1 << 20;
@@ -131,20 +132,21 @@ impl<M: Model> Simulation<M> {
         } else {
             QueueDesign::Heap
         });
-        let queue_stride = fits(gpu, "queues", capacity.queue, queue.stride(capacity.queue), model.lps())?;
-        fits(gpu, "mailboxes", capacity.mailbox, 2 * u64::from(capacity.mailbox), model.lps())?;
+        let queue_stride = fits(gpu, "queues", capacity.queue, |events| queue.stride(events), model.lps())?;
+        fits(gpu, "mailboxes", capacity.mailbox, |events| 2 * u64::from(events), model.lps())?;
         let programs = Programs::link(model, queue, gpu.has(wgpu::Features::SHADER_INT64))?;
         let state_bytes = programs.check_layouts(model)?;
 
-        let group = options.workgroup.unwrap_or(if model.lps() >= MANY_LPS { 256 } else { 64 });
         let max = gpu.limits().max_compute_invocations_per_workgroup;
+        let usual = |threads: u32| threads.min(1 << max.max(1).ilog2());
+        let group = options.workgroup.unwrap_or(usual(if model.lps() >= MANY_LPS { 256 } else { 64 }));
         if !group.is_power_of_two() || group > max {
             return Err(SimulationError::Workgroup { threads: group, max });
         }
         let groups = model.lps().div_ceil(group);
         let lps = u64::from(model.lps());
         let buffers = Buffers {
-            control: Buffer::storage(gpu, "control", 2 * CONTROL_WORDS as u64)?,
+            control: Buffer::storage(gpu, "control", DIGEST_CUT as u64 + 1)?,
             partials: Buffer::storage(gpu, "partials", 2 * u64::from(groups) + 1)?,
             queue_events: Buffer::storage(gpu, "queues", lps * u64::from(queue_stride))?,
             lps: Buffer::storage(gpu, "LPs", 2 * lps)?,
@@ -190,7 +192,8 @@ impl<M: Model> Simulation<M> {
         };
         let mut chunks = Vec::new();
         let mut starts = Vec::new();
-        let chunk_groups = (DISPATCH_LPS / group).max(1);
+        // One dimension is enough for a dispatch: a second one might launch workgroups of the next chunk too.
+        let chunk_groups = (DISPATCH_LPS / group).clamp(1, gpu.limits().max_compute_workgroups_per_dimension);
         for first_group in (0..groups).step_by(chunk_groups as usize) {
             let runs = run.halves(first_group).map(|half| Buffer::uniform(gpu, "run", &half));
             let [even, odd] = runs;
@@ -199,14 +202,15 @@ impl<M: Model> Simulation<M> {
             chunks.push(Chunk {
                 groups: chunk_groups.min(groups - first_group),
                 windows: [bind(&window, &runs[0])?, bind(&window, &runs[1])?],
-                digests: [bind(&digest, &runs[0])?, bind(&digest, &runs[1])?],
+                digest: bind(&digest, &runs[0])?,
                 runs,
             });
         }
         let gather = match gathered {
             false => None,
             true => {
-                let kernel = Kernel::new(gpu, &programs.gather, "gather", &[("GROUP", 256.0)])?;
+                let kernel =
+                    Kernel::new(gpu, &programs.gather, "gather", &[("GROUP", f64::from(usual(256)))])?;
                 let [even, odd] = &chunks[0].runs;
                 let bindings = [bind(&kernel, even)?, bind(&kernel, odd)?];
                 Some(Gather { kernel, bindings })
@@ -220,7 +224,7 @@ impl<M: Model> Simulation<M> {
                 gpu.submit(encoder)?;
             }
         }
-        Ok(Self {
+        let simulation = Self {
             gpu: gpu.clone(),
             queue,
             groups,
@@ -231,10 +235,13 @@ impl<M: Model> Simulation<M> {
             digest,
             run,
             pace: Pace::new(MAX_WINDOWS),
-            parity: 0,
-            fault: None,
             model: PhantomData,
-        })
+        };
+        // A browser cannot wait here; there, the first call that reads something tells of a fault.
+        if cfg!(not(target_arch = "wasm32")) {
+            simulation.progress()?;
+        }
+        Ok(simulation)
     }
 
     /// Runs to the end that `until` names.
@@ -270,23 +277,24 @@ impl<M: Model> Simulation<M> {
         self.set_until(until)?;
         // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
         // submitted beyond the end do nothing.
-        let mut flying: VecDeque<(Download, wgpu::SubmissionIndex, u32)> = VecDeque::new();
-        let mut last = Instant::now();
+        let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
+        let (mut last, mut windows) = (Instant::now(), None);
         loop {
             while flying.len() < 2 {
-                let windows = self.pace.units();
                 let mut encoder = self.gpu.encoder("windows");
-                self.record(&mut encoder, windows);
+                self.record(&mut encoder, self.pace.units());
                 let download = self.record_progress(&mut encoder)?;
-                flying.push_back((download, self.gpu.submit(encoder)?, windows));
+                flying.push_back((download, self.gpu.submit(encoder)?));
             }
-            let Some((download, submission, windows)) = flying.pop_front() else {
-                unreachable!("two were submitted")
-            };
+            let Some((download, submission)) = flying.pop_front() else { unreachable!("two were submitted") };
             let words = download.finish(&self.gpu, submission).await?;
-            self.pace.record(windows, last.elapsed());
-            last = Instant::now();
             let progress = self.progress_from(&words)?;
+            // Windows beyond the end take no time and say nothing of those to come.
+            if let (None, Some(before)) = (progress.stop, windows) {
+                let done = u32::try_from(progress.windows - before).unwrap_or(u32::MAX);
+                self.pace.record(done, last.elapsed());
+            }
+            (last, windows) = (Instant::now(), Some(progress.windows));
             watch(&progress);
             if progress.stop.is_some() {
                 return Ok(progress);
@@ -294,12 +302,11 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// Sets the end for windows that are recorded from now on.
+    /// Sets the end for windows that are submitted from now on: submit what was recorded for another end before.
     ///
     /// # Errors
-    /// A [`Fault`] of the windows before, or the device's error.
+    /// The device's error.
     pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
-        self.faultless()?;
         self.run.until = until.time;
         self.run.event_limit = until.events;
         let mut first_group = 0;
@@ -312,22 +319,24 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Records `windows` windows into an application's own encoder, up to the end that [`Simulation::set_until`] set.
+    /// Records windows into an application's own encoder, up to the end that [`Simulation::set_until`] set: `windows` of
+    /// them, and one more if that is odd, so that an encoder that is never submitted does no harm.
     ///
-    /// Windows beyond the end do nothing. Encoders must be submitted in the order in which they were recorded.
-    pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
+    /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one window more than the run
+    /// takes: it is that one which finds nothing left to do.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("windows"),
             timestamp_writes: None,
         });
         let mut again = false;
-        for _ in 0..windows {
+        for parity in (0..windows.div_ceil(2)).flat_map(|_| [0, 1]) {
             if let Some(gather) = &self.gather {
-                gather.kernel.dispatch(&mut pass, &gather.bindings[self.parity], 1);
+                gather.kernel.dispatch(&mut pass, &gather.bindings[parity], 1);
                 again = false;
             }
             for chunk in &self.chunks {
-                let bindings = &chunk.windows[self.parity];
+                let bindings = &chunk.windows[parity];
                 if again {
                     self.window.dispatch_again(&mut pass, bindings, chunk.groups);
                 } else {
@@ -335,7 +344,6 @@ impl<M: Model> Simulation<M> {
                 }
                 again = true;
             }
-            self.parity = 1 - self.parity;
         }
     }
 
@@ -343,12 +351,19 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// As [`Simulation::run`].
-    pub fn progress(&mut self) -> Result<Progress, SimulationError> {
+    pub fn progress(&self) -> Result<Progress, SimulationError> {
+        pollster::block_on(self.progress_async())
+    }
+
+    /// [`Simulation::progress`] without blocking, for browsers and frames that must not wait.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub async fn progress_async(&self) -> Result<Progress, SimulationError> {
         let mut encoder = self.gpu.encoder("progress");
         let download = self.record_progress(&mut encoder)?;
         let submission = self.gpu.submit(encoder)?;
-        let words = pollster::block_on(download.finish(&self.gpu, submission))?;
-        self.progress_from(&words)
+        self.progress_from(&download.finish(&self.gpu, submission).await?)
     }
 
     /// The LPs' states, by LP.
@@ -356,11 +371,20 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
     pub fn states(&self) -> Result<Vec<M::State>, SimulationError> {
-        self.faultless()?;
-        Ok(self.buffers.states.read(&self.gpu)?)
+        pollster::block_on(self.states_async())
     }
 
-    /// The buffer of the LPs' states, one after the other, to bind in an application's own passes.
+    /// [`Simulation::states`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::states`].
+    pub async fn states_async(&self) -> Result<Vec<M::State>, SimulationError> {
+        self.progress_async().await?;
+        Ok(self.buffers.states.read_range(&self.gpu, 0, self.buffers.states.len()).await?)
+    }
+
+    /// The buffer of the LPs' states, one after the other, to bind in an application's own passes. Its size is rounded up
+    /// to 16 bytes: `arrayLength` may be larger than the number of LPs.
     pub fn states_buffer(&self) -> &wgpu::Buffer {
         self.buffers.states.raw()
     }
@@ -370,9 +394,8 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
     pub fn pending(&self) -> Result<Vec<(u32, Event)>, SimulationError> {
-        self.faultless()?;
-        let control = self.buffers.control.read(&self.gpu)?;
-        let mail_half = control[self.parity * CONTROL_WORDS] as usize & 1; // the low word of WINDOWS
+        // The half of the mailboxes that the next window empties.
+        let mail_half = (self.progress()?.windows & 1) * u64::from(self.run.lps);
         let lps = self.buffers.lps.read(&self.gpu)?;
         let queues = self.buffers.queue_events.read(&self.gpu)?;
         let counts = self.buffers.mail_counts.read(&self.gpu)?;
@@ -384,7 +407,7 @@ impl<M: Model> Simulation<M> {
             let meta = [lps[row][2], lps[row][3]];
             let slots = self.queue.slots(meta, self.run.queue_capacity);
             pending.extend(slots.map(|slot| (lp, queues[row * queue_room + slot as usize])));
-            let mailbox = mail_half * self.run.lps as usize + row;
+            let mailbox = usize::try_from(mail_half).expect("mailboxes fit the host's memory") + row;
             let first = mailbox * mail_room;
             pending.extend(mails[first..first + counts[mailbox] as usize].iter().map(|event| (lp, *event)));
         }
@@ -398,21 +421,31 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
     pub fn fingerprint(&self) -> Result<Fingerprint, SimulationError> {
-        self.faultless()?;
+        pollster::block_on(self.fingerprint_async())
+    }
+
+    /// [`Simulation::fingerprint`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::fingerprint`].
+    pub async fn fingerprint_async(&self) -> Result<Fingerprint, SimulationError> {
+        let progress = self.progress_async().await?;
+        self.buffers.control.write(&self.gpu, DIGEST_CUT as u64, &[0])?;
         for chunk in &self.chunks {
             let mut encoder = self.gpu.encoder("digest");
-            let bindings = &chunk.digests[self.parity];
-            self.digest.dispatch(
-                &mut encoder.begin_compute_pass(&Default::default()),
-                bindings,
-                chunk.groups,
-            );
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            self.digest.dispatch(&mut pass, &chunk.digest, chunk.groups);
+            drop(pass);
             self.gpu.submit(encoder)?;
         }
-        let digests = self.buffers.digests.read(&self.gpu)?;
-        let control = self.buffers.control.read(&self.gpu)?;
-        Self::fault_in(&control[self.parity * CONTROL_WORDS..])?;
-        Ok(Fingerprint(digests.into_iter().fold(0, u64::wrapping_add)))
+        let digests = &self.buffers.digests;
+        let sums = digests.read_range(&self.gpu, 0, digests.len()).await?;
+        let cut = self.buffers.control.read_range(&self.gpu, DIGEST_CUT as u64, 1).await?[0];
+        if cut != 0 {
+            // The run is sound, and can go on; its fingerprint cannot be had on this driver.
+            return Err(Fault { kind: FaultKind::LoopsCut, lp: cut - 1, window: progress.windows }.into());
+        }
+        Ok(Fingerprint(sums.into_iter().fold(0, u64::wrapping_add)))
     }
 
     /// The queue design in use.
@@ -426,32 +459,18 @@ impl<M: Model> Simulation<M> {
     }
 
     fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
-        let bytes = 4 * CONTROL_WORDS as u64;
-        let download = Download::new(&self.gpu, "progress", bytes)?;
-        download.record(encoder, self.buffers.control.raw(), self.parity as u64 * bytes);
+        let download = Download::new(&self.gpu, "progress", 4 * CONTROL_WORDS as u64)?;
+        download.record(encoder, self.buffers.control.raw(), 0);
         Ok(download)
     }
 
-    fn progress_from(&mut self, bytes: &[u8]) -> Result<Progress, SimulationError> {
+    fn progress_from(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
         let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-        if let Err(fault) = Self::fault_in(&words) {
-            self.fault = Some(fault);
-        }
-        self.faultless()?;
         let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
         let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), words[6] != 0);
+        Fault::decode(words[7], windows)?;
         let until = Until { time: self.run.until, events: self.run.event_limit };
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
-    }
-
-    /// The failure that a half of `control` tells of.
-    fn fault_in(half: &[u32]) -> Result<(), Fault> {
-        let windows = Ticks::from_words([half[0], half[1]]).get();
-        Fault::decode(half[7], windows).map_or(Ok(()), Err)
-    }
-
-    fn faultless(&self) -> Result<(), SimulationError> {
-        self.fault.map_or(Ok(()), |fault| Err(fault.into()))
     }
 }
 
@@ -461,7 +480,6 @@ impl<M: Model> std::fmt::Debug for Simulation<M> {
             .field("gpu", &self.gpu)
             .field("queue", &self.queue)
             .field("run", &self.run)
-            .field("fault", &self.fault)
             .finish_non_exhaustive()
     }
 }
@@ -495,18 +513,27 @@ impl<S: bytemuck::Pod> Buffers<S> {
     }
 }
 
-/// Checks that `slots` slots for each LP can be bound, and returns their number.
-fn fits(gpu: &Gpu, what: &'static str, capacity: u32, slots: u64, lps: u32) -> Result<u32, SimulationError> {
+/// Checks that the slots that `capacity` events take for each LP can be bound, and returns their number.
+fn fits(
+    gpu: &Gpu,
+    what: &'static str,
+    capacity: u32,
+    slots: impl Fn(u32) -> u64,
+    lps: u32,
+) -> Result<u32, SimulationError> {
     let row = size_of::<Event>() as u64 * u64::from(lps);
     // Kernels number slots by 32 bits.
     let limit = gpu.max_buffer_bytes().min(size_of::<Event>() as u64 * u64::from(u32::MAX));
-    let needed = row.saturating_mul(slots);
+    let needed = row.saturating_mul(slots(capacity));
     if needed > limit {
-        // How many slots an event takes is the same for the largest capacity, but for rounding.
-        let largest = limit / row * u64::from(capacity) / slots;
+        // An event takes a slot or more, and the slots of none are few.
+        let most = u32::try_from(limit / row).unwrap_or(u32::MAX);
+        let share = u32::try_from(u64::from(most) * u64::from(capacity) / slots(capacity)).unwrap_or(most);
+        let largest = (0..=share.saturating_add(1)).rev().find(|&events| slots(events) <= u64::from(most));
+        let largest = largest.unwrap_or(0).into();
         return Err(SimulationError::TooLarge { what, capacity, lps, needed, limit, largest });
     }
-    Ok(u32::try_from(slots).expect("slots of all LPs have 32-bit numbers"))
+    Ok(u32::try_from(slots(capacity)).expect("slots of all LPs have 32-bit numbers"))
 }
 
 #[cfg(test)]
