@@ -58,6 +58,8 @@ pub use design::{Design, Value};
 pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
 pub use experiment::{Experiment, StreamKey};
+#[doc(hidden)]
+pub use mapping::kernels;
 pub use mapping::{Mapping, Shape};
 pub use model::{Fail, Model, Twin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
