@@ -137,10 +137,10 @@ impl<T: Pod> Buffer<T> {
             let mut encoder = gpu.encoder("readback");
             download.record(&mut encoder, &self.raw, start);
             let submission = gpu.submit(encoder)?;
-            let bytes = download.finish(gpu, submission).await?;
             let (skip, count) = (usize_of(from - start), usize_of(stop - from));
             let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
-            now.copy_from_slice(&bytes[skip..skip + count]);
+            let take = |bytes: &[u8]| now.copy_from_slice(&bytes[skip..skip + count]);
+            download.finish_with(gpu, submission, take).await?;
             rest = later;
             from = stop;
         }
@@ -185,6 +185,16 @@ impl Download {
         gpu: &Gpu,
         submission: wgpu::SubmissionIndex,
     ) -> Result<Vec<u8>, GpuError> {
+        self.finish_with(gpu, submission, <[u8]>::to_vec).await
+    }
+
+    /// What `take` makes of the bytes.
+    async fn finish_with<R>(
+        self,
+        gpu: &Gpu,
+        submission: wgpu::SubmissionIndex,
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, GpuError> {
         let (sender, receiver) = futures_channel::oneshot::channel();
         self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = sender.send(result);
@@ -195,6 +205,6 @@ impl Download {
         let failed = |message: String| GpuError::Refused { context: "a readback".into(), message };
         mapped.map_err(|error| failed(error.to_string()))?;
         let view = self.staging.get_mapped_range(..).map_err(|error| failed(error.to_string()))?;
-        Ok(view.to_vec())
+        Ok(take(&view))
     }
 }

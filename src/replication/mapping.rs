@@ -18,11 +18,12 @@ pub enum Mapping {
     /// One invocation per replication: thread-level parallelism. For many replications that do much the same.
     Thread,
     /// One subgroup per replication, of which one invocation works: the paper's warp-level parallelism. Replications never wait for
-    /// each other in branches. Where subgroups are missing, a workgroup plays the subgroup.
+    /// each other in branches. For up to some thousand replications that branch differently: see the [module](super).
+    /// Where subgroups are missing, a workgroup plays the subgroup.
     Warp,
     /// All invocations of a workgroup serve one replication. For few replications; the model must offer it.
     Cooperative,
-    /// Whichever of them a short trial finds the fastest.
+    /// Whichever of them a short trial finds the fastest, and [`Mapping::Thread`] from 32,768 replications on.
     #[default]
     Auto,
 }
