@@ -3,9 +3,12 @@
 use std::marker::PhantomData;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
 use super::{Gpu, GpuError};
 
+/// One core copies up to this many bytes.
+const COPIED_ALONE: usize = 1 << 20;
 /// Readbacks go through staging memory of this size at the most.
 const STAGING_BYTES: u64 = 256 << 20;
 
@@ -139,7 +142,7 @@ impl<T: Pod> Buffer<T> {
             let submission = gpu.submit(encoder)?;
             let (skip, count) = (usize_of(from - start), usize_of(stop - from));
             let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
-            let take = |bytes: &[u8]| now.copy_from_slice(&bytes[skip..skip + count]);
+            let take = |bytes: &[u8]| copy(now, &bytes[skip..skip + count]);
             download.finish_with(gpu, submission, take).await?;
             rest = later;
             from = stop;
@@ -149,6 +152,17 @@ impl<T: Pod> Buffer<T> {
 
     fn bytes(len: u64) -> u64 {
         len * size_of::<T>() as u64
+    }
+}
+
+/// `to` becomes `from`. Fresh memory of the host's costs more than the copy, and less on several cores.
+fn copy(to: &mut [u8], from: &[u8]) {
+    match to.len() <= COPIED_ALONE {
+        true => to.copy_from_slice(from),
+        false => {
+            let parts = to.par_chunks_mut(COPIED_ALONE).zip(from.par_chunks(COPIED_ALONE));
+            parts.for_each(|(to, from)| to.copy_from_slice(from));
+        }
     }
 }
 
