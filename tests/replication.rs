@@ -7,8 +7,8 @@ use common::{POISON, gpu};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
-    Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model, Precision,
-    ReplicationError, Results, Stopping, Twin, theory,
+    Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model, Observations,
+    Precision, ReplicationError, Results, Stopping, Twin, theory,
 };
 
 fn mm1() -> (Mm1, Mm1Params) {
@@ -199,6 +199,31 @@ fn more_replications_never_change_the_earlier_ones() {
         appended.append(late.observations[point].clone()).unwrap();
         assert_eq!(appended.columns(), all.observations[point].columns());
     }
+}
+
+/// From some thousand replications on, all cores of the host sort them.
+#[test]
+fn many_replications_are_sorted_as_few_are() {
+    let (model, mut params) = mm1();
+    params.clients = 2;
+    let engine = CpuEngine::new(model).unwrap();
+    let all = engine.run(&params, &experiment(40_001)).unwrap();
+    let mut parts: Option<(u64, Observations)> = None;
+    for first in (0..40_001).step_by(5000) {
+        let end = 40_001.min(first + 5000);
+        let mut part = engine.run_range(&params, &experiment(40_001), first..end).unwrap();
+        let seen = part.observations.remove(0);
+        match &mut parts {
+            None => parts = Some((part.fingerprint, seen)),
+            Some((sum, before)) => {
+                *sum = sum.wrapping_add(part.fingerprint);
+                before.append(seen).unwrap();
+            }
+        }
+    }
+    let (sum, seen) = parts.unwrap();
+    assert_eq!(all.fingerprint, sum);
+    assert_eq!(all.observations[0].columns(), seen.columns());
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use eventhorizon::gpu::{Program, Variant};
-use eventhorizon::models::Phold;
+use eventhorizon::models::{Mm1, Mmck, Phold, Pi, Walk, Workshop};
 use eventhorizon::time::Resolution;
-use eventhorizon::{pdes, primitives};
+use eventhorizon::{pdes, primitives, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -20,7 +20,18 @@ use wgpu::Features;
 /// [`every_file_is_linked`].
 static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     let phold = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
-    [pdes::kernels(&phold).unwrap(), primitives::kernels().unwrap()].into_iter().flatten().collect()
+    [
+        pdes::kernels(&phold).unwrap(),
+        primitives::kernels().unwrap(),
+        replication::kernels(&Pi).unwrap(),
+        replication::kernels(&Mm1::default()).unwrap(),
+        replication::kernels(&Walk).unwrap(),
+        replication::kernels(&Mmck::default()).unwrap(),
+        replication::kernels(&Workshop).unwrap(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 });
 
 /// An entry point with its overrides replaced by their values: what wgpu hands to a back end.

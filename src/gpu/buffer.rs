@@ -3,9 +3,12 @@
 use std::marker::PhantomData;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
 use super::{Gpu, GpuError};
 
+/// One core copies up to this many bytes.
+const COPIED_ALONE: usize = 1 << 20;
 /// Readbacks go through staging memory of this size at the most.
 const STAGING_BYTES: u64 = 256 << 20;
 
@@ -137,10 +140,10 @@ impl<T: Pod> Buffer<T> {
             let mut encoder = gpu.encoder("readback");
             download.record(&mut encoder, &self.raw, start);
             let submission = gpu.submit(encoder)?;
-            let bytes = download.finish(gpu, submission).await?;
             let (skip, count) = (usize_of(from - start), usize_of(stop - from));
             let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
-            now.copy_from_slice(&bytes[skip..skip + count]);
+            let take = |bytes: &[u8]| copy(now, &bytes[skip..skip + count]);
+            download.finish_with(gpu, submission, take).await?;
             rest = later;
             from = stop;
         }
@@ -150,6 +153,17 @@ impl<T: Pod> Buffer<T> {
     /// Saturates: what has so many bytes is refused as too large.
     fn bytes(len: u64) -> u64 {
         len.saturating_mul(size_of::<T>() as u64)
+    }
+}
+
+/// `to` becomes `from`. Fresh memory of the host's costs more than the copy, and less on several cores.
+fn copy(to: &mut [u8], from: &[u8]) {
+    match to.len() <= COPIED_ALONE {
+        true => to.copy_from_slice(from),
+        false => {
+            let parts = to.par_chunks_mut(COPIED_ALONE).zip(from.par_chunks(COPIED_ALONE));
+            parts.for_each(|(to, from)| to.copy_from_slice(from));
+        }
     }
 }
 
@@ -186,6 +200,16 @@ impl Download {
         gpu: &Gpu,
         submission: wgpu::SubmissionIndex,
     ) -> Result<Vec<u8>, GpuError> {
+        self.finish_with(gpu, submission, <[u8]>::to_vec).await
+    }
+
+    /// What `take` makes of the bytes.
+    async fn finish_with<R>(
+        self,
+        gpu: &Gpu,
+        submission: wgpu::SubmissionIndex,
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, GpuError> {
         let (sender, receiver) = futures_channel::oneshot::channel();
         self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = sender.send(result);
@@ -196,6 +220,6 @@ impl Download {
         let failed = |message: String| GpuError::Refused { context: "a readback".into(), message };
         mapped.map_err(|error| failed(error.to_string()))?;
         let view = self.staging.get_mapped_range(..).map_err(|error| failed(error.to_string()))?;
-        Ok(view.to_vec())
+        Ok(take(&view))
     }
 }

@@ -42,6 +42,12 @@ impl Pace {
         self.units = next;
     }
 
+    /// The same for work whose units take up to `factor` times as long.
+    #[must_use]
+    pub fn slower(self, factor: u32) -> Self {
+        Self { units: (self.units / factor.max(1)).max(1), ..self }
+    }
+
     /// Takes in that the driver did not stand a submission of `units` units: never again more than half as many.
     /// False if it was one unit.
     #[must_use]
@@ -87,6 +93,14 @@ mod tests {
         assert!(pace.halve(2));
         assert!(!pace.halve(pace.units()));
         assert_eq!(pace.units(), 1);
+    }
+
+    #[test]
+    fn slower_work_begins_with_fewer_units() {
+        let mut pace = Pace::new(1000);
+        pace.record(10, Duration::ZERO);
+        assert_eq!(pace.clone().slower(3).units(), 26);
+        assert_eq!(pace.slower(u32::MAX).units(), 1);
     }
 
     #[test]

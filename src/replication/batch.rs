@@ -5,6 +5,7 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
+use super::observations::each;
 use super::results::Ended;
 use super::{Experiment, Pairing, ReplicationError, Schema, Shape};
 use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace, SLICE};
@@ -56,11 +57,6 @@ impl Work {
 
     pub(super) fn jobs(&self) -> u32 {
         self.jobs
-    }
-
-    /// The first jobs only.
-    pub(super) fn first(self, jobs: u32) -> Self {
-        Self { jobs: self.jobs.min(jobs), ..self }
     }
 
     /// What is left after so many jobs, if anything.
@@ -183,8 +179,7 @@ impl<O: Pod> Batch<O> {
 
     /// The most draws per second that a replication made in one of the first slices, on average over some replications: a
     /// measure of speed that all mappings share.
-    pub(super) async fn speed(&mut self, gpu: &Gpu) -> Result<f64, ReplicationError> {
-        let mut pace = Pace::new(self.work.max_steps);
+    pub(super) async fn speed(&mut self, gpu: &Gpu, pace: &mut Pace) -> Result<f64, ReplicationError> {
         let (mut best, mut before) = (0.0_f64, 0.0);
         let mut encoder = gpu.encoder("replications: trial");
         self.reset(&mut encoder);
@@ -200,7 +195,9 @@ impl<O: Pod> Batch<O> {
             let submission = gpu.submit(encoder)?;
             let left = running.finish(gpu, submission).await?;
             let elapsed = begun.elapsed();
-            pace.record(steps, elapsed);
+            if left[..4] != [0; 4] {
+                pace.record(steps, elapsed);
+            }
             if left[4..] != [0; 4] {
                 let _ = pace.halve(steps);
                 continue;
@@ -250,7 +247,10 @@ impl<O: Pod> Batch<O> {
             };
             let submission = gpu.submit(encoder)?;
             let left = running.finish(gpu, submission.clone()).await?;
-            pace.record(steps, begun.elapsed());
+            // A slice in which all ended did not make all its steps: it says nothing of how long they take.
+            if left[..4] != [0; 4] {
+                pace.record(steps, begun.elapsed());
+            }
             let cut = left[4..] != [0; 4];
             if cut && !pace.halve(steps) {
                 return Err(ReplicationError::Cut);
@@ -258,15 +258,14 @@ impl<O: Pod> Batch<O> {
             if left != [0; 8] {
                 continue;
             }
-            let (results, outcomes) = match early {
+            let (results, outcomes): (Vec<O>, Vec<[u32; 2]>) = match early {
                 Some([results, outcomes]) => {
                     let results = results.finish(gpu, submission.clone()).await?;
                     let outcomes = outcomes.finish(gpu, submission).await?;
                     let jobs = self.work.jobs as usize;
-                    let whole = |bytes: &[u8], size: usize| bytes[..jobs * size].to_vec();
                     (
-                        bytemuck::pod_collect_to_vec(&whole(&results, size_of::<O>())),
-                        bytemuck::pod_collect_to_vec(&whole(&outcomes, 8)),
+                        bytemuck::pod_collect_to_vec(&results[..jobs * size_of::<O>()]),
+                        bytemuck::pod_collect_to_vec(&outcomes[..jobs * 8]),
                     )
                 }
                 None => {
@@ -277,8 +276,8 @@ impl<O: Pod> Batch<O> {
                     )
                 }
             };
-            let ended = outcomes.into_iter().map(Ended::from_words);
-            return Ok((results, ended.collect()));
+            let ended = each(outcomes.len(), || (), |(), slot| Ended::from_words(outcomes[slot]));
+            return Ok((results, ended));
         }
     }
 

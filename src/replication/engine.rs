@@ -30,10 +30,8 @@ pub struct Engine<M> {
     fastest: HashMap<u32, Mapping>,
 }
 
-/// From this many replications on, one invocation for each fills every device that there is.
-const MANY: u32 = 1 << 17;
-/// A trial runs this many at the most: enough to fill a large device.
-const TRIAL: u32 = 1 << 14;
+/// From this many replications on, one invocation for each fills every device that there is: nothing is tried.
+const MANY: u32 = 1 << 15;
 
 impl<M: Model> Engine<M> {
     /// Links the model and checks that its structs are what the contract asks for.
@@ -161,8 +159,13 @@ impl<M: Model> Engine<M> {
             let mut pace = self.pace(shape, batch.len());
             let (some, how) = batch.finish(&self.gpu, &mut pace).await?;
             self.paces.insert(shape, (batch.len(), pace));
-            outputs.extend(some);
-            ended.extend(how);
+            if outputs.is_empty() {
+                // All of them, nearly always: there is nothing to copy.
+                (outputs, ended) = (some, how);
+            } else {
+                outputs.extend(some);
+                ended.extend(how);
+            }
         }
         Results::new(&self.model, &self.schema.output, &points, experiment, replications, outputs, &ended)
     }
@@ -186,7 +189,7 @@ impl<M: Model> Engine<M> {
     }
 
     /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`] means one invocation for each until
-    /// a run of about as many has tried the others.
+    /// a run of about as many, and of fewer than 32,768, has tried the others.
     pub fn shape(&self, jobs: u32) -> Shape {
         let mapping = match self.mapping {
             Mapping::Auto => self.fastest.get(&jobs.max(1).ilog2()).copied().unwrap_or(Mapping::Thread),
@@ -213,8 +216,11 @@ impl<M: Model> Engine<M> {
         }
         let mut best = (0.0, Mapping::Thread);
         for mapping in candidates {
-            let mut batch = self.make(self.sized(mapping, jobs), points, work.first(TRIAL))?;
-            let speed = batch.speed(&self.gpu).await?;
+            let shape = self.sized(mapping, jobs);
+            let mut batch = self.make(shape, points, work)?;
+            let mut pace = self.pace(shape, batch.len());
+            let speed = batch.speed(&self.gpu, &mut pace).await?;
+            self.paces.insert(shape, (batch.len(), pace));
             log::debug!("{mapping}: {speed:.3e} draws per second and replication, {jobs} replications");
             if speed > best.0 {
                 best = (speed, mapping);
@@ -237,11 +243,11 @@ impl<M: Model> Engine<M> {
         Batch::new(&self.gpu, &self.kernels[&shape], shape, &self.schema, points, work)
     }
 
-    /// Goes on with the slices of the last batch of this shape, unless it was smaller: then nothing is known.
+    /// Goes on with the slices of the last batch of this shape. If it was smaller, a step takes longer now, in proportion at worst.
     fn pace(&self, shape: Shape, jobs: u32) -> Pace {
         match self.paces.get(&shape) {
-            Some((known, pace)) if *known >= jobs => pace.clone(),
-            _ => Pace::new(self.max_steps),
+            Some((known, pace)) => pace.clone().slower(jobs.div_ceil((*known).max(1))),
+            None => Pace::new(self.max_steps),
         }
     }
 }

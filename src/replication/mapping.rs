@@ -5,8 +5,11 @@ use std::fmt;
 use super::Model;
 use super::ReplicationError;
 use super::schema::link;
-use crate::gpu::{Gpu, Kernel, Program};
+use crate::gpu::{Gpu, Kernel, Program, Variant};
 use crate::shaders;
+
+/// Invocations per workgroup that every device takes: TEAM_MOST in `shaders/replication/team.wgsl`.
+const MOST_LANES: u32 = 256;
 
 /// Which invocations serve a replication. The results are the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -15,11 +18,12 @@ pub enum Mapping {
     /// One invocation per replication: thread-level parallelism. For many replications that do much the same.
     Thread,
     /// One subgroup per replication, of which one invocation works: the paper's warp-level parallelism. Replications never wait for
-    /// each other in branches. Where subgroups are missing, a workgroup plays the subgroup.
+    /// each other in branches. For up to some thousand replications that branch differently: see the [module](super).
+    /// Where subgroups are missing, a workgroup plays the subgroup.
     Warp,
     /// All invocations of a workgroup serve one replication. For few replications; the model must offer it.
     Cooperative,
-    /// Whichever of them a short trial finds the fastest.
+    /// Whichever of them a short trial finds the fastest, and [`Mapping::Thread`] from 32,768 replications on.
     #[default]
     Auto,
 }
@@ -50,11 +54,11 @@ impl Shape {
     pub(super) fn usual(gpu: &Gpu, mapping: Mapping, jobs: u32) -> Self {
         let warp = warp_size(gpu);
         let lanes = match mapping {
-            Mapping::Thread | Mapping::Auto => 64,
-            // One subgroup per workgroup: the hardware spreads the workgroups, so few replications reach all its cores.
+            // As few as run in lockstep: the hardware spreads the workgroups, so few replications reach all its cores.
+            Mapping::Thread | Mapping::Auto => warp.max(32),
             Mapping::Warp => warp,
-            // About 2^16 invocations fill large devices; more of them per replication cost more in the scan.
-            Mapping::Cooperative => (65_536 / jobs.max(1)).next_power_of_two().clamp(32.max(warp), 256),
+            // About 2^17 invocations fill large devices; more of them per replication cost more in the scan.
+            Mapping::Cooperative => (131_072 / jobs.max(1)).next_power_of_two().clamp(128.max(warp), 256),
         };
         Self { mapping, lanes: lanes.min(most_lanes(gpu)) }
     }
@@ -93,16 +97,10 @@ impl Shape {
         trusted: bool,
     ) -> Result<Kernel, ReplicationError> {
         self.check(gpu)?;
-        let (program, entry, lanes) = self.program(gpu, model)?;
-        let per_group = f64::from(self.per_group(gpu));
-        let mut constants = vec![(lanes, f64::from(self.lanes))];
-        match self.mapping {
-            Mapping::Warp => constants.push(("PER_GROUP", per_group)),
-            Mapping::Cooperative if program.features().contains(wgpu::Features::SUBGROUP) => {
-                constants.push(("SUBLANES", f64::from(warp_size(gpu))));
-            }
-            _ => {}
-        }
+        let files = self.files(gpu);
+        let program = files.link(model)?;
+        let constants = files.constants(self.lanes, self.per_group(gpu), warp_size(gpu));
+        let entry = files.entry();
         let kernel = match trusted {
             // SAFETY: `Engine::trusted` had its caller vouch for the model. The engine's own files index by the slot, which they
             // compare with the jobs of the batch (the buffers have room for these), and by lanes below LANES; their
@@ -113,40 +111,92 @@ impl Shape {
         Ok(kernel)
     }
 
-    /// The linked program, its entry point and the name of its workgroup size.
-    pub(super) fn program<M: Model>(
-        self,
-        gpu: &Gpu,
-        model: &M,
-    ) -> Result<(Program, &'static str, &'static str), ReplicationError> {
-        let product = match gpu.has(wgpu::Features::SHADER_INT64) {
+    /// What the device lets be linked.
+    fn files(self, gpu: &Gpu) -> Files {
+        let info = gpu.info();
+        let fixed = info.subgroup_min_size == info.subgroup_max_size;
+        let whole = fixed && self.lanes.is_multiple_of(warp_size(gpu));
+        Files {
+            mapping: self.mapping,
+            int64: gpu.has(wgpu::Features::SHADER_INT64),
+            subgroups: gpu.has(wgpu::Features::SUBGROUP) && (self.mapping != Mapping::Cooperative || whole),
+        }
+    }
+}
+
+/// Which of the files that define the same functions a kernel is linked from.
+#[derive(Debug, Clone, Copy)]
+struct Files {
+    /// Never [`Mapping::Auto`].
+    mapping: Mapping,
+    int64: bool,
+    subgroups: bool,
+}
+
+impl Files {
+    fn link<M: Model>(self, model: &M) -> Result<Program, ReplicationError> {
+        let engine = match (self.mapping, self.subgroups) {
+            (Mapping::Thread | Mapping::Auto, _) => "replication/thread.wgsl",
+            (Mapping::Warp, true) => "replication/warp_subgroups.wgsl",
+            (Mapping::Warp, false) => "replication/warp.wgsl",
+            (Mapping::Cooperative, true) => "replication/team_subgroups.wgsl",
+            (Mapping::Cooperative, false) => "replication/team_workgroup.wgsl",
+        };
+        let product = match self.int64 {
             true => "random/mul_wide_int64.wgsl",
             false => "random/mul_wide.wgsl",
-        };
-        let subgroups = gpu.has(wgpu::Features::SUBGROUP);
-        let info = gpu.info();
-        let (file, entry, lanes) = match self.mapping {
-            Mapping::Thread | Mapping::Auto => ("replication/thread.wgsl", "thread", "GROUP"),
-            Mapping::Warp if subgroups => ("replication/warp_subgroups.wgsl", "warp", "GROUP"),
-            Mapping::Warp => ("replication/warp.wgsl", "warp", "GROUP"),
-            Mapping::Cooperative => {
-                let fixed = info.subgroup_min_size == info.subgroup_max_size;
-                let whole = self.lanes.is_multiple_of(warp_size(gpu));
-                let file = match subgroups && fixed && whole {
-                    true => "replication/team_subgroups.wgsl",
-                    false => "replication/team_workgroup.wgsl",
-                };
-                (file, "team", "LANES")
-            }
         };
         let mut sources = Vec::new();
         if self.mapping == Mapping::Cooperative {
             let file = model.source().name().to_owned();
             sources.push(model.team_source().ok_or(ReplicationError::NoTeam { file })?);
         }
-        sources.extend([file, product].map(shaders::file));
-        Ok((link(model, &sources)?, entry, lanes))
+        sources.extend([engine, product].map(shaders::file));
+        link(model, &sources)
     }
+
+    fn entry(self) -> &'static str {
+        match self.mapping {
+            Mapping::Thread | Mapping::Auto => "thread",
+            Mapping::Warp => "warp",
+            Mapping::Cooperative => "team",
+        }
+    }
+
+    /// The values of the `override`s.
+    fn constants(self, lanes: u32, per_group: u32, warp: u32) -> Vec<(&'static str, f64)> {
+        let [lanes, per_group, warp] = [lanes, per_group, warp].map(f64::from);
+        match self.mapping {
+            Mapping::Thread | Mapping::Auto => vec![("GROUP", lanes)],
+            Mapping::Warp => vec![("GROUP", lanes), ("PER_GROUP", per_group)],
+            Mapping::Cooperative if self.subgroups => vec![("LANES", lanes), ("SUBLANES", warp)],
+            Mapping::Cooperative => vec![("LANES", lanes)],
+        }
+    }
+}
+
+/// Every program that an engine of `model` may link.
+#[doc(hidden)]
+pub fn kernels<M: Model>(model: &M) -> Result<Vec<Variant>, ReplicationError> {
+    let mut kernels = Vec::new();
+    for int64 in [false, true] {
+        for (mapping, subgroups) in [
+            (Mapping::Thread, false),
+            (Mapping::Warp, false),
+            (Mapping::Warp, true),
+            (Mapping::Cooperative, false),
+            (Mapping::Cooperative, true),
+        ] {
+            if mapping == Mapping::Cooperative && model.team_source().is_none() {
+                continue;
+            }
+            let files = Files { mapping, int64, subgroups };
+            // The largest workgroups, of subgroups as most devices have them.
+            let per_group = if subgroups { MOST_LANES / 32 } else { 1 };
+            kernels.push((files.link(model)?, files.constants(MOST_LANES, per_group, 32)));
+        }
+    }
+    Ok(kernels)
 }
 
 /// Invocations that run in lockstep, or a guess at it.
@@ -159,5 +209,5 @@ fn warp_size(gpu: &Gpu) -> u32 {
 
 /// The largest workgroup that the kernels and the device take.
 fn most_lanes(gpu: &Gpu) -> u32 {
-    gpu.limits().max_compute_invocations_per_workgroup.min(256)
+    gpu.limits().max_compute_invocations_per_workgroup.min(MOST_LANES)
 }

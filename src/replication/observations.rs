@@ -3,8 +3,12 @@
 use super::AnalysisError;
 use super::analysis_error::Result;
 use crate::gpu::{FieldKind, StructLayout};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// So many replications take a core less time than it takes to wake the others.
+pub(super) const PARALLEL: usize = 1 << 13;
 
 /// Beyond this magnitude squares leave the range of f64; such a value is no observation.
 const LARGEST: f64 = 1e150;
@@ -78,6 +82,15 @@ impl Values {
     /// Whether sums over the column are exact integer arithmetic.
     pub fn is_integer(&self) -> bool {
         matches!(self, Values::U32(_) | Values::I32(_) | Values::U64(_))
+    }
+
+    /// Whether no value is NaN, infinite or beyond [`LARGEST`].
+    fn all_usable(&self) -> bool {
+        match self {
+            Values::F32(v) => v.iter().all(|&value| f64::from(value).abs() <= LARGEST),
+            Values::F64(v) => v.iter().all(|value| value.abs() <= LARGEST),
+            Values::U32(_) | Values::I32(_) | Values::U64(_) => true,
+        }
     }
 
     fn append(&mut self, more: Values) -> bool {
@@ -190,15 +203,15 @@ impl Observations {
         }
         let columns = layout.fields.iter().map(|field| {
             let at = field.offset as usize;
-            let words = || bytes.chunks_exact(stride).map(move |output| word(output, at));
+            let low = |replication: usize| word(bytes, replication * stride + at);
+            let wide = |replication: usize| {
+                u64::from(word(bytes, replication * stride + at + 4)) << 32 | u64::from(low(replication))
+            };
             let values = match field.kind {
-                FieldKind::U32 => Values::U32(words().collect()),
-                FieldKind::I32 => Values::I32(words().map(u32::cast_signed).collect()),
-                FieldKind::F32 => Values::F32(words().map(f32::from_bits).collect()),
-                FieldKind::U64 => {
-                    let high = bytes.chunks_exact(stride).map(|output| word(output, at + 4));
-                    Values::U64(words().zip(high).map(|(l, h)| u64::from(h) << 32 | u64::from(l)).collect())
-                }
+                FieldKind::U32 => Values::U32(each(replications, || (), |(), r| low(r))),
+                FieldKind::I32 => Values::I32(each(replications, || (), |(), r| low(r).cast_signed())),
+                FieldKind::F32 => Values::F32(each(replications, || (), |(), r| f32::from_bits(low(r)))),
+                FieldKind::U64 => Values::U64(each(replications, || (), |(), r| wide(r))),
                 FieldKind::Other => return Err(AnalysisError::OutputField { field: field.name.clone() }),
             };
             Ok(Column { name: field.name.clone(), values })
@@ -214,7 +227,7 @@ impl Observations {
             let got = column.values.len();
             return Err(AnalysisError::ColumnLength { name: column.name, got, expected: self.replications });
         }
-        if !column.values.is_integer() {
+        if !column.values.all_usable() {
             for replication in 0..self.replications {
                 let value = column.values.get(replication);
                 if value.is_nan() || value.abs() > LARGEST {
@@ -232,19 +245,24 @@ impl Observations {
     ///
     /// Its sums are f64 arithmetic in the order of the replications: the same on every device as long as the
     /// source columns are.
-    pub fn derive(&mut self, name: &str, from: &[&str], value: impl Fn(&[f64]) -> f64) -> Result<()> {
+    pub fn derive(
+        &mut self,
+        name: &str,
+        from: &[&str],
+        value: impl Fn(&[f64]) -> f64 + Send + Sync,
+    ) -> Result<()> {
         let sources = from.iter().map(|name| self.column(name)).collect::<Result<Vec<_>>>()?;
-        let mut row = vec![0.0; sources.len()];
-        let values = (0..self.replications).map(|replication| {
+        let row = || vec![0.0; sources.len()];
+        let values = each(self.replications, row, |row, replication| {
             if self.failures.contains_key(&(replication as u64)) {
                 return 0.0;
             }
             for (slot, source) in row.iter_mut().zip(&sources) {
                 *slot = source.values.get(replication);
             }
-            value(&row)
+            value(row)
         });
-        let values = Values::F64(values.collect());
+        let values = Values::F64(values);
         self.push(Column { name: name.into(), values })
     }
 
@@ -331,6 +349,19 @@ pub(super) fn same_pairing(left: &Observations, right: &Observations) -> Result<
         left: format!("{:?}", left.pairing),
         right: format!("{:?}", right.pairing),
     })
+}
+
+/// `value` of each replication, on all cores where there are many; `scratch` is what a core needs for it.
+pub(super) fn each<S, T: Send>(
+    replications: usize,
+    scratch: impl Fn() -> S + Send + Sync,
+    value: impl Fn(&mut S, usize) -> T + Send + Sync,
+) -> Vec<T> {
+    if replications <= PARALLEL {
+        let mut scratch = scratch();
+        return (0..replications).map(|replication| value(&mut scratch, replication)).collect();
+    }
+    (0..replications).into_par_iter().with_min_len(PARALLEL / 4).map_init(scratch, value).collect()
 }
 
 fn word(output: &[u8], at: usize) -> u32 {

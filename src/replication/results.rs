@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
+use super::observations::PARALLEL;
 use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError};
 use crate::gpu::StructLayout;
 
@@ -59,7 +61,7 @@ impl Ended {
     }
 }
 
-impl<O: Pod> Results<O> {
+impl<O: Pod + Send + Sync> Results<O> {
     /// Sorts what each job gave, point by point.
     pub(super) fn new<M: Model<Output = O>>(
         model: &M,
@@ -82,10 +84,23 @@ impl<O: Pod> Results<O> {
                     *output = O::zeroed();
                     failures.push(Failure { replication: offset, cause });
                 }
-                let name = [point as u64, u64::from(replications.start) + offset];
-                fingerprint =
-                    fingerprint.wrapping_add(mix(name, ended.to_words(), bytemuck::bytes_of(output)));
             }
+            let outputs: &[O] = outputs;
+            let part = |from: usize| {
+                let some = (from..per_point.min(from + PARALLEL)).map(|offset| {
+                    let name = [point as u64, u64::from(replications.start) + offset as u64];
+                    mix(name, ended[offset].to_words(), bytemuck::bytes_of(&outputs[offset]))
+                });
+                some.fold(0, u64::wrapping_add)
+            };
+            let sum = match per_point <= PARALLEL {
+                true => part(0),
+                false => {
+                    let parts = (0..per_point).into_par_iter().step_by(PARALLEL);
+                    parts.map(part).reduce(|| 0, u64::wrapping_add)
+                }
+            };
+            fingerprint = fingerprint.wrapping_add(sum);
             let bytes = bytemuck::cast_slice(outputs);
             let mut seen =
                 Observations::from_outputs(layout, bytes, per_point, failures, experiment.pairing)?;
