@@ -57,6 +57,7 @@ mod grid;
 pub mod hla;
 mod kernels;
 mod matches;
+mod programs;
 pub mod reference;
 mod region;
 mod sample;
@@ -68,6 +69,8 @@ mod work;
 pub use dynamic::{Changes, MovingRegions};
 pub use error::MatchingError;
 pub use matches::{Matches, Page};
+#[doc(hidden)]
+pub use programs::kernels;
 pub use region::{Coordinate, Region};
 pub use set::Regions;
 pub use sweep::Counter;

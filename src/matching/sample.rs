@@ -2,6 +2,7 @@
 
 use super::MatchingError;
 use super::kernels::Kernels;
+use super::programs;
 use super::set::Columns;
 use crate::gpu::Buffer;
 
@@ -16,7 +17,7 @@ pub(super) fn selectivity(
 ) -> Result<Vec<f64>, MatchingError> {
     let dims = subscriptions.dims;
     let hits = Buffer::<u32>::storage(kernels.gpu(), "sampled overlaps", 4)?;
-    let kernel = kernels.get("sample", &["sample.wgsl"], "sample", &[("DIMS", dims)])?;
+    let kernel = kernels.get(&programs::SAMPLE, &[("DIMS", dims)])?;
     let sides = [subscriptions.count, updates.count];
     let steps = sides.map(|count| count.div_ceil(SAMPLE));
     let sampled = [sides[0].div_ceil(steps[0]), sides[1].div_ceil(steps[1])];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::MatchingError;
 use super::kernels::{Kernels, SIZE};
 use super::matches::Source;
+use super::programs::{self, Recipe};
 use super::set::Columns;
 use super::work::{Window, Work, halves};
 use crate::gpu::{Buffer, Gpu};
@@ -25,7 +26,7 @@ pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordere
     let gpu = kernels.gpu();
     let keys = Buffer::<u32>::storage(gpu, "lower bounds", set.count.into())?;
     let ids = Buffer::<u32>::storage(gpu, "region ids", set.count.into())?;
-    let iota = kernels.get("iota", &["iota.wgsl"], "iota", &[])?;
+    let iota = kernels.get(&programs::IOTA, &[])?;
     let params = Kernels::params(gpu, &[0, 0, 0, set.count])?;
     let iota_bindings = iota.bind(gpu, &[("params", params.binding()), ("ids", ids.binding())])?;
     let sort = kernels.sort(set.count)?;
@@ -55,7 +56,7 @@ pub(super) fn gather(
 ) -> Result<Ordered, MatchingError> {
     let gpu = kernels.gpu();
     let ordered = Buffer::<u32>::storage(gpu, "ordered regions", u64::from(count) * u64::from(width + 1))?;
-    let kernel = kernels.get("gather", &["gather.wgsl"], "gather", &[])?;
+    let kernel = kernels.get(&programs::GATHER, &[])?;
     kernels.run(
         &kernel,
         count,
@@ -97,7 +98,7 @@ pub(super) fn ranges(
         .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 })?;
     let begins = Buffer::<u32>::storage(gpu, "begins of ranges", count.into())?;
     let lengths = Buffer::<u32>::storage(gpu, "lengths of ranges", count.into())?;
-    let kernel = kernels.get("ranges", &["sweep_ranges.wgsl"], "ranges", &[("DIMS", dims)])?;
+    let kernel = kernels.get(&programs::SWEEP_RANGES, &[("DIMS", dims)])?;
     kernels.run(
         &kernel,
         count,
@@ -123,7 +124,7 @@ impl Ranges {
     fn firsts(&self, kernels: &Kernels, first: u64, tiles: u32) -> Result<Buffer<u32>, MatchingError> {
         let gpu = kernels.gpu();
         let firsts = Buffer::<u32>::storage(gpu, "first ranges of tiles", u64::from(tiles) + 1)?;
-        let kernel = kernels.get("firsts", &["firsts.wgsl"], "find_firsts", &[])?;
+        let kernel = kernels.get(&programs::FIRSTS, &[])?;
         let (low, high) = halves(first);
         kernels.run(
             &kernel,
@@ -134,22 +135,21 @@ impl Ranges {
         Ok(firsts)
     }
 
-    /// The candidates as work that tests each; `accept` is the file that says what a match is.
-    pub(super) fn filtered(&self, kernels: &Kernels, accept: &'static str) -> Result<Work, MatchingError> {
+    /// The candidates as work that tests each, with a kernel that counts the matches and one that writes them.
+    pub(super) fn filtered(
+        &self,
+        kernels: &Kernels,
+        [count, write]: &[Recipe; 2],
+    ) -> Result<Work, MatchingError> {
         let needed = self.candidates.div_ceil(TILE.into());
         let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks < 1 << 31).ok_or(
             MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: (1 << 31) - 1 },
         )?;
         let firsts = self.firsts(kernels, 0, tasks)?;
         let dims = [("DIMS", self.dims)];
-        let [count, write] = match accept {
-            "accept_home.wgsl" => ["filter home, count", "filter home, pairs"],
-            _ => ["filter, count", "filter, pairs"],
-        };
-        let files = |sink| ["filter.wgsl", accept, sink];
         Ok(Work {
-            count: kernels.get(count, &files("sink_count.wgsl"), "filter_candidates", &dims)?,
-            write: kernels.get(write, &files("sink_pairs.wgsl"), "filter_candidates", &dims)?,
+            count: kernels.get(count, &dims)?,
+            write: kernels.get(write, &dims)?,
             inputs: vec![
                 ("subscriptions", self.subscriptions.columns.raw().clone()),
                 ("updates", self.updates.columns.raw().clone()),
@@ -174,7 +174,7 @@ impl Ranges {
         let gpu = kernels.gpu();
         let tiles = window.room.div_ceil(TILE);
         let firsts = self.firsts(kernels, window.first, tiles)?;
-        let kernel = kernels.get("expand", &["expand.wgsl"], "expand", &[("DIMS", self.dims)])?;
+        let kernel = kernels.get(&programs::EXPAND, &[("DIMS", self.dims)])?;
         let [low, high, room] = window.words();
         let [subscriptions, updates] = self.sides();
         // One dispatch: it is bound by writing what one binding holds.
@@ -216,7 +216,8 @@ pub(super) fn matches(
     if subscriptions.dims == 1 {
         return Ok((ranges.candidates, Source::Ranges(ranges)));
     }
-    let (placed, total) = ranges.filtered(kernels, "accept_overlap.wgsl")?.count(kernels)?;
+    let (placed, total) =
+        ranges.filtered(kernels, &[programs::FILTER_COUNT, programs::FILTER_PAIRS])?.count(kernels)?;
     Ok((total, Source::Placed(placed)))
 }
 
@@ -285,7 +286,7 @@ impl Counter {
         let groups = filled.map(|count| count.div_ceil(items * SIZE).min(RANK_GROUPS));
         let sums = Buffer::<u64>::storage(gpu, "sums of ranks", u64::from(groups[0] + groups[1]).max(1))?;
         let total = Buffer::storage(gpu, "pairs", 1)?;
-        let kernel = kernels.get("ranks", &["sweep_count.wgsl"], "count_ranks", &[("ITEMS", items)])?;
+        let kernel = kernels.get(&programs::RANKS, &[("ITEMS", items)])?;
         let rank = |mine: usize, other: usize, first: u32| -> Result<Step, MatchingError> {
             let params =
                 Kernels::params(gpu, &[filled[mine], filled[other], first, 0, 0, 0, 0, groups[mine]])?;
@@ -301,7 +302,7 @@ impl Counter {
             Ok(Step { kernel: Arc::clone(&kernel), bindings, workgroups: groups[mine] })
         };
         let ranks = [rank(0, 1, 0)?, rank(1, 0, groups[0])?];
-        let kernel = kernels.get("total of ranks", &["sweep_total.wgsl"], "total_ranks", &[])?;
+        let kernel = kernels.get(&programs::TOTAL_OF_RANKS, &[])?;
         let (low, high) = halves(u64::from(filled[0]) * u64::from(filled[1]));
         let params = Kernels::params(gpu, &[0, 0, 0, groups[0] + groups[1], low, high])?;
         let bindings = kernel.bind(
