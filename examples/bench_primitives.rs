@@ -15,7 +15,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use eventhorizon::gpu::{Buffer, Gpu};
-use eventhorizon::primitives::{Count, RadixSort, Reduce, Scan, ScanKind, Task, Tuning};
+use eventhorizon::primitives::{Count, RadixSort, Reduce, Scan, ScanKind, SortKey, Task, Tuning};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -109,14 +109,12 @@ impl Work<'_> {
             let task = scan.bind(gpu, ScanKind::Exclusive, &self.count, self.input, &output, None)?;
             let name = format!("exclusive scan, {way}, {workgroups} workgroups");
             let seconds = self.time(&[&task])?;
-            if workgroups == self.workgroups()[0] {
-                let mut sum = 0u32;
-                for (i, (&key, found)) in self.keys.iter().zip(output.read(gpu)?).enumerate() {
-                    if found != sum {
-                        return Err(format!("{name}: element {i} is {found} and not {sum}").into());
-                    }
-                    sum = sum.wrapping_add(key);
+            let mut sum = 0u32;
+            for (i, (&key, found)) in self.keys.iter().zip(output.read(gpu)?).enumerate() {
+                if found != sum {
+                    return Err(format!("{name}: element {i} is {found} and not {sum}").into());
                 }
+                sum = sum.wrapping_add(key);
             }
             self.line(&name, seconds, 12);
         }
@@ -125,91 +123,107 @@ impl Work<'_> {
             let scan = Scan::new(gpu, self.n)?;
             let task = scan.bind_wide(gpu, ScanKind::Exclusive, &self.count, self.input, &output, None)?;
             self.line(&format!("exclusive scan to 64 bits, {way}"), self.time(&[&task])?, 16);
+            let mut sum = 0u64;
+            for (&key, found) in self.keys.iter().zip(output.read(gpu)?) {
+                if found != sum {
+                    return Err(format!("exclusive scan to 64 bits, {way}: {found} and not {sum}").into());
+                }
+                sum += u64::from(key);
+            }
         }
         Ok(())
     }
 
     fn sorts(&self, way: &str, gpu: &Gpu) -> Result<()> {
-        let keys = Buffer::<u32>::storage(gpu, "keys", self.n)?;
-        let values = Buffer::<u32>::storage(gpu, "values", self.n)?;
+        let key = |index| hash(index);
+        let pairs = Pairs::new(gpu, self.n, key)?;
         let default = Tuning::sort(gpu);
-        let mut tunings = vec![default];
-        for items in [8, 12, 13] {
-            for workgroups in [2048, 4096, 8192, 16384] {
-                tunings.push(Tuning { items, workgroups, ..default });
-            }
-        }
-        tunings.push(Tuning { threads: 128, ..default });
-        if gpu.info().device_type == wgpu::DeviceType::Cpu {
-            tunings.truncate(1);
-        } else if way == "baseline" {
-            tunings.retain(|tuning| tuning.items == 8 && [2048, 8192].contains(&tuning.workgroups));
-        }
-        for (number, tuning) in tunings.into_iter().enumerate() {
-            let Ok(sort) = RadixSort::<u32>::with_tuning(gpu, self.n, tuning) else { continue };
-            let Tuning { threads, items, workgroups } = tuning;
+        for workgroups in self.sort_workgroups(default) {
+            let tuning = Tuning { workgroups, ..default };
+            let sort = RadixSort::<u32>::with_tuning(gpu, self.n, tuning)?;
+            let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..32)?;
+            let Tuning { threads, items, .. } = tuning;
             let name = format!("pairs, {way}, {threads} x {items}, {workgroups} workgroups");
-            if number == 0 {
-                let values_in: Vec<u32> = (0..self.n).map(|i| i as u32).collect();
-                values.write(gpu, 0, &values_in)?;
-            }
-            let task = sort.bind(gpu, &self.count, &keys, &values, 0..32)?;
-            let once = |gpu: &Gpu| -> Result<()> {
-                let mut encoder = gpu.encoder("sort");
-                encoder.copy_buffer_to_buffer(self.input.raw(), 0, keys.raw(), 0, self.n * 4);
-                task.encode(&mut encoder);
-                gpu.wait(gpu.submit(encoder)?)?;
-                Ok(())
-            };
-            if number == 0 {
-                once(gpu)?;
-                let sorted = keys.read(gpu)?;
-                let moved = values.read(gpu)?;
-                let fits = sorted.iter().zip(&moved).all(|(&key, &value)| hash(value.into()) == key);
-                // Keys are distinct: ascending ones, each with the index that it belongs to, are all of them.
-                if !fits || !sorted.windows(2).all(|pair| pair[0] < pair[1]) {
-                    return Err(format!("{name}: wrong").into());
-                }
-            }
-            self.line(&name, self.time_sort(&keys, &task)?, 80);
+            self.line(&name, pairs.time(gpu, &task)?, 80);
+            pairs.check(gpu, &task, key, |key| key.into()).map_err(|error| format!("{name}: {error}"))?;
         }
         let sort = RadixSort::<u32>::new(gpu, self.n)?;
-        let task = sort.bind_keys(gpu, &self.count, &keys, 0..32)?;
-        self.line(&format!("keys alone, {way}"), self.time_sort(&keys, &task)?, 48);
-        let task = sort.bind(gpu, &self.count, &keys, &values, 0..16)?;
-        self.line(&format!("pairs by 16 bits, {way}"), self.time_sort(&keys, &task)?, 40);
-        // Repeated without new keys: what a sort of sorted pairs takes.
-        let task = sort.bind(gpu, &self.count, &keys, &values, 0..32)?;
+
+        // Repeated without new keys.
+        let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..32)?;
         self.line(&format!("sorted pairs, {way}"), self.time(&[&task])?, 80);
-        keys.write(gpu, 0, &vec![7; usize::try_from(self.n)?])?;
-        self.line(&format!("equal pairs, {way}"), self.time(&[&task])?, 80);
+        pairs.compare(gpu, key, |key| key.into()).map_err(|error| format!("sorted pairs: {error}"))?;
+        let sorted = pairs.keys.read(gpu)?;
+
+        let task = sort.bind_keys(gpu, &self.count, &pairs.keys, 0..32)?;
+        let name = format!("keys alone, {way}");
+        self.line(&name, pairs.time(gpu, &task)?, 48);
+        if pairs.keys.read(gpu)? != sorted {
+            return Err(format!("{name}: wrong").into());
+        }
+
+        let half = Count::host(gpu, self.n / 2)?;
+        let task = sort.arrays(gpu, 2)?.bind_keys(gpu, &half, &pairs.keys, 0..32)?;
+        let name = format!("keys alone in two halves at once, {way}");
+        self.line(&name, pairs.time(gpu, &task)?, 48);
+        let half = self.keys.len() / 2;
+        for (sorted, keys) in pairs.keys.read(gpu)?.chunks(half).zip(self.keys.chunks(half)) {
+            // Sums of squares as well: together they tell one set of keys from another.
+            let sum = |keys: &[u32]| {
+                keys.iter().fold((0u64, 0u64), |(sum, squares), &key| {
+                    let key = u64::from(key);
+                    (sum + key, squares.wrapping_add(key * key))
+                })
+            };
+            if !sorted.is_sorted() || sum(sorted) != sum(keys) {
+                return Err(format!("{name}: wrong").into());
+            }
+        }
+
+        let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..16)?;
+        let name = format!("pairs by 16 bits, {way}");
+        self.line(&name, pairs.time(gpu, &task)?, 40);
+        pairs
+            .check(gpu, &task, key, |key| (key & 0xffff).into())
+            .map_err(|error| format!("{name}: {error}"))?;
+
+        let equal = Pairs::new(gpu, self.n, |_| 7u32)?;
+        let task = sort.bind(gpu, &self.count, &equal.keys, &equal.values, 0..32)?;
+        let name = format!("equal pairs, {way}");
+        self.line(&name, equal.time(gpu, &task)?, 80);
+        equal.check(gpu, &task, |_| 7, |key| key.into()).map_err(|error| format!("{name}: {error}"))?;
+        drop((sort, pairs, equal));
+
         if self.n * 8 <= gpu.max_buffer_bytes() {
-            let keys = Buffer::<u64>::storage(gpu, "keys", self.n)?;
+            let key = |index| u64::from(hash(index)) << 32 | u64::from(hash(index ^ 0x5555_5555));
+            let pairs = Pairs::new(gpu, self.n, key)?;
             let sort = RadixSort::<u64>::new(gpu, self.n)?;
-            let task = sort.bind(gpu, &self.count, &keys, &values, 0..64)?;
-            self.line(&format!("equal pairs of 64-bit keys, {way}"), self.time(&[&task])?, 256);
+            let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..64)?;
+            let name = format!("pairs of 64-bit keys, {way}");
+            self.line(&name, pairs.time(gpu, &task)?, 256);
+            pairs.check(gpu, &task, key, |key| key).map_err(|error| format!("{name}: {error}"))?;
         }
         Ok(())
+    }
+
+    /// The most workgroups of a sort to try: the default, and on a GPU those around it that make a difference.
+    fn sort_workgroups(&self, default: Tuning) -> Vec<u32> {
+        let mut all = vec![default.workgroups];
+        if self.gpu.info().device_type != wgpu::DeviceType::Cpu {
+            let tiles = self.n.div_ceil(u64::from(default.threads * default.items));
+            let most = |workgroups: &u32| tiles.min(u64::from(*workgroups));
+            all.extend([4096, 8192, 32_768, 65_535]);
+            all.dedup_by_key(|workgroups| most(workgroups));
+        }
+        all
     }
 
     /// The most workgroups to try; a processor is slow, so it tries the default alone.
     fn workgroups(&self) -> Vec<u32> {
         match self.gpu.info().device_type {
             wgpu::DeviceType::Cpu => vec![Tuning::sweep(self.gpu).workgroups],
-            _ => vec![1024, 2048, 4096, 8192],
+            _ => vec![2048, 4096],
         }
-    }
-
-    /// Seconds of a sort of random keys: they are copied anew before each, and copies alone are timed and taken off.
-    fn time_sort(&self, keys: &Buffer<u32>, task: &Task) -> Result<f64> {
-        let copy = |encoder: &mut wgpu::CommandEncoder| {
-            encoder.copy_buffer_to_buffer(self.input.raw(), 0, keys.raw(), 0, self.n * 4);
-        };
-        let both = median(self.gpu, &|encoder| {
-            copy(encoder);
-            task.encode(encoder);
-        })?;
-        Ok(both - median(self.gpu, &copy)?)
     }
 
     fn time(&self, tasks: &[&Task]) -> Result<f64> {
@@ -222,13 +236,74 @@ impl Work<'_> {
     }
 }
 
+/// Keys in their first order, and the buffers in which they are sorted with their indices.
+struct Pairs<K> {
+    input: Buffer<K>,
+    indices: Buffer<u32>,
+    keys: Buffer<K>,
+    values: Buffer<u32>,
+}
+
+impl<K: SortKey + PartialEq> Pairs<K> {
+    fn new(gpu: &Gpu, n: u64, key: impl Fn(u64) -> K) -> Result<Self> {
+        Ok(Self {
+            input: Buffer::storage_from(gpu, "input", &(0..n).map(key).collect::<Vec<_>>())?,
+            indices: Buffer::storage_from(gpu, "indices", &(0..n as u32).collect::<Vec<_>>())?,
+            keys: Buffer::storage(gpu, "keys", n)?,
+            values: Buffer::storage(gpu, "values", n)?,
+        })
+    }
+
+    fn copy_keys(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.copy_buffer_to_buffer(self.input.raw(), 0, self.keys.raw(), 0, self.keys.raw().size());
+    }
+
+    /// Seconds of a sort, which leaves its result: the keys are copied anew before each, and copies alone are timed and taken off.
+    fn time(&self, gpu: &Gpu, task: &Task) -> Result<f64> {
+        let copies = median(gpu, &|encoder| self.copy_keys(encoder))?;
+        let both = median(gpu, &|encoder| {
+            self.copy_keys(encoder);
+            task.encode(encoder);
+        })?;
+        Ok(both - copies)
+    }
+
+    /// Sorts once more, and compares.
+    fn check(&self, gpu: &Gpu, task: &Task, key: impl Fn(u64) -> K, part: impl Fn(K) -> u64) -> Result<()> {
+        let mut encoder = gpu.encoder("check");
+        self.copy_keys(&mut encoder);
+        encoder.copy_buffer_to_buffer(self.indices.raw(), 0, self.values.raw(), 0, self.values.raw().size());
+        task.encode(&mut encoder);
+        gpu.submit(encoder)?;
+        self.compare(gpu, key, part)
+    }
+
+    /// Each index is with its key, in the order of `part`, equal ones in that of the indices. Indices that ascend so are distinct,
+    /// so they are all.
+    fn compare(&self, gpu: &Gpu, key: impl Fn(u64) -> K, part: impl Fn(K) -> u64) -> Result<()> {
+        let n = self.keys.len();
+        let mut last = None;
+        for (found, index) in self.keys.read(gpu)?.into_iter().zip(self.values.read(gpu)?) {
+            let index = u64::from(index);
+            let now = Some((part(found), index));
+            if index >= n || key(index) != found || last >= now {
+                return Err(format!("index {index} is wrong or not in order").into());
+            }
+            last = now;
+        }
+        Ok(())
+    }
+}
+
 /// Seconds that the recorded work takes among others of its kind.
 fn median(gpu: &Gpu, record: &dyn Fn(&mut wgpu::CommandEncoder)) -> Result<f64> {
     let submit = |repeats: u32| -> Result<f64> {
         let mut encoder = gpu.encoder("benchmark");
         (0..repeats).for_each(|_| record(&mut encoder));
+        // What the host takes to translate the commands is not the device's time.
+        let commands = encoder.finish();
         let start = Instant::now();
-        gpu.wait(gpu.submit(encoder)?)?;
+        gpu.wait(gpu.queue().submit([commands]))?;
         Ok(start.elapsed().as_secs_f64())
     };
     submit(1)?;

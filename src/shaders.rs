@@ -68,7 +68,6 @@ files! {
     "primitives/finished_word.wgsl",
     "primitives/histogram.wgsl",
     "primitives/items_12.wgsl",
-    "primitives/items_13.wgsl",
     "primitives/items_32.wgsl",
     "primitives/items_8.wgsl",
     "primitives/key_wide.wgsl",

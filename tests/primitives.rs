@@ -5,9 +5,9 @@
 mod common;
 
 use common::{POISON, gpu};
-use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
+use eventhorizon::gpu::{Buffer, Gpu};
 use eventhorizon::primitives::{
-    Compact, Count, PrimitiveError, RadixSort, Reduce, Scan, ScanKind, SortKey, Status, Task, Tuning, keys,
+    Compact, Count, PrimitiveError, RadixSort, Reduce, Scan, ScanKind, SortKey, Status, Task, Tuning,
 };
 use proptest::prelude::*;
 
@@ -184,6 +184,63 @@ fn sorts_are_stable_and_right_at_every_length() {
 }
 
 #[test]
+fn arrays_are_sorted_at_once_and_apart() {
+    let mut random = Random(12);
+    let max = 12_000;
+    for (way, gpu) in ways().into_iter().take(2) {
+        let narrow = RadixSort::<u32>::new(&gpu, max).unwrap();
+        let wide = RadixSort::<u64>::new(&gpu, max).unwrap();
+        for (arrays, len) in [(1, 3000), (2, 0), (2, 1), (2, 6000), (5, 2049), (20, 65)] {
+            let what = format!("{arrays} arrays of {len}, {way}");
+            check_arrays(&gpu, &narrow.arrays(&gpu, arrays).unwrap(), arrays, &random.words(len), &what);
+            let keys: Vec<u64> = (0..len).map(|_| random.next()).collect();
+            check_arrays(&gpu, &wide.arrays(&gpu, arrays).unwrap(), arrays, &keys, &what);
+        }
+
+        // A count on the device leaves the arrays where they are: with room for the maximum.
+        let (arrays, room, len) = (3, 3000, 2900);
+        let sort = RadixSort::<u32>::new(&gpu, 9001).unwrap().arrays(&gpu, 3).unwrap();
+        let status = Status::new(&gpu).unwrap();
+        let word = Buffer::storage_from(&gpu, "count", &[len as u32]).unwrap();
+        let count = Count::device(&word, 0, &status).unwrap();
+        let words = random.words(arrays * room);
+        let keys = Buffer::storage_from(&gpu, "keys", &words).unwrap();
+        run(&gpu, &sort.bind_keys(&gpu, &count, &keys, 0..32).unwrap());
+        let mut expected = words;
+        expected.chunks_mut(room).for_each(|array| array[..len].sort_unstable());
+        assert!(keys.read(&gpu).unwrap() == expected, "{way}");
+        status.check(&gpu).unwrap();
+    }
+}
+
+/// Sorts `arrays` arrays of pairs at once: `keys`, in each array rotated by another number of places.
+fn check_arrays<K: SortKey + Ord + std::fmt::Debug>(
+    gpu: &Gpu,
+    sort: &RadixSort<K>,
+    arrays: u32,
+    keys: &[K],
+    what: &str,
+) {
+    let len = keys.len();
+    let mut all = Vec::new();
+    for array in 0..arrays as usize {
+        all.extend(keys.iter().cycle().skip(37 * array).take(len));
+    }
+    let indices: Vec<u32> = (0..).take(all.len()).collect();
+    let mut expected = indices.clone();
+    if len > 0 {
+        expected.chunks_mut(len).for_each(|array| array.sort_by_key(|&index| all[index as usize]));
+    }
+    let sorted: Vec<K> = expected.iter().map(|&index| all[index as usize]).collect();
+    let count = Count::host(gpu, len as u64).unwrap();
+    let on_device = Buffer::storage_from(gpu, "keys", &all).unwrap();
+    let values = Buffer::storage_from(gpu, "values", &indices).unwrap();
+    run(gpu, &sort.bind(gpu, &count, &on_device, &values, 0..K::BITS).unwrap());
+    assert!(on_device.read(gpu).unwrap() == sorted, "keys of {what}");
+    assert!(values.read(gpu).unwrap() == expected, "values of {what}");
+}
+
+#[test]
 fn compaction_keeps_what_is_flagged_in_order_at_every_length() {
     let mut random = Random(4);
     for (way, gpu) in ways() {
@@ -295,19 +352,35 @@ fn results_do_not_depend_on_the_tuning() {
                 run(&gpu, &reduce.bind(&gpu, &count, &input, &output, 5).unwrap());
                 let found = pollster::block_on(output.read_range(&gpu, 5, 1)).unwrap();
                 assert_eq!(found[0], *words.iter().max().unwrap(), "{what}");
-                for items in [8, 13, 32] {
+                let mut made = 0;
+                for items in [8, 12, 32] {
                     let tuning = Tuning { threads, items, workgroups };
-                    // Which of them there are depends on the device; 8 there are everywhere.
+                    // Which of them there are depends on the device.
                     match RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning) {
                         Ok(sort) => check_sort(&gpu, &sort, &words[..10_000], 0..32, &what),
                         Err(error) => {
                             assert!(matches!(error, PrimitiveError::Tuning { .. }), "{error}");
-                            assert_ne!(items, 8);
+                            continue;
                         }
                     }
+                    made += 1;
                 }
+                assert!(made > 0, "{what}");
             }
         }
+    }
+}
+
+/// llvmpipe ends the loops of an invocation, without a word, after 65,535 iterations in all.
+#[test]
+fn few_workgroups_serve_many_tiles() {
+    let len = 120_000;
+    let words = Random(11).words(len);
+    for (way, gpu) in ways().into_iter().take(2) {
+        let items = Tuning::sort(&gpu).items;
+        let tuning = Tuning { threads: 32, items, workgroups: 1 };
+        let sort = RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning).unwrap();
+        check_sort(&gpu, &sort, &words, 0..8, way);
     }
 }
 
@@ -418,6 +491,15 @@ fn what_does_not_fit_is_refused_before_anything_runs() {
     assert!(matches!(error, PrimitiveError::TooShort { what: "count", needed: 50, len: 49 }), "{error}");
     let error = Scan::new(&gpu, 1 << 31).unwrap_err();
     assert!(matches!(error, PrimitiveError::TooLong { .. }), "{error}");
+    let sort = RadixSort::<u32>::new(&gpu, 300).unwrap();
+    for arrays in [0, 256] {
+        let error = sort.arrays(&gpu, arrays).unwrap_err();
+        assert!(matches!(error, PrimitiveError::Arrays { limit: 255, .. }), "{error}");
+    }
+    let error = sort.arrays(&gpu, 5).unwrap().bind_keys(&gpu, &fifty, &long, 0..32).unwrap_err();
+    assert!(matches!(error, PrimitiveError::TooShort { what: "keys", needed: 250, len: 200 }), "{error}");
+    let error = sort.arrays(&gpu, 7).unwrap().bind_keys(&gpu, &fifty, &long, 0..32).unwrap_err();
+    assert!(matches!(error, PrimitiveError::CountBeyondMaximum { count: 50, max: 42 }), "{error}");
     let tuning = Tuning { threads: 100, ..Tuning::sweep(&gpu) };
     let error = Scan::with_tuning(&gpu, 100, tuning).unwrap_err();
     assert!(matches!(error, PrimitiveError::Tuning { .. }), "{error}");
@@ -476,39 +558,6 @@ impl MapBits for Vec<f32> {
     fn map_bits(&self) -> Vec<u32> {
         self.iter().map(|value| value.to_bits()).collect()
     }
-}
-
-const KEYS: &str = "
-// import: primitives/keys.wgsl
-@group(0) @binding(0) var<storage, read> words: array<u32>;
-@group(0) @binding(1) var<storage, read_write> found: array<vec4<u32>>;
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) at: vec3<u32>) {
-    let word = words[at.x];
-    let signed = key_from_i32(bitcast<i32>(word));
-    let floating = key_from_f32_bits(word);
-    found[at.x] = vec4(signed, bitcast<u32>(i32_from_key(signed)), floating, f32_bits_from_key(floating));
-}
-";
-
-#[test]
-fn the_key_maps_are_the_same_on_both_sides() {
-    let gpu = gpu();
-    let mut words = Random(10).words(1024 - 8);
-    words.extend([0, 1, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_ffff, 0x7f80_0000, 0xff80_0000]);
-    let program = Program::link("keys", &[Source::new("keys test", KEYS)]).unwrap();
-    let kernel = Kernel::new(&gpu, &program, "main", &[]).unwrap();
-    let input = Buffer::storage_from(&gpu, "words", &words).unwrap();
-    let found = Buffer::storage_from(&gpu, "found", &vec![[POISON; 4]; words.len()]).unwrap();
-    let bindings = kernel.bind(&gpu, &[("words", input.binding()), ("found", found.binding())]).unwrap();
-    let mut encoder = gpu.encoder("test");
-    kernel.dispatch(&mut encoder.begin_compute_pass(&Default::default()), &bindings, 16);
-    gpu.submit(encoder).unwrap();
-    let expected: Vec<[u32; 4]> = words
-        .iter()
-        .map(|&word| [keys::key_from_i32(word as i32), word, keys::key_from_f32(f32::from_bits(word)), word])
-        .collect();
-    assert_eq!(found.read(&gpu).unwrap(), expected);
 }
 
 proptest! {

@@ -8,10 +8,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use eventhorizon::gpu::{Program, Variant};
-use eventhorizon::matching;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes;
 use eventhorizon::time::Resolution;
+use eventhorizon::{matching, pdes, primitives};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -21,7 +20,10 @@ use wgpu::Features;
 /// [`every_file_is_linked`].
 static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     let phold = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
-    [pdes::kernels(&phold).unwrap(), matching::kernels().unwrap()].into_iter().flatten().collect()
+    [pdes::kernels(&phold).unwrap(), primitives::kernels().unwrap(), matching::kernels().unwrap()]
+        .into_iter()
+        .flatten()
+        .collect()
 });
 
 /// An entry point with its overrides replaced by their values: what wgpu hands to a back end.

@@ -23,8 +23,9 @@ struct Scanned {
     all: Acc,
 }
 
-// All threads must call it. Ends with a barrier, so that it may be called again at once.
+// All threads must call it. Begins with a barrier, so that it may be called again at once.
 fn block_scan(at: Place, value: Acc) -> Scanned {
+    workgroupBarrier();
     let lane = at.index;
     block_values[lane] = value;
     workgroupBarrier();
@@ -43,6 +44,5 @@ fn block_scan(at: Place, value: Acc) -> Scanned {
     if lane > 0u {
         scanned.before = block_values[current + lane - 1u];
     }
-    workgroupBarrier();
     return scanned;
 }

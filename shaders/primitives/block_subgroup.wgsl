@@ -29,20 +29,20 @@ struct Scanned {
     all: Acc,
 }
 
-// All threads must call it. Ends with a barrier, so that it may be called again at once.
+// All threads must call it. Begins with a barrier, so that it may be called again at once, and so that lanes that parted
+// before it are together again: from there to the last shuffle no lane leaves the common path.
 fn block_scan(at: Place, value: Acc) -> Scanned {
+    workgroupBarrier();
     var sum = value;
     // A subgroup may be smaller than the greatest: then the last rounds change nothing.
     for (var step = 1u; step < MAX_SUBGROUP; step <<= 1u) {
         let other = subgroupShuffleUp(sum, step);
-        if at.index >= step {
-            sum = combine(other, sum);
-        }
+        sum = select(sum, combine(other, sum), at.index >= step);
     }
+    let before = subgroupShuffleUp(sum, 1u);
     if at.index == at.size - 1u {
         block_values[at.subgroup] = sum;
     }
-    let before = subgroupShuffleUp(sum, 1u);
     workgroupBarrier();
     var scanned = Scanned(IDENTITY, IDENTITY);
     for (var i = 0u; i < at.subgroups; i++) {
@@ -54,6 +54,5 @@ fn block_scan(at: Place, value: Acc) -> Scanned {
     if at.index > 0u {
         scanned.before = combine(scanned.before, before);
     }
-    workgroupBarrier();
     return scanned;
 }

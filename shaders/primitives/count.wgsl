@@ -13,8 +13,8 @@ struct TaskParams {
     digit_mask: u32,
     destination: u32,
     options: u32,
-    unused_0: u32,
-    unused_1: u32,
+    array_length: u32,
+    unused: u32,
 }
 
 // A thread holds this many vectors of four elements at a time.

@@ -1,9 +1,9 @@
 // The second step of a radix sort's pass: where each workgroup's share of each digit begins, within the digit.
 //
-// counts  counts[digit * task.options + workgroup], replaced by the sum over the workgroups before;
+// counts  per array counts[digit * task.options + workgroup], replaced by the sum over the workgroups before;
 //         counts[256 * task.options + digit] becomes how often the digit occurs in all
 //
-// One workgroup serves one digit.
+// One workgroup serves one digit of one array.
 // import: primitives/count.wgsl
 
 const DIGITS = 256u;
@@ -15,7 +15,9 @@ fn digits(
     @builtin(workgroup_id) group: vec3<u32>, at: Place
 ) {
     let lane = lane_of(at);
-    let row = group.x * task.options;
+    let digit = group.x % DIGITS;
+    let start = group.x / DIGITS * DIGITS * (task.options + 1u);
+    let row = start + digit * task.options;
     var carry = IDENTITY;
     for (var first = 0u; first < task.options; first += GROUP_SIZE) {
         let i = first + lane;
@@ -30,6 +32,6 @@ fn digits(
         carry = combine(carry, scanned.all);
     }
     if lane == 0u {
-        counts[DIGITS * task.options + group.x] = carry;
+        counts[start + DIGITS * task.options + digit] = carry;
     }
 }

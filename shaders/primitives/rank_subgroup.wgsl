@@ -1,13 +1,17 @@
 // Puts a tile's digits in order, stably: each subgroup counts its digits by ballots, then the subgroups' counts are summed.
 //
 // Twin of rank_baseline.wgsl; the "warp-level multi-split" of Ashkiani et al., "GPU Multisplit", PPoPP 2016. Needs
-// a pool of 256 words for each of the most subgroups that a workgroup can have, and of one word per key.
+// a pool of 256 words for each of the most subgroups that a workgroup can have and one per thread, and of one word per key.
+//
+// Stability hangs on the order in which a subgroup counts its items, and WGSL has no barrier for a subgroup. What stands in for
+// it: no lane leaves the common path, and what each adds to the counters depends on what the subgroup's earlier additions
+// returned, so that no addition can begin before they are done.
 // requires: subgroups
 // import: primitives/acc_sum.wgsl
 
 override POOL: u32;
 
-// Before: one count per subgroup and digit; afterwards: one word per key, to exchange keys and values.
+// Before: one count per subgroup and digit, then a word per thread that is never read; afterwards: one word per key, to exchange keys and values.
 var<workgroup> pool: array<atomic<u32>, POOL>;
 // The place in the ordered tile at which each digit begins, and the end.
 var<workgroup> starts: array<u32, DIGITS + 1u>;
@@ -70,15 +74,16 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
     }
     workgroupBarrier();
     let own = at.subgroup * DIGITS;
+    let unread = at.subgroups * DIGITS + lane;
+    var nothing = 0u;
     for (var i = 0u; i < ITEMS; i++) {
         let digit = (*items)[i];
         let peers = peers_of(at, digit);
-        var seen = 0u;
-        if peers.before == 0u {
-            seen = atomicAdd(&pool[own + digit], peers.all);
-        }
-        seen = subgroupShuffle(seen, peers.first);
-        // A tile has fewer than 2^16 keys.
+        // The first of the peers counts for all; the others add to words of their own.
+        let counter = select(unread, own + digit, peers.before == 0u);
+        let seen = subgroupShuffle(atomicAdd(&pool[counter], peers.all + nothing), peers.first);
+        // A tile has fewer than 2^16 keys. So this is zero, which no compiler knows.
+        nothing = seen >> 16u;
         (*items)[i] = (digit << 16u) | (seen + peers.before);
     }
     workgroupBarrier();

@@ -1,8 +1,8 @@
 // The last step of a radix sort's pass: every workgroup moves its share of the elements to their places.
 //
-// keys        the keys in their present order
+// keys        the keys in their present order, laid out as histogram.wgsl says
 // counts      where the workgroup's share of a digit begins within the digit, and the digits' totals (digits.wgsl)
-// sorted_keys the keys by digit, those of one digit in their present order
+// sorted_keys the keys of each array by digit, those of one digit in their present order
 //
 // One thread serves ITEMS keys of a tile. A tile is put in order in workgroup memory first (`rank`), so that neighbouring
 // threads write to neighbouring places.
@@ -19,22 +19,27 @@ var<workgroup> bases: array<u32, DIGITS>;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn scatter(
-    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, at: Place
+    @builtin(workgroup_id) group: vec3<u32>, at: Place
 ) {
     let n = length();
     let lane = lane_of(at);
     let tile_size = GROUP_SIZE * ITEMS;
-    let tiles = share(n, tile_size, group.x, groups.x);
+    let array_index = group.x / task.options;
+    let part = group.x % task.options;
+    let start = array_index * task.array_length;
+    let row = array_index * DIGITS * (task.options + 1u);
+    let totals = row + DIGITS * task.options;
+    let tiles = share(n, tile_size, part, task.options);
     let each = DIGITS / GROUP_SIZE;
     var sum = 0u;
     for (var i = 0u; i < each; i++) {
-        sum += counts[DIGITS * groups.x + lane * each + i];
+        sum += counts[totals + lane * each + i];
     }
-    var base = first_of(block_scan(at, unit(sum)).before);
+    var base = start + first_of(block_scan(at, unit(sum)).before);
     for (var i = 0u; i < each; i++) {
         let digit = lane * each + i;
-        bases[digit] = base + counts[digit * groups.x + group.x];
-        base += counts[DIGITS * groups.x + digit];
+        bases[digit] = base + counts[row + digit * task.options + part];
+        base += counts[totals + digit];
     }
     workgroupBarrier();
     for (var tile = tiles.x; tile < tiles.y; tile++) {
@@ -47,7 +52,7 @@ fn scatter(
             let place = place_of(at, i);
             ranks[i] = DIGITS - 1u;
             if place < left {
-                mine[i] = keys[first + place];
+                mine[i] = keys[start + first + place];
                 ranks[i] = digit_of(mine[i]);
             }
         }
@@ -56,7 +61,7 @@ fn scatter(
         for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
             bases[digit] -= starts[digit];
         }
-        var moving = take_values(at, first, left);
+        var moving = take_values(at, start + first, left);
         var to: array<u32, ITEMS>;
         var ordered: array<Key, ITEMS>;
         for (var word = 0u; word < KEY_WORDS; word++) {

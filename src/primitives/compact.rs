@@ -1,8 +1,8 @@
 //! Stream compaction: keeps the elements whose flag is set, in their order.
 
 use super::count::{at_least, checked};
-use super::task::{Params, Task, kernel};
-use super::tuning::block;
+use super::task::{Params, Recipe, Task};
+use super::tuning::Block;
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel};
 
@@ -34,13 +34,13 @@ impl Compact {
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[16])?;
-        let (block, size) = block(gpu, &tuning);
+        let [upsweep, spine, indices, values] = recipes(&Block::of(gpu, &tuning));
         Ok(Self {
-            upsweep: kernel(gpu, "upsweep", &["acc_sum_wide", "lift_flag", block, "upsweep"], &size)?,
-            spine: kernel(gpu, "spine", &["acc_sum_wide", "total_word", block, "spine"], &size)?,
-            indices: kernel(gpu, "pick", &["acc_sum", "picked_index", block, "pick"], &size)?,
-            values: kernel(gpu, "pick", &["acc_sum", "picked_value", block, "pick"], &size)?,
-            partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max).into())?,
+            upsweep: upsweep.kernel(gpu)?,
+            spine: spine.kernel(gpu)?,
+            indices: indices.kernel(gpu)?,
+            values: values.kernel(gpu)?,
+            partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max, 1).into())?,
             max,
             tuning,
         })
@@ -95,7 +95,7 @@ impl Compact {
         at_least("flags", flags, bound.into())?;
         at_least("output", output, bound.into())?;
         at_least("kept", kept, u64::from(destination) + 1)?;
-        let workgroups = self.tuning.workgroups_for(bound);
+        let workgroups = self.tuning.workgroups_for(bound, 1);
         let params = Params { maximum: bound, destination, options: workgroups, ..Params::default() };
         let (flags, partials) = (("input", flags.raw()), ("partials", self.partials.raw()));
         let mut task = Task::new();
@@ -105,4 +105,13 @@ impl Compact {
         task.push(gpu, pick, workgroups, count, &params, &buffers)?;
         Ok(task)
     }
+}
+
+pub(super) fn recipes(block: &Block) -> [Recipe; 4] {
+    [
+        Recipe::new("upsweep", &["acc_sum_wide", "lift_flag"], block),
+        Recipe::new("spine", &["acc_sum_wide", "total_word"], block),
+        Recipe::new("pick", &["acc_sum", "picked_index"], block),
+        Recipe::new("pick", &["acc_sum", "picked_value"], block),
+    ]
 }

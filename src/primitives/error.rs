@@ -59,6 +59,14 @@ pub enum PrimitiveError {
         /// Bits of a key.
         width: u32,
     },
+    /// No arrays, or more than a sort takes at once.
+    #[error("a sort of {arrays} arrays at once: give it 1 to {limit}")]
+    Arrays {
+        /// Arrays asked for.
+        arrays: u32,
+        /// Arrays at the most.
+        limit: u32,
+    },
     /// A [`Tuning`] that no kernel is made for.
     #[error(
         "{tuning:?}: threads must be a power of two from 32 to 256, items one of {items:?} here, workgroups at most 65535"

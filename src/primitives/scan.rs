@@ -1,8 +1,8 @@
 //! Prefix sums.
 
 use super::count::{at_least, checked};
-use super::task::{Params, Task, kernel};
-use super::tuning::block;
+use super::task::{Params, Recipe, Task};
+use super::tuning::Block;
 use super::{Count, PrimitiveError, Tuning};
 use crate::gpu::{Buffer, Gpu, Kernel};
 
@@ -44,13 +44,13 @@ impl Scan {
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[16])?;
-        let (block, size) = block(gpu, &tuning);
+        let [upsweep, spine, words, wide] = recipes(&Block::of(gpu, &tuning));
         Ok(Self {
-            upsweep: kernel(gpu, "upsweep", &["acc_sum_wide", "lift_u32", block, "upsweep"], &size)?,
-            spine: kernel(gpu, "spine", &["acc_sum_wide", "total_wide", block, "spine"], &size)?,
-            words: kernel(gpu, "downsweep", &["acc_sum", "output_word", block, "downsweep"], &size)?,
-            wide: kernel(gpu, "downsweep", &["acc_sum_wide", "output_wide", block, "downsweep"], &size)?,
-            partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max).into())?,
+            upsweep: upsweep.kernel(gpu)?,
+            spine: spine.kernel(gpu)?,
+            words: words.kernel(gpu)?,
+            wide: wide.kernel(gpu)?,
+            partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max, 1).into())?,
             no_total: Buffer::storage(gpu, "total", 1)?,
             max,
             tuning,
@@ -109,7 +109,7 @@ impl Scan {
         at_least("input", input, bound.into())?;
         let (total, destination) = total.unwrap_or((&self.no_total, 0));
         at_least("total", total, u64::from(destination) + 1)?;
-        let workgroups = self.tuning.workgroups_for(bound);
+        let workgroups = self.tuning.workgroups_for(bound, 1);
         let params = Params { maximum: bound, destination, options: workgroups, ..Params::default() };
         let (input, partials) = (("input", input.raw()), ("partials", self.partials.raw()));
         let mut task = Task::new();
@@ -119,4 +119,13 @@ impl Scan {
         task.push(gpu, downsweep, workgroups, count, &params, &[input, partials, ("output", output)])?;
         Ok(task)
     }
+}
+
+pub(super) fn recipes(block: &Block) -> [Recipe; 4] {
+    [
+        Recipe::new("upsweep", &["acc_sum_wide", "lift_u32"], block),
+        Recipe::new("spine", &["acc_sum_wide", "total_wide"], block),
+        Recipe::new("downsweep", &["acc_sum", "output_word"], block),
+        Recipe::new("downsweep", &["acc_sum_wide", "output_wide"], block),
+    ]
 }

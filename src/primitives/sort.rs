@@ -6,16 +6,18 @@ use std::ops::Range;
 use bytemuck::Pod;
 
 use super::count::{at_least, checked};
-use super::task::{Params, Task, kernel};
-use super::tuning::{block_baseline, block_subgroup, subgroup_pool};
+use super::task::{Params, Recipe, Task};
+use super::tuning::{MAX_WORKGROUPS, Rank};
 use super::{Count, PrimitiveError, Tuning};
-use crate::gpu::{Buffer, Gpu, Kernel};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel};
 
 /// What a [`RadixSort`] sorts by: `u32`, or `u64` (on the device two words, the low one first).
 pub trait SortKey: Pod + sealed::Words {
     /// Bits of a key.
     const BITS: u32;
 }
+
+use sealed::Words as _;
 
 mod sealed {
     pub trait Words {
@@ -40,7 +42,7 @@ impl SortKey for u64 {
 }
 
 /// Values of a digit.
-const DIGITS: u64 = 256;
+const DIGITS: u32 = 256;
 
 /// Sorts keys, and values with them, in place: ascending, equal keys in their old order.
 #[derive(Debug, Clone)]
@@ -52,6 +54,8 @@ pub struct RadixSort<K> {
     other_keys: Buffer<K>,
     other_values: Buffer<u32>,
     counts: Buffer<u32>,
+    /// Arrays that are sorted at once, and the most keys of each.
+    arrays: u32,
     max: u32,
     tuning: Tuning,
     key: PhantomData<K>,
@@ -72,43 +76,41 @@ impl<K: SortKey> RadixSort<K> {
     /// Further [`PrimitiveError::Tuning`].
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
-        let pool = subgroup_pool(gpu, &tuning);
-        let tuning = tuning.checked(if pool.is_some() { &[8, 12, 13, 32] } else { &[8] })?;
-        let items = match tuning.items {
-            32 => "items_32",
-            13 => "items_13",
-            12 => "items_12",
-            _ => "items_8",
-        };
-        // Ranking by subgroups goes with scanning by subgroups.
-        let (block, size) = match pool {
-            Some(_) => block_subgroup(gpu, &tuning),
-            None => block_baseline(&tuning),
-        };
-        let (rank, constants) = match pool {
-            Some(pool) => ("rank_subgroup", [&size[..], &[("POOL", f64::from(pool))]].concat()),
-            None => ("rank_baseline", size.clone()),
-        };
-        let scatter = |values| {
-            let files = [K::FILE, items, rank, values, block, "scatter"];
-            kernel(gpu, "scatter", &files, &constants)
-        };
+        let rank = Rank::of(gpu, &tuning);
+        let tuning = tuning.checked(rank.items)?;
+        let [histogram, digits, pairs, keys] = recipes(K::FILE, &rank, tuning.items);
         Ok(Self {
-            histogram: kernel(gpu, "histogram", &[K::FILE, items, "acc_sum", block, "histogram"], &size)?,
-            digits: kernel(gpu, "digits", &["acc_sum", block, "digits"], &size)?,
-            pairs: scatter("values_word")?,
-            keys: scatter("values_none")?,
+            histogram: histogram.kernel(gpu)?,
+            digits: digits.kernel(gpu)?,
+            pairs: pairs.kernel(gpu)?,
+            keys: keys.kernel(gpu)?,
             other_keys: Buffer::storage(gpu, "keys in between", max.into())?,
             other_values: Buffer::storage(gpu, "values in between", max.into())?,
-            counts: Buffer::storage(
-                gpu,
-                "digit counts",
-                DIGITS * (u64::from(tuning.workgroups_for(max)) + 1),
-            )?,
+            counts: counts(gpu, &tuning, max, 1)?,
+            arrays: 1,
             max,
             tuning,
             key: PhantomData,
         })
+    }
+
+    /// The same sort of `arrays` arrays at once, each of up to `max / arrays` keys; it shares the scratch memory. With few
+    /// keys that takes little longer than a sort of one.
+    ///
+    /// The arrays lie one after the other in one buffer: each begins behind the `count` keys of the one before if the
+    /// host knows the [`Count`], and else `max / arrays` keys after it. All have the same count.
+    ///
+    /// # Errors
+    /// [`PrimitiveError::Arrays`] beyond 255 arrays, [`PrimitiveError::Gpu`] where the device fails.
+    pub fn arrays(&self, gpu: &Gpu, arrays: u32) -> Result<Self, PrimitiveError> {
+        // One workgroup serves one digit of one array.
+        let limit = MAX_WORKGROUPS / DIGITS;
+        if !(1..=limit).contains(&arrays) {
+            return Err(PrimitiveError::Arrays { arrays, limit });
+        }
+        let max = self.arrays * self.max / arrays;
+        let counts = counts(gpu, &self.tuning, max, arrays)?;
+        Ok(Self { counts, arrays, max, ..self.clone() })
     }
 
     /// Binds the sort of the first `count` pairs of `keys` and `values` by the key's `bits` (`0..32` and `0..64` are
@@ -125,7 +127,7 @@ impl<K: SortKey> RadixSort<K> {
         values: &Buffer<u32>,
         bits: Range<u32>,
     ) -> Result<Task, PrimitiveError> {
-        at_least("values", values, count.bound(self.max)?.into())?;
+        at_least("values", values, u64::from(self.arrays) * u64::from(count.bound(self.max)?))?;
         self.task(gpu, count, keys, Some(values), bits)
     }
 
@@ -152,11 +154,11 @@ impl<K: SortKey> RadixSort<K> {
         bits: Range<u32>,
     ) -> Result<Task, PrimitiveError> {
         let bound = count.bound(self.max)?;
-        at_least("keys", keys, bound.into())?;
+        at_least("keys", keys, u64::from(self.arrays) * u64::from(bound))?;
         if bits.is_empty() || bits.end > K::BITS {
             return Err(PrimitiveError::Bits { start: bits.start, end: bits.end, width: K::BITS });
         }
-        let workgroups = self.tuning.workgroups_for(bound);
+        let workgroups = self.tuning.workgroups_for(bound, self.arrays);
         let counts = ("counts", self.counts.raw());
         let kernel = if values.is_some() { &self.pairs } else { &self.keys };
         let (mut keys, mut other_keys) = (keys.raw(), self.other_keys.raw());
@@ -169,11 +171,12 @@ impl<K: SortKey> RadixSort<K> {
                 first_bit: digit.start,
                 digit_mask: (1 << digit.len()) - 1,
                 options: workgroups,
+                array_length: bound,
                 ..Params::default()
             };
-            task.push(gpu, &self.histogram, workgroups, count, &params, &[("keys", keys), counts])?;
-            let rows = u32::try_from(DIGITS).expect("256");
-            task.push(gpu, &self.digits, rows, count, &params, &[counts])?;
+            let all = self.arrays * workgroups;
+            task.push(gpu, &self.histogram, all, count, &params, &[("keys", keys), counts])?;
+            task.push(gpu, &self.digits, self.arrays * DIGITS, count, &params, &[counts])?;
             let buffers = [
                 ("keys", keys),
                 ("values", values),
@@ -181,12 +184,40 @@ impl<K: SortKey> RadixSort<K> {
                 ("sorted_keys", other_keys),
                 ("sorted_values", other_values),
             ];
-            task.push(gpu, kernel, workgroups, count, &params, &buffers)?;
+            task.push(gpu, kernel, all, count, &params, &buffers)?;
             std::mem::swap(&mut keys, &mut other_keys);
             std::mem::swap(&mut values, &mut other_values);
         }
         Ok(task)
     }
+}
+
+/// Room for the digits of every workgroup's share, and of every array.
+fn counts(gpu: &Gpu, tuning: &Tuning, max: u32, arrays: u32) -> Result<Buffer<u32>, GpuError> {
+    let rows = arrays * (tuning.workgroups_for(max, arrays) + 1);
+    Buffer::storage(gpu, "digit counts", u64::from(DIGITS) * u64::from(rows))
+}
+
+fn recipes(key: &'static str, rank: &Rank, items: u32) -> [Recipe; 4] {
+    let block = &rank.block;
+    let items = match items {
+        32 => "items_32",
+        12 => "items_12",
+        _ => "items_8",
+    };
+    let scatter =
+        |values| Recipe::new("scatter", &[key, items, rank.file, values], block).with(&rank.constants);
+    [
+        Recipe::new("histogram", &[key, items, "acc_sum"], block),
+        Recipe::new("digits", &["acc_sum"], block),
+        scatter("values_word"),
+        scatter("values_none"),
+    ]
+}
+
+pub(super) fn all(rank: &Rank) -> impl Iterator<Item = Recipe> {
+    let keys = [u32::FILE, u64::FILE];
+    keys.into_iter().flat_map(move |key| rank.items.iter().flat_map(move |&items| recipes(key, rank, items)))
 }
 
 /// Cuts `bits` into an even number of digits of at most 8 bits, so that the last pass ends in the caller's buffers.

@@ -2,8 +2,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::tuning::{Block, Constants};
 use super::{Count, PrimitiveError};
-use crate::gpu::{Bindings, Buffer, Gpu, Kernel, Program};
+use crate::gpu::{Bindings, Buffer, Gpu, GpuError, Kernel, Program, Variant};
 use crate::shaders;
 
 /// A primitive bound to its buffers, to be recorded as often as wanted. It holds on to what it needs.
@@ -77,24 +78,50 @@ pub(super) struct Params {
     pub(super) destination: u32,
     /// What the kernel says.
     pub(super) options: u32,
-    pub(super) unused: [u32; 2],
+    /// How many keys a sort of several arrays takes from the beginning of one to that of the next.
+    pub(super) array_length: u32,
+    pub(super) unused: u32,
 }
 
-/// Links files of `shaders/primitives/` and makes an entry point ready.
-pub(super) fn kernel(
-    gpu: &Gpu,
-    entry: &str,
-    files: &[&str],
-    constants: &[(&str, f64)],
-) -> Result<Kernel, PrimitiveError> {
-    let sources: Vec<_> =
-        files.iter().map(|file| shaders::file(&format!("primitives/{file}.wgsl"))).collect();
-    let program = Program::link("primitives", &sources).map_err(crate::gpu::GpuError::from)?;
-    // SAFETY: no kernel of this room holds WGSL of a user's. Elements are indexed below `length()`, which is at most the
-    // maximum that the host compared with the length of every buffer; partial results by workgroup number, of which
-    // the host allots as many as it dispatches; the count and single results at indices that the host checked; workgroup
-    // memory by lane and item. Digits are masked to 8 bits. Every loop counts up to a bound that does not change.
-    Ok(unsafe { Kernel::trusted(gpu, &program, entry, constants) }?)
+/// What a kernel is made from.
+pub(super) struct Recipe {
+    entry: &'static str,
+    /// Names in `shaders/primitives/`.
+    files: Vec<&'static str>,
+    constants: Constants,
+}
+
+impl Recipe {
+    /// The kernel of the file that is called as its entry point, with the files that it chooses and the workgroup's scan.
+    pub(super) fn new(entry: &'static str, choices: &[&'static str], block: &Block) -> Self {
+        let files = [choices, &[block.file, entry]].concat();
+        Self { entry, files, constants: block.constants.clone() }
+    }
+
+    /// With further constants.
+    pub(super) fn with(mut self, constants: &[(&'static str, f64)]) -> Self {
+        self.constants.extend(constants);
+        self
+    }
+
+    fn link(&self) -> Result<Program, GpuError> {
+        let file = |file| shaders::file(&format!("primitives/{file}.wgsl"));
+        let sources: Vec<_> = self.files.iter().map(file).collect();
+        Ok(Program::link(&format!("primitives {}", self.files.join(" ")), &sources)?)
+    }
+
+    pub(super) fn variant(&self) -> Result<Variant, GpuError> {
+        Ok((self.link()?, self.constants.clone()))
+    }
+
+    pub(super) fn kernel(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
+        // SAFETY: no kernel of this room holds WGSL of a user's. Elements are indexed below `length()`, which is at most the
+        // maximum that the host compared with the length of every buffer; partial results by workgroup number, of which
+        // the host allots as many as it dispatches; the count and single results at indices that the host checked; workgroup
+        // memory by lane and item. Digits are masked to 8 bits. Every loop counts up to a bound that does not change, and a
+        // workgroup takes few enough tiles (`Tuning::workgroups_for`) for drivers that cut loops short.
+        unsafe { Kernel::trusted(gpu, &self.link()?, self.entry, &self.constants) }
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +134,7 @@ mod tests {
         let layout = program.layout("TaskParams").unwrap();
         let offsets: Vec<_> = layout.fields.iter().map(|field| field.offset as usize).collect();
         assert_eq!(
-            offsets[..7],
+            offsets,
             [
                 std::mem::offset_of!(Params, count_index),
                 std::mem::offset_of!(Params, maximum),
@@ -115,6 +142,7 @@ mod tests {
                 std::mem::offset_of!(Params, digit_mask),
                 std::mem::offset_of!(Params, destination),
                 std::mem::offset_of!(Params, options),
+                std::mem::offset_of!(Params, array_length),
                 std::mem::offset_of!(Params, unused),
             ]
         );

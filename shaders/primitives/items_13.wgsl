@@ -1,3 +1,0 @@
-// A thread serves 13 keys of a tile.
-
-const ITEMS = 13u;
