@@ -115,7 +115,7 @@ impl Grid {
         let mut edges = Vec::new();
         for side in bounds.chunks_exact(2).take(set.dims as usize) {
             // A region may be unbounded; the cells are not.
-            let finite = |key| set.kind.value(key).clamp(f32::MIN.into(), u32::MAX.into());
+            let finite = |key| set.kind.value(key).clamp(f32::MIN.into(), f32::MAX.into());
             let (lo, hi) = (finite(side[0]), finite(side[1]));
             let width = (hi - lo) / f64::from(cells);
             edges.extend((1..cells).map(|cell| set.kind.key(lo + width * f64::from(cell))));

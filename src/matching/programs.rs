@@ -40,6 +40,7 @@ recipes! {
     BRUTE_COUNT = "brute, count": brute in brute sink_count;
     BRUTE_PAIRS = "brute, pairs": brute in brute sink_pairs;
     SWEEP_RANGES = "sweep ranges": ranges in sweep_ranges;
+    SWEEP_BOUNDS = "sweep bounds": copy_bounds in sweep_bounds;
     RANKS = "ranks": count_ranks in sweep_count;
     TOTAL_OF_RANKS = "total of ranks": total_ranks in sweep_total;
     FIRSTS = "firsts": find_firsts in firsts;
