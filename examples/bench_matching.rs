@@ -14,7 +14,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use eventhorizon::gpu::{Buffer, Gpu};
+use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
 use rayon::prelude::*;
 
@@ -80,20 +80,35 @@ fn verify<const D: usize>(matcher: &Matcher) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Milliseconds of one of `repeats` recordings in one submission: the median of five.
-fn time(gpu: &Gpu, repeats: u32, record: &dyn Fn(&mut wgpu::CommandEncoder)) -> Result<f64, Box<dyn Error>> {
-    let mut times = Vec::new();
-    for _ in 0..6 {
-        let start = Instant::now();
+type Record<'a> = &'a dyn Fn(&mut wgpu::ComputePass<'_>);
+
+/// Milliseconds on the device of one of many recordings: the median of seven submissions, after some that warm up.
+fn time(gpu: &Gpu, record: Record<'_>) -> Result<f64, Box<dyn Error>> {
+    let submit = |repeats: u32| -> Result<f64, Box<dyn Error>> {
         let mut encoder = gpu.encoder("timed");
-        for _ in 0..repeats {
-            record(&mut encoder);
+        {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            (0..repeats).for_each(|_| record(&mut pass));
         }
-        gpu.wait(gpu.submit(encoder)?)?;
-        times.push(start.elapsed().as_secs_f64() * 1e3 / f64::from(repeats));
+        // What the host takes to translate the commands is not the device's time.
+        let commands = encoder.finish();
+        let start = Instant::now();
+        gpu.wait(gpu.queue().submit([commands]))?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    };
+    // The first submissions free memory and raise clocks.
+    let start = Instant::now();
+    let mut once = submit(1)?;
+    for _ in 0..20 {
+        if start.elapsed().as_millis() > 100 {
+            break;
+        }
+        once = once.min(submit(1)?);
     }
-    // The first one warms up.
-    Ok(median(&mut times[1..]))
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let repeats = (30.0 / once).clamp(1.0, 200.0) as u32;
+    let mut times = (0..7).map(|_| submit(repeats)).collect::<Result<Vec<_>, _>>()?;
+    Ok(median(&mut times) / f64::from(repeats))
 }
 
 fn median(times: &mut [f64]) -> f64 {
@@ -101,9 +116,32 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
+/// 4,096 words per workgroup, a vector of four at a time.
+const COPY: &str = "
+@group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read_write> copied: array<vec4<u32>>;
+
+@compute @workgroup_size(256)
+fn copy(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32) {
+    let first = (group.y * groups.x + group.x) * 1024u + lane;
+    let words = array(source[first], source[first + 256u], source[first + 512u], source[first + 768u]);
+    copied[first] = words[0];
+    copied[first + 256u] = words[1];
+    copied[first + 512u] = words[2];
+    copied[first + 768u] = words[3];
+}
+";
+
+/// GB/s of a kernel that copies a large buffer, read plus write.
 fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Result<f64, Box<dyn Error>> {
-    let (a, b) = (Buffer::<u32>::storage(gpu, "a", bytes / 4)?, Buffer::<u32>::storage(gpu, "b", bytes / 4)?);
-    let ms = time(gpu, 5, &|encoder| encoder.copy_buffer_to_buffer(a.raw(), 0, b.raw(), 0, bytes))?;
+    let source = Buffer::storage_from(gpu, "source", &vec![7u32; usize::try_from(bytes / 4)?])?;
+    let copied = Buffer::<u32>::storage(gpu, "copied", bytes / 4)?;
+    let kernel = Kernel::new(gpu, &Program::link("copy", &[Source::new("copy", COPY)])?, "copy", &[])?;
+    let bindings = kernel.bind(gpu, &[("source", source.binding()), ("copied", copied.binding())])?;
+    let workgroups = u32::try_from(bytes / 16_384)?;
+    let ms = time(gpu, &|pass| kernel.dispatch(pass, &bindings, workgroups))?;
+    assert_eq!(pollster::block_on(copied.read_range(gpu, bytes / 4 - 1, 1))?, [7]);
     Ok(2.0 * bytes as f64 / ms / 1e6)
 }
 
@@ -139,7 +177,7 @@ fn counting(matcher: &Matcher, sizes: &[u64]) -> Result<(), Box<dyn Error>> {
         let (s, u) = (workload::<1>(regions, 1.0, 0), workload::<1>(regions, 1.0, 1));
         let mut with_copies = Vec::new();
         let mut count = 0;
-        for _ in 0..3 {
+        for _ in 0..4 {
             let start = Instant::now();
             let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
             count = matcher.count(&s, &u, Algorithm::Sort)?;
@@ -147,29 +185,30 @@ fn counting(matcher: &Matcher, sizes: &[u64]) -> Result<(), Box<dyn Error>> {
         }
         assert_eq!(count, expected(&s, &u), "{regions} regions");
         let counter = matcher.counter(&matcher.upload("s", &s)?, &matcher.upload("u", &u)?)?;
-        let repeats = u32::try_from((200_000_000 / regions).clamp(1, 100))?;
-        let repeats = if gpu.info().device_type == wgpu::DeviceType::Cpu { 1 } else { repeats };
-        let all = time(gpu, repeats, &|encoder| counter.record(encoder))?;
+        let all = time(gpu, &|pass| {
+            counter.record_sort(pass);
+            counter.record_search(pass);
+        })?;
         assert_eq!(counter.total().read(gpu)?, [count]);
-        let sorting = time(gpu, repeats, &|encoder| counter.record_sort(encoder))?;
-        let searching = time(gpu, repeats, &|encoder| counter.record_search(encoder))?;
+        let sorting = time(gpu, &|pass| counter.record_sort(pass))?;
+        let searching = time(gpu, &|pass| counter.record_search(pass))?;
         println!(
             "{regions:>12} {count:>12} {all:>12.3} ms {sorting:>12.3} ms {searching:>8.3} ms {:>12.2} ms",
-            median(&mut with_copies)
+            median(&mut with_copies[1..])
         );
-        // Other cuts of the search, and the sort without subgroups.
+        drop(counter);
         let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
-        for items in [2, 3, 6] {
+        for items in [5, 7, 8] {
             let counter = matcher.counter_tuned(&s, &u, items)?;
             assert_eq!(counter.count(gpu)?, count);
-            let ms = time(gpu, repeats, &|encoder| counter.record_search(encoder))?;
-            println!("             {items} ends per thread (4 above): searching {ms:.3} ms");
+            let ms = time(gpu, &|pass| counter.record_search(pass))?;
+            println!("             {items} ends per thread (6 above): searching {ms:.3} ms");
         }
         let baseline = Matcher::new(&gpu.without(wgpu::Features::all()));
         let counter = baseline.counter(&s, &u)?;
         assert_eq!(counter.count(gpu)?, count);
-        let ms = time(gpu, repeats, &|encoder| counter.record(encoder))?;
-        println!("             without subgroups: {ms:.3} ms");
+        let ms = time(gpu, &|pass| counter.record_sort(pass))?;
+        println!("             sorting without subgroups: {ms:.3} ms");
     }
     println!();
     Ok(())
@@ -183,15 +222,15 @@ fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Result<(), Box<dyn 
         let (s, u) = (workload::<1>(regions, 100.0, 0), workload::<1>(regions, 100.0, 1));
         let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
         let mut placing = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..4 {
             let start = Instant::now();
             matcher.find(&s, &u, Algorithm::Sort)?;
             placing.push(start.elapsed().as_secs_f64() * 1e3);
         }
         let mut matches = matcher.find(&s, &u, Algorithm::Sort)?;
-        let repeats = 5;
+        let repeats = 20;
         let mut times = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..6 {
             let start = Instant::now();
             for _ in 0..repeats {
                 matches.set_page_len(u32::MAX);
@@ -205,7 +244,7 @@ fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Result<(), Box<dyn 
         let rate = 8.0 * pairs as f64 / ms / 1e6;
         println!(
             "{regions:>12} {pairs:>12} {:>15.2} ms {ms:>14.3} ms {rate:>7.1} GB/s {:>16.1} %",
-            median(&mut placing),
+            median(&mut placing[1..]),
             100.0 * rate / copied
         );
     }
@@ -229,16 +268,18 @@ fn comparison(matcher: &Matcher, slow: bool) -> Result<(), Box<dyn Error>> {
 fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Result<(), Box<dyn Error>> {
     let (s, u) = (workload::<D>(regions, 1.0, 0), workload::<D>(regions, 1.0, 1));
     let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
+    let slow = matcher.gpu().info().device_type == wgpu::DeviceType::Cpu;
+    let most = if slow { 10_000 } else { 300_000 };
     let mut line = format!("{regions:>12} {D:>5}");
     let mut counts = Vec::new();
     for (_, algorithm) in ALGORITHMS.into_iter().chain([("auto", Algorithm::Auto)]) {
         // Minutes of testing every pair tell nothing.
-        if algorithm == Algorithm::Brute && regions > 300_000 {
+        if algorithm == Algorithm::Brute && regions > most {
             line += "          -";
             continue;
         }
         let mut times = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..8 {
             let start = Instant::now();
             counts.push(matcher.count(&s, &u, algorithm)?);
             times.push(start.elapsed().as_secs_f64() * 1e3);

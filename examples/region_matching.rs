@@ -9,6 +9,9 @@
 //!
 //! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The size is
 //! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
+//!
+//! Two times are given. "In all" is the first run over the data, from arrays on the host to the result, with the kernels
+//! built before on a small part of it. "With the data on the device" is a second run, for which buffers are there.
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
@@ -20,7 +23,9 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
-use eventhorizon::matching::{Algorithm, Coordinate, Matcher, Region};
+use eventhorizon::matching::{
+    Algorithm, Coordinate, Counter, Matcher, Matches, MatchingError, Region, Regions,
+};
 
 /// Counts or lists the overlaps of subscription and update regions on the GPU.
 #[derive(Parser)]
@@ -93,17 +98,17 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if let (Some(path), Some(width)) = (&options.positions, options.width) {
         let positions = read_positions(path)?;
         return match positions[0].len() {
-            1 => report(options, &around::<1>(&positions, width)?),
-            2 => report(options, &around::<2>(&positions, width)?),
-            3 => report(options, &around::<3>(&positions, width)?),
-            _ => report(options, &around::<4>(&positions, width)?),
+            1 => report(options, &around::<1>(&positions, width)?, |m, s, u| m.counter(s, u).map(Some)),
+            2 => report(options, &around::<2>(&positions, width)?, no_counter),
+            3 => report(options, &around::<3>(&positions, width)?, no_counter),
+            _ => report(options, &around::<4>(&positions, width)?, no_counter),
         };
     }
     match options.dims {
-        1 => report(options, &synthetic::<1>(options)),
-        2 => report(options, &synthetic::<2>(options)),
-        3 => report(options, &synthetic::<3>(options)),
-        _ => report(options, &synthetic::<4>(options)),
+        1 => report(options, &synthetic::<1>(options), |m, s, u| m.counter(s, u).map(Some)),
+        2 => report(options, &synthetic::<2>(options), no_counter),
+        3 => report(options, &synthetic::<3>(options), no_counter),
+        _ => report(options, &synthetic::<4>(options), no_counter),
     }
 }
 
@@ -200,16 +205,24 @@ fn around<const D: usize>(positions: &[Position], width: f64) -> Result<Sets<f32
     Ok((regions.clone(), regions))
 }
 
+type Prepared = Result<Option<Counter>, MatchingError>;
+
+/// Only one dimension has a count that can be prepared.
+fn no_counter<T, const D: usize>(_: &Matcher, _: &Regions<T, D>, _: &Regions<T, D>) -> Prepared {
+    Ok(None)
+}
+
 fn report<T: Coordinate, const D: usize>(
     options: &Options,
     (subscriptions, updates): &Sets<T, D>,
+    counter: impl Fn(&Matcher, &Regions<T, D>, &Regions<T, D>) -> Prepared,
 ) -> Result<(), Box<dyn Error>> {
-    let (algorithm, name) = match options.algorithm {
-        Name::Brute => (Algorithm::Brute, "brute"),
-        Name::Grid => (Algorithm::Grid { cells: options.cells }, "grid"),
-        Name::Tree => (Algorithm::IntervalTree, "tree"),
-        Name::Sort => (Algorithm::Sort, "sort"),
-        Name::Auto => (Algorithm::Auto, "auto"),
+    let algorithm = match options.algorithm {
+        Name::Brute => Algorithm::Brute,
+        Name::Grid => Algorithm::Grid { cells: options.cells },
+        Name::Tree => Algorithm::IntervalTree,
+        Name::Sort => Algorithm::Sort,
+        Name::Auto => Algorithm::Auto,
     };
     if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
         return Err("--cells is for --algorithm grid".into());
@@ -217,56 +230,63 @@ fn report<T: Coordinate, const D: usize>(
     let gpu = Gpu::new()?;
     let matcher = Matcher::new(&gpu);
     let finding = options.find || options.pairs.is_some();
+    let counting = options.count || !finding;
     // Kernels are built at their first use; a small part of the work builds them.
     let some = |set: &[Region<T, D>]| matcher.upload("warm-up", &set[..set.len().min(3000)]);
-    let mut warm = matcher.find(&some(subscriptions)?, &some(updates)?, algorithm)?;
-    warm.next_page()?;
-    matcher.count(&some(subscriptions)?, &some(updates)?, algorithm)?;
+    let some = (some(subscriptions)?, some(updates)?);
+    let used = match algorithm {
+        Algorithm::Auto => vec![algorithm, Algorithm::Sort, Algorithm::Grid { cells: None }],
+        _ => vec![algorithm],
+    };
+    for algorithm in used {
+        matcher.find(&some.0, &some.1, algorithm)?.next_page()?;
+        matcher.count(&some.0, &some.1, algorithm)?;
+    }
 
     let start = Instant::now();
-    let uploaded = (matcher.upload("subscriptions", subscriptions)?, matcher.upload("updates", updates)?);
-    let on_device = Instant::now();
-    let mut count = 0;
-    let mut seconds_match = 0.0;
-    if options.count || !finding {
-        count = matcher.count(&uploaded.0, &uploaded.1, algorithm)?;
-        seconds_match = on_device.elapsed().as_secs_f64();
-    }
-    if finding {
-        let start = Instant::now();
-        let mut matches = matcher.find(&uploaded.0, &uploaded.1, algorithm)?;
-        if (options.count) && count != matches.total() {
-            return Err(
-                format!("{count} pairs counted and {} found: please report this", matches.total()).into()
-            );
-        }
-        count = matches.total();
-        let mut file = match &options.pairs {
-            None => None,
-            Some(path) => {
-                let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-                Some(BufWriter::new(file))
-            }
-        };
-        let mut matching = start.elapsed();
-        loop {
-            let start = Instant::now();
-            let Some(page) = matches.next_page()? else { break };
-            // What the page's last word says is known once the page is written.
-            pollster::block_on(page.buffer().read_range(&gpu, u64::from(page.len()) - 1, 1))?;
-            matching += start.elapsed();
-            if let Some(file) = &mut file {
-                for [subscription, update] in page.read()? {
-                    writeln!(file, "{subscription},{update}")?;
-                }
-            }
-        }
-        if let Some(mut file) = file {
-            file.flush()?;
-        }
-        seconds_match = matching.as_secs_f64();
-    }
+    let (s, u) = (matcher.upload("subscriptions", subscriptions)?, matcher.upload("updates", updates)?);
+    let counted = counting.then(|| matcher.count(&s, &u, algorithm)).transpose()?;
+    let found = match finding {
+        true => Some(write_pairs(&gpu, &mut matcher.find(&s, &u, algorithm)?, options.pairs.as_deref())?),
+        false => None,
+    };
     let seconds_total = start.elapsed().as_secs_f64();
+    if let (Some(counted), Some(found)) = (counted, found)
+        && counted != found
+    {
+        return Err(format!("{counted} pairs counted and {found} found: please report this").into());
+    }
+    let count = counted.or(found).unwrap_or(0);
+
+    // Once more, with the data on the device.
+    let chosen = if algorithm == Algorithm::Auto { matcher.choose(&s, &u)? } else { algorithm };
+    let counter = match chosen == Algorithm::Sort && !finding {
+        true => counter(&matcher, &s, &u)?,
+        false => None,
+    };
+    let seconds_match = match counter {
+        Some(counter) => {
+            counter.count(&gpu)?;
+            timed(|| {
+                let mut encoder = gpu.encoder("count");
+                counter.record(&mut encoder);
+                Ok(gpu.wait(gpu.submit(encoder)?)?)
+            })?
+            .0
+        }
+        None if finding => find_again(&matcher, &s, &u, chosen)?,
+        None => timed(|| Ok(matcher.count(&s, &u, chosen)?))?.0,
+    };
+    let name = match chosen {
+        Algorithm::Brute => "brute",
+        Algorithm::Grid { .. } => "grid",
+        Algorithm::IntervalTree => "tree",
+        _ => "sort",
+    };
+    let name = match algorithm {
+        Algorithm::Auto => format!("auto ({name})"),
+        _ => name.to_owned(),
+    };
     let regions = subscriptions.len() + updates.len();
     if options.json {
         // Readers of JSON may keep numbers as doubles.
@@ -287,11 +307,62 @@ fn report<T: Coordinate, const D: usize>(
         let dimensions = if D == 1 { "dimension" } else { "dimensions" };
         println!("{regions} regions in {D} {dimensions}: {count} overlapping pairs");
         println!(
-            "{name} on {}: {:.3} ms with the data on the device, {:.3} ms in all",
+            "{name} on {}: {:.3} ms with the data on the device (second run), {:.3} ms in all (first run)",
             gpu.info().name,
             seconds_match * 1e3,
             seconds_total * 1e3
         );
     }
     Ok(())
+}
+
+/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs.
+fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Result<u64, Box<dyn Error>> {
+    let file = path.map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())));
+    let mut file = file.transpose()?.map(BufWriter::new);
+    while let Some(page) = matches.next_page()? {
+        match &mut file {
+            Some(file) => {
+                for [subscription, update] in page.read()? {
+                    writeln!(file, "{subscription},{update}")?;
+                }
+            }
+            None => wait(gpu)?,
+        }
+    }
+    if let Some(mut file) = file {
+        file.flush()?;
+    }
+    Ok(matches.total())
+}
+
+/// Seconds of placing all pairs and of writing them, to a page buffer that is there.
+fn find_again<T: Coordinate, const D: usize>(
+    matcher: &Matcher,
+    s: &Regions<T, D>,
+    u: &Regions<T, D>,
+    algorithm: Algorithm,
+) -> Result<f64, Box<dyn Error>> {
+    let (placing, mut matches) = timed(|| Ok(matcher.find(s, u, algorithm)?))?;
+    matches.next_page()?;
+    matches.set_page_len(matches.page_len());
+    let gpu = matcher.gpu();
+    wait(gpu)?;
+    let (writing, ()) = timed(|| {
+        while matches.next_page()?.is_some() {}
+        wait(gpu)
+    })?;
+    Ok(placing + writing)
+}
+
+/// Waits for all that was submitted.
+fn wait(gpu: &Gpu) -> Result<(), Box<dyn Error>> {
+    Ok(gpu.wait(gpu.submit(gpu.encoder("all before"))?)?)
+}
+
+/// The seconds that `work` takes, and its result.
+fn timed<R>(work: impl FnOnce() -> Result<R, Box<dyn Error>>) -> Result<(f64, R), Box<dyn Error>> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((start.elapsed().as_secs_f64(), result))
 }

@@ -304,6 +304,40 @@ fn a_count_can_be_recorded_again_and_stays_on_the_device() {
     assert_eq!(counter.count(matcher.gpu()).unwrap(), expected);
 }
 
+/// More ends than all workgroups take at a time, and sides of very different sizes, which are sorted together.
+#[test]
+fn a_count_of_many_regions_on_one_side() {
+    let matcher = matcher();
+    let (a, b) = (regions::<1>(1, 4096 * 256 + 300, Shape::Random), regions::<1>(2, 700, Shape::ManyEmpty));
+    let sets = [matcher.upload("a", &a).unwrap(), matcher.upload("b", &b).unwrap()];
+    let expected = reference::count(&a, &b);
+    for [s, u] in [[0, 1], [1, 0]] {
+        let counter = matcher.counter_tuned(&sets[s], &sets[u], 1).unwrap();
+        assert_eq!(counter.count(matcher.gpu()).unwrap(), expected);
+    }
+}
+
+#[test]
+fn auto_says_what_it_takes() {
+    fn choice<const D: usize>(count: usize, size: [i32; D]) -> Algorithm {
+        let matcher = matcher();
+        let mut set = regions::<D>(1, count, Shape::Random);
+        for region in &mut set {
+            region.hi = std::array::from_fn(|d| region.lo[d] + size[d]);
+        }
+        let set = matcher.upload("set", &set).unwrap();
+        matcher.choose(&set, &set).unwrap()
+    }
+    assert_eq!(choice(300, [5_000]), Algorithm::Brute);
+    assert_eq!(choice(30_000, [5_000]), Algorithm::Sort);
+    assert_eq!(
+        choice(30_000, [10, 5_000]),
+        Algorithm::Sort,
+        "a sweep along the first dimension tests few pairs"
+    );
+    assert_eq!(choice(30_000, [3_000, 3_000]), Algorithm::Grid { cells: None });
+}
+
 #[test]
 fn a_count_of_nothing_is_zero() {
     let matcher = matcher();

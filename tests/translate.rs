@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use eventhorizon::gpu::{Program, Variant};
 use eventhorizon::models::{Mm1, Mmck, Phold, Pi, Walk, Workshop};
 use eventhorizon::time::Resolution;
-use eventhorizon::{pdes, primitives, replication};
+use eventhorizon::{matching, pdes, primitives, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -23,6 +23,7 @@ static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     [
         pdes::kernels(&phold).unwrap(),
         primitives::kernels().unwrap(),
+        matching::kernels().unwrap(),
         replication::kernels(&Pi).unwrap(),
         replication::kernels(&Mm1::default()).unwrap(),
         replication::kernels(&Walk).unwrap(),

@@ -2,6 +2,7 @@
 
 use super::MatchingError;
 use super::kernels::{Kernels, SIZE};
+use super::programs;
 use super::set::Columns;
 use super::work::Work;
 
@@ -22,8 +23,8 @@ pub(super) fn work(
     })?;
     let dims = [("DIMS", subscriptions.dims)];
     Ok(Work {
-        count: kernels.get("brute count", &["brute.wgsl", "sink_count.wgsl"], "brute", &dims)?,
-        write: kernels.get("brute pairs", &["brute.wgsl", "sink_pairs.wgsl"], "brute", &dims)?,
+        count: kernels.get(&programs::BRUTE_COUNT, &dims)?,
+        write: kernels.get(&programs::BRUTE_PAIRS, &dims)?,
         inputs: vec![
             ("subscriptions", subscriptions.keys.raw().clone()),
             ("updates", updates.keys.raw().clone()),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::marker::PhantomData;
 
 use super::matches::Source;
+use super::programs;
 use super::region::{Coordinate, Region};
 use super::set::{Columns, check};
 use super::sweep::{TILE, gather};
@@ -137,9 +138,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     ) -> Result<Vec<[u32; 2]>, MatchingError> {
         let kernels = self.matcher.kernels();
         let constants = [("DIMS", sets[0].dims), ("SIDE", side)];
-        let files = |sink| ["changes.wgsl", sink];
-        let count = kernels.get("changes, count", &files("sink_count.wgsl"), "find_changes", &constants)?;
-        let write = kernels.get("changes, pairs", &files("sink_pairs.wgsl"), "find_changes", &constants)?;
+        let count = kernels.get(&programs::CHANGES_COUNT, &constants)?;
+        let write = kernels.get(&programs::CHANGES_PAIRS, &constants)?;
         let mut found = self.matcher.matches(sets[0], sets[1], Algorithm::Auto)?;
         let mut lost = Vec::new();
         while let Some(page) = found.next_page()? {
@@ -246,7 +246,7 @@ impl Moved {
         flags: &Buffer<u32>,
         flag: u32,
     ) -> Result<(), MatchingError> {
-        let kernel = matcher.kernels().get("scatter", &["scatter.wgsl"], "scatter", &[])?;
+        let kernel = matcher.kernels().get(&programs::SCATTER, &[])?;
         matcher.kernels().run(
             &kernel,
             self.after.count,

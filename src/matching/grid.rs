@@ -3,6 +3,7 @@
 use super::MatchingError;
 use super::kernels::Kernels;
 use super::matches::Source;
+use super::programs;
 use super::set::Columns;
 use super::sweep::{Ordered, Ranges};
 use crate::gpu::Buffer;
@@ -47,7 +48,7 @@ pub(super) fn matches(
     };
     let begins = Buffer::<u32>::storage(kernels.gpu(), "begins of ranges", subscriptions.count.into())?;
     let lengths = Buffer::<u32>::storage(kernels.gpu(), "lengths of ranges", subscriptions.count.into())?;
-    let kernel = kernels.get("grid ranges", &["grid_ranges.wgsl"], "ranges", &[("DIMS", dims)])?;
+    let kernel = kernels.get(&programs::GRID_RANGES, &[("DIMS", dims)])?;
     kernels.run(
         &kernel,
         subscriptions.count,
@@ -65,7 +66,8 @@ pub(super) fn matches(
     if candidates == 0 {
         return Ok((0, Source::Nothing));
     }
-    let (placed, total) = ranges.filtered(kernels, "accept_home.wgsl")?.count(kernels)?;
+    let (placed, total) =
+        ranges.filtered(kernels, &[programs::HOME_COUNT, programs::HOME_PAIRS])?.count(kernels)?;
     Ok((total, Source::Placed(placed)))
 }
 
@@ -83,7 +85,7 @@ fn cells_for(regions: u64, dims: u32) -> u32 {
 /// The bounding box of both sets, as keys: lower and upper bound of each dimension in turn.
 fn bounds(kernels: &Kernels, subscriptions: &Columns, updates: &Columns) -> Result<Vec<u32>, MatchingError> {
     let bounds = Buffer::storage_from(kernels.gpu(), "bounding box", &[u32::MAX, 0].repeat(4))?;
-    let kernel = kernels.get("grid bounds", &["grid_bounds.wgsl"], "find_bounds", &[])?;
+    let kernel = kernels.get(&programs::GRID_BOUNDS, &[])?;
     for set in [subscriptions, updates] {
         kernels.run(
             &kernel,
@@ -113,7 +115,7 @@ impl Grid {
         let mut edges = Vec::new();
         for side in bounds.chunks_exact(2).take(set.dims as usize) {
             // A region may be unbounded; the cells are not.
-            let finite = |key| set.kind.value(key).clamp(f32::MIN.into(), u32::MAX.into());
+            let finite = |key| set.kind.value(key).clamp(f32::MIN.into(), f32::MAX.into());
             let (lo, hi) = (finite(side[0]), finite(side[1]));
             let width = (hi - lo) / f64::from(cells);
             edges.extend((1..cells).map(|cell| set.kind.key(lo + width * f64::from(cell))));
@@ -125,7 +127,7 @@ impl Grid {
         let gpu = kernels.gpu();
         let cells = Buffer::<u32>::storage(gpu, "cells of regions", 2 * u64::from(set.count))?;
         let lengths = Buffer::<u32>::storage(gpu, "numbers of cells", set.count.into())?;
-        let kernel = kernels.get("grid cells", &["grid_cells.wgsl"], "find_cells", &[("DIMS", set.dims)])?;
+        let kernel = kernels.get(&programs::GRID_CELLS, &[("DIMS", set.dims)])?;
         kernels.run(
             &kernel,
             set.count,
@@ -156,8 +158,7 @@ impl Grid {
         let ids = Buffer::<u32>::storage(gpu, "regions of entries", count.into())?;
         let width = u64::from(2 * set.dims + 3);
         let ordered = Buffer::<u32>::storage(gpu, "ordered entries", u64::from(count) * width)?;
-        let list =
-            kernels.get("grid entries", &["grid_entries.wgsl"], "list_entries", &[("DIMS", set.dims)])?;
+        let list = kernels.get(&programs::GRID_ENTRIES, &[("DIMS", set.dims)])?;
         kernels.run(
             &list,
             count,
@@ -175,8 +176,7 @@ impl Grid {
         let mut encoder = gpu.encoder("sort entries");
         task.encode(&mut encoder);
         gpu.submit(encoder)?;
-        let gather =
-            kernels.get("grid gather", &["grid_gather.wgsl"], "gather_entries", &[("DIMS", set.dims)])?;
+        let gather = kernels.get(&programs::GRID_GATHER, &[("DIMS", set.dims)])?;
         kernels.run(
             &gather,
             count,

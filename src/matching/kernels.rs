@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::MatchingError;
-use crate::gpu::{Buffer, Gpu, Kernel, Program};
+use super::programs::Recipe;
+use crate::gpu::{Buffer, Gpu, Kernel};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
-use crate::shaders;
 
 /// Threads of a workgroup, in every kernel of the room.
 pub(super) const SIZE: u32 = 256;
@@ -14,8 +14,8 @@ pub(super) const SIZE: u32 = 256;
 /// What the primitives take at the most.
 pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
-/// A kernel by program, entry point and constants.
-type Key = (&'static str, &'static str, Vec<(&'static str, u32)>);
+/// A kernel by name and constants.
+type Key = (&'static str, Vec<(&'static str, u32)>);
 
 /// Kernels that were built so far, for one device.
 #[derive(Debug)]
@@ -36,25 +36,22 @@ impl Kernels {
         &self.gpu
     }
 
-    /// Entry point `entry` of the files in `shaders/matching/`.
+    /// A kernel, with values for its overrides.
     pub(super) fn get(
         &self,
-        name: &'static str,
-        files: &[&str],
-        entry: &'static str,
+        recipe: &Recipe,
         constants: &[(&'static str, u32)],
     ) -> Result<Arc<Kernel>, MatchingError> {
-        let key = (name, entry, constants.to_vec());
+        let key = (recipe.name, constants.to_vec());
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = built.get(&key) {
             return Ok(Arc::clone(kernel));
         }
-        let sources: Vec<_> = files.iter().map(|file| shaders::file(&format!("matching/{file}"))).collect();
-        let program = Program::link(name, &sources)?;
+        let program = recipe.link()?;
         let values: Vec<_> = constants.iter().map(|&(name, value)| (name, f64::from(value))).collect();
         // SAFETY: no file of the room holds a user's WGSL. Each guards its indices by counts from the host that are
         // taken from the buffers' lengths, every loop has a bound, and nothing is divided by but constants.
-        let kernel = Arc::new(unsafe { Kernel::trusted(self.gpu(), &program, entry, &values)? });
+        let kernel = Arc::new(unsafe { Kernel::trusted(self.gpu(), &program, recipe.entry, &values)? });
         built.insert(key, Arc::clone(&kernel));
         Ok(kernel)
     }

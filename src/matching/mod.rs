@@ -47,16 +47,40 @@
 //!        s.lo <= u.lo < s.hi                             u.lo < s.lo < u.hi
 //! ```
 //!
+//! # What bounds each
+//!
+//! Milliseconds on an NVIDIA H200 (Vulkan, driver 580.159.04) with `examples/bench_matching.rs`: half the regions are
+//! subscriptions, all of one size, placed at random, together as large as the space (100 times as large for `find`).
+//!
+//! | in one dimension | 10⁶ regions | 10⁷ | 10⁸ | bound by |
+//! | --- | --- | --- | --- | --- |
+//! | count: sorting the lower bounds | 0.248 | 0.921 | 9.59 | for 10⁶ the dispatches, each of which waits for the one before; then memory, 80 bytes per region at the least |
+//! | count: searching the upper bounds | 0.044 | 0.272 | 2.36 | steps of the binary searches in workgroup memory: it reads 0.34 TB/s only |
+//! | find: order and ranges | 0.82 | 7.10 | | allocations, submissions and readbacks of sizes around a sort like the above |
+//! | find: pairs written | 0.354 for 50·10⁶ | 1.280 for 268·10⁶ | | memory: 8 bytes per pair, 1,678 GB/s of them |
+//!
+//! | count, all but the upload | brute force | grid | tree | sort |
+//! | --- | --- | --- | --- | --- |
+//! | 30,000 regions in 1, 2, 3 dimensions | 0.32, 0.46, 0.85 | 1.07, 1.08, 1.35 | 0.66, 1.35, 1.65 | 0.77, 1.19, 1.34 |
+//! | 300,000 | 7.15, 12.9, 18.4 | 2.10, 1.24, 2.53 | 1.00, 1.70, 5.24 | 0.67, 1.87, 4.87 |
+//! | 1,000,000 | | 2.92, 2.17, 2.23 | 1.26, 3.56, 20.2 | 0.79, 4.09, 20.4 |
+//!
+//! Brute force is bound by arithmetic: 3.1·10¹², 1.7·10¹² and 1.2·10¹² tests per second. Below some 10⁵ regions the
+//! others are bound by submissions, readbacks of sizes and allocations. In several dimensions a sweep and a
+//! tree test all that overlaps in one of them: at 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
+//!
 //! Regions that move between steps: [`MovingRegions`]. The standard's services: [`hla`]. Without an adapter:
 //! [`reference`](mod@reference).
 
 mod brute;
+mod counter;
 mod dynamic;
 mod error;
 mod grid;
 pub mod hla;
 mod kernels;
 mod matches;
+mod programs;
 pub mod reference;
 mod region;
 mod sample;
@@ -65,12 +89,14 @@ mod sweep;
 mod tree;
 mod work;
 
+pub use counter::Counter;
 pub use dynamic::{Changes, MovingRegions};
 pub use error::MatchingError;
 pub use matches::{Matches, Page};
+#[doc(hidden)]
+pub use programs::kernels;
 pub use region::{Coordinate, Region};
 pub use set::Regions;
-pub use sweep::Counter;
 
 use std::sync::Arc;
 
@@ -97,7 +123,7 @@ pub enum Algorithm {
         /// Cells per dimension; `None` lets the library choose.
         cells: Option<u32>,
     },
-    /// The library chooses.
+    /// The library chooses: [`Matcher::choose`].
     #[default]
     Auto,
 }
@@ -133,7 +159,7 @@ impl Matcher {
         subscriptions: &Regions<T, 1>,
         updates: &Regions<T, 1>,
     ) -> Result<Counter, MatchingError> {
-        self.counter_tuned(subscriptions, updates, sweep::RANK_ITEMS)
+        self.counter_tuned(subscriptions, updates, counter::RANK_ITEMS)
     }
 
     /// [`Matcher::counter`] with another number of searches per thread, for measurements.
@@ -162,13 +188,33 @@ impl Matcher {
         // In one dimension, ranks are enough.
         let by_ranks = match algorithm {
             Algorithm::Sort => subscriptions.filled > 0 && updates.filled > 0,
-            Algorithm::Auto => !brute_serves(subscriptions, updates),
+            Algorithm::Auto => !brute_serves(self.gpu(), subscriptions, updates),
             _ => false,
         };
         if D == 1 && by_ranks {
-            return Counter::new(&self.kernels, subscriptions, updates, sweep::RANK_ITEMS)?.count(self.gpu());
+            return Counter::new(&self.kernels, subscriptions, updates, counter::RANK_ITEMS)?
+                .count(self.gpu());
         }
         Ok(self.matches(subscriptions, updates, algorithm)?.total())
+    }
+
+    /// What [`Algorithm::Auto`] takes for these sets: brute force where the pairs are few, then a sweep by sorting where a
+    /// sample shows few candidates per region (in one dimension always), and else a grid.
+    ///
+    /// # Errors
+    /// [`MatchingError::Gpu`] where the device fails.
+    pub fn choose<T: Coordinate, const D: usize>(
+        &self,
+        subscriptions: &Regions<T, D>,
+        updates: &Regions<T, D>,
+    ) -> Result<Algorithm, MatchingError> {
+        let plan = Plan::new(&self.kernels, &subscriptions.columns, &updates.columns, Algorithm::Auto)?;
+        Ok(match plan {
+            Plan::Brute => Algorithm::Brute,
+            Plan::Sort { .. } => Algorithm::Sort,
+            Plan::IntervalTree { .. } => Algorithm::IntervalTree,
+            Plan::Grid { cells } => Algorithm::Grid { cells },
+        })
     }
 
     /// Finds the overlapping (subscription, update) pairs. They are counted here, and written when a page is
@@ -227,12 +273,17 @@ enum Plan {
     Grid { cells: Option<u32> },
 }
 
-/// Whether testing every pair takes less time than sorting both sides: there are few pairs, or few regions on
-/// one side.
-fn brute_serves(subscriptions: &Columns, updates: &Columns) -> bool {
+/// Tests that cost no more than the passes over all regions, and the submissions, of the other algorithms: two sets of
+/// 23,000 regions on a GPU, and of 2,000 on a processor that plays one.
+fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
     let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
-    n * m <= 4e6 + 64.0 * (n + m)
+    let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
+    let free = if slow { 4e6 } else { 5.4e8 };
+    n * m <= free + TESTS_PER_REGION * (n + m)
 }
+
+/// Each region costs the other algorithms so many tests at the least, for its part in a sort.
+const TESTS_PER_REGION: f64 = 64.0;
 
 /// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid.
 const SWEEP_CANDIDATES: f64 = 64.0;
@@ -244,22 +295,22 @@ impl Plan {
         updates: &Columns,
         algorithm: Algorithm,
     ) -> Result<Self, MatchingError> {
-        let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
         match algorithm {
             Algorithm::Brute => return Ok(Self::Brute),
             Algorithm::Grid { cells } => return Ok(Self::Grid { cells }),
-            Algorithm::Auto if brute_serves(subscriptions, updates) => return Ok(Self::Brute),
+            Algorithm::Auto if brute_serves(kernels.gpu(), subscriptions, updates) => return Ok(Self::Brute),
             Algorithm::Auto | Algorithm::Sort | Algorithm::IntervalTree => {}
         }
-        let (mut dim, mut share) = (0, 0.0);
+        let (mut dim, mut candidates) = (0, 0.0);
         if subscriptions.dims > 1 {
-            let shares = sample::selectivity(kernels, subscriptions, updates)?;
-            let best = (0..).zip(shares).min_by(|a, b| a.1.total_cmp(&b.1));
-            (dim, share) = best.expect("a region has a dimension");
+            let overlaps = sample::overlaps(kernels, subscriptions, updates)?;
+            let fewest = (0..).zip(overlaps).min_by(|a, b| a.1.total_cmp(&b.1));
+            (dim, candidates) = fewest.expect("a region has a dimension");
         }
+        let regions = f64::from(subscriptions.filled) + f64::from(updates.filled);
         Ok(match algorithm {
             Algorithm::IntervalTree => Self::IntervalTree { dim },
-            Algorithm::Auto if share * n * m > SWEEP_CANDIDATES * (n + m) => Self::Grid { cells: None },
+            Algorithm::Auto if candidates > SWEEP_CANDIDATES * regions => Self::Grid { cells: None },
             _ => Self::Sort { dim },
         })
     }

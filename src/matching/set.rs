@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::programs;
 use super::region::{Coordinate, Kind, Region};
 use super::{Matcher, MatchingError};
 use crate::gpu::{Buffer, Gpu};
@@ -72,12 +73,8 @@ impl Matcher {
         let keys = Buffer::storage(gpu, label, rows.len() * 2 * u64::from(dims))?;
         let status = Buffer::storage_from(gpu, "status of regions", &[u32::MAX, 0])?;
         if count > 0 {
-            let kernel = self.kernels().get(
-                "import",
-                &["import.wgsl"],
-                "import_rows",
-                &[("DIMS", dims), ("KIND", T::KIND as u32)],
-            )?;
+            let kernel =
+                self.kernels().get(&programs::IMPORT, &[("DIMS", dims), ("KIND", T::KIND as u32)])?;
             let buffers = [("rows", rows.raw()), ("columns", keys.raw()), ("status", status.raw())];
             self.kernels().run(&kernel, count, &[count], &buffers)?;
         }

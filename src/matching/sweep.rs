@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::MatchingError;
 use super::kernels::{Kernels, SIZE};
 use super::matches::Source;
+use super::programs::{self, Recipe};
 use super::set::Columns;
 use super::work::{Window, Work, halves};
-use crate::gpu::{Buffer, Gpu};
-use crate::primitives::{Count, Task};
+use crate::gpu::Buffer;
+use crate::primitives::Count;
 
 /// Candidates of a workgroup: `TILE` in tile.wgsl.
 pub(super) const TILE: u32 = 8 * SIZE;
@@ -25,7 +26,7 @@ pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordere
     let gpu = kernels.gpu();
     let keys = Buffer::<u32>::storage(gpu, "lower bounds", set.count.into())?;
     let ids = Buffer::<u32>::storage(gpu, "region ids", set.count.into())?;
-    let iota = kernels.get("iota", &["iota.wgsl"], "iota", &[])?;
+    let iota = kernels.get(&programs::IOTA, &[])?;
     let params = Kernels::params(gpu, &[0, 0, 0, set.count])?;
     let iota_bindings = iota.bind(gpu, &[("params", params.binding()), ("ids", ids.binding())])?;
     let sort = kernels.sort(set.count)?;
@@ -55,7 +56,7 @@ pub(super) fn gather(
 ) -> Result<Ordered, MatchingError> {
     let gpu = kernels.gpu();
     let ordered = Buffer::<u32>::storage(gpu, "ordered regions", u64::from(count) * u64::from(width + 1))?;
-    let kernel = kernels.get("gather", &["gather.wgsl"], "gather", &[])?;
+    let kernel = kernels.get(&programs::GATHER, &[])?;
     kernels.run(
         &kernel,
         count,
@@ -97,7 +98,7 @@ pub(super) fn ranges(
         .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 })?;
     let begins = Buffer::<u32>::storage(gpu, "begins of ranges", count.into())?;
     let lengths = Buffer::<u32>::storage(gpu, "lengths of ranges", count.into())?;
-    let kernel = kernels.get("ranges", &["sweep_ranges.wgsl"], "ranges", &[("DIMS", dims)])?;
+    let kernel = kernels.get(&programs::SWEEP_RANGES, &[("DIMS", dims)])?;
     kernels.run(
         &kernel,
         count,
@@ -123,7 +124,7 @@ impl Ranges {
     fn firsts(&self, kernels: &Kernels, first: u64, tiles: u32) -> Result<Buffer<u32>, MatchingError> {
         let gpu = kernels.gpu();
         let firsts = Buffer::<u32>::storage(gpu, "first ranges of tiles", u64::from(tiles) + 1)?;
-        let kernel = kernels.get("firsts", &["firsts.wgsl"], "find_firsts", &[])?;
+        let kernel = kernels.get(&programs::FIRSTS, &[])?;
         let (low, high) = halves(first);
         kernels.run(
             &kernel,
@@ -134,22 +135,21 @@ impl Ranges {
         Ok(firsts)
     }
 
-    /// The candidates as work that tests each; `accept` is the file that says what a match is.
-    pub(super) fn filtered(&self, kernels: &Kernels, accept: &'static str) -> Result<Work, MatchingError> {
+    /// The candidates as work that tests each, with a kernel that counts the matches and one that writes them.
+    pub(super) fn filtered(
+        &self,
+        kernels: &Kernels,
+        [count, write]: &[Recipe; 2],
+    ) -> Result<Work, MatchingError> {
         let needed = self.candidates.div_ceil(TILE.into());
         let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks < 1 << 31).ok_or(
             MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: (1 << 31) - 1 },
         )?;
         let firsts = self.firsts(kernels, 0, tasks)?;
         let dims = [("DIMS", self.dims)];
-        let [count, write] = match accept {
-            "accept_home.wgsl" => ["filter home, count", "filter home, pairs"],
-            _ => ["filter, count", "filter, pairs"],
-        };
-        let files = |sink| ["filter.wgsl", accept, sink];
         Ok(Work {
-            count: kernels.get(count, &files("sink_count.wgsl"), "filter_candidates", &dims)?,
-            write: kernels.get(write, &files("sink_pairs.wgsl"), "filter_candidates", &dims)?,
+            count: kernels.get(count, &dims)?,
+            write: kernels.get(write, &dims)?,
             inputs: vec![
                 ("subscriptions", self.subscriptions.columns.raw().clone()),
                 ("updates", self.updates.columns.raw().clone()),
@@ -174,7 +174,7 @@ impl Ranges {
         let gpu = kernels.gpu();
         let tiles = window.room.div_ceil(TILE);
         let firsts = self.firsts(kernels, window.first, tiles)?;
-        let kernel = kernels.get("expand", &["expand.wgsl"], "expand", &[("DIMS", self.dims)])?;
+        let kernel = kernels.get(&programs::EXPAND, &[("DIMS", self.dims)])?;
         let [low, high, room] = window.words();
         let [subscriptions, updates] = self.sides();
         // One dispatch: it is bound by writing what one binding holds.
@@ -216,138 +216,7 @@ pub(super) fn matches(
     if subscriptions.dims == 1 {
         return Ok((ranges.candidates, Source::Ranges(ranges)));
     }
-    let (placed, total) = ranges.filtered(kernels, "accept_overlap.wgsl")?.count(kernels)?;
+    let (placed, total) =
+        ranges.filtered(kernels, &[programs::FILTER_COUNT, programs::FILTER_PAIRS])?.count(kernels)?;
     Ok((total, Source::Placed(placed)))
-}
-
-/// Counting in one dimension, prepared for two sets: two sorts, one search per region, no pair looked at.
-///
-/// It is recorded into an encoder of the caller's as often as wanted, and leaves the count on the device.
-#[derive(Debug)]
-pub struct Counter {
-    sides: [Side; 2],
-    ranks: [Step; 2],
-    sum: Step,
-    total: Buffer<u64>,
-}
-
-/// One side of a count: lower bounds that get sorted, with upper bounds as the values.
-#[derive(Debug)]
-struct Side {
-    columns: Buffer<u32>,
-    count: u32,
-    starts: Buffer<u32>,
-    ends: Buffer<u32>,
-    sort: Task,
-}
-
-#[derive(Debug)]
-struct Step {
-    kernel: Arc<crate::gpu::Kernel>,
-    bindings: crate::gpu::Bindings,
-    workgroups: u32,
-}
-
-/// Workgroups of a rank count at the most; each sums over its tiles.
-const RANK_GROUPS: u32 = 4096;
-/// Ends per thread in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup memory.
-pub(super) const RANK_ITEMS: u32 = 4;
-
-impl Side {
-    fn new(kernels: &Kernels, set: &Columns) -> Result<Self, MatchingError> {
-        let gpu = kernels.gpu();
-        let starts = Buffer::storage(gpu, "lower bounds", set.count.into())?;
-        let ends = Buffer::storage(gpu, "upper bounds", set.count.into())?;
-        let count = Count::host(gpu, set.count.into())?;
-        let sort = kernels.sort(set.count)?.bind(gpu, &count, &starts, &ends, 0..32)?;
-        Ok(Self { columns: set.keys.clone(), count: set.count, starts, ends, sort })
-    }
-
-    fn record(&self, encoder: &mut wgpu::CommandEncoder) {
-        let bytes = u64::from(self.count) * 4;
-        encoder.copy_buffer_to_buffer(self.columns.raw(), 0, self.starts.raw(), 0, bytes);
-        encoder.copy_buffer_to_buffer(self.columns.raw(), bytes, self.ends.raw(), 0, bytes);
-        self.sort.encode(encoder);
-    }
-}
-
-impl Counter {
-    pub(super) fn new(
-        kernels: &Kernels,
-        subscriptions: &Columns,
-        updates: &Columns,
-        items: u32,
-    ) -> Result<Self, MatchingError> {
-        let gpu = kernels.gpu();
-        let sides = [Side::new(kernels, subscriptions)?, Side::new(kernels, updates)?];
-        // Empty regions come last in the order and are left out.
-        let filled = [subscriptions.filled, updates.filled];
-        let groups = filled.map(|count| count.div_ceil(items * SIZE).min(RANK_GROUPS));
-        let sums = Buffer::<u64>::storage(gpu, "sums of ranks", u64::from(groups[0] + groups[1]).max(1))?;
-        let total = Buffer::storage(gpu, "pairs", 1)?;
-        let kernel = kernels.get("ranks", &["sweep_count.wgsl"], "count_ranks", &[("ITEMS", items)])?;
-        let rank = |mine: usize, other: usize, first: u32| -> Result<Step, MatchingError> {
-            let params =
-                Kernels::params(gpu, &[filled[mine], filled[other], first, 0, 0, 0, 0, groups[mine]])?;
-            let bindings = kernel.bind(
-                gpu,
-                &[
-                    ("params", params.binding()),
-                    ("starts", sides[other].starts.binding()),
-                    ("ends", sides[mine].ends.binding()),
-                    ("ranks", sums.binding()),
-                ],
-            )?;
-            Ok(Step { kernel: Arc::clone(&kernel), bindings, workgroups: groups[mine] })
-        };
-        let ranks = [rank(0, 1, 0)?, rank(1, 0, groups[0])?];
-        let kernel = kernels.get("total of ranks", &["sweep_total.wgsl"], "total_ranks", &[])?;
-        let (low, high) = halves(u64::from(filled[0]) * u64::from(filled[1]));
-        let params = Kernels::params(gpu, &[0, 0, 0, groups[0] + groups[1], low, high])?;
-        let bindings = kernel.bind(
-            gpu,
-            &[("params", params.binding()), ("ranks", sums.binding()), ("total", total.binding())],
-        )?;
-        let sum = Step { kernel, bindings, workgroups: 1 };
-        Ok(Self { sides, ranks, sum, total })
-    }
-
-    /// Records one count.
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
-        self.record_sort(encoder);
-        self.record_search(encoder);
-    }
-
-    /// The first half of [`Counter::record`]: bounds are copied and sorted. For timing by stage.
-    #[doc(hidden)]
-    pub fn record_sort(&self, encoder: &mut wgpu::CommandEncoder) {
-        for side in &self.sides {
-            side.record(encoder);
-        }
-    }
-
-    /// The second half of [`Counter::record`]: ranks are searched and added up.
-    #[doc(hidden)]
-    pub fn record_search(&self, encoder: &mut wgpu::CommandEncoder) {
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        for step in self.ranks.iter().chain([&self.sum]) {
-            step.kernel.dispatch(&mut pass, &step.bindings, step.workgroups);
-        }
-    }
-
-    /// The number of overlapping pairs, on the device: one value, after what was recorded has run.
-    pub fn total(&self) -> &Buffer<u64> {
-        &self.total
-    }
-
-    /// Counts now.
-    ///
-    /// # Errors
-    /// [`MatchingError::Gpu`] where the device fails.
-    pub fn count(&self, gpu: &Gpu) -> Result<u64, MatchingError> {
-        let mut encoder = gpu.encoder("count overlaps");
-        self.record(&mut encoder);
-        gpu.submit(encoder)?;
-        Ok(self.total.read(gpu)?[0])
-    }
 }

@@ -3,6 +3,7 @@
 use super::MatchingError;
 use super::kernels::{Kernels, SIZE};
 use super::matches::Source;
+use super::programs;
 use super::set::Columns;
 use super::sweep::{Ordered, order};
 use super::work::{Window, in_slices};
@@ -39,12 +40,7 @@ pub(super) fn matches(
     dim: u32,
 ) -> Result<(u64, Source), MatchingError> {
     let mut tree = Tree::new(kernels, subscriptions, updates, dim)?;
-    let count = kernels.get(
-        "tree count",
-        &["tree_query.wgsl", "tree_count.wgsl"],
-        "query",
-        &[("DIMS", tree.dims)],
-    )?;
+    let count = kernels.get(&programs::TREE_COUNT, &[("DIMS", tree.dims)])?;
     tree.walk(kernels, &count, Window { first: 0, room: 0 }, &[])?;
     let (offsets, total) = kernels.offsets(&tree.found, tree.updates.count)?;
     tree.offsets = Some(offsets);
@@ -76,7 +72,7 @@ impl Tree {
         for (word, (start, _)) in words[4..].iter_mut().zip(&sizes) {
             *word = *start;
         }
-        let kernel = kernels.get("tree level", &["tree_level.wgsl"], "build_level", &[])?;
+        let kernel = kernels.get(&programs::TREE_LEVEL, &[])?;
         let mut encoder = gpu.encoder("build the interval tree");
         let leaves = u64::from(subscriptions.count) * 4;
         let upper_bounds = u64::from(2 * dim + 1) * leaves;
@@ -157,12 +153,7 @@ impl Tree {
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<(), MatchingError> {
         let Some(offsets) = &self.offsets else { return Ok(()) };
-        let write = kernels.get(
-            "tree pairs",
-            &["tree_query.wgsl", "tree_pairs.wgsl"],
-            "query",
-            &[("DIMS", self.dims)],
-        )?;
+        let write = kernels.get(&programs::TREE_PAIRS, &[("DIMS", self.dims)])?;
         self.walk(kernels, &write, window, &[("offsets", offsets.raw()), ("pairs", pairs.raw())])
     }
 }
