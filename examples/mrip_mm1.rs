@@ -7,6 +7,7 @@
 //! whole run, readback and statistics included, but for the first, which compiles the kernels.
 
 mod mrip;
+mod shared;
 
 use clap::Parser;
 use eventhorizon::models::Mm1;

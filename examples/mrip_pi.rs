@@ -4,6 +4,7 @@
 //! `cargo run --release --example mrip_pi -- --replications 4096`
 
 mod mrip;
+mod shared;
 
 use clap::Parser;
 use eventhorizon::models::{Pi, PiParams};

@@ -4,6 +4,7 @@
 //! `cargo run --release --example mrip_walk -- --replications 30000`
 
 mod mrip;
+mod shared;
 
 use clap::Parser;
 use eventhorizon::models::{Walk, WalkParams};

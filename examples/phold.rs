@@ -8,11 +8,13 @@
 //! cargo run --release --example phold -- --lps 1024 --until 200 --verify
 //! ```
 
+mod shared;
+
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::{Parser, ValueEnum};
-use eventhorizon::gpu::{Gpu, GpuError};
+use clap::Parser;
+use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
     CpuSimulation, Fingerprint, Model, Options, Progress, Simulation, SimulationError, Until,
@@ -21,6 +23,7 @@ use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use shared::Failure;
 
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
@@ -52,24 +55,14 @@ struct Args {
     /// Threads per workgroup: a power of two. It changes the speed only.
     #[arg(long)]
     workgroup: Option<u32>,
-    /// Where to run. Default: the GPU where an adapter exists, else the CPU.
-    #[arg(long)]
-    backend: Option<Backend>,
+    #[command(flatten)]
+    place: shared::Where,
     /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
     #[arg(long)]
     verify: bool,
-    /// Writes the result as JSON to a file, or to standard output for `-`.
-    #[arg(long)]
-    json: Option<String>,
+    #[command(flatten)]
+    json: shared::Json,
 }
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Backend {
-    Gpu,
-    Cpu,
-}
-
-type Failure = Box<dyn std::error::Error>;
 
 struct Outcome {
     adapter: String,
@@ -99,18 +92,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
     };
     let options = Options { seed: args.seed, queue, workgroup: args.workgroup };
-    let gpu = match args.backend {
-        Some(Backend::Cpu) => None,
-        Some(Backend::Gpu) => Some(Gpu::new()?),
-        None => match Gpu::new() {
-            Err(error @ GpuError::NoAdapter { .. }) => {
-                eprintln!("notice: {error}.\nnotice: running on the sequential CPU engine instead.");
-                None
-            }
-            other => Some(other?),
-        },
-    };
-
+    let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
         return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());
     }
@@ -158,18 +140,12 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "event_rate": rate,
         "fingerprint": outcome.fingerprint.to_string(),
     });
-    if args.json.as_deref() != Some("-") {
+    if !args.json.on_stdout() {
         for (name, value) in table {
             println!("{name:<24}{value}");
         }
     }
-    match args.json.as_deref() {
-        None => {}
-        Some("-") => println!("{json:#}"),
-        Some(path) => {
-            std::fs::write(path, format!("{json:#}\n")).map_err(|error| format!("{path}: {error}"))?
-        }
-    }
+    args.json.write(&json)?;
     if !ok {
         eprintln!("error: the engines differ. Please report the adapter, the driver and this command line");
     }

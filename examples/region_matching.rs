@@ -15,6 +15,8 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
+mod shared;
+
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -63,9 +65,8 @@ struct Options {
     /// Find the pairs and write them to a file, `subscription,update` per line.
     #[arg(long, value_name = "OUT.csv")]
     pairs: Option<PathBuf>,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: shared::Json,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -288,22 +289,20 @@ fn report<T: Coordinate, const D: usize>(
         _ => name.to_owned(),
     };
     let regions = subscriptions.len() + updates.len();
-    if options.json {
-        // Readers of JSON may keep numbers as doubles.
-        let pairs = match count <= 1 << 53 {
-            true => serde_json::Value::from(count),
-            false => serde_json::Value::from(count.to_string()),
-        };
-        let object = serde_json::json!({
-            "regions": regions,
-            "pairs": pairs,
-            "seconds_match": seconds_match,
-            "seconds_total": seconds_total,
-            "algorithm": name,
-            "adapter": gpu.info().name,
-        });
-        println!("{object}");
-    } else {
+    // Readers of JSON may keep numbers as doubles.
+    let pairs = match count <= 1 << 53 {
+        true => serde_json::Value::from(count),
+        false => serde_json::Value::from(count.to_string()),
+    };
+    options.json.write(&serde_json::json!({
+        "regions": regions,
+        "pairs": pairs,
+        "seconds_match": seconds_match,
+        "seconds_total": seconds_total,
+        "algorithm": name,
+        "adapter": gpu.info().name,
+    }))?;
+    if !options.json.on_stdout() {
         let dimensions = if D == 1 { "dimension" } else { "dimensions" };
         println!("{regions} regions in {D} {dimensions}: {count} overlapping pairs");
         println!(

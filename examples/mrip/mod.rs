@@ -5,14 +5,16 @@
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use eventhorizon::gpu::Gpu;
 use eventhorizon::replication::{
     Budget, CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Precision,
     Stopping, Twin,
 };
 use serde_json::json;
 
-pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+pub use crate::shared::Failure;
+use crate::shared::{Json, Where};
+
+pub type Outcome<T> = Result<T, Failure>;
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum MappingName {
@@ -20,18 +22,6 @@ pub enum MappingName {
     Warp,
     Coop,
     Auto,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-pub enum Backend {
-    /// The best adapter.
-    Auto,
-    Vulkan,
-    Metal,
-    Dx12,
-    Gl,
-    /// No adapter: the Rust twin on the processor.
-    Cpu,
 }
 
 #[derive(Args)]
@@ -49,11 +39,10 @@ pub struct Common {
     pub mapping: MappingName,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    #[arg(long, value_enum, default_value = "auto")]
-    pub backend: Backend,
-    /// Print one JSON object and nothing else
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub json: Json,
 }
 
 /// A result column with the value that theory gives, where it gives one.
@@ -83,7 +72,7 @@ impl Common {
     ) -> Outcome<Told> {
         let experiment = Experiment::new(Design::default(), self.replications, self.seed);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        if self.backend == Backend::Cpu {
+        let Some(gpu) = self.place.gpu()? else {
             let engine = CpuEngine::new(model)?;
             let begun = Instant::now();
             let (fingerprint, observations, decision) = match self.stopping() {
@@ -108,8 +97,7 @@ impl Common {
                 observations,
                 decision,
             });
-        }
-        let gpu = self.gpu()?;
+        };
         let mapping = match self.mapping {
             MappingName::Thread => Mapping::Thread,
             MappingName::Warp => Mapping::Warp,
@@ -125,7 +113,7 @@ impl Common {
         let (seconds, fingerprint, observations, decision) = timed;
         let info = gpu.info();
         Ok(Told {
-            backend: format!("{:?}", info.backend).to_lowercase(),
+            backend: "gpu".into(),
             adapter: info.name.clone(),
             mapping: engine.shape(u32::try_from(observations.replications())?).mapping.to_string(),
             work,
@@ -167,19 +155,6 @@ impl Common {
         Some(Stopping::new(precision, budget))
     }
 
-    fn gpu(&self) -> Outcome<Gpu> {
-        let name = match self.backend {
-            Backend::Auto | Backend::Cpu => return Ok(Gpu::new()?),
-            Backend::Vulkan => "vulkan",
-            Backend::Metal => "metal",
-            Backend::Dx12 => "dx12",
-            Backend::Gl => "gl",
-        };
-        // SAFETY: the program has one thread as yet.
-        unsafe { std::env::set_var("WGPU_BACKEND", name) };
-        Ok(Gpu::new()?)
-    }
-
     /// Prints what came out.
     #[allow(clippy::print_stdout, reason = "an example prints")]
     pub fn tell(&self, told: &Told, columns: &[Column<'_>]) -> Outcome<()> {
@@ -188,7 +163,7 @@ impl Common {
         #[allow(clippy::cast_precision_loss, reason = "a rate")]
         let rate = replications as f64 * f64::from(each) / told.seconds;
         let mut outputs = Vec::new();
-        if !self.json {
+        if !self.json.on_stdout() {
             println!("{} ({}), mapping {}", told.adapter, told.backend, told.mapping);
             println!(
                 "{replications} replications of {each} {unit}: {:.4} s, {rate:.3e} {unit}/s",
@@ -199,7 +174,7 @@ impl Common {
         for (name, theory) in columns {
             let summary = told.observations.summary(name, self.level)?;
             let half_width = summary.interval.map(|interval| interval.half_width);
-            if !self.json {
+            if !self.json.on_stdout() {
                 let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
                 let (mean, half, theory) = (number(summary.mean), number(half_width), number(*theory));
                 println!("{name:18}{mean:>14}{half:>14}{theory:>14}");
@@ -209,21 +184,21 @@ impl Common {
             }));
         }
         let failed = told.observations.failures().len();
-        if self.json {
-            let mut object = json!({
-                "backend": told.backend,
-                "adapter": told.adapter,
-                "mapping": told.mapping,
-                "replications": replications,
-                "failed": failed,
-                "seconds": told.seconds,
-                "fingerprint": format!("{:016x}", told.fingerprint),
-                "stopped": told.decision.map(|decision| format!("{decision:?}")),
-                "outputs": outputs,
-            });
-            object[unit] = each.into();
-            object[format!("{unit}_per_second")] = rate.into();
-            println!("{object:#}");
+        let mut object = json!({
+            "backend": told.backend,
+            "adapter": told.adapter,
+            "mapping": told.mapping,
+            "replications": replications,
+            "failed": failed,
+            "seconds": told.seconds,
+            "fingerprint": format!("{:016x}", told.fingerprint),
+            "stopped": told.decision.map(|decision| format!("{decision:?}")),
+            "outputs": outputs,
+        });
+        object[unit] = each.into();
+        object[format!("{unit}_per_second")] = rate.into();
+        self.json.write(&object)?;
+        if self.json.on_stdout() {
             return Ok(());
         }
         println!("fingerprint {:016x}", told.fingerprint);

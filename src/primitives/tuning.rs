@@ -33,7 +33,7 @@ impl Tuning {
         let threads = (8 * info.subgroup_min_size).max(info.subgroup_max_size).next_power_of_two();
         // A processor that plays the GPU has small subgroups and no registers to run out of: more keys share the counters.
         let items = if info.device_type == wgpu::DeviceType::Cpu { 32 } else { 12 };
-        let tuning = Self { threads: threads.clamp(32, 256), items, workgroups: 16_384 };
+        let tuning = Self { threads: threads.clamp(32, 256), items, workgroups: 65_535 };
         match Rank::of(gpu, &tuning).items.contains(&items) {
             true => tuning,
             false => Self { threads: 256, items: 8, ..tuning },
