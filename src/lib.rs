@@ -1,4 +1,51 @@
-//! Discrete-event simulation on any GPU, through wgpu and WGSL.
+//! Discrete-event simulation on any GPU, through [wgpu] and WGSL: Vulkan, Metal, DX12 and the browser's WebGPU, on its
+//! own or inside a wgpu application.
+//!
+//! # Where to start
+//!
+//! | you have | you use |
+//! | --- | --- |
+//! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
+//! | a stochastic model of which you want many replications | [`replication`] |
+//! | regions, and the question which of them overlap | [`matching`] |
+//! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
+//! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
+//!
+//! # A first run
+//!
+//! PHOLD ships with the library. The sequential engine says what a simulation means; the GPU gives the same bits.
+//!
+//! ```
+//! use eventhorizon::gpu::Gpu;
+//! use eventhorizon::models::Phold;
+//! use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Until};
+//! use eventhorizon::time::Resolution;
+//!
+//! let seconds = Resolution::default();
+//! let model = Phold::new(200, 4, 0.1, 10.0, seconds)?; // LPs, events per LP, rate, lookahead
+//! let end = Until::time(seconds.ticks(100.0)?);
+//!
+//! let gpu = Gpu::new()?;
+//! let mut simulation = Simulation::new(&gpu, &model, Options { seed: 42, ..Options::default() })?;
+//! let progress = simulation.run(end)?;
+//!
+//! let mut reference = CpuSimulation::new(&model, 42)?;
+//! assert_eq!(progress, reference.run(end)?);
+//! assert_eq!(simulation.fingerprint()?, reference.fingerprint());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Promises
+//!
+//! * Results depend on the model, its parameters and the seed; never on the adapter, the queue design, the workgroup size
+//!   or the order of threads. For that, times ([`time`]), draws and distributions ([`random`]) and statistics are integer
+//!   arithmetic. A model that uses `f32` keeps the promise per device only.
+//! * Every capacity is checked on the GPU. The first failure comes back as a typed error that says where; what is
+//!   submitted after it does nothing.
+//! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers, faster kernels give the same
+//!   bits.
+//! * A device that an application lends stays the application's: no callback is set on it, and only the features and limits
+//!   that it has are used.
 
 // A truncated or wrapped index or count is a wrong simulation.
 #![warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]

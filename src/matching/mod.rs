@@ -54,18 +54,18 @@
 //!
 //! | in one dimension | 10⁶ regions | 10⁷ | 10⁸ | bound by |
 //! | --- | --- | --- | --- | --- |
-//! | count: sorting the lower bounds | 0.248 | 0.921 | 9.59 | for 10⁶ the dispatches, each of which waits for the one before; then memory, 80 bytes per region at the least |
-//! | count: searching the upper bounds | 0.044 | 0.272 | 2.36 | steps of the binary searches in workgroup memory: it reads 0.34 TB/s only |
-//! | find: order and ranges | 0.82 | 7.10 | | allocations, submissions and readbacks of sizes around a sort like the above |
-//! | find: pairs written | 0.354 for 50·10⁶ | 1.280 for 268·10⁶ | | memory: 8 bytes per pair, 1,678 GB/s of them |
+//! | count: sorting the lower bounds | 0.099 | 0.618 | 5.72 | for 10⁶ the dispatches, each of which waits for the one before; then the sort's writes |
+//! | count: searching the upper bounds | 0.026 | 0.226 | 2.03 | steps of the binary searches in workgroup memory |
+//! | find: order and ranges | 0.95 | 8.05 | | allocations, submissions and readbacks of sizes around a sort like the above |
+//! | find: pairs written | 0.283 for 50·10⁶ | 1.207 for 268·10⁶ | | memory: 8 bytes per pair, 1,780 GB/s of them, where a copy moves 4,127 |
 //!
 //! | count, all but the upload | brute force | grid | tree | sort |
 //! | --- | --- | --- | --- | --- |
-//! | 30,000 regions in 1, 2, 3 dimensions | 0.32, 0.46, 0.85 | 1.07, 1.08, 1.35 | 0.66, 1.35, 1.65 | 0.77, 1.19, 1.34 |
-//! | 300,000 | 7.15, 12.9, 18.4 | 2.10, 1.24, 2.53 | 1.00, 1.70, 5.24 | 0.67, 1.87, 4.87 |
-//! | 1,000,000 | | 2.92, 2.17, 2.23 | 1.26, 3.56, 20.2 | 0.79, 4.09, 20.4 |
+//! | 30,000 regions in 1, 2, 3 dimensions | 0.32, 0.41, 0.53 | 1.04, 1.00, 1.28 | 0.62, 0.75, 1.40 | 0.39, 0.72, 0.80 |
+//! | 300,000 | 7.28, 12.7, 18.1 | 1.59, 1.14, 1.43 | 0.71, 1.06, 4.29 | 0.34, 1.14, 3.98 |
+//! | 1,000,000 | | 2.53, 1.56, 1.97 | 0.84, 3.03, 20.1 | 0.38, 3.44, 20.0 |
 //!
-//! Brute force is bound by arithmetic: 3.1·10¹², 1.7·10¹² and 1.2·10¹² tests per second. Below some 10⁵ regions the
+//! Brute force is bound by arithmetic: 3.1·10¹², 1.8·10¹² and 1.2·10¹² tests per second. Below some 10⁵ regions the
 //! others are bound by submissions, readbacks of sizes and allocations. In several dimensions a sweep and a
 //! tree test all that overlaps in one of them: at 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
 //!

@@ -64,11 +64,15 @@
 //!
 //! | primitive | elements | 10^9 elements/s | TB/s | bound by |
 //! | --- | --- | --- | --- | --- |
-//! | minimum | 2^27 | 980 | 3.92 | memory bandwidth |
-//! | exclusive scan | 2^27 | 303 | 3.63 | memory bandwidth |
-//! | sort of pairs, random 32-bit keys | 2^27 | 15.1 | 1.20 | the writes of a tile to the places of its 256 digits: runs of 12 keys |
-//! | the same | 2^24 | 18.7 | 1.50 | the same, while much of it stays in the cache |
-//! | the same | 2^20 | 8.4 | 0.67 | 12 dispatches of some 10 µs, each after the one before has ended |
+//! | minimum | 2^27 | 959 | 3.83 | memory bandwidth |
+//! | exclusive scan | 2^27 | 307 | 3.68 | memory bandwidth |
+//! | sort of pairs, random 32-bit keys | 2^27 | 18.1 | 1.45 | the writes of a tile to the places of its 256 digits: runs of 12 keys |
+//! | the same | 2^24 | 17.0 | 1.36 | the same |
+//! | sort of keys alone, random 32-bit keys | 2^27 | 22.8 | 1.09 | the same |
+//! | sort of pairs, random 64-bit keys | 2^27 | 5.2 | 1.32 | the same |
+//!
+//! Where the driver places the buffers of a large sort matters: in the same run, another sort of 2^27 pairs with buffers of its
+//! own, the same to the last setting, reached 10.6.
 //!
 //! With few elements all are bound by their dispatches; [`RadixSort::arrays`] sorts several arrays in those of one.
 //!

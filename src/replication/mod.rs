@@ -25,14 +25,15 @@
 //!
 //! | replications | 64 | 1,024 | 32,768 | 1,048,576 |
 //! |---|---|---|---|---|
-//! | thread, best workgroup | 0.20 (64) | 4.9 (32) | 106 (32) | 127 (32) |
-//! | cooperative, best workgroup | 12.7 (256) | 61.9 (128) | 84.7 (128) | 86.6 (128) |
-//! | warp, best workgroup | 0.32 (32) | 3.2 (32) | 3.9 (128) | - |
+//! | thread, best workgroup | 0.33 (32) | 5.3 (32) | 106 (32) | 128 (32) |
+//! | cooperative, best workgroup | 11.0 (256) | 59.5 (128) | 81.8 (128) | 83.7 (128) |
+//! | warp, best workgroup | 0.31 (32) | 3.2 (32) | 4.0 (32) | - |
+//! | all of [`Engine::run`], results on the host | 3.9 | 28.5 | 65.1 | 97.0 |
 //!
 //! * 64 replications are bound by latency: 64 workgroups leave half of the 132 cores idle, and the rounds of the prefix scan follow one
 //!   another. One invocation each would be worse, as each serves its 10,000 clients one after the other.
 //! * 1,024 cooperative workgroups fill the cores; the scan then costs work that one invocation per replication does not have. That is
-//!   why the cooperative mapping ends at 87.
+//!   why the cooperative mapping ends at 84.
 //! * From 32,768 on, one invocation each hides the latency, and integer instructions are the bound: of memory a replication
 //!   touches its result and, between slices, some tens of bytes. Philox's products are a large part of them: without 64-bit
 //!   integers 1,048,576 replications reach 73 (with workgroups of 64, which reach 126 otherwise), and the same bits. Run-time checks cost 2 %
