@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut ships = Vec::new();
     for number in 0..4 {
-        let (east, north) = (1_000 + 6_000 * number, 4_000 + 9_000 * number);
+        let (east, north) = (1_000 + 6_000 * number, 4_000 + 7_000 * number);
         let ship = service.register_object_instance(fleet, SHIP);
         let region = service.create_region(around(east, north))?;
         service.associate(ship, region)?;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         println!();
         for (number, (_, region, east, north)) in (0..).zip(&mut ships) {
-            *east += 12_000 + 2_000 * number;
+            *east += 8_000 + 2_000 * number;
             service.modify(*region, around(*east, *north))?;
         }
         service.commit()?;
