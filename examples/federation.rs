@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         println!();
         for (number, (_, region, east, north)) in (0..).zip(&mut ships) {
-            *east += 8_000 + 2_000 * number;
+            *east += 7_000 + 2_000 * number;
             service.modify(*region, around(*east, *north))?;
         }
         service.commit()?;

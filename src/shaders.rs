@@ -9,6 +9,7 @@ macro_rules! files {
 }
 
 files! {
+    "gpu/loops.wgsl",
     "matching/accept_home.wgsl",
     "matching/accept_overlap.wgsl",
     "matching/boxes.wgsl",

@@ -55,5 +55,5 @@ fn digest(
         }
         digests[group] = sum;
     }
-    if loops_cut() { atomicMax(&control[DIGEST_CUT], 1u + min(lp, run.lps - 1u)); }
+    if loops_cut(run.lps) { atomicMax(&control[DIGEST_CUT], 1u + min(lp, run.lps - 1u)); }
 }

@@ -13,6 +13,7 @@
 //                 alternate with the windows done, not with dispatches: one that finds the run at its end is no window
 //   mail_counts   2 x lps: how many lie in each mailbox
 //
+// import: gpu/loops.wgsl
 // import: time/ticks.wgsl
 
 struct Run {
@@ -83,18 +84,6 @@ fn mail_half() -> u32 {
 // found whatever the order of threads; later dispatches do nothing.
 fn fail(half: u32, lp: u32, kind: u32) {
     atomicMin(&control[half * CONTROL_WORDS + FAILURE], lp * 8u + kind);
-}
-
-// Whether the driver has ended a loop of this invocation before its time. llvmpipe does, without a word, once an
-// invocation has made 65,535 iterations in all its loops together; from then on a loop body runs once. So does this
-// one, whose bound of two the compiler cannot know. It must come after all other loops.
-fn loops_cut() -> bool {
-    let two = min(run.lps, 1u) + 1u;
-    var seen = 0u;
-    for (var i = 0u; i < two; i += 1u) {
-        seen += 1u;
-    }
-    return seen != two;
 }
 
 // The earlier time and the sum of the counts.

@@ -38,7 +38,7 @@ fn init_lps(
     var state: State;
     init(lp, &state);
     states[lp] = state;
-    if loops_cut() { fail(0u, lp, LOOPS_CUT); }
+    if loops_cut(run.lps) { fail(0u, lp, LOOPS_CUT); }
 }
 
 @compute @workgroup_size(GROUP)
@@ -63,5 +63,5 @@ fn settle_lps(
     if lane == 0u && group < run.groups {
         partials[group] = all_lps;
     }
-    if loops_cut() { fail(0u, min(lp, run.lps - 1u), LOOPS_CUT); }
+    if loops_cut(run.lps) { fail(0u, min(lp, run.lps - 1u), LOOPS_CUT); }
 }

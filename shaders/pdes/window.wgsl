@@ -161,5 +161,5 @@ fn window(
             atomicMin(&control[after + FAILURE], failure);
         }
     }
-    if loops_cut() { fail(next, min(lp, run.lps - 1u), LOOPS_CUT); }
+    if loops_cut(run.lps) { fail(next, min(lp, run.lps - 1u), LOOPS_CUT); }
 }

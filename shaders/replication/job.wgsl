@@ -18,6 +18,7 @@
 // The model's file declares Params, State, Output, start, step and finish (see `replication::Model`). It uses `params` and
 // `fail`, and draws from the stream of its replication.
 //
+// import: gpu/loops.wgsl
 // import: random/distributions.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl); the model
 
@@ -101,21 +102,9 @@ fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
     return job_saved[slot].steps;
 }
 
-// Whether the driver has ended a loop of this invocation before its time. llvmpipe does, without a word, once an
-// invocation has made 65,535 iterations in all its loops together; from then on a loop body runs once. So does this
-// one, whose bound of two the compiler cannot know.
-fn job_loops_cut() -> bool {
-    let two = min(job_work.jobs, 1u) + 1u;
-    var seen = 0u;
-    for (var i = 0u; i < two; i += 1u) {
-        seen += 1u;
-    }
-    return seen != two;
-}
-
 // Writes down where the job stands after a slice. `opened` is the stream's position before it, `steps` those made in all.
 fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, more: bool) {
-    if job_loops_cut() {
+    if loops_cut(job_work.jobs) {
         // Nothing of this slice can be trusted. What was saved before it stands.
         atomicAdd(&job_running[1], 1u);
         return;

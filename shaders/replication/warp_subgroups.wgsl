@@ -28,7 +28,7 @@ fn warp(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             job_slice(first + taken);
         }
         // Some may not have had their turn.
-        if job_loops_cut() {
+        if loops_cut(job_work.jobs) {
             atomicAdd(&job_running[1], 1u);
         }
     }
