@@ -198,12 +198,6 @@ fn counting(matcher: &Matcher, sizes: &[u64]) -> Result<(), Box<dyn Error>> {
         );
         drop(counter);
         let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
-        for items in [5, 7, 8] {
-            let counter = matcher.counter_tuned(&s, &u, items)?;
-            assert_eq!(counter.count(gpu)?, count);
-            let ms = time(gpu, &|pass| counter.record_search(pass))?;
-            println!("             {items} ends per thread (6 above): searching {ms:.3} ms");
-        }
         let baseline = Matcher::new(&gpu.without(wgpu::Features::all()));
         let counter = baseline.counter(&s, &u)?;
         assert_eq!(counter.count(gpu)?, count);

@@ -36,6 +36,7 @@ files! {
     "matching/sink_count.wgsl",
     "matching/sink_pairs.wgsl",
     "matching/sum_wide.wgsl",
+    "matching/subscriptions_below.wgsl",
     "matching/sweep_bounds.wgsl",
     "matching/sweep_count.wgsl",
     "matching/sweep_ranges.wgsl",

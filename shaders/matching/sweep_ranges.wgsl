@@ -13,25 +13,10 @@
 // import: matching/params.wgsl
 // import: matching/workgroup.wgsl
 // import: matching/boxes.wgsl
+// import: matching/subscriptions_below.wgsl
 
 @group(0) @binding(3) var<storage, read_write> begins: array<u32>;
 @group(0) @binding(4) var<storage, read_write> lengths: array<u32>;
-
-// How many subscriptions start below the key. At most 32 rounds.
-fn subscriptions_below(key: u32) -> u32 {
-    let column = 2u * params.extra * params.subscriptions;
-    var first = 0u;
-    var end = params.subscriptions;
-    while first < end {
-        let middle = first + (end - first) / 2u;
-        if subscriptions[column + middle] < key {
-            first = middle + 1u;
-        } else {
-            end = middle;
-        }
-    }
-    return first;
-}
 
 // How many updates start below the key. At most 32 rounds.
 fn updates_below(key: u32) -> u32 {

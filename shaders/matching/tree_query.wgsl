@@ -15,6 +15,7 @@
 // import: matching/params.wgsl
 // import: matching/workgroup.wgsl
 // import: matching/boxes.wgsl
+// import: matching/subscriptions_below.wgsl
 
 override STEPS: u32 = 4096u;
 const SHIFT = 3u;
@@ -29,22 +30,6 @@ struct Levels {
 @group(0) @binding(5) var<storage, read_write> found: array<u32>;
 @group(0) @binding(8) var<storage, read_write> unfinished: array<atomic<u32>, 1>;
 @group(0) @binding(9) var<uniform> levels: Levels;
-
-// How many subscriptions start below the key. At most 32 rounds.
-fn leaves_below(key: u32) -> u32 {
-    let column = 2u * params.extra * params.subscriptions;
-    var first = 0u;
-    var end = params.subscriptions;
-    while first < end {
-        let middle = first + (end - first) / 2u;
-        if subscriptions[column + middle] < key {
-            first = middle + 1u;
-        } else {
-            end = middle;
-        }
-    }
-    return first;
-}
 
 // The level of the largest block that begins at a leaf.
 fn level_at(leaf: u32) -> u32 {
@@ -62,7 +47,7 @@ fn query(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     let mine = update(q);
     let column = 2u * params.extra * params.updates;
     let start = updates[column + q];
-    let end = leaves_below(updates[column + params.updates + q]);
+    let end = subscriptions_below(updates[column + params.updates + q]);
     var leaf = cursors[q];
     if leaf >= end {
         return;

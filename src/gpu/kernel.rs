@@ -180,21 +180,6 @@ impl Kernel {
         let (x, y) = grid(workgroups, self.max_groups);
         pass.dispatch_workgroups(x, y, 1);
     }
-
-    /// Records a dispatch whose grid is read from `counts` (three `u32`) at byte `offset`.
-    pub fn dispatch_indirect(
-        &self,
-        pass: &mut wgpu::ComputePass<'_>,
-        bindings: &Bindings,
-        counts: &wgpu::Buffer,
-        offset: u64,
-    ) {
-        pass.set_pipeline(&self.pipeline);
-        for (index, group) in (0..).zip(&bindings.groups) {
-            pass.set_bind_group(index, group, &[]);
-        }
-        pass.dispatch_workgroups_indirect(counts, offset);
-    }
 }
 
 /// The smallest two-dimensional grid of at least `workgroups` with at most `max` in a row.

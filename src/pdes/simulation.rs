@@ -32,7 +32,6 @@ pub struct Options {
 pub struct Simulation<M: Model> {
     gpu: Gpu,
     queue: QueueDesign,
-    groups: u32,
     buffers: Buffers<M::State>,
     chunks: Vec<Chunk>,
     window: Kernel,
@@ -227,7 +226,6 @@ impl<M: Model> Simulation<M> {
         let simulation = Self {
             gpu: gpu.clone(),
             queue,
-            groups,
             buffers,
             chunks,
             window,
@@ -451,11 +449,6 @@ impl<M: Model> Simulation<M> {
     /// The queue design in use.
     pub fn queue(&self) -> QueueDesign {
         self.queue
-    }
-
-    /// Workgroups per window.
-    pub fn workgroups(&self) -> u32 {
-        self.groups
     }
 
     fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
