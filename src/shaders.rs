@@ -10,6 +10,8 @@ macro_rules! files {
 
 files! {
     "gpu/loops.wgsl",
+    "gpu/reduce.wgsl",
+    "gpu/wide.wgsl",
     "matching/accept_home.wgsl",
     "matching/accept_overlap.wgsl",
     "matching/boxes.wgsl",
@@ -104,6 +106,7 @@ files! {
     "queue/heap.wgsl",
     "queue/order.wgsl",
     "random/distributions.wgsl",
+    "random/mix.wgsl",
     "random/mul_wide.wgsl",
     "random/mul_wide_int64.wgsl",
     "random/philox.wgsl",

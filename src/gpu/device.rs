@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::GpuError;
+use super::recipe::Built;
 
 /// How long the host waits for submitted work before it gives the device up.
 ///
@@ -20,6 +21,7 @@ pub struct Gpu {
     limits: wgpu::Limits,
     features: wgpu::Features,
     lost: Arc<OnceLock<String>>,
+    built: Arc<Built>,
     trusting: bool,
 }
 
@@ -92,6 +94,7 @@ impl Gpu {
             device,
             queue,
             lost: Arc::default(),
+            built: Arc::default(),
             trusting: true,
         }
     }
@@ -144,6 +147,10 @@ impl Gpu {
     /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as buffers are.
     pub fn max_buffer_bytes(&self) -> u64 {
         self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size) / 16 * 16
+    }
+
+    pub(super) fn built(&self) -> &Built {
+        &self.built
     }
 
     pub(crate) fn trusting(&self) -> bool {

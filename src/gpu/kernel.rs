@@ -1,6 +1,7 @@
 //! Kernels: one entry point of a linked program, made ready to dispatch.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::{Gpu, GpuError, Program};
 
@@ -26,6 +27,34 @@ struct Variable {
 #[derive(Debug, Clone)]
 pub struct Bindings {
     groups: Vec<wgpu::BindGroup>,
+    /// The first byte and the bytes of what each of the kernel's variables is bound to.
+    places: Vec<(u64, u64)>,
+}
+
+impl Bindings {
+    pub(super) fn set(&self, pass: &mut wgpu::ComputePass<'_>) {
+        for (index, group) in (0..).zip(&self.groups) {
+            pass.set_bind_group(index, group, &[]);
+        }
+    }
+
+    /// Writes what the variables of `kernel` are bound to.
+    pub(super) fn describe(&self, kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (variable, (first, bytes))) in kernel.variables.iter().zip(&self.places).enumerate() {
+            let access = match variable.kind {
+                wgpu::BufferBindingType::Uniform => "uniform",
+                wgpu::BufferBindingType::Storage { read_only: true } => "reads",
+                wgpu::BufferBindingType::Storage { read_only: false } => "writes",
+            };
+            let separator = if number == 0 { ": " } else { ", " };
+            write!(f, "{separator}{access} {} ({bytes} bytes", variable.name)?;
+            match first {
+                0 => f.write_str(")")?,
+                _ => write!(f, " from byte {first})")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Kernel {
@@ -78,7 +107,7 @@ impl Kernel {
         if !missing.is_empty() {
             return Err(GpuError::MissingFeature { kernel: name, feature: format!("{missing:?}") });
         }
-        let variables = variables(program);
+        let variables = variables(program, entry);
         let storage = variables.iter().filter(|v| v.kind != wgpu::BufferBindingType::Uniform).count() as u64;
         let limit = u64::from(gpu.limits().max_storage_buffers_per_shader_stage);
         if storage > limit {
@@ -135,10 +164,18 @@ impl Kernel {
         buffers: &[(&str, wgpu::BindingResource<'_>)],
     ) -> Result<Bindings, GpuError> {
         let mut entries = vec![Vec::new(); self.groups.len()];
+        let mut places = Vec::with_capacity(self.variables.len());
         for variable in &self.variables {
             let (_, resource) = buffers.iter().find(|(name, _)| *name == variable.name).ok_or_else(|| {
                 GpuError::Unbound { kernel: self.name.clone(), variable: variable.name.clone() }
             })?;
+            places.push(match resource {
+                wgpu::BindingResource::Buffer(part) => {
+                    let rest = part.buffer.size().saturating_sub(part.offset);
+                    (part.offset, part.size.map_or(rest, std::num::NonZero::get))
+                }
+                _ => (0, 0),
+            });
             entries[variable.group]
                 .push(wgpu::BindGroupEntry { binding: variable.binding, resource: resource.clone() });
         }
@@ -154,7 +191,7 @@ impl Kernel {
                 })
                 .collect()
         })?;
-        Ok(Bindings { groups })
+        Ok(Bindings { groups, places })
     }
 
     /// Records a dispatch of `workgroups` workgroups.
@@ -164,21 +201,28 @@ impl Kernel {
     /// `workgroups` on.
     pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, bindings: &Bindings, workgroups: u32) {
         pass.set_pipeline(&self.pipeline);
-        self.dispatch_again(pass, bindings, workgroups);
+        bindings.set(pass);
+        let (x, y) = grid(workgroups, self.max_groups);
+        pass.dispatch_workgroups(x, y, 1);
     }
 
-    /// [`Kernel::dispatch`] where this kernel is the last that the pass dispatched: saves setting it again.
     pub(crate) fn dispatch_again(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         bindings: &Bindings,
         workgroups: u32,
     ) {
-        for (index, group) in (0..).zip(&bindings.groups) {
-            pass.set_bind_group(index, group, &[]);
-        }
+        bindings.set(pass);
         let (x, y) = grid(workgroups, self.max_groups);
         pass.dispatch_workgroups(x, y, 1);
+    }
+
+    pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {
+        &self.pipeline
+    }
+
+    pub(super) fn max_groups(&self) -> u32 {
+        self.max_groups
     }
 }
 
@@ -188,10 +232,10 @@ pub(crate) fn grid(workgroups: u32, max: u32) -> (u32, u32) {
     (workgroups.div_ceil(rows), rows)
 }
 
-/// The buffers that a program declares, each with its place.
-fn variables(program: &Program) -> Vec<Variable> {
+/// The buffers that an entry point uses, itself or through the functions that it calls, each with its place.
+fn variables(program: &Program, entry: &str) -> Vec<Variable> {
     let mut variables = Vec::new();
-    for (_, variable) in program.module().global_variables.iter() {
+    for variable in program.used(entry) {
         let Some(at) = &variable.binding else { continue };
         let kind = match variable.space {
             naga::AddressSpace::Uniform => wgpu::BufferBindingType::Uniform,
@@ -210,7 +254,7 @@ fn variables(program: &Program) -> Vec<Variable> {
     variables
 }
 
-/// One layout per group, from the declarations themselves: an entry that a kernel does not use costs nothing.
+/// One layout per group.
 fn layouts(device: &wgpu::Device, name: &str, variables: &[Variable]) -> Vec<wgpu::BindGroupLayout> {
     let mut groups: BTreeMap<usize, Vec<wgpu::BindGroupLayoutEntry>> = BTreeMap::new();
     for variable in variables {

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 /// A named piece of WGSL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     name: Cow<'static, str>,
     text: Cow<'static, str>,
@@ -113,10 +113,11 @@ pub struct Program {
     lines: Vec<Origin>,
     features: wgpu::Features,
     module: naga::Module,
+    /// By entry point, in the module's order: the module-scope variables that it uses.
+    used: Vec<Vec<naga::Handle<naga::GlobalVariable>>>,
 }
 
-/// A program with values for its `override`s. A room lists those that it may link in a hidden function `kernels`, for the test
-/// that translates them all.
+/// For modules that have no [`Recipe`](super::Recipe)s yet.
 #[doc(hidden)]
 pub type Variant = (Program, Vec<(&'static str, f64)>);
 
@@ -131,8 +132,8 @@ impl Program {
             joined.add(source)?;
         }
         let Joined { text, files, lines, features, .. } = joined;
-        let mut program =
-            Self { name: name.to_owned(), text, files, lines, features, module: naga::Module::default() };
+        let (module, used) = (naga::Module::default(), Vec::new());
+        let mut program = Self { name: name.to_owned(), text, files, lines, features, module, used };
         program.module = naga::front::wgsl::parse_str(&program.text).map_err(|error| {
             let labels: Vec<_> = error.labels().map(|(span, text)| (span, text.to_owned())).collect();
             program.report(error.message().to_owned(), &labels, error.notes())
@@ -140,7 +141,8 @@ impl Program {
         let mut capabilities = Capabilities::default();
         capabilities.set(Capabilities::SHADER_INT64, features.contains(wgpu::Features::SHADER_INT64));
         capabilities.set(Capabilities::SUBGROUP, features.contains(wgpu::Features::SUBGROUP));
-        Validator::new(ValidationFlags::all(), capabilities).validate(&program.module).map_err(|error| {
+        let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+        let info = validator.validate(&program.module).map_err(|error| {
             let mut message = error.as_inner().to_string();
             let mut cause = std::error::Error::source(error.as_inner());
             while let Some(inner) = cause {
@@ -150,6 +152,14 @@ impl Program {
             let labels: Vec<_> = error.spans().map(|(span, text)| (*span, text.clone())).collect();
             program.report(message, &labels, std::iter::empty())
         })?;
+        let entries = 0..program.module.entry_points.len();
+        program.used = entries
+            .map(|entry| {
+                let uses = info.get_entry_point(entry);
+                let globals = program.module.global_variables.iter().map(|(handle, _)| handle);
+                globals.filter(|&handle| !uses[handle].is_empty()).collect()
+            })
+            .collect();
         Ok(program)
     }
 
@@ -178,6 +188,14 @@ impl Program {
     /// The module as naga understood it, for reflection and translation.
     pub fn module(&self) -> &naga::Module {
         &self.module
+    }
+
+    /// The module-scope variables that an entry point uses, itself or through the functions that it calls; none if there is no
+    /// such entry point.
+    pub fn used(&self, entry: &str) -> impl Iterator<Item = &naga::GlobalVariable> {
+        let number = self.module.entry_points.iter().position(|point| point.name == entry);
+        let handles = number.map_or(&[][..], |number| &self.used[number]);
+        handles.iter().map(|&handle| &self.module.global_variables[handle])
     }
 
     /// The file and line that a line of the joined text (from 1) came from.

@@ -10,6 +10,8 @@ mod kernel;
 mod layout;
 mod link;
 mod pace;
+mod plan;
+mod recipe;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
@@ -21,3 +23,5 @@ pub use layout::{Field, FieldKind, StructLayout};
 pub use link::Variant;
 pub use link::{LinkError, Program, Source};
 pub use pace::{Pace, SLICE};
+pub use plan::Plan;
+pub use recipe::Recipe;

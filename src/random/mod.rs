@@ -21,10 +21,12 @@
 //! ```
 
 mod distributions;
+mod mix;
 mod philox;
 mod stream;
 
 pub use distributions::{exponential_short, exponential_unit};
+pub use mix::mix;
 pub use philox::philox4x32;
 pub use stream::Stream;
 

@@ -1,0 +1,24 @@
+// Reduction of one value per invocation over a workgroup, through workgroup memory: for every adapter.
+//
+// Functions: reduce_group.
+//
+// needs: alias Reduced, merge(Reduced, Reduced) -> Reduced (commutative and associative), override GROUP_SIZE
+
+var<workgroup> reduce_rows: array<Reduced, GROUP_SIZE>;
+
+// All values merged, the same in all invocations. Must be called by all invocations of the workgroup, `lane` being the number
+// of each; may be called again at once.
+fn reduce_group(lane: u32, mine: Reduced) -> Reduced {
+    reduce_rows[lane] = mine;
+    workgroupBarrier();
+    // At most 10 rounds: a workgroup has 1,024 invocations at the most.
+    for (var count = GROUP_SIZE; count > 1u; count = (count + 1u) / 2u) {
+        let half = (count + 1u) / 2u;
+        if lane < count / 2u {
+            reduce_rows[lane] = merge(reduce_rows[lane], reduce_rows[lane + half]);
+        }
+        workgroupBarrier();
+    }
+    // Ends with barriers on both sides, so that the rows may be written again.
+    return workgroupUniformLoad(&reduce_rows[0]);
+}

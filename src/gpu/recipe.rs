@@ -1,0 +1,108 @@
+//! Kernels before they are built, and the ones that a device has built already.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Gpu, GpuError, Kernel, LinkError, Program, Source};
+
+/// What a kernel is made from: files to link, an entry point, and values for `override`s.
+///
+/// Building it costs a compilation, once for each device: a device keeps what it has built, so a second simulation of the same
+/// model starts in no time.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Recipe {
+    name: String,
+    entry: &'static str,
+    sources: Vec<Source>,
+    /// The bits of an `f64`, which can be compared and hashed.
+    constants: Vec<(&'static str, u64)>,
+}
+
+impl Recipe {
+    /// Entry point `entry` of `sources` with all that they import; `name` is what error messages call it.
+    pub fn new(name: impl Into<String>, entry: &'static str, sources: impl Into<Vec<Source>>) -> Self {
+        Self { name: name.into(), entry, sources: sources.into(), constants: Vec::new() }
+    }
+
+    /// The same with values for WGSL `override`s.
+    #[must_use]
+    pub fn with(mut self, constants: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        self.constants.extend(constants.into_iter().map(|(name, value)| (name, value.to_bits())));
+        self
+    }
+
+    /// The entry point.
+    pub fn entry(&self) -> &'static str {
+        self.entry
+    }
+
+    /// The values of `override`s.
+    pub fn constants(&self) -> Vec<(&'static str, f64)> {
+        self.constants.iter().map(|&(name, bits)| (name, f64::from_bits(bits))).collect()
+    }
+
+    /// Joins and checks the files.
+    ///
+    /// # Errors
+    /// [`LinkError`], with file and line of the piece that is at fault.
+    pub fn link(&self) -> Result<Program, LinkError> {
+        Program::link(&self.name, &self.sources)
+    }
+
+    #[doc(hidden)]
+    pub fn variant(&self) -> Result<super::Variant, GpuError> {
+        Ok((self.link()?, self.constants()))
+    }
+
+    /// The kernel with run-time checks: for WGSL of a user's.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`], and [`GpuError::Link`].
+    pub fn kernel(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
+        gpu.built().get(self, gpu, true, |program| Kernel::new(gpu, program, self.entry, &self.constants()))
+    }
+
+    /// The kernel without run-time checks (unless the device is [`Gpu::checked`]).
+    ///
+    /// # Safety
+    /// As [`Kernel::trusted`].
+    ///
+    /// # Errors
+    /// As [`Recipe::kernel`].
+    pub unsafe fn trusted(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
+        gpu.built().get(self, gpu, !gpu.trusting(), |program| {
+            // SAFETY: the caller vouches for the kernel.
+            unsafe { Kernel::trusted(gpu, program, self.entry, &self.constants()) }
+        })
+    }
+}
+
+/// The kernels that a device has built.
+#[derive(Debug, Default)]
+pub(super) struct Built {
+    kernels: Mutex<HashMap<Key, Kernel>>,
+}
+
+/// A recipe, the features that kernels may use, and whether they are checked.
+type Key = (Recipe, wgpu::Features, bool);
+
+impl Built {
+    fn get(
+        &self,
+        recipe: &Recipe,
+        gpu: &Gpu,
+        checked: bool,
+        build: impl FnOnce(&Program) -> Result<Kernel, GpuError>,
+    ) -> Result<Kernel, GpuError> {
+        let key = (recipe.clone(), gpu.features(), checked);
+        let kernels = || self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels().get(&key) {
+            return Ok(kernel.clone());
+        }
+        // Not under the lock: a compilation is long, and another thread may want another kernel. Two that want the
+        // same one both build it.
+        let kernel = build(&recipe.link()?)?;
+        kernels().insert(key, kernel.clone());
+        Ok(kernel)
+    }
+}
