@@ -52,9 +52,9 @@ struct Args {
     /// Names the random streams of the run.
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// Threads per workgroup: a power of two. It changes the speed only.
-    #[arg(long)]
-    workgroup: Option<u32>,
+    /// Invocations per workgroup: a power of two. It changes the speed only.
+    #[arg(long, alias = "workgroup")]
+    group_size: Option<u32>,
     #[command(flatten)]
     place: shared::Where,
     /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
@@ -91,7 +91,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "auto" => None,
         name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
     };
-    let options = Options { seed: args.seed, queue, workgroup: args.workgroup };
+    let options = Options { seed: args.seed, queue, group_size: args.group_size };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
         return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());
@@ -196,8 +196,9 @@ fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
         return error.into();
     }
     let fits = |population: u32| {
-        Phold::new(args.lps, population, args.rate, args.lookahead, Resolution::default())
-            .is_ok_and(|model| model.capacity().largest_buffer(args.lps) <= gpu.max_buffer_bytes())
+        Phold::new(args.lps, population, args.rate, args.lookahead, Resolution::default()).is_ok_and(
+            |model| QueueDesign::ALL.iter().all(|&queue| model.capacity().fits(gpu, args.lps, queue)),
+        )
     };
     let (mut low, mut high) = (0, args.population);
     while high - low > 1 {

@@ -6,7 +6,10 @@ use common::gpu;
 use common::models::Ring;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuModel, CpuSimulation, Fingerprint, Options, Simulation, Stop, Until};
+use eventhorizon::pdes::{
+    Capacity, CpuModel, CpuSimulation, FaultKind, Fingerprint, Options, Simulation, SimulationError, Stop,
+    Until,
+};
 use eventhorizon::queue::{QueueDesign, Traverse};
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
@@ -43,8 +46,8 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
     let gpu = gpu();
     let model = phold(200, 8, 0.1);
     for queue in QueueDesign::ALL {
-        for workgroup in [1, 8, 64, 256] {
-            let options = Options { seed: 42, queue: Some(queue), workgroup: Some(workgroup) };
+        for group_size in [1, 8, 64, 256] {
+            let options = Options { seed: 42, queue: Some(queue), group_size: Some(group_size) };
             same(&gpu, &model, options, &[until(100.0)]);
         }
     }
@@ -54,7 +57,7 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
 fn lp_counts_around_the_workgroup_size() {
     let gpu = gpu();
     for lps in [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129] {
-        let options = Options { seed: lps.into(), workgroup: Some(32), ..Options::default() };
+        let options = Options { seed: lps.into(), group_size: Some(32), ..Options::default() };
         same(&gpu, &phold(lps, 3, 0.1), options, &[until(60.0)]);
     }
 }
@@ -136,7 +139,7 @@ fn many_workgroups_take_the_second_reduction_and_the_second_dimension() {
     for workgroup in [1, 64] {
         let mut model = Ring::new(70_000, 4);
         model.stride = 97;
-        let options = Options { workgroup: Some(workgroup), ..Options::default() };
+        let options = Options { group_size: Some(workgroup), ..Options::default() };
         same(&gpu, &model, options, &[Until::time(Ticks::new(23)), Until::EMPTY]);
     }
 }
@@ -147,10 +150,72 @@ fn a_window_of_more_than_one_dispatch() {
     let mut model = Ring::new((1 << 20) + 5, 3);
     model.stride = 1009;
     let queue = Some(QueueDesign::CbSeq(Traverse::BackToFront));
-    for workgroup in [None, Some(2)] {
-        let options = Options { queue, workgroup, ..Options::default() };
+    for group_size in [None, Some(2)] {
+        let options = Options { queue, group_size, ..Options::default() };
         same(&gpu, &model, options, &[Until::time(Ticks::new(15)), Until::EMPTY]);
     }
+}
+
+#[test]
+fn memory_that_is_cut_over_several_bindings() {
+    let gpu = gpu();
+    // 64 KiB hold the queues, or mailboxes, of 64 to some hundred LPs each.
+    let small = gpu.binding_at_most(1 << 16);
+    for lps in [64, 65, 1000] {
+        let model = phold(lps, 16, 0.1);
+        for queue in QueueDesign::ALL {
+            for group_size in [8, 64] {
+                let options = Options { seed: 3, queue: Some(queue), group_size: Some(group_size) };
+                same(&small, &model, options, &[until(25.0), until(40.0), until(90.0)]);
+            }
+        }
+    }
+    // Many mailboxes in a binding, few queues; and the other way round.
+    for (queue, mailbox) in [(1000, 20), (40, 100)] {
+        let model = phold(500, 4, 0.1).with_capacity(Capacity { queue, mailbox });
+        same(&small, &model, Options::default(), &[until(70.0)]);
+    }
+}
+
+#[test]
+fn parts_of_a_run_add_up_to_the_whole() {
+    let gpu = gpu();
+    // Tokens go round in two rings, one of the LPs below 40 and one of the others.
+    let mut model = Ring::new(100, 20);
+    model.next = (0..40).map(|lp| (lp + 1) % 40).chain((40..100).map(|lp| 40 + (lp - 39) % 60)).collect();
+    let mut cpu = CpuSimulation::new(&model, 5).unwrap();
+    let end = Until::time(Ticks::new(123));
+    cpu.run(end).unwrap();
+    let parts = [0..40, 40..100].map(|lps| {
+        let options = Options { seed: 5, ..Options::default() };
+        let mut part = Simulation::of_range(&gpu, &model, lps.clone(), options).unwrap();
+        part.run(end).unwrap();
+        let lps = lps.start as usize..lps.end as usize;
+        assert_eq!(part.states().unwrap(), cpu.states()[lps.clone()]);
+        let pending = cpu.pending().into_iter().filter(|(lp, _)| lps.contains(&(*lp as usize)));
+        assert_eq!(part.pending().unwrap(), pending.collect::<Vec<_>>());
+        part.fingerprint().unwrap().0
+    });
+    assert_eq!(parts[0].wrapping_add(parts[1]), cpu.fingerprint().0);
+    // What one part sends to the other is not lost in silence.
+    model.next[99] = 0;
+    let mut part = Simulation::of_range(&gpu, &model, 40..100, Options::default()).unwrap();
+    let refused = part.run(Until::EMPTY);
+    match refused {
+        Err(SimulationError::Fault(fault)) => {
+            assert_eq!((fault.kind, fault.lp), (FaultKind::Destination, 99));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_run_that_ends_after_each_window_goes_on_as_if_it_had_not() {
+    let gpu = gpu();
+    let model = phold(60, 4, 0.1);
+    let ends: Vec<_> = (1..40).map(|window| Until::time(Ticks::new(window * (7 << 20)))).collect();
+    let whole = same(&gpu, &model, Options::default(), &[ends[ends.len() - 1]]);
+    assert_eq!(same(&gpu, &model, Options::default(), &ends), whole);
 }
 
 #[test]
@@ -190,7 +255,7 @@ fn a_known_fingerprint_stays() {
     let mut cpu = CpuSimulation::new(&model, 42).unwrap();
     let end = cpu.run(until(200.0)).unwrap();
     assert_eq!((end.events, end.windows), (166_035, 20));
-    assert_eq!(cpu.fingerprint().to_string(), "4434d49f9560f2a6");
+    assert_eq!(cpu.fingerprint().to_string(), "a76f08100a92f1cc");
 }
 
 #[test]
@@ -203,7 +268,7 @@ fn random_models_agree() {
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, group, events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
             let queue = Some(QueueDesign::ALL[queue]);
-            let options = Options { seed, queue, workgroup: Some(1 << group) };
+            let options = Options { seed, queue, group_size: Some(1 << group) };
             same(
                 &gpu,
                 &model,

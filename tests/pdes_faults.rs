@@ -54,7 +54,7 @@ fn broken_rules_are_found_at_the_same_place_by_both_engines() {
             let expected = fault_on_cpu(&model);
             assert_eq!((expected.kind, expected.window > 0), (kind, true));
             for workgroup in [8, 64] {
-                let options = Options { workgroup: Some(workgroup), ..Options::default() };
+                let options = Options { group_size: Some(workgroup), ..Options::default() };
                 assert_eq!(
                     fault_on_gpu(&gpu, &model, options),
                     expected,
@@ -70,7 +70,7 @@ fn rules_hold_in_the_initialisation_too() {
     let gpu = gpu();
     for (rule, kind) in [(10, FaultKind::Destination), (12, FaultKind::TimeOverflow)] {
         let model = Mischief { lps: 300, rule, culprit: 0, at: 0, capacity: ROOMY };
-        let expected = Fault { kind, lp: 0, window: 0 };
+        let expected = Fault { kind, lp: 0, window: 0, needed: 0 };
         assert_eq!(fault_on_cpu(&model), expected);
         assert_eq!(fault_on_gpu(&gpu, &model, Options::default()), expected);
     }
@@ -94,7 +94,10 @@ fn a_full_mailbox_names_the_lp_that_owns_it() {
         model.capacity.mailbox = 41;
         assert_eq!(run(&model, queue).unwrap(), cpu.fingerprint(), "exactly full is not too full");
         model.capacity.mailbox = 40;
-        assert_eq!(fault(run(&model, queue)), Fault { kind: FaultKind::MailboxFull, lp: 3, window: 1 });
+        assert_eq!(
+            fault(run(&model, queue)),
+            Fault { kind: FaultKind::MailboxFull, lp: 3, window: 1, needed: 41 }
+        );
     }
 }
 
@@ -105,7 +108,7 @@ fn a_full_queue_names_the_lp_that_owns_it() {
         let model =
             Mischief { lps: 10, rule: 4, culprit: 9, at: 0, capacity: Capacity { queue: 6, mailbox: 4 } };
         let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..Options::default() });
-        assert_eq!((found.kind, found.lp), (FaultKind::QueueFull, 4));
+        assert_eq!((found.kind, found.lp, found.needed), (FaultKind::QueueFull, 4, 7));
         assert!(found.window > 3, "{found}: the queue filled by one event for each window");
     }
 }
@@ -115,7 +118,7 @@ fn a_population_that_overflows_its_queue_at_the_start_is_a_fault() {
     let gpu = gpu();
     let model = Mischief { lps: 100, rule: 11, culprit: 0, at: 0, capacity: ROOMY };
     let found = fault_on_gpu(&gpu, &model, Options::default());
-    assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 2, window: 0 });
+    assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 2, window: 0, needed: 101 });
 
     let tight = Phold::new(1000, 16, 0.1, 10.0, Resolution::default())
         .unwrap()
@@ -151,9 +154,9 @@ fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
 
 #[test]
 fn a_fault_says_what_where_and_what_to_do() {
-    let fault = Fault { kind: FaultKind::MailboxFull, lp: 7, window: 12 };
+    let fault = Fault { kind: FaultKind::MailboxFull, lp: 7, window: 12, needed: 99 };
     let text = fault.to_string();
-    for part in ["mailbox", "LP 7", "window 12", "Capacity::mailbox"] {
+    for part in ["mailbox", "LP 7", "window 12", "99 events", "Capacity::mailbox"] {
         assert!(text.contains(part), "{text}");
     }
     assert!(Fault { window: 0, ..fault }.to_string().contains("initialisation"));
@@ -231,9 +234,9 @@ fn impossible_models_are_refused_before_they_run() {
 #[test]
 fn impossible_workgroups_are_refused() {
     for threads in [0, 3, 100, 1 << 20] {
-        let options = Options { workgroup: Some(threads), ..Options::default() };
+        let options = Options { group_size: Some(threads), ..Options::default() };
         let refused = Simulation::new(&gpu(), &Ring::new(10, 3), options);
-        assert!(matches!(refused, Err(SimulationError::Workgroup { .. })), "{threads}: {refused:?}");
+        assert!(matches!(refused, Err(SimulationError::GroupSize { .. })), "{threads}: {refused:?}");
     }
 }
 
@@ -288,7 +291,7 @@ fn a_fault_that_the_host_has_not_seen_is_no_result() {
     let mut encoder = gpu.encoder("the application's");
     simulation.record(&mut encoder, 4);
     gpu.submit(encoder).unwrap();
-    let expected = Fault { kind: FaultKind::MailboxFull, lp: 3, window: 1 };
+    let expected = Fault { kind: FaultKind::MailboxFull, lp: 3, window: 1, needed: 41 };
     assert_eq!(fault(simulation.states()), expected);
     assert_eq!(fault(simulation.pending()), expected);
     assert_eq!(fault(simulation.fingerprint()), expected);

@@ -21,7 +21,7 @@ use wgpu::Features;
 static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     let phold = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
     [
-        pdes::kernels(&phold).unwrap(),
+        pdes::kernels(&phold).iter().map(|recipe| recipe.variant().unwrap()).collect(),
         primitives::kernels().unwrap(),
         matching::kernels().unwrap(),
         replication::kernels(&Pi).unwrap(),

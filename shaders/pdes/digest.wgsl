@@ -1,59 +1,59 @@
-// The fingerprint of final states and pending events (one thread per LP), added to that of the executed events.
+// The fingerprint of final states and pending events (one invocation per LP), added to that of the executed events. Runs between
+// calls, when it is half 0 that counts.
 //
 //   state_rows   the states as words, run.state_words per LP, whatever struct the model made of them
 //   digests      one 64-bit sum per workgroup, over its LPs
 //
 // import: pdes/engine.wgsl
 // import: pdes/fingerprint.wgsl
+// import: gpu/reduce.wgsl
 //
 // needs: a queue
 
-override GROUP: u32 = 64u;   // threads of a workgroup
+@group(0) @binding(6) var<storage, read> state_rows: array<u32>;
+@group(0) @binding(7) var<storage, read_write> digests: array<vec2<u32>>;
 
-@group(0) @binding(7) var<storage, read> state_rows: array<u32>;
-@group(0) @binding(8) var<storage, read_write> digests: array<vec2<u32>>;
+alias Reduced = vec2<u32>;
 
-var<workgroup> digest_rows: array<vec2<u32>, GROUP>;
+fn merge(a: Reduced, b: Reduced) -> Reduced {
+    return wide_add(a, b);
+}
 
-fn digest_lp(lp: u32) -> vec2<u32> {
-    var sum = lps[run.lps + lp].zw;
-    var state = digest_start(DIGEST_STATE, lp);
+fn digest_lp(row: u32) -> vec2<u32> {
+    let name = name_of(row);
+    var sum = lps[run.rows + row].zw;
+    var state = mix_word(mix_start(DIGEST_STATE), name);
     // Bounds: the words of a state, then what the queue and the mailbox hold.
     for (var i = 0u; i < run.state_words; i += 1u) {
-        state = digest_word(state, state_rows[lp * run.state_words + i]);
+        state = mix_word(state, state_rows[row * run.state_words + i]);
     }
-    sum = digest_add(sum, digest_end(state));
-    queue_open(lp, lps[lp].zw);
+    sum = wide_add(sum, mix_end(state));
+    queue_open(row - part.queue_first, lps[row].zw);
     for (var i = 0u; i < queue_size(); i += 1u) {
-        sum = digest_add(sum, digest_event(DIGEST_PENDING, lp, queue_peek(i)));
+        sum = wide_add(sum, digest_event(DIGEST_PENDING, name, queue_peek(i)));
     }
-    let mailbox = mail_half() * run.lps + lp;
-    let mails = min(atomicLoad(&mail_counts[mailbox]), run.mail_capacity);
+    let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
+    let first = (row - part.inbox_first) * run.mail_capacity;
     for (var i = 0u; i < mails; i += 1u) {
-        sum = digest_add(sum, digest_event(DIGEST_PENDING, lp, mail_events[mailbox * run.mail_capacity + i]));
+        sum = wide_add(sum, digest_event(DIGEST_PENDING, name, inbox[first + i]));
     }
     return sum;
 }
 
-@compute @workgroup_size(GROUP)
+@compute @workgroup_size(GROUP_SIZE)
 fn digest(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
     let group = group_number(id);
-    let lp = group * GROUP + lane;
+    let row = row_of(group, lane);
     var mine = vec2<u32>(0u);
-    if lp < run.lps {
-        mine = digest_lp(lp);
+    if row < run.rows {
+        mine = digest_lp(row);
+        if loops_cut(run.rows) { atomicMax(&words[DIGEST_CUT], 1u + row); }
     }
-    digest_rows[lane] = mine;
-    workgroupBarrier();
+    let sum = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
-        var sum = vec2<u32>(0u);
-        for (var i = 0u; i < GROUP; i += 1u) {
-            sum = digest_add(sum, digest_rows[i]);
-        }
         digests[group] = sum;
     }
-    if loops_cut(run.lps) { atomicMax(&control[DIGEST_CUT], 1u + min(lp, run.lps - 1u)); }
 }

@@ -1,19 +1,24 @@
-// What all kernels of the conservative engine share: the buffers, the control block, failures.
+// What all kernels of the conservative engine share: the memory, the names of LPs, failures.
 //
-// Buffers (one LP is one row; a time is vec2<u32>(lo, hi) in ticks; an event is vec4<u32>(time, payload)):
-//   run           the constants of a run, the parity of the dispatch and its first workgroup. Dispatches alternate
-//                 between two halves of `control` and `partials`, because what one window writes the next one
-//                 reads; so a window may also be cut into several dispatches, each of some workgroups
-//   control       2 halves of CONTROL_WORDS: see below
-//   partials      2 x run.groups, then 1 for the second reduction: (earliest time (2), events executed, unused)
-//   queue_events  lps x queue_stride events: the pending event sets
-//   lps           2 x lps: first (time of the first pending event (2), queue meta words (2)),
-//                 then (events executed (2), fingerprint of them (2))
-//   mail_events   2 x lps x mail_capacity events: what was sent in the last window and is sent in this one. The halves
-//                 alternate with the windows done, not with dispatches: one that finds the run at its end is no window
-//   mail_counts   2 x lps: how many lie in each mailbox
+// An LP has a *row*, its place in this memory (0 .. run.rows - 1); a *name*, which keys its streams, its part of the fingerprint
+// and its failures; and an *address*, what models call it when they send to it. Today the address is the name, and names count
+// from run.first_lp, so that a run can be cut into parts that hold some of the LPs each.
+//
+// A time is vec2<u32>(low, high) in ticks, an event vec4<u32>(time, payload), and R is run.rows:
+//
+//   run      what is the same in all dispatches of a run
+//   part     which workgroups and which part of the memory this dispatch serves, and its parity. A window is one dispatch, or
+//            several where the memory takes several bindings. Dispatches of a window never wait for each other, so what one
+//            window writes the next one reads: `words`, the partials and the mailboxes have two halves that alternate
+//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on 2 x R: the mails in each mailbox
+//   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
+//            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
+//   queue_events   run.queue_stride events for each row from part.queue_first on
+//   inbox    run.mail_capacity events for each row from part.inbox_first on: what the last window sent. The mailboxes that this
+//            window fills are other buffers (pdes/mail_one.wgsl, pdes/mail_many.wgsl)
 //
 // import: gpu/loops.wgsl
+// import: gpu/wide.wgsl
 // import: time/ticks.wgsl
 
 struct Run {
@@ -21,38 +26,53 @@ struct Run {
     lookahead: vec2<u32>,
     until: vec2<u32>,
     event_limit: vec2<u32>,
-    lps: u32,
-    queue_capacity: u32,
-    mail_capacity: u32,
+    first_lp: u32,
+    rows: u32,
+    total: u32,
     groups: u32,
-    parity: u32,
-    partials_first: u32,
-    partials_count: u32,
-    first_group: u32,
-    state_words: u32,
+    queue_capacity: u32,
     queue_stride: u32,
+    mail_capacity: u32,
+    state_words: u32,
 }
 
-@group(0) @binding(0) var<uniform> run: Run;
-@group(0) @binding(1) var<storage, read_write> control: array<atomic<u32>>;
-@group(0) @binding(2) var<storage, read_write> partials: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read_write> queue_events: array<vec4<u32>>;
-@group(0) @binding(4) var<storage, read_write> lps: array<vec4<u32>>;
-@group(0) @binding(5) var<storage, read_write> mail_events: array<vec4<u32>>;
-@group(0) @binding(6) var<storage, read_write> mail_counts: array<atomic<u32>>;
+struct Part {
+    parity: u32,
+    first_group: u32,
+    queue_first: u32,
+    queue_rows: u32,
+    inbox_first: u32,
+    partials_first: u32,
+    partials_count: u32,
+    unused: u32,
+}
 
-// Words of a half of `control`. All but FAILURE are written by one thread.
-const CONTROL_WORDS = 8u;
+override GROUP_SIZE: u32 = 64u;
+
+@group(0) @binding(0) var<uniform> run: Run;
+@group(0) @binding(1) var<uniform> part: Part;
+@group(0) @binding(2) var<storage, read_write> words: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read_write> lps: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read_write> queue_events: array<vec4<u32>>;
+@group(0) @binding(5) var<storage, read> inbox: array<vec4<u32>>;
+
+// Words of a half of control. All but FAILURE are written by one invocation.
+const HALF_WORDS = 8u;
 const WINDOWS = 0u;   // windows done (2 words)
 const EVENTS = 2u;    // events executed in all windows but the last (2 words)
 const NOW = 4u;       // the time up to which all is done (2 words)
 const STOPPED = 6u;   // 1 once the run has reached its end
-const FAILURE = 7u;   // the first failure: the smallest of lp * 8 + kind, or NO_FAILURE
+const FAILURE = 7u;   // the first failure: the smallest of row * 16 + kind, or NO_FAILURE
 
+// Words that both halves share: the most room that was asked for where there was too little, and 1 + a row whose digest was
+// cut by the driver, or 0. The latter ends no run.
+const QUEUE_NEEDED = 16u;
+const MAIL_NEEDED = 17u;
+const DIGEST_CUT = 18u;
+const COUNTS = 32u;
+
+// Kinds of failures, as in src/pdes/error.rs.
 const NO_FAILURE = 0xffffffffu;
-
-// Behind the halves of `control`: 1 + an LP whose digest was cut, or 0. That ends no run.
-const DIGEST_CUT = 16u;
 const QUEUE_FULL = 1u;
 const MAILBOX_FULL = 2u;
 const LOOKAHEAD = 3u;
@@ -60,11 +80,22 @@ const DESTINATION = 4u;
 const TIME_OVERFLOW = 5u;
 const LOOPS_CUT = 6u;
 
-const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
-
-// The number of a workgroup among all of a window.
+// The number of a workgroup among all of a window, and the row that an invocation serves.
 fn group_number(id: vec3<u32>) -> u32 {
-    return run.first_group + id.x;
+    return part.first_group + id.x;
+}
+
+fn row_of(group: u32, lane: u32) -> u32 {
+    return group * GROUP_SIZE + lane;
+}
+
+fn name_of(row: u32) -> u32 {
+    return run.first_lp + row;
+}
+
+// The row of an address; not below run.rows where the LP is not of this part of the run.
+fn row_at(address: u32) -> u32 {
+    return address - run.first_lp;
 }
 
 fn queue_capacity() -> u32 {
@@ -75,18 +106,19 @@ fn queue_stride() -> u32 {
     return run.queue_stride;
 }
 
-// The half of the mailboxes that the window after those done empties; it fills the other.
-fn mail_half() -> u32 {
-    return atomicLoad(&control[run.parity * CONTROL_WORDS + WINDOWS]) & 1u;
+// Where the mails of a row are counted: those that window `parity` finds, of which the other one writes.
+fn mail_count(parity: u32, row: u32) -> u32 {
+    return COUNTS + parity * run.rows + row;
 }
 
-// Records a failure of this dispatch. The rest of the dispatch goes on, so that the smallest of its failures is
-// found whatever the order of threads; later dispatches do nothing.
-fn fail(half: u32, lp: u32, kind: u32) {
-    atomicMin(&control[half * CONTROL_WORDS + FAILURE], lp * 8u + kind);
+// Records a failure of this dispatch, in the half that the next one reads. The rest of the dispatch goes on, so that the
+// smallest of its failures is found whatever the order of invocations; later dispatches do nothing.
+fn fail(row: u32, kind: u32) {
+    atomicMin(&words[(1u - part.parity) * HALF_WORDS + FAILURE], row * 16u + kind);
 }
 
-// The earlier time and the sum of the counts.
-fn merge(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, 0u);
+// fail, where `needed` events had to have room.
+fn fail_room(row: u32, kind: u32, place: u32, needed: u32) {
+    atomicMax(&words[place], needed);
+    fail(row, kind);
 }

@@ -5,11 +5,11 @@
 // import: random/distributions.wgsl
 // import: pdes/engine.wgsl
 //
-// needs: State, init, handle (the model), schedule (pdes/init.wgsl or pdes/window.wgsl), mul_wide
+// needs: State, init, handle (the model), schedule (pdes/deliver_*.wgsl), mul_wide
 
-@group(0) @binding(7) var<storage, read_write> states: array<State>;
+@group(0) @binding(6) var<storage, read_write> states: array<State>;
 
-// An event as `handle` gets it: its time in ticks (lo, hi) and two words of the model's own.
+// An event as `handle` gets it: its time in ticks (low, high) and two words of the model's own.
 struct Event {
     time: vec2<u32>,
     payload: vec2<u32>,
@@ -17,7 +17,7 @@ struct Event {
 
 // How many LPs there are. Destinations are 0 .. lp_count() - 1.
 fn lp_count() -> u32 {
-    return run.lps;
+    return run.total;
 }
 
 // The lookahead in ticks: the least time from an event to one that it schedules.

@@ -4,6 +4,8 @@
 // "never happens" and not as an early event. The Rust twin is `time::Ticks`.
 //
 // Functions: time_add, time_less, time_min.
+//
+// import: gpu/wide.wgsl
 
 const TIME_ZERO = vec2<u32>(0u, 0u);
 const TIME_NEVER = vec2<u32>(0xffffffffu, 0xffffffffu);
@@ -17,7 +19,7 @@ fn time_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 }
 
 fn time_less(a: vec2<u32>, b: vec2<u32>) -> bool {
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return wide_less(a, b);
 }
 
 fn time_min(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {

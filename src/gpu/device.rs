@@ -25,6 +25,9 @@ pub struct Gpu {
     trusting: bool,
 }
 
+/// Storage buffers that a kernel is given at the most: the engine's largest window takes 30.
+const MOST_BINDINGS: u32 = 32;
+
 /// Features that make kernels faster and are used where the adapter has them.
 const WANTED: wgpu::Features = wgpu::Features::SHADER_INT64.union(wgpu::Features::SUBGROUP);
 
@@ -54,12 +57,15 @@ impl Gpu {
         let adapter = choose(&instance, backends).await?;
         let info = adapter.get_info();
         let offered = adapter.limits();
-        // WebGPU's defaults are what the kernels are written for; only the size of buffers follows the adapter,
-        // because the size of a simulation does. An adapter below a default is asked for what it has: kernels
-        // check the limits that they need.
+        // WebGPU's defaults are what the kernels are written for; only the size of buffers and the number of bindings
+        // follow the adapter, because the size of a simulation does. An adapter below a default is asked for what it
+        // has: kernels check the limits that they need.
         let required = wgpu::Limits {
             max_buffer_size: offered.max_buffer_size,
             max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+            max_storage_buffers_per_shader_stage: offered
+                .max_storage_buffers_per_shader_stage
+                .min(MOST_BINDINGS),
             ..wgpu::Limits::default().or_worse_values_from(&offered)
         };
         let (device, queue) = adapter
@@ -112,6 +118,14 @@ impl Gpu {
     #[must_use]
     pub fn without(&self, features: wgpu::Features) -> Self {
         Self { features: self.features - features, ..self.clone() }
+    }
+
+    /// The same device as if it bound at most so many bytes at once: for tests of what is cut over several bindings.
+    #[must_use]
+    pub fn binding_at_most(&self, bytes: u64) -> Self {
+        let mut less = self.clone();
+        less.limits.max_storage_buffer_binding_size = bytes.min(self.limits.max_storage_buffer_binding_size);
+        less
     }
 
     /// The device.

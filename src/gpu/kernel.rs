@@ -206,17 +206,6 @@ impl Kernel {
         pass.dispatch_workgroups(x, y, 1);
     }
 
-    pub(crate) fn dispatch_again(
-        &self,
-        pass: &mut wgpu::ComputePass<'_>,
-        bindings: &Bindings,
-        workgroups: u32,
-    ) {
-        bindings.set(pass);
-        let (x, y) = grid(workgroups, self.max_groups);
-        pass.dispatch_workgroups(x, y, 1);
-    }
-
     pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {
         &self.pipeline
     }

@@ -37,20 +37,31 @@ pub struct StructLayout {
     pub fields: Vec<Field>,
     /// Its size in bytes, padding included.
     pub bytes: u32,
-    /// Whether a field has padding within: an array of `vec3`, say, or a struct.
-    padded: bool,
+    /// The first field that has padding within: an array of `vec3`, say, or a struct.
+    padded: Option<String>,
 }
 
 impl StructLayout {
-    /// Whether every byte belongs to a field: only then do the struct's bytes mean the same on both sides.
+    /// Whether every byte belongs to a field.
     pub fn is_dense(&self) -> bool {
+        self.padding().is_none()
+    }
+
+    /// Where the first bytes lie that belong to no field, in words, if there are any: only without them the struct's bytes
+    /// mean the same on both sides.
+    pub fn padding(&self) -> Option<String> {
         let mut next = 0;
-        self.fields.iter().all(|field| {
-            let follows = field.offset == next;
+        for field in &self.fields {
+            if field.offset != next {
+                return Some(format!("{} bytes before `{}`", field.offset - next, field.name));
+            }
+            if self.padded.as_ref() == Some(&field.name) {
+                return Some(format!("bytes within `{}`", field.name));
+            }
             next = field.offset + field.bytes;
-            follows
-        }) && next == self.bytes
-            && !self.padded
+        }
+        let last = self.fields.last().map_or("", |field| &field.name);
+        (next != self.bytes).then(|| format!("{} bytes after `{last}`", self.bytes - next))
     }
 }
 
@@ -73,7 +84,10 @@ impl Program {
                             }
                         })
                         .collect(),
-                    padded: members.iter().any(|member| !dense(module, member.ty)),
+                    padded: members
+                        .iter()
+                        .find(|member| !dense(module, member.ty))
+                        .map(|member| member.name.clone().unwrap_or_default()),
                     bytes: *span,
                 })
             }
@@ -135,7 +149,7 @@ mod tests {
             ]
         );
         assert_eq!(layout.bytes, 32);
-        assert!(!layout.is_dense());
+        assert_eq!(layout.padding().unwrap(), "4 bytes before `e`");
         assert_eq!(program.layout("T"), None);
     }
 
@@ -147,8 +161,11 @@ mod tests {
             struct Nested { a: Inner }
             struct Columns { a: mat2x3<f32> }";
         let program = Program::link("t", &[Source::new("s.wgsl", text)]).unwrap();
-        let dense = |name| program.layout(name).unwrap().is_dense();
-        assert!(dense("Fine"));
-        assert!(!dense("Rows") && !dense("Nested") && !dense("Columns") && !dense("Inner"));
+        let padding = |name| program.layout(name).unwrap().padding();
+        assert_eq!(padding("Fine"), None);
+        assert_eq!(padding("Inner").unwrap(), "4 bytes after `v`");
+        for name in ["Rows", "Nested", "Columns"] {
+            assert_eq!(padding(name).unwrap(), "bytes within `a`", "{name}");
+        }
     }
 }

@@ -31,6 +31,13 @@ impl Recipe {
         self
     }
 
+    /// The same with a further file.
+    #[must_use]
+    pub fn and(mut self, source: Source) -> Self {
+        self.sources.push(source);
+        self
+    }
+
     /// The entry point.
     pub fn entry(&self) -> &'static str {
         self.entry

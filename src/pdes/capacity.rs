@@ -2,9 +2,10 @@
 
 use statrs::distribution::{DiscreteCDF, Poisson};
 
+use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
 
-use super::Event;
+use super::memory::{Cut, group_size_at_most};
 
 /// Room for events, per LP. An event takes 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +31,9 @@ impl Capacity {
         Self { queue: bound(held, Self::TAIL), mailbox: bound(sent, Self::TAIL) }
     }
 
-    /// Bytes of the largest buffer that `lps` LPs take, whatever the queue design: a device must be able to bind it.
-    pub fn largest_buffer(&self, lps: u32) -> u64 {
-        let queues = QueueDesign::ALL.map(|design| design.stride(self.queue)).into_iter().max().unwrap_or(0);
-        let row = size_of::<Event>() as u64 * u64::from(lps);
-        row.saturating_mul(queues.max(2 * u64::from(self.mailbox)))
+    /// Whether the bindings of a device hold this for each of `lps` LPs, in a queue design (whatever the device's memory holds).
+    pub fn fits(self, gpu: &Gpu, lps: u32, queue: QueueDesign) -> bool {
+        Cut::new(gpu, lps, group_size_at_most(gpu, 256), queue, self).is_ok()
     }
 }
 
@@ -97,7 +96,6 @@ mod tests {
         for mean in [f64::NAN, f64::INFINITY] {
             let capacity = Capacity::poisson(mean, mean);
             assert_eq!(capacity, Capacity { queue: u32::MAX, mailbox: u32::MAX });
-            assert_eq!(capacity.largest_buffer(u32::MAX), u64::MAX);
         }
     }
 }

@@ -137,7 +137,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 self.pending.push(Reverse((event, destination)));
                 continue;
             };
-            let fault = Fault { kind, lp, window: self.windows };
+            let fault = Fault { kind, lp, window: self.windows, needed: 0 };
             if self.fault.is_none_or(|first| (lp, kind as u8) < (first.lp, first.kind as u8)) {
                 self.fault = Some(fault);
             }

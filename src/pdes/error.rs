@@ -3,7 +3,7 @@
 use crate::gpu::GpuError;
 use crate::time::Ticks;
 
-/// An error of the `pdes` room.
+/// An error of the `pdes` module.
 ///
 /// [`Fault`]s end the run for good: events of the window that failed are lost, and every later call returns the same
 /// error. After an error of the device within a run, make a new simulation. The others refuse one before it starts.
@@ -35,11 +35,11 @@ pub enum SimulationError {
     },
     /// A workgroup size that no kernel can have.
     #[error(
-        "a workgroup of {threads} threads is impossible: it must be a power of two, and at most {max} on this device"
+        "a workgroup of {group_size} invocations is impossible: it must be a power of two, and at most {max} on this device"
     )]
-    Workgroup {
-        /// The threads asked for.
-        threads: u32,
+    GroupSize {
+        /// The invocations asked for.
+        group_size: u32,
         /// The most that the device takes.
         max: u32,
     },
@@ -52,7 +52,7 @@ pub enum SimulationError {
     /// The events do not fit the device.
     #[error(
         "{what} of {capacity} events for each of {lps} LPs take {needed} bytes, and this device binds at most {limit} \
-         in one buffer: at most {largest} events per LP fit. Choose a smaller population, fewer LPs, or an adapter \
+         at once: at most {largest} events per LP fit. Choose a smaller population, fewer LPs, or an adapter \
          with larger limits"
     )]
     TooLarge {
@@ -68,6 +68,14 @@ pub enum SimulationError {
         limit: u64,
         /// The largest capacity that fits.
         largest: u64,
+    },
+    /// A model's WGSL lacks what the engine calls, or declares it otherwise.
+    #[error("{file}: {problem}")]
+    Contract {
+        /// The model's WGSL file.
+        file: String,
+        /// What is missing or different.
+        problem: String,
     },
     /// A struct that Rust and WGSL do not lay out alike.
     #[error("{file}: `struct {name}` {problem}")]
@@ -97,7 +105,7 @@ pub enum SimulationError {
 
 /// A failure within a run: the first one, by window and then by LP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}, at LP {lp} in {}. The run cannot go on", Place(*window))]
+#[error("{kind}, at LP {lp} in {}{}. The run cannot go on", Place(*window), Needed(*needed))]
 pub struct Fault {
     /// What happened.
     pub kind: FaultKind,
@@ -105,6 +113,19 @@ pub struct Fault {
     pub lp: u32,
     /// The window, counted from 1; 0 is the initialisation.
     pub window: u64,
+    /// For a full queue or mailbox, the events that it would have had to hold: the most of all LPs in that window. Else 0.
+    pub needed: u32,
+}
+
+struct Needed(u32);
+
+impl std::fmt::Display for Needed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            needed => write!(f, ", which needed room for {needed} events"),
+        }
+    }
 }
 
 struct Place(u64);
@@ -144,10 +165,11 @@ pub enum FaultKind {
     )]
     TimeOverflow,
     /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535 iterations in all loops of
-    /// an LP's window together.
+    /// an LP's window together. It runs neighbouring LPs in step, so the LP that is named may be the first of those (8 on most
+    /// processors) and the loop another one's.
     #[error(
-        "the driver ended a loop early, because the LP had too much to do in one dispatch (spread events over more \
-         LPs, use the heap instead of a circular buffer, or use another adapter)"
+        "the driver ended a loop early, because the LP or one of the few beside it had too much to do in one dispatch (spread \
+         events over more LPs, use the heap instead of a circular buffer, or use another adapter)"
     )]
     LoopsCut,
 }
@@ -164,18 +186,30 @@ impl FaultKind {
     ];
 }
 
-/// LPs are numbered below this: a failure is recorded as `lp * 8 + kind` in one word.
+/// LPs are numbered below this: a failure is recorded as `row * 16 + kind` in one word.
 pub(crate) const MAX_LPS: u32 = 1 << 28;
 
 impl Fault {
-    /// The failure that a word of the control block tells of, if any.
-    pub(crate) fn decode(word: u32, window: u64) -> Result<(), SimulationError> {
+    /// The failure that a word of control tells of, if any. `needed` is the room that queues and mailboxes would have needed.
+    pub(crate) fn decode(
+        word: u32,
+        needed: [u32; 2],
+        first_lp: u32,
+        window: u64,
+    ) -> Result<(), SimulationError> {
         if word == u32::MAX {
             return Ok(());
         }
-        let kind = (word as usize % 8).checked_sub(1).and_then(|number| FaultKind::BY_NUMBER.get(number));
+        let kind = (word as usize % 16).checked_sub(1).and_then(|number| FaultKind::BY_NUMBER.get(number));
         match kind {
-            Some(&kind) => Err(Self { kind, lp: word / 8, window }.into()),
+            Some(&kind) => {
+                let needed = match kind {
+                    FaultKind::QueueFull => needed[0],
+                    FaultKind::MailboxFull => needed[1],
+                    _ => 0,
+                };
+                Err(Self { kind, lp: first_lp + word / 16, window, needed }.into())
+            }
             None => Err(SimulationError::Gpu(GpuError::Refused {
                 context: "a simulation".into(),
                 message: "its control block was not written: see the errors that the device reported".into(),

@@ -1,6 +1,7 @@
 //! The fingerprint of a run: the Rust twin of `shaders/pdes/fingerprint.wgsl`.
 
 use super::Event;
+use crate::random::mix;
 
 const EXECUTED: u32 = 1;
 const STATE: u32 = 2;
@@ -28,15 +29,8 @@ impl Fingerprint {
     }
 
     fn add(&mut self, kind: u32, lp: u32, words: &[u32]) {
-        let mut lanes = [0x9e37_79b9_u32.wrapping_add(kind), 0x7f4a_7c15_u32.wrapping_add(kind)];
-        for word in std::iter::once(&lp).chain(words) {
-            lanes[0] = (lanes[0] ^ word).wrapping_mul(0x85eb_ca6b);
-            lanes[1] = (lanes[1] ^ word).wrapping_mul(0xc2b2_ae35);
-            lanes = [lanes[0] ^ (lanes[0] >> 15), lanes[1] ^ (lanes[1] >> 13)];
-        }
-        let high = (lanes[1] ^ lanes[0]).wrapping_mul(0x27d4_eb2f);
-        let low = lanes[0] ^ (high >> 16);
-        self.0 = self.0.wrapping_add(u64::from(high) << 32 | u64::from(low));
+        let hash = mix(kind, std::iter::once(lp).chain(words.iter().copied()));
+        self.0 = self.0.wrapping_add(hash);
     }
 }
 

@@ -19,8 +19,10 @@ mod capacity;
 mod cpu;
 mod error;
 mod fingerprint;
+mod memory;
 mod model;
-mod programs;
+mod plans;
+mod recipes;
 mod simulation;
 
 pub use capacity::Capacity;
@@ -29,7 +31,7 @@ pub use error::{Fault, FaultKind, SimulationError};
 pub use fingerprint::Fingerprint;
 pub use model::{Context, CpuModel, Event, Model};
 #[doc(hidden)]
-pub use programs::kernels;
+pub use recipes::kernels;
 pub use simulation::{Options, Simulation};
 
 use crate::time::Ticks;

@@ -1,0 +1,64 @@
+// Execute: an LP takes in its mails and runs its events before a time, in order. One invocation serves one LP.
+//
+// import: pdes/model.wgsl
+// import: pdes/fingerprint.wgsl
+//
+// needs: a queue, deliver_open, deliver_from, deliver_close (pdes/deliver_*.wgsl)
+
+// Whether this invocation served an LP: a loop that the driver cut may be its own.
+var<private> execute_served: bool;
+
+// Empties the mailbox of a row, executes its events before `until`, and tells (earliest pending time, events executed).
+fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
+    let kept = lps[row];
+    let count = mail_count(part.parity, row);
+    let mails = min(atomicLoad(&words[count]), run.mail_capacity);
+    if mails == 0u && !time_less(kept.xy, until) {
+        return vec4<u32>(kept.xy, 0u, 0u);
+    }
+    execute_served = true;
+    queue_open(row - part.queue_first, kept.zw);
+    if mails > 0u {
+        // Before any is handled: which of them came first must not show.
+        if mails > run.queue_capacity - queue_size() {
+            fail_room(row, QUEUE_FULL, QUEUE_NEEDED, queue_size() + mails);
+            return IDLE;
+        }
+        atomicStore(&words[count], 0u);
+        let first = (row - part.inbox_first) * run.mail_capacity;
+        for (var i = 0u; i < mails; i += 1u) {
+            queue_push(inbox[first + i]);
+        }
+    }
+    var first = TIME_NEVER;
+    if queue_size() > 0u { first = queue_first().xy; }
+    var executed = 0u;
+    var sent = TIME_NEVER;
+    if time_less(first, until) {
+        let name = name_of(row);
+        let counts = lps[run.rows + row];
+        var number = counts.xy;
+        var digest = counts.zw;
+        var state = states[row];
+        deliver_open(row);
+        // Bound: the events held. None is added: what is scheduled goes to mailboxes.
+        for (var left = queue_size(); left > 0u; left -= 1u) {
+            let event = queue_first();
+            first = event.xy;
+            if !time_less(first, until) { break; }
+            queue_pop();
+            first = TIME_NEVER;
+            executed += 1u;
+            number = wide_add(number, vec2<u32>(1u, 0u));
+            digest = wide_add(digest, digest_event(DIGEST_EXECUTED, name, event));
+            deliver_from(event.xy);
+            stream_open(run.seed, name, number);
+            handle(name, Event(event.xy, event.zw), &state);
+        }
+        sent = deliver_close();
+        states[row] = state;
+        lps[run.rows + row] = vec4<u32>(number, digest);
+    }
+    lps[row] = vec4<u32>(first, queue_close());
+    return vec4<u32>(time_min(first, sent), executed, 0u);
+}

@@ -1,0 +1,74 @@
+// The start of a run (one invocation per LP): initial states and first events.
+//
+// start_lps    every LP's `init`. What it schedules is put unordered into the destination's queue, because no mailbox could hold
+//              a whole population, and counted as its mails. There is no lookahead to keep before the first window. Where the
+//              queues take several bindings, `init` runs once for each of them and keeps what goes there.
+// settle_lps   every LP's queue is put in order, and the reduction for the first window is prepared.
+//
+// import: pdes/model.wgsl
+// import: pdes/yawns.wgsl
+//
+// needs: a queue
+
+var<private> start_row: u32;
+
+fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
+    let row = row_at(lp);
+    if row >= run.rows {
+        fail(start_row, DESTINATION);
+        return;
+    }
+    if all(time == TIME_NEVER) {
+        fail(start_row, TIME_OVERFLOW);
+        return;
+    }
+    let queue = row - part.queue_first;
+    if queue >= part.queue_rows { return; }
+    let index = atomicAdd(&words[mail_count(0u, row)], 1u);
+    if index >= run.queue_capacity {
+        fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
+        return;
+    }
+    queue_events[queue_place(queue, index)] = vec4<u32>(time, payload);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn start_lps(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let row = row_of(group_number(id), lane);
+    if row >= run.rows { return; }
+    start_row = row;
+    stream_open(run.seed, name_of(row), vec2<u32>(0u, 0u));
+    var state: State;
+    init(name_of(row), &state);
+    states[row] = state;
+    if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn settle_lps(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = group_number(id);
+    let row = row_of(group, lane);
+    var mine = IDLE;
+    if row < run.rows {
+        let count = mail_count(0u, row);
+        queue_open(row - part.queue_first, vec2<u32>(0u, 0u));
+        queue_adopt(min(atomicLoad(&words[count]), run.queue_capacity));
+        atomicStore(&words[count], 0u);
+        if queue_size() > 0u {
+            mine = vec4<u32>(queue_first().xy, 0u, 0u);
+        }
+        lps[row] = vec4<u32>(mine.xy, queue_close());
+        lps[run.rows + row] = vec4<u32>(0u);
+        if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+    }
+    let all_lps = reduce_group(lane, mine);
+    if lane == 0u && group < run.groups {
+        lps[2u * run.rows + group] = all_lps;
+    }
+}

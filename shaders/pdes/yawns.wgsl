@@ -1,0 +1,88 @@
+// Synchronise: how far a window may go, by YAWNS (Baudis et al., section IV.A). With t the smallest pending timestamp and L the
+// lookahead, no event can appear any more before t + L.
+//
+// Every workgroup finds t itself, from the partial reductions that the last window left (beyond some workgroups
+// pdes/gather.wgsl merges them first), and leaves one for the next. What workgroups learn of each other is what the window
+// before left behind: they never wait for each other.
+//
+// A window that finds the run at its end (time, number of events, nothing pending, failure) executes nothing and carries the
+// halves over, so any number of further windows is harmless, and a later run goes on from there. Runs begin at parity 0. So
+// if it is one of parity 1 that first finds the end, it *settles* what the last window sent: takes the mails into the queues.
+//
+// Functions: synchronise, leave. The rest is theirs.
+//
+// import: pdes/engine.wgsl
+// import: gpu/reduce.wgsl
+
+// Earliest time (2 words), events executed, unused.
+alias Reduced = vec4<u32>;
+
+const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
+
+fn merge(a: Reduced, b: Reduced) -> Reduced {
+    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, 0u);
+}
+
+struct Horizon {
+    // The smallest pending timestamp, and the events executed so far.
+    now: vec2<u32>,
+    events: vec2<u32>,
+    failure: u32,
+    stopped: bool,
+    // Whether LPs are to be served: all before `until` are executed.
+    serve: bool,
+    until: vec2<u32>,
+}
+
+// To be called by all invocations of the workgroup.
+fn synchronise(lane: u32) -> Horizon {
+    var mine = IDLE;
+    for (var i = lane; i < part.partials_count; i += GROUP_SIZE) {
+        mine = merge(mine, lps[part.partials_first + i]);
+    }
+    let last = reduce_group(lane, mine);
+    let before = part.parity * HALF_WORDS;
+    var found: Horizon;
+    found.now = last.xy;
+    found.events = wide_add(
+        vec2<u32>(atomicLoad(&words[before + EVENTS]), atomicLoad(&words[before + EVENTS + 1u])),
+        vec2<u32>(last.z, 0u),
+    );
+    found.failure = atomicLoad(&words[before + FAILURE]);
+    let sound = found.failure == NO_FAILURE;
+    found.stopped = !sound || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
+        || !time_less(found.events, run.event_limit);
+    let settle = sound && part.parity == 1u && atomicLoad(&words[before + STOPPED]) == 0u;
+    found.serve = !found.stopped || settle;
+    found.until = time_min(time_add(found.now, run.lookahead), run.until);
+    if found.stopped { found.until = TIME_ZERO; }
+    return found;
+}
+
+// What the next window needs to know, from one invocation of workgroup `group`; `left` is what its LPs left.
+fn leave(group: u32, found: Horizon, left: Reduced) {
+    let next = 1u - part.parity;
+    let partials = 2u * run.rows;
+    if found.serve {
+        lps[partials + next * run.groups + group] = left;
+    } else {
+        let carried = lps[partials + part.parity * run.groups + group].xy;
+        lps[partials + next * run.groups + group] = vec4<u32>(carried, 0u, 0u);
+    }
+    if group != 0u { return; }
+    let before = part.parity * HALF_WORDS;
+    let after = next * HALF_WORDS;
+    let windows = wide_add(
+        vec2<u32>(atomicLoad(&words[before + WINDOWS]), atomicLoad(&words[before + WINDOWS + 1u])),
+        vec2<u32>(select(1u, 0u, found.stopped), 0u),
+    );
+    atomicStore(&words[after + WINDOWS], windows.x);
+    atomicStore(&words[after + WINDOWS + 1u], windows.y);
+    atomicStore(&words[after + EVENTS], found.events.x);
+    atomicStore(&words[after + EVENTS + 1u], found.events.y);
+    atomicStore(&words[after + NOW], found.now.x);
+    atomicStore(&words[after + NOW + 1u], found.now.y);
+    atomicStore(&words[after + STOPPED], select(0u, 1u, found.stopped));
+    // Not a store: invocations of this dispatch may be recording failures there.
+    atomicMin(&words[after + FAILURE], found.failure);
+}

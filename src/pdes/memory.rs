@@ -1,0 +1,480 @@
+//! The memory of a run on the device: how rows are cut over bindings, the buffers, and what a dispatch sees of them.
+
+use bytemuck::Pod;
+
+use crate::gpu::{Buffer, Gpu};
+use crate::queue::QueueDesign;
+use crate::time::Ticks;
+
+use super::error::{Fault, SimulationError};
+use super::{Capacity, Event, Model, Progress, Until};
+
+/// `struct Run` in `shaders/pdes/engine.wgsl`.
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Run {
+    pub(super) seed: u64,
+    pub(super) lookahead: Ticks,
+    pub(super) until: Ticks,
+    pub(super) event_limit: u64,
+    pub(super) first_lp: u32,
+    pub(super) rows: u32,
+    pub(super) total: u32,
+    pub(super) groups: u32,
+    pub(super) queue_capacity: u32,
+    pub(super) queue_stride: u32,
+    pub(super) mail_capacity: u32,
+    pub(super) state_words: u32,
+}
+
+/// `struct Part` in `shaders/pdes/engine.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Part {
+    pub(super) parity: u32,
+    pub(super) first_group: u32,
+    pub(super) queue_first: u32,
+    pub(super) queue_rows: u32,
+    pub(super) inbox_first: u32,
+    pub(super) partials_first: u32,
+    pub(super) partials_count: u32,
+    pub(super) unused: u32,
+}
+
+/// Words of `words` in `shaders/pdes/engine.wgsl`: of a half of control, and where things lie behind the halves. Between calls,
+/// half 0 is the one that counts: windows are recorded in pairs.
+const HALF_WORDS: usize = 8;
+const QUEUE_NEEDED: usize = 16;
+const MAIL_NEEDED: usize = 17;
+pub(super) const DIGEST_CUT: usize = 18;
+pub(super) const COUNTS: usize = 32;
+
+/// A dispatch serves this many rows at the most, so that it does not run long on slow devices. (llvmpipe on two cores executes some
+/// 7 million events per second of PHOLD: a dispatch in which each of them has an event takes 0.15 s.)
+const DISPATCH_ROWS: u32 = 1 << 20;
+
+/// Up to this many partial reductions, every workgroup of the next window reads them all; beyond, a dispatch of its
+/// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
+const DIRECT_PARTIALS: u32 = 1024;
+
+/// Mailboxes take this many bindings at the most: those of `shaders/pdes/mail_many.wgsl`.
+const MAIL_PARTS: u32 = 24;
+
+/// Storage buffers of a window beside the mailboxes that it fills: words, lps, queue_events, inbox, states, data.
+const OTHER_BINDINGS: u32 = 6;
+
+/// The offsets of bindings are multiples of this many bytes.
+const ALIGNMENT: u64 = 256;
+
+/// How the rows of a run are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) group_size: u32,
+    pub(super) rows: u32,
+    /// Rows of a dispatch, and of a binding of the queues: whole workgroups unless there is one dispatch.
+    pub(super) part_rows: u32,
+    /// Rows of a binding of the mailboxes: a multiple of `part_rows` unless there is one.
+    pub(super) mail_rows: u32,
+    /// Slots of a queue.
+    pub(super) queue_stride: u32,
+}
+
+/// A power of two of at most `size` invocations that the device takes.
+pub(super) fn group_size_at_most(gpu: &Gpu, size: u32) -> u32 {
+    size.min(1 << gpu.limits().max_compute_invocations_per_workgroup.max(1).ilog2())
+}
+
+impl Cut {
+    /// Cuts `rows` LPs so that queues and mailboxes fit the bindings of the device.
+    pub(super) fn new(
+        gpu: &Gpu,
+        rows: u32,
+        group_size: u32,
+        queue: QueueDesign,
+        capacity: Capacity,
+    ) -> Result<Self, SimulationError> {
+        let bindings = gpu.limits().max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BINDINGS);
+        let room = Room {
+            bytes: gpu.max_buffer_bytes(),
+            mail_parts: if bindings >= MAIL_PARTS { MAIL_PARTS } else { 1 },
+            rows,
+            group_size,
+            // A dispatch has one dimension: a second one might launch workgroups of the next part too.
+            dispatch_rows: group_size
+                .saturating_mul(gpu.limits().max_compute_workgroups_per_dimension)
+                .min(DISPATCH_ROWS),
+        };
+        let with = |capacity: Capacity| room.cut(queue.stride(capacity.queue), capacity.mailbox);
+        let too_large = |what, capacity: u32, bytes: u64, fits: &dyn Fn(u32) -> bool| {
+            let (mut fitting, mut beyond) = (0, capacity);
+            while beyond - fitting > 1 {
+                let middle = fitting + (beyond - fitting) / 2;
+                *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
+            }
+            let needed = u64::from(rows).saturating_mul(bytes);
+            SimulationError::TooLarge {
+                what,
+                capacity,
+                lps: rows,
+                needed,
+                limit: room.bytes,
+                largest: fitting.into(),
+            }
+        };
+        let event = size_of::<Event>() as u64;
+        let queues = |size| with(Capacity { queue: size, mailbox: 1 }).is_some();
+        if !queues(capacity.queue) {
+            let bytes = event.saturating_mul(queue.stride(capacity.queue));
+            return Err(too_large("queues", capacity.queue, bytes, &queues));
+        }
+        let mailboxes = |size| with(Capacity { queue: capacity.queue, mailbox: size }).is_some();
+        with(capacity).ok_or_else(|| {
+            too_large("mailboxes", capacity.mailbox, 2 * event * u64::from(capacity.mailbox), &mailboxes)
+        })
+    }
+
+    pub(super) fn groups(&self) -> u32 {
+        self.rows.div_ceil(self.group_size)
+    }
+
+    /// The first row and the number of rows of each dispatch.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let Self { rows, part_rows, .. } = *self;
+        (0..rows).step_by(part_rows as usize).map(move |first| (first, part_rows.min(rows - first)))
+    }
+
+    pub(super) fn mail_parts(&self) -> u32 {
+        self.rows.div_ceil(self.mail_rows)
+    }
+
+    /// Partial reductions that a window reads: where they begin in `lps`, for either parity, and how many there are.
+    fn partials(&self) -> [(u32, u32); 2] {
+        let (first, groups) = (2 * self.rows, self.groups());
+        match self.gathered() {
+            true => [(first + 2 * groups, 1); 2],
+            false => [(first, groups), (first + groups, groups)],
+        }
+    }
+
+    /// Whether a dispatch of its own merges the partial reductions.
+    pub(super) fn gathered(&self) -> bool {
+        self.groups() > DIRECT_PARTIALS
+    }
+
+    /// What the dispatch sees that begins at row `first`.
+    pub(super) fn part(&self, first: u32, rows: u32, parity: u32) -> Part {
+        let (partials_first, partials_count) = self.partials()[parity as usize];
+        Part {
+            parity,
+            first_group: first / self.group_size,
+            queue_first: first,
+            queue_rows: rows,
+            inbox_first: first / self.mail_rows * self.mail_rows,
+            partials_first,
+            partials_count,
+            unused: 0,
+        }
+    }
+}
+
+/// What there is to cut, and into what.
+struct Room {
+    /// Of a binding.
+    bytes: u64,
+    mail_parts: u32,
+    rows: u32,
+    group_size: u32,
+    dispatch_rows: u32,
+}
+
+impl Room {
+    fn cut(&self, queue_stride: u64, mail_capacity: u32) -> Option<Cut> {
+        let event = size_of::<Event>() as u64;
+        // Kernels number slots, bytes and words by 32 bits.
+        let fitting =
+            |slots: u64| (self.bytes.min(u32::MAX.into()) / event).checked_div(slots).unwrap_or(u64::MAX);
+        let fitting = |slots| u32::try_from(fitting(slots)).unwrap_or(u32::MAX);
+        // Rows that bindings begin at. An event has 16 bytes, so 64 rows of anything are aligned.
+        let whole = self.group_size.max(64);
+        let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
+        let (queue_rows, mail_rows) = (fitting(queue_stride), fitting(mail_capacity.into()));
+        let part_rows = rounded(queue_rows.min(mail_rows).min(self.dispatch_rows));
+        if part_rows == 0 {
+            return None;
+        }
+        let mail_rows = if mail_rows >= self.rows { self.rows } else { mail_rows / part_rows * part_rows };
+        let cut = Cut {
+            group_size: self.group_size,
+            rows: self.rows,
+            part_rows,
+            mail_rows,
+            queue_stride: u32::try_from(queue_stride).ok()?,
+        };
+        (cut.mail_parts() <= self.mail_parts).then_some(cut)
+    }
+}
+
+/// The buffers of a run.
+#[derive(Debug)]
+pub(super) struct Memory<S> {
+    pub(super) cut: Cut,
+    pub(super) run: Run,
+    run_buffer: Buffer<Run>,
+    words: Buffer<u32>,
+    lps: Buffer<[u32; 4]>,
+    /// By dispatch.
+    queues: Vec<Buffer<Event>>,
+    /// By parity of the window that finds them, then by binding.
+    mails: [Vec<Buffer<Event>>; 2],
+    pub(super) states: Buffer<S>,
+    pub(super) digests: Buffer<u64>,
+    params: wgpu::Buffer,
+    data: Buffer<u32>,
+    /// Stands in for bindings of mailboxes that are not needed: a part for each.
+    nothing: Buffer<u32>,
+}
+
+impl<S: Pod> Memory<S> {
+    /// Allots the memory of a run of the LPs `first_lp ..` of `model`, as many as `cut` has rows.
+    pub(super) fn new<M: Model<State = S>>(
+        gpu: &Gpu,
+        model: &M,
+        seed: u64,
+        first_lp: u32,
+        cut: Cut,
+        state_bytes: u32,
+    ) -> Result<Self, SimulationError> {
+        let capacity = model.capacity();
+        let rows = u64::from(cut.rows);
+        let groups = u64::from(cut.groups());
+        // Kernels number the words of states by 32 bits.
+        let state_limit = gpu.max_buffer_bytes().min(4 * u64::from(u32::MAX));
+        let needed = rows * u64::from(state_bytes);
+        if needed > state_limit {
+            let what = "states".to_owned();
+            return Err(crate::gpu::GpuError::TooLarge { what, needed, limit: state_limit }.into());
+        }
+        let run = Run {
+            seed,
+            lookahead: model.lookahead(),
+            until: Ticks::ZERO,
+            event_limit: 0,
+            first_lp,
+            rows: cut.rows,
+            total: model.lps(),
+            groups: cut.groups(),
+            queue_capacity: capacity.queue,
+            queue_stride: cut.queue_stride,
+            mail_capacity: capacity.mailbox,
+            state_words: state_bytes / 4,
+        };
+        let queues = cut
+            .parts()
+            .map(|(_, rows)| Buffer::storage(gpu, "queues", u64::from(rows) * u64::from(cut.queue_stride)));
+        let mails = |label| {
+            let firsts = (0..cut.rows).step_by(cut.mail_rows as usize);
+            let parts = firsts.map(|first| {
+                let rows = cut.mail_rows.min(cut.rows - first);
+                Buffer::storage(gpu, label, u64::from(rows) * u64::from(capacity.mailbox))
+            });
+            parts.collect::<Result<_, _>>()
+        };
+        let words = Buffer::storage(gpu, "control and mail counts", COUNTS as u64 + 2 * rows)?;
+        let mut control = [0; 2 * HALF_WORDS];
+        control[HALF_WORDS - 1] = u32::MAX; // NO_FAILURE, in the word FAILURE of either half
+        control[2 * HALF_WORDS - 1] = u32::MAX;
+        words.write(gpu, 0, &control)?;
+        Ok(Self {
+            cut,
+            run,
+            run_buffer: Buffer::uniform(gpu, "run", &run)?,
+            words,
+            lps: Buffer::storage(gpu, "LPs", 2 * rows + 2 * groups + 1)?,
+            queues: queues.collect::<Result<_, _>>()?,
+            mails: [mails("mailboxes, even")?, mails("mailboxes, odd")?],
+            states: Buffer::storage(gpu, "states", rows)?,
+            digests: Buffer::storage(gpu, "digests", groups)?,
+            params: Buffer::uniform(gpu, "model parameters", &model.params())?.raw().clone(),
+            data: Buffer::storage_from(gpu, "model data", model.data())?,
+            nothing: Buffer::storage(gpu, "nothing", u64::from(MAIL_PARTS) * ALIGNMENT / 4)?,
+        })
+    }
+
+    /// What a dispatch sees, by the names of WGSL variables.
+    pub(super) fn bindings<'m>(
+        &'m self,
+        part: &Part,
+        part_buffer: &'m Buffer<Part>,
+    ) -> Vec<(&'static str, wgpu::BindingResource<'m>)> {
+        let (parity, queue) = (part.parity as usize, part.queue_first / self.cut.part_rows);
+        let inbox = part.inbox_first / self.cut.mail_rows;
+        let outbox = &self.mails[1 - parity];
+        let mut bound = vec![
+            ("run", self.run_buffer.binding()),
+            ("part", part_buffer.binding()),
+            ("words", self.words.binding()),
+            ("lps", self.lps.binding()),
+            ("queue_events", self.queues[queue as usize].binding()),
+            ("inbox", self.mails[parity][inbox as usize].binding()),
+            ("outbox", outbox[0].binding()),
+            ("states", self.states.binding()),
+            ("state_rows", self.states.binding()),
+            ("digests", self.digests.binding()),
+            ("params", self.params.as_entire_binding()),
+            ("data", self.data.binding()),
+        ];
+        bound.extend(OUTBOXES.iter().enumerate().map(|(number, name)| match outbox.get(number) {
+            Some(buffer) => (*name, buffer.binding()),
+            None => {
+                let part = wgpu::BufferBinding {
+                    buffer: self.nothing.raw(),
+                    offset: number as u64 * ALIGNMENT,
+                    size: std::num::NonZero::new(16),
+                };
+                (*name, wgpu::BindingResource::Buffer(part))
+            }
+        }));
+        bound
+    }
+
+    /// Tells the device where the run ends.
+    pub(super) fn set_until(&mut self, gpu: &Gpu, until: Until) -> Result<(), SimulationError> {
+        self.run.until = until.time;
+        self.run.event_limit = until.events;
+        Ok(self.run_buffer.write(gpu, 0, &[self.run])?)
+    }
+
+    /// What the words of control say.
+    pub(super) fn progress(&self, words: &[u32]) -> Result<Progress, SimulationError> {
+        let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
+        let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), words[6] != 0);
+        let needed = [words[QUEUE_NEEDED], words[MAIL_NEEDED]];
+        Fault::decode(words[7], needed, self.run.first_lp, windows)?;
+        let until = Until { time: self.run.until, events: self.run.event_limit };
+        Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
+    }
+
+    /// Control, and the counts of mails.
+    pub(super) fn control(&self) -> &Buffer<u32> {
+        &self.words
+    }
+
+    /// The events that every row holds, in queues and mailboxes, by name.
+    pub(super) fn pending(
+        &self,
+        gpu: &Gpu,
+        queue: QueueDesign,
+    ) -> Result<Vec<(u32, Event)>, SimulationError> {
+        let lps = pollster::block_on(self.lps.read_range(gpu, 0, self.cut.rows.into()))?;
+        let counts = pollster::block_on(self.words.read_range(gpu, COUNTS as u64, self.cut.rows.into()))?;
+        let mut pending = Vec::new();
+        for ((first, rows), queues) in self.cut.parts().zip(&self.queues) {
+            let events = queues.read(gpu)?;
+            for row in first..first + rows {
+                let [.., length, front] = lps[row as usize];
+                let base = (row - first) as usize * self.cut.queue_stride as usize;
+                let slots = queue.slots([length, front], self.run.queue_capacity);
+                pending.extend(slots.map(|slot| (self.run.first_lp + row, events[base + slot as usize])));
+            }
+        }
+        for (number, mails) in (0..).zip(&self.mails[0]) {
+            let first = number * self.cut.mail_rows;
+            let rows = first..self.cut.rows.min(first + self.cut.mail_rows);
+            if counts[rows.start as usize..rows.end as usize].iter().all(|&count| count == 0) {
+                continue;
+            }
+            let events = mails.read(gpu)?;
+            for row in rows {
+                let base = (row - first) as usize * self.run.mail_capacity as usize;
+                let held = &events[base..base + counts[row as usize] as usize];
+                pending.extend(held.iter().map(|event| (self.run.first_lp + row, *event)));
+            }
+        }
+        pending.sort_unstable();
+        Ok(pending)
+    }
+}
+
+const OUTBOXES: [&str; MAIL_PARTS as usize] = [
+    "outbox_0",
+    "outbox_1",
+    "outbox_2",
+    "outbox_3",
+    "outbox_4",
+    "outbox_5",
+    "outbox_6",
+    "outbox_7",
+    "outbox_8",
+    "outbox_9",
+    "outbox_10",
+    "outbox_11",
+    "outbox_12",
+    "outbox_13",
+    "outbox_14",
+    "outbox_15",
+    "outbox_16",
+    "outbox_17",
+    "outbox_18",
+    "outbox_19",
+    "outbox_20",
+    "outbox_21",
+    "outbox_22",
+    "outbox_23",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Program;
+    use crate::shaders;
+    use std::mem::offset_of;
+
+    #[test]
+    fn structs_lie_as_in_wgsl() {
+        let program = Program::link("engine", &[shaders::file("pdes/gather.wgsl")]).unwrap();
+        let offsets = |name, expected: &[(&str, usize)], bytes: usize| {
+            let layout = program.layout(name).unwrap();
+            let found: Vec<_> = layout.fields.iter().map(|f| (f.name.as_str(), f.offset as usize)).collect();
+            assert_eq!(found, expected);
+            assert_eq!(layout.bytes as usize, bytes);
+        };
+        macro_rules! fields {
+            ($ty:ident: $($field:ident)*) => {
+                offsets(stringify!($ty), &[$((stringify!($field), offset_of!($ty, $field))),*], size_of::<$ty>())
+            };
+        }
+        fields!(Run: seed lookahead until event_limit first_lp rows total groups queue_capacity queue_stride
+            mail_capacity state_words);
+        fields!(Part: parity first_group queue_first queue_rows inbox_first partials_first partials_count unused);
+    }
+
+    #[test]
+    fn cuts_hold_all_rows_in_bindings_that_fit() {
+        for rows in [1, 63, 64, 65, 1000, 100_000, 1 << 20, (1 << 20) + 1] {
+            for group_size in [8, 64, 256] {
+                for (stride, mail) in [(1, 1), (10, 3), (232, 150), (3, 1000), (5000, 10)] {
+                    for bytes in [4096, 1 << 20, 128 << 20] {
+                        let room = Room { bytes, mail_parts: 24, rows, group_size, dispatch_rows: 1 << 20 };
+                        let Some(cut) = room.cut(stride, mail) else {
+                            let least = u64::from(group_size.max(64).min(rows)) * 16;
+                            let parts = u64::from(rows).div_ceil(24) * 16 * u64::from(mail);
+                            assert!(least * stride.max(mail.into()) > bytes || 2 * parts > bytes);
+                            continue;
+                        };
+                        assert_eq!(cut.parts().map(|(_, rows)| rows).sum::<u32>(), rows);
+                        let mut next = 0;
+                        for (first, count) in cut.parts() {
+                            assert_eq!((first, first % group_size), (next, 0));
+                            assert!(u64::from(count) * stride * 16 <= bytes);
+                            let part = cut.part(first, count, 0);
+                            assert!(first + count <= part.inbox_first + cut.mail_rows);
+                            next = first + count;
+                        }
+                        assert!(u64::from(cut.mail_rows) * u64::from(mail) * 16 <= bytes);
+                        assert!(cut.mail_parts() <= 24);
+                    }
+                }
+            }
+        }
+    }
+}

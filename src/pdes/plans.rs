@@ -1,0 +1,73 @@
+//! What a run records: the start, two windows, the digest.
+
+use crate::gpu::{Buffer, Gpu, GpuError, Plan};
+
+use super::memory::{Memory, Part};
+use super::recipes::Recipes;
+
+#[derive(Debug)]
+pub(super) struct Plans {
+    /// Two windows, so that between calls it is always half 0 of the memory that counts.
+    pub(super) windows: Plan,
+    /// One dispatch each, to be submitted alone: together they might run long.
+    pub(super) digests: Vec<Plan>,
+}
+
+/// Builds the kernels, initialises the LPs, and plans what comes then.
+pub(super) fn start<S: bytemuck::Pod>(
+    gpu: &Gpu,
+    recipes: &Recipes,
+    memory: &Memory<S>,
+) -> Result<Plans, GpuError> {
+    let cut = &memory.cut;
+    let groups = |rows: u32| rows.div_ceil(cut.group_size);
+    let parts = |parity| {
+        let parts = cut.parts().map(move |(first, rows)| (groups(rows), cut.part(first, rows, parity)));
+        let with_buffers =
+            parts.map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "part", &part)?)));
+        with_buffers.collect::<Result<Vec<(u32, Part, Buffer<Part>)>, GpuError>>()
+    };
+    let parities = [parts(0)?, parts(1)?];
+
+    let window = recipes.window.kernel(gpu)?;
+    let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
+    let mut windows = Plan::new("windows");
+    for parts in &parities {
+        if let Some(gather) = &gather {
+            let (_, part, buffer) = &parts[0];
+            windows.dispatch(gpu, gather, 1, &memory.bindings(part, buffer))?;
+        }
+        for (groups, part, buffer) in parts {
+            windows.dispatch(gpu, &window, *groups, &memory.bindings(part, buffer))?;
+        }
+    }
+
+    let digest = recipes.digest.kernel(gpu)?;
+    let mut digests = Vec::new();
+    for (groups, part, buffer) in &parities[0] {
+        let mut plan = Plan::new("digest");
+        plan.dispatch(gpu, &digest, *groups, &memory.bindings(part, buffer))?;
+        digests.push(plan);
+    }
+
+    // The start writes what a window of parity 1 would: half 0.
+    let start = recipes.start.kernel(gpu)?;
+    let settle = recipes.settle.kernel(gpu)?;
+    let once = |kernel, groups, part: &Part, buffer: &Buffer<Part>| {
+        let mut plan = Plan::new("start");
+        plan.dispatch(gpu, kernel, groups, &memory.bindings(part, buffer))?;
+        plan.submit(gpu)
+    };
+    for (_, queues, _) in &parities[1] {
+        // Every LP's first events, as far as they go to these queues.
+        for (groups, lps, _) in &parities[1] {
+            let part = Part { first_group: lps.first_group, ..*queues };
+            once(&start, *groups, &part, &Buffer::uniform(gpu, "part", &part)?)?;
+        }
+    }
+    for (groups, part, buffer) in &parities[1] {
+        once(&settle, *groups, part, buffer)?;
+    }
+    log::debug!("{windows}");
+    Ok(Plans { windows, digests })
+}

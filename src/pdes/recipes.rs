@@ -1,0 +1,182 @@
+//! The engine's kernels: which files are linked for a model, a queue design and a device, and what is asked of the model's file.
+
+use crate::gpu::{Gpu, GpuError, LinkError, Program, Recipe};
+use crate::queue::QueueDesign;
+use crate::shaders;
+
+use super::memory::Cut;
+use super::{Model, SimulationError};
+
+#[derive(Debug)]
+pub(super) struct Recipes {
+    pub(super) start: Recipe,
+    pub(super) settle: Recipe,
+    pub(super) window: Recipe,
+    pub(super) gather: Recipe,
+    pub(super) digest: Recipe,
+}
+
+/// What of a device, or of the sizes of a run, decides which files are linked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) queue: QueueDesign,
+    pub(super) int64: bool,
+    pub(super) group_size: u32,
+    /// Of the kernel that gathers partial reductions: one workgroup, as large as the device has them.
+    pub(super) gather_size: u32,
+    /// Rows in each binding of the mailboxes, where they take several.
+    pub(super) mail_rows: Option<u32>,
+}
+
+impl Choice {
+    pub(super) fn new(gpu: &Gpu, queue: QueueDesign, cut: &Cut) -> Self {
+        Self {
+            queue,
+            int64: gpu.has(wgpu::Features::SHADER_INT64),
+            group_size: cut.group_size,
+            gather_size: super::memory::group_size_at_most(gpu, 256),
+            mail_rows: (cut.mail_parts() > 1).then_some(cut.mail_rows),
+        }
+    }
+}
+
+impl Recipes {
+    pub(super) fn new(model: &impl Model, choice: Choice) -> Self {
+        let Choice { queue, int64, group_size, gather_size, mail_rows } = choice;
+        let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
+        let group_size = [("GROUP_SIZE", f64::from(group_size))];
+        let with_queue = |entry, kernel: &str, files: &[&str], name: &str| {
+            let files = [&[kernel], files].concat();
+            let mut sources: Vec<_> = files.into_iter().map(shaders::file).collect();
+            sources.extend([QueueDesign::event_order(), queue.source()]);
+            Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(group_size)
+        };
+        let with_model = |entry, kernel: &str, files: &[&str]| {
+            let name = format!("{} {kernel}", model.name());
+            with_queue(entry, kernel, &[files, &[product]].concat(), &name).and(model.source())
+        };
+        let window = match mail_rows {
+            None => with_model("window", "pdes/window.wgsl", &["pdes/mail_one.wgsl"]),
+            Some(rows) => with_model("window", "pdes/window.wgsl", &["pdes/mail_many.wgsl"])
+                .with([("MAIL_ROWS", f64::from(rows))]),
+        };
+        Self {
+            start: with_model("start_lps", "pdes/start.wgsl", &[]),
+            settle: with_model("settle_lps", "pdes/start.wgsl", &[]),
+            window,
+            gather: Recipe::new("pdes/gather.wgsl", "gather", [shaders::file("pdes/gather.wgsl")])
+                .with([("GROUP_SIZE", f64::from(gather_size))]),
+            digest: with_queue("digest", "pdes/digest.wgsl", &[], "pdes/digest.wgsl"),
+        }
+    }
+
+    /// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
+    pub(super) fn check<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
+        let program = self.window.link().map_err(|error| lacking(model, error))?;
+        check_variables(&program, model)?;
+        check_layouts(&program, model)
+    }
+}
+
+/// What a model's file must declare: keyword, name, declaration.
+const CONTRACT: [(&str, &str, &str); 3] = [
+    ("struct", "State", "`struct State`"),
+    ("fn", "init", "`fn init(lp: u32, state: ptr<function, State>)`"),
+    ("fn", "handle", "`fn handle(lp: u32, event: Event, state: ptr<function, State>)`"),
+];
+
+/// An error in the engine's own files means that the model's file lacks something, or declares it otherwise.
+fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
+    let source = model.source();
+    let LinkError::Wgsl { file, message, report, .. } = &error else { return GpuError::from(error).into() };
+    if file == source.name() || !file.starts_with("shaders/") {
+        return GpuError::from(error).into();
+    }
+    let text = source.text();
+    let words: Vec<_> =
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+    let declared =
+        |keyword: &str, name: &str| words.windows(2).any(|pair| pair[0] == keyword && pair[1] == name);
+    let missing = CONTRACT.iter().find(|(keyword, name, _)| !declared(keyword, name));
+    let otherwise = || {
+        CONTRACT
+            .iter()
+            .rev()
+            .find(|(_, name, _)| report.contains(&format!("{name}(")) || report.contains(name))
+    };
+    let problem = match (missing, otherwise()) {
+        (Some((_, _, declaration)), _) => format!("{declaration} is missing"),
+        (None, Some((_, _, declaration))) => {
+            format!("the engine needs {declaration}, and it is declared otherwise: {message}")
+        }
+        (None, None) => return GpuError::from(error).into(),
+    };
+    SimulationError::Contract { file: source.name().to_owned(), problem }
+}
+
+/// Refuses buffers that the engine does not know, and such that handlers could tell each other things by.
+fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {
+    let file = || model.source().name().to_owned();
+    for (_, variable) in program.module().global_variables.iter() {
+        let Some(at) = variable.binding.as_ref().filter(|at| at.group != 0) else { continue };
+        let name = variable.name.as_deref().unwrap_or_default();
+        let read_only = naga::AddressSpace::Storage { access: naga::StorageAccess::LOAD };
+        let known = match (at.group, at.binding, name) {
+            (1, 0, "params") => variable.space == naga::AddressSpace::Uniform,
+            (1, 1, "data") => variable.space == read_only,
+            _ => false,
+        };
+        if !known {
+            return Err(SimulationError::Variable { file: file(), variable: name.to_owned() });
+        }
+        if name == "params" && size_of::<M::Params>() == 0 {
+            let problem = "is declared in the WGSL as what `params` is, and `Model::Params` has no bytes: declare the same in Rust";
+            return Err(SimulationError::Layout {
+                file: file(),
+                name: "Params",
+                problem: problem.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Compares the model's structs with the Rust types; returns the bytes of a state.
+fn check_layouts<M: Model>(program: &Program, model: &M) -> Result<u32, SimulationError> {
+    let layout = |name, bytes: usize| {
+        let found = program.layout(name);
+        let problem = match found.as_ref().map(|layout| (layout.bytes, layout.padding())) {
+            None if bytes == 0 => return Ok(0),
+            None => format!("is missing, and the Rust type has {bytes} bytes: declare it"),
+            Some((_, Some(place))) => {
+                format!("has padding ({place}), whose bytes mean nothing: declare it as fields of u32")
+            }
+            Some((found, None)) if found as usize != bytes => {
+                format!("has {found} bytes, and the Rust type has {bytes}: make them equal")
+            }
+            Some((found, None)) => return Ok(found),
+        };
+        Err(SimulationError::Layout { file: model.source().name().to_owned(), name, problem })
+    };
+    layout("Params", size_of::<M::Params>())?;
+    layout("State", size_of::<M::State>())
+}
+
+/// Every kernel that a simulation of `model` may link.
+#[doc(hidden)]
+pub fn kernels(model: &impl Model) -> Vec<Recipe> {
+    let mut kernels = Vec::new();
+    for queue in QueueDesign::ALL {
+        for int64 in [false, true] {
+            for mail_rows in [None, Some(1024)] {
+                let choice = Choice { queue, int64, group_size: 256, gather_size: 256, mail_rows };
+                let Recipes { start, settle, window, gather, digest } = Recipes::new(model, choice);
+                match mail_rows {
+                    None => kernels.extend([start, settle, window, gather, digest]),
+                    Some(_) => kernels.push(window),
+                }
+            }
+        }
+    }
+    kernels
+}
