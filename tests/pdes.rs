@@ -171,9 +171,10 @@ fn memory_that_is_cut_over_several_bindings() {
         }
     }
     // Many mailboxes in a binding, few queues; and the other way round.
-    for (queue, mailbox) in [(1000, 20), (40, 100)] {
+    for (queue, mailbox) in [(240, 20), (40, 100)] {
         let model = phold(500, 4, 0.1).with_capacity(Capacity { queue, mailbox });
-        same(&small, &model, Options::default(), &[until(70.0)]);
+        let options = Options { group_size: Some(8), ..Options::default() };
+        same(&small, &model, options, &[until(70.0)]);
     }
 }
 

@@ -66,6 +66,9 @@ impl Gpu {
             max_storage_buffers_per_shader_stage: offered
                 .max_storage_buffers_per_shader_stage
                 .min(MOST_BINDINGS),
+            max_buffers_and_acceleration_structures_per_shader_stage: offered
+                .max_buffers_and_acceleration_structures_per_shader_stage
+                .min(2 * MOST_BINDINGS),
             ..wgpu::Limits::default().or_worse_values_from(&offered)
         };
         let (device, queue) = adapter

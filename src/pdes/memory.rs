@@ -63,6 +63,9 @@ const MAIL_PARTS: u32 = 24;
 /// Storage buffers of a window beside the mailboxes that it fills: words, lps, queue_events, inbox, states, data.
 const OTHER_BINDINGS: u32 = 6;
 
+/// Uniform buffers of a window: run, part, params.
+const UNIFORM_BINDINGS: u32 = 3;
+
 /// The offsets of bindings are multiples of this many bytes.
 const ALIGNMENT: u64 = 256;
 
@@ -93,7 +96,10 @@ impl Cut {
         queue: QueueDesign,
         capacity: Capacity,
     ) -> Result<Self, SimulationError> {
-        let bindings = gpu.limits().max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BINDINGS);
+        let limits = gpu.limits();
+        let storage = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BINDINGS);
+        let all = limits.max_buffers_and_acceleration_structures_per_shader_stage;
+        let bindings = storage.min(all.saturating_sub(OTHER_BINDINGS + UNIFORM_BINDINGS));
         let room = Room {
             bytes: gpu.max_buffer_bytes(),
             mail_parts: if bindings >= MAIL_PARTS { MAIL_PARTS } else { 1 },
@@ -194,8 +200,8 @@ impl Room {
         let fitting =
             |slots: u64| (self.bytes.min(u32::MAX.into()) / event).checked_div(slots).unwrap_or(u64::MAX);
         let fitting = |slots| u32::try_from(fitting(slots)).unwrap_or(u32::MAX);
-        // Rows that bindings begin at. An event has 16 bytes, so 64 rows of anything are aligned.
-        let whole = self.group_size.max(64);
+        // Dispatches are whole workgroups.
+        let whole = self.group_size;
         let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
         let (queue_rows, mail_rows) = (fitting(queue_stride), fitting(mail_capacity.into()));
         let part_rows = rounded(queue_rows.min(mail_rows).min(self.dispatch_rows));
@@ -456,7 +462,7 @@ mod tests {
                     for bytes in [4096, 1 << 20, 128 << 20] {
                         let room = Room { bytes, mail_parts: 24, rows, group_size, dispatch_rows: 1 << 20 };
                         let Some(cut) = room.cut(stride, mail) else {
-                            let least = u64::from(group_size.max(64).min(rows)) * 16;
+                            let least = u64::from(group_size.min(rows)) * 16;
                             let parts = u64::from(rows).div_ceil(24) * 16 * u64::from(mail);
                             assert!(least * stride.max(mail.into()) > bytes || 2 * parts > bytes);
                             continue;
