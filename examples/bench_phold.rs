@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cargo run --release --example bench_phold
-//! cargo run --release --example bench_phold -- --queue heap --workgroup 64 --workgroup 128
+//! cargo run --release --example bench_phold -- --queue heap --group-size 64 --group-size 128
 //! ```
 
 use std::time::Instant;
@@ -21,9 +21,9 @@ struct Args {
     /// Queue designs to compare; all of them by default.
     #[arg(long)]
     queue: Vec<QueueDesign>,
-    /// Threads per workgroup to compare; the library's choice by default.
-    #[arg(long)]
-    workgroup: Vec<u32>,
+    /// Invocations per workgroup to compare; the library's choice by default.
+    #[arg(long, alias = "workgroup")]
+    group_size: Vec<u32>,
     /// LPs; by default 1024, 32768 and 1048576.
     #[arg(long)]
     lps: Vec<u32>,
@@ -51,23 +51,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "LPs", "events", "rate", "queue", "group", "events/s", "us/window"
     );
     let queues = or(&args.queue, &QueueDesign::ALL);
-    let groups: Vec<Option<u32>> = or(&args.workgroup.iter().copied().map(Some).collect::<Vec<_>>(), &[None]);
+    let groups: Vec<Option<u32>> =
+        or(&args.group_size.iter().copied().map(Some).collect::<Vec<_>>(), &[None]);
     for lps in or(&args.lps, &[1024, 32768, 1 << 20]) {
         for rate in or(&args.rate, &[0.1, 0.001, 0.00001]) {
             for population in or(&args.population, &[4, 16, 128]) {
                 let model = Phold::new(lps, population, rate, 10.0, Resolution::default())?;
                 let mut expected = None;
                 for &queue in &queues {
-                    for &workgroup in &groups {
-                        let options = Options { seed: 42, queue: Some(queue), workgroup };
+                    for &group_size in &groups {
+                        let options = Options { seed: 42, queue: Some(queue), group_size };
                         let line = match measure(&gpu, &model, options, &args, &mut expected) {
                             Err(SimulationError::TooLarge { needed, limit, .. }) => {
-                                format!("needs {} MiB in one buffer, of {}", needed >> 20, limit >> 20)
+                                format!("needs {} MiB, in bindings of {}", needed >> 20, limit >> 20)
                             }
                             other => other?,
                         };
                         let name = queue.to_string();
-                        let group = workgroup.map_or("auto".to_owned(), |size| size.to_string());
+                        let group = group_size.map_or("auto".to_owned(), |size| size.to_string());
                         println!("{lps:8} {population:6} {rate:8} {name:>13} {group:>5} {line}");
                     }
                 }

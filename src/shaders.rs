@@ -128,7 +128,7 @@ files! {
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
     let (_, text) = FILES.iter().find(|(name, _)| *name == path)?;
-    Some(Source::new(format!("shaders/{path}"), *text))
+    Some(Source::library(path, text))
 }
 
 /// The file at `path`, which the library itself names: absent only if the list above is out of date.

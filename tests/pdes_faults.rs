@@ -310,3 +310,117 @@ fn an_error_in_a_models_wgsl_points_at_its_file_and_line() {
         other => panic!("{other}"),
     }
 }
+
+/// A model of which only the WGSL matters.
+struct Text {
+    file: &'static str,
+    wgsl: String,
+    capacity: Capacity,
+}
+
+impl Text {
+    fn new(wgsl: impl Into<String>) -> Self {
+        Self { file: "my/text.wgsl", wgsl: wgsl.into(), capacity: ROOMY }
+    }
+
+    fn refused(&self) -> String {
+        Simulation::new(&gpu(), self, Options::default()).unwrap_err().to_string()
+    }
+}
+
+impl Model for Text {
+    type State = u32;
+    type Params = ();
+    fn name(&self) -> &str {
+        "text"
+    }
+    fn source(&self) -> Source {
+        Source::new(self.file, self.wgsl.clone())
+    }
+    fn lps(&self) -> u32 {
+        60
+    }
+    fn lookahead(&self) -> Ticks {
+        Ticks::new(1000)
+    }
+    fn params(&self) {}
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+}
+
+const STATE: &str = "struct State { count: u32 }\n";
+const INIT: &str =
+    "fn init(lp: u32, state: ptr<function, State>) { schedule(lp, vec2<u32>(1u), vec2<u32>(lp)); }\n";
+const HANDLE: &str =
+    "fn handle(lp: u32, event: Event, state: ptr<function, State>) { (*state).count += 1u; }\n";
+
+#[test]
+fn what_a_models_file_lacks_is_said_of_that_file() {
+    for (parts, words) in [
+        ([INIT, HANDLE, ""], "`struct State`"),
+        ([STATE, HANDLE, ""], "`fn init(lp: u32, state: ptr<function, State>)`"),
+        ([STATE, INIT, ""], "`fn handle(lp: u32, event: Event, state: ptr<function, State>)`"),
+        ([STATE, INIT, "fn handle(lp: u32, event: Event) {}"], "`fn handle(lp: u32, event: Event, state"),
+        ([STATE, "fn init(lp: i32, state: ptr<function, State>) {}", HANDLE], "`fn init(lp: u32, state"),
+        (
+            [STATE, INIT, "fn handle(lp: u32, event: Event, state: ptr<function, u32>) {}"],
+            "`fn handle(lp: u32",
+        ),
+    ] {
+        let text = Text::new(parts.concat()).refused();
+        assert!(text.starts_with("my/text.wgsl: ") && text.contains(words), "{parts:?}: {text}");
+    }
+}
+
+#[test]
+fn a_models_file_may_have_any_name() {
+    let gpu = gpu();
+    for file in ["shaders/pdes/window.wgsl", "shaders/queue/heap.wgsl", "pdes/engine.wgsl", ""] {
+        let model = Text { file, ..Text::new([STATE, INIT, HANDLE].concat()) };
+        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60, "{file}");
+        let broken = Text {
+            file,
+            ..Text::new([STATE, INIT, HANDLE, "\nfn oops() -> u32 { return nothing; }"].concat())
+        };
+        assert!(broken.refused().starts_with(&format!("{file}:5:")), "{}", broken.refused());
+    }
+}
+
+#[test]
+fn parameters_that_rust_does_not_have_are_refused() {
+    for params in [
+        "struct Params { rate: vec4<u32> }\n@group(1) @binding(0) var<uniform> params: Params;\n",
+        "@group(1) @binding(0) var<uniform> params: vec4<u32>;\n",
+    ] {
+        let text = Text::new([params, STATE, INIT, HANDLE].concat()).refused();
+        assert!(
+            text.starts_with("my/text.wgsl: ") && text.contains("`Model::Params` has no bytes"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
+    let gpu = gpu();
+    // All send to LP 50, which has room for 60 mails and not for as many events. If it handled some of them, it would flood LP 0.
+    let wgsl = [
+        STATE,
+        INIT,
+        "fn handle(lp: u32, event: Event, state: ptr<function, State>) {
+            let next = time_add(event.time, lookahead());
+            if event.payload.x == 99u {
+                for (var i = 0u; i < 9u; i += 1u) { schedule(0u, next, vec2<u32>(i, event.payload.y)); }
+            } else {
+                schedule(50u, next, vec2<u32>(99u, lp));
+            }
+        }",
+    ];
+    let model = Text { capacity: Capacity { queue: 40, mailbox: 60 }, ..Text::new(wgsl.concat()) };
+    for queue in QueueDesign::ALL {
+        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..Options::default() });
+        assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 50, window: 2, needed: 60 }, "{queue}");
+    }
+}

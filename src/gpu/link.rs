@@ -22,12 +22,24 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 pub struct Source {
     name: Cow<'static, str>,
     text: Cow<'static, str>,
+    /// Whether the library brings it: a user's may have the same name.
+    library: bool,
 }
 
 impl Source {
     /// A piece of WGSL; `name` is what error messages call it, usually its path.
     pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        Self { name: name.into(), text: text.into(), library: false }
+    }
+
+    /// A file of the library's.
+    pub(crate) fn library(path: &str, text: &'static str) -> Self {
+        Self { name: format!("shaders/{path}").into(), text: text.into(), library: true }
+    }
+
+    /// Whether it is a file of the library's.
+    pub fn is_library(&self) -> bool {
+        self.library
     }
 
     /// What error messages call this piece.
@@ -90,6 +102,8 @@ pub enum LinkError {
         line: u32,
         /// Its column, from 1, in bytes.
         column: u32,
+        /// Whether it is a file of the library's.
+        library: bool,
         /// What is wrong, in naga's words.
         message: String,
         /// The lines in question, marked.
@@ -200,8 +214,12 @@ impl Program {
 
     /// The file and line that a line of the joined text (from 1) came from.
     pub fn origin(&self, joined_line: u32) -> Option<(&str, u32)> {
-        let origin = self.lines.get(usize::try_from(joined_line).ok()?.checked_sub(1)?)?;
-        Some((self.files[origin.file].name(), origin.line))
+        let Origin { file, line } = self.place(joined_line)?;
+        Some((self.files[file].name(), line))
+    }
+
+    fn place(&self, joined_line: u32) -> Option<Origin> {
+        self.lines.get(usize::try_from(joined_line).ok()?.checked_sub(1)?).copied()
     }
 
     fn report<'n>(
@@ -214,8 +232,10 @@ impl Program {
         let mut place = None;
         for (span, label) in labels.iter().filter(|(span, _)| span.is_defined()) {
             let at = span.location(&self.text);
-            let Some((file, line)) = self.origin(at.line_number) else { continue };
-            place.get_or_insert_with(|| (file.to_owned(), line, at.line_position));
+            let Some(Origin { file, line }) = self.place(at.line_number) else { continue };
+            let file = &self.files[file];
+            place.get_or_insert_with(|| (file.name.to_string(), line, at.line_position, file.library));
+            let file = file.name();
             let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
             let indent = at.line_position as usize - 1;
             let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
@@ -226,8 +246,8 @@ impl Program {
         for note in notes {
             let _ = writeln!(report, "  note: {note}");
         }
-        let (file, line, column) = place.unwrap_or_else(|| (self.name.clone(), 0, 0));
-        LinkError::Wgsl { file, line, column, message, report }
+        let (file, line, column, library) = place.unwrap_or_else(|| (self.name.clone(), 0, 0, false));
+        LinkError::Wgsl { file, line, column, library, message, report }
     }
 }
 
@@ -237,12 +257,12 @@ struct Joined {
     files: Vec<Source>,
     lines: Vec<Origin>,
     features: wgpu::Features,
-    names: HashSet<String>,
+    seen: HashSet<Source>,
 }
 
 impl Joined {
     fn add(&mut self, source: &Source) -> Result<(), LinkError> {
-        if !self.names.insert(source.name().to_owned()) {
+        if !self.seen.insert(source.clone()) {
             return Ok(());
         }
         for (number, line) in (1..).zip(source.text().lines()) {

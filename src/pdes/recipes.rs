@@ -88,10 +88,9 @@ const CONTRACT: [(&str, &str, &str); 3] = [
 /// An error in the engine's own files means that the model's file lacks something, or declares it otherwise.
 fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
     let source = model.source();
-    let LinkError::Wgsl { file, message, report, .. } = &error else { return GpuError::from(error).into() };
-    if file == source.name() || !file.starts_with("shaders/") {
+    let LinkError::Wgsl { library: true, message, report, .. } = &error else {
         return GpuError::from(error).into();
-    }
+    };
     let text = source.text();
     let words: Vec<_> =
         text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
