@@ -1,4 +1,4 @@
-//! The `gpu` room on a real adapter: buffers, kernels, limits and errors.
+//! The `gpu` module on a real adapter: buffers, kernels, limits and errors.
 
 mod common;
 
@@ -111,4 +111,38 @@ fn parts_of_a_buffer_read_back() {
     assert_eq!(part, values[17..117]);
     buffer.write(&gpu, 5, &[77]).unwrap();
     assert_eq!(buffer.read(&gpu).unwrap()[4..7], [4, 77, 6]);
+}
+
+#[test]
+fn the_probe_of_subgroups_sees_what_the_adapter_says() {
+    let gpu = gpu();
+    let Some(subgroups) = gpu.subgroups() else {
+        assert!(!gpu.has(wgpu::Features::SUBGROUP), "a device with subgroups answers the probe");
+        return;
+    };
+    assert_eq!(
+        subgroups.layouts().iter().map(|layout| layout.workgroup).collect::<Vec<_>>(),
+        [32, 64, 128, 256]
+    );
+    for layout in subgroups.layouts() {
+        let info = gpu.info();
+        assert!(info.subgroup_min_size <= layout.min && layout.min <= layout.max, "{layout:?}");
+        assert!(layout.max <= info.subgroup_max_size, "{layout:?}");
+        assert_eq!(subgroups.of(layout.workgroup), Some(layout));
+    }
+    assert_eq!(subgroups.of(48), None);
+    // The answer is kept, for every handle of the device, and hidden from handles without the feature.
+    assert_eq!(gpu.checked().subgroups(), Some(subgroups));
+    assert_eq!(gpu.without(wgpu::Features::SUBGROUP).subgroups(), None);
+}
+
+/// Mesa's processor driver and every GPU that is known fill whole subgroups in order. Were it not so here, the subgroup
+/// kernels would go untested in silence.
+#[test]
+fn subgroups_of_mesas_processor_driver_are_whole() {
+    let gpu = gpu();
+    if gpu.info().name.contains("llvmpipe") {
+        let subgroups = gpu.subgroups().expect("llvmpipe has subgroups");
+        assert!(subgroups.layouts().iter().all(|layout| layout.whole && layout.in_order), "{subgroups:?}");
+    }
 }

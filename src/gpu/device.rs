@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::GpuError;
 use super::recipe::Built;
+use super::{GpuError, Subgroups};
 
 /// How long the host waits for submitted work before it gives the device up.
 ///
@@ -22,6 +22,7 @@ pub struct Gpu {
     features: wgpu::Features,
     lost: Arc<OnceLock<String>>,
     built: Arc<Built>,
+    subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
 }
 
@@ -95,6 +96,7 @@ impl Gpu {
             queue,
             lost: Arc::default(),
             built: Arc::default(),
+            subgroups: Arc::default(),
             trusting: true,
         }
     }
@@ -147,6 +149,18 @@ impl Gpu {
     /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as buffers are.
     pub fn max_buffer_bytes(&self) -> u64 {
         self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size) / 16 * 16
+    }
+
+    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first call and kept.
+    ///
+    /// None where kernels may not use them, where nothing may block (in browsers), and where the probe fails, which is
+    /// logged: then baseline kernels are to be used.
+    pub fn subgroups(&self) -> Option<Subgroups> {
+        if cfg!(target_arch = "wasm32") || !self.has(wgpu::Features::SUBGROUP) {
+            return None;
+        }
+        let probe = || Subgroups::probe(self).inspect_err(|error| log::warn!("no subgroups: {error}")).ok();
+        *self.subgroups.get_or_init(probe)
     }
 
     pub(super) fn built(&self) -> &Built {

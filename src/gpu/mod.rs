@@ -1,7 +1,7 @@
 //! The device and everything that touches it: adapters, limits, buffers, linking and checking WGSL, pipelines,
 //! sliced submission, readback, errors.
 //!
-//! Every other room goes through here; this one knows nothing of them.
+//! Every other module goes through here; this one knows nothing of them.
 
 mod buffer;
 mod device;
@@ -12,6 +12,7 @@ mod link;
 mod pace;
 mod plan;
 mod recipe;
+mod subgroups;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
@@ -25,3 +26,6 @@ pub use link::{LinkError, Program, Source};
 pub use pace::{Pace, SLICE};
 pub use plan::Plan;
 pub use recipe::Recipe;
+#[doc(hidden)]
+pub use subgroups::kernels;
+pub use subgroups::{SubgroupLayout, Subgroups};
