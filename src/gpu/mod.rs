@@ -4,6 +4,7 @@
 //! Every other module goes through here; this one knows nothing of them.
 
 mod buffer;
+mod contract;
 mod device;
 mod error;
 mod kernel;
@@ -16,6 +17,7 @@ mod subgroups;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
+pub use contract::Allowed;
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
