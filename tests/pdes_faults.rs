@@ -263,11 +263,15 @@ fn structs_that_differ_from_rust_are_refused_with_the_remedy() {
 fn variables_that_the_engine_does_not_bind_are_refused() {
     let text = Odd::new().source.text().to_owned();
     for (old, new, name) in [
-        ("var<storage, read> data", "var<storage, read_write> data", "data"),
         (
-            "struct Params",
-            "@group(2) @binding(0) var<storage, read> more: array<u32>;\nstruct Params",
-            "more",
+            "@group(1) @binding(1) var<storage, read> data",
+            "@group(1) @binding(7) var<storage, read> data",
+            "data",
+        ),
+        (
+            "@group(1) @binding(0) var<uniform> params",
+            "@group(1) @binding(0) var<storage, read> params",
+            "params",
         ),
     ] {
         assert!(text.contains(old));
@@ -279,6 +283,32 @@ fn variables_that_the_engine_does_not_bind_are_refused() {
             other => panic!("{other}"),
         }
     }
+}
+
+#[test]
+fn state_that_would_escape_is_refused_at_its_line() {
+    let handle =
+        |body: &str| format!("fn handle(lp: u32, event: Event, state: ptr<function, State>) {{ {body} }}");
+    let ring = Ring::new(10, 3).source().text().to_owned();
+    for (more, body, word) in [
+        ("var<private> memory: u32;", "memory += 1u;", "`memory`"),
+        ("var<workgroup> memory: u32;", "memory += 1u;", "`memory`"),
+        ("@group(2) @binding(0) var<storage, read_write> memory: array<u32>;", "memory[0] = 1u;", "`memory`"),
+        ("", "atomicStore(&words[0], 1u);", "`words`"),
+        ("", "(*state).count = run.total;", "`run`"),
+        ("", "queue_pop();", "`queue_pop`"),
+        ("", "fail(lp, 1u);", "`fail`"),
+        ("", "stream_seek(3u);", "`stream_seek`"),
+        ("", "workgroupBarrier();", "barrier"),
+        ("override MINE: u32 = GROUP_SIZE;", "(*state).count = MINE;", "override"),
+    ] {
+        let text = Text::new(format!("{STATE}{INIT}{more}\n{}", handle(body))).refused();
+        assert!(text.starts_with("my/text.wgsl:") && text.contains(word), "{more} {body}: {text}");
+        assert!(["3:", "4:"].iter().any(|line| text["my/text.wgsl:".len()..].starts_with(line)), "{text}");
+    }
+    let data = ring.replace("var<storage, read> data", "var<storage, read_write> data");
+    let odd = Odd { source: Source::new("odd.wgsl", data), ..Odd::new() };
+    assert!(odd.refused().to_string().starts_with("odd.wgsl:10:"));
 }
 
 #[test]

@@ -32,9 +32,10 @@ impl Source {
         Self { name: name.into(), text: text.into(), library: false }
     }
 
-    /// A file of the library's.
+    /// A file of the library's. The models that ship are none: they have no more rights than a user's.
     pub(crate) fn library(path: &str, text: &'static str) -> Self {
-        Self { name: format!("shaders/{path}").into(), text: text.into(), library: true }
+        let library = !path.starts_with("models/");
+        Self { name: format!("shaders/{path}").into(), text: text.into(), library }
     }
 
     /// Whether it is a file of the library's.
@@ -109,6 +110,22 @@ pub enum LinkError {
         /// The lines in question, marked.
         report: String,
     },
+    /// A user's file does what its contract with the engine does not allow: see [`Program::check_user`].
+    #[error("{file}:{line}:{column}: {what}. {remedy}\n{report}")]
+    Forbidden {
+        /// The user's file.
+        file: String,
+        /// Its line, from 1.
+        line: u32,
+        /// Its column, from 1, in bytes.
+        column: u32,
+        /// What is not allowed.
+        what: String,
+        /// What is.
+        remedy: String,
+        /// The line in question, marked.
+        report: String,
+    },
 }
 
 /// Where a line of the joined text came from.
@@ -116,6 +133,14 @@ pub enum LinkError {
 struct Origin {
     file: usize,
     line: u32,
+}
+
+/// A place in a file that was joined.
+pub(super) struct Marked {
+    pub(super) file: String,
+    pub(super) line: u32,
+    pub(super) column: u32,
+    pub(super) library: bool,
 }
 
 /// A checked WGSL module with the map back to its files.
@@ -222,6 +247,29 @@ impl Program {
         self.lines.get(usize::try_from(joined_line).ok()?.checked_sub(1)?).copied()
     }
 
+    /// Whether a line of the joined text comes from a file that is not the library's.
+    pub(super) fn is_users(&self, joined_line: u32) -> bool {
+        self.place(joined_line).is_some_and(|Origin { file, .. }| !self.files[file].library)
+    }
+
+    /// File, line and column of a place in the joined text, and the line with a mark.
+    pub(super) fn mark(&self, span: naga::Span, label: &str) -> Option<(Marked, String)> {
+        if !span.is_defined() {
+            return None;
+        }
+        let at = span.location(&self.text);
+        let Origin { file, line } = self.place(at.line_number)?;
+        let Source { name: file, library, .. } = &self.files[file];
+        let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
+        let indent = at.line_position as usize - 1;
+        let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
+        let mut marked = format!("  --> {file}:{line}:{}\n{line:5} | {text}\n", at.line_position);
+        let mark = format!("{}{} {label}", " ".repeat(indent), "^".repeat(marks));
+        let _ = writeln!(marked, "      | {}", mark.trim_end());
+        let (file, library, column) = (file.to_string(), *library, at.line_position);
+        Some((Marked { file, line, column, library }, marked))
+    }
+
     fn report<'n>(
         &self,
         message: String,
@@ -230,23 +278,17 @@ impl Program {
     ) -> LinkError {
         let mut report = String::new();
         let mut place = None;
-        for (span, label) in labels.iter().filter(|(span, _)| span.is_defined()) {
-            let at = span.location(&self.text);
-            let Some(Origin { file, line }) = self.place(at.line_number) else { continue };
-            let file = &self.files[file];
-            place.get_or_insert_with(|| (file.name.to_string(), line, at.line_position, file.library));
-            let file = file.name();
-            let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
-            let indent = at.line_position as usize - 1;
-            let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
-            let _ = writeln!(report, "  --> {file}:{line}:{}", at.line_position);
-            let _ = writeln!(report, "{line:5} | {text}");
-            let _ = writeln!(report, "      | {}{} {label}", " ".repeat(indent), "^".repeat(marks));
+        for (span, label) in labels {
+            if let Some((at, marked)) = self.mark(*span, label) {
+                place.get_or_insert(at);
+                report += &marked;
+            }
         }
         for note in notes {
             let _ = writeln!(report, "  note: {note}");
         }
-        let (file, line, column, library) = place.unwrap_or_else(|| (self.name.clone(), 0, 0, false));
+        let here = || Marked { file: self.name.clone(), line: 0, column: 0, library: false };
+        let Marked { file, line, column, library } = place.unwrap_or_else(here);
         LinkError::Wgsl { file, line, column, library, message, report }
     }
 }

@@ -53,7 +53,9 @@ impl Event {
 /// and have no other effect than through `state`, so that the engine may run them when and as often as it likes. An event
 /// that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
 ///
-/// The engine's own functions and variables share the module: a name that it has too is reported with both places.
+/// A model may declare constants, types and functions of its own, too. Module-scope variables, barriers, entry points, and the engine's
+/// own functions and variables are refused, with file and line: what an event leaves behind is in `state`. The engine's names share the
+/// module: a name that it has too is reported with both places.
 ///
 /// Parameters and data, if the model has any, are declared in the WGSL as
 ///

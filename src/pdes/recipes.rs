@@ -1,6 +1,6 @@
 //! The engine's kernels: which files are linked for a model, a queue design and a device, and what is asked of the model's file.
 
-use crate::gpu::{Gpu, GpuError, LinkError, Program, Recipe};
+use crate::gpu::{Allowed, Gpu, GpuError, LinkError, Program, Recipe};
 use crate::queue::QueueDesign;
 use crate::shaders;
 
@@ -73,6 +73,7 @@ impl Recipes {
     /// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
     pub(super) fn check<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
         let program = self.window.link().map_err(|error| lacking(model, error))?;
+        program.check_user(&ALLOWED).map_err(GpuError::from)?;
         check_variables(&program, model)?;
         check_layouts(&program, model)
     }
@@ -113,23 +114,39 @@ fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
     SimulationError::Contract { file: source.name().to_owned(), problem }
 }
 
-/// Refuses buffers that the engine does not know, and such that handlers could tell each other things by.
+/// What a model may use, as the documentation of [`Model`] lists it.
+const ALLOWED: Allowed<'_> = Allowed {
+    functions: &[
+        "schedule",
+        "draw",
+        "draw_below",
+        "draw_exponential",
+        "time_add",
+        "time_less",
+        "time_min",
+        "lp_count",
+        "lookahead",
+    ],
+    variables: &["params", "data"],
+    written: &[],
+};
+
+/// Refuses `params` and `data` in places that the engine does not bind.
 fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {
     let file = || model.source().name().to_owned();
     for (_, variable) in program.module().global_variables.iter() {
-        let Some(at) = variable.binding.as_ref().filter(|at| at.group != 0) else { continue };
         let name = variable.name.as_deref().unwrap_or_default();
-        let read_only = naga::AddressSpace::Storage { access: naga::StorageAccess::LOAD };
-        let known = match (at.group, at.binding, name) {
-            (1, 0, "params") => variable.space == naga::AddressSpace::Uniform,
-            (1, 1, "data") => variable.space == read_only,
-            _ => false,
+        let (place, space) = match name {
+            "params" => ((1, 0), naga::AddressSpace::Uniform),
+            "data" => ((1, 1), naga::AddressSpace::Storage { access: naga::StorageAccess::LOAD }),
+            _ => continue,
         };
-        if !known {
+        let found = variable.binding.as_ref().map(|at| (at.group, at.binding));
+        if found != Some(place) || variable.space != space {
             return Err(SimulationError::Variable { file: file(), variable: name.to_owned() });
         }
         if name == "params" && size_of::<M::Params>() == 0 {
-            let problem = "is declared in the WGSL as what `params` is, and `Model::Params` has no bytes: declare the same in Rust";
+            let problem = "is what `params` holds in the WGSL, and `Model::Params` has no bytes: declare the same in Rust";
             return Err(SimulationError::Layout {
                 file: file(),
                 name: "Params",
