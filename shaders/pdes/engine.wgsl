@@ -22,6 +22,10 @@
 // import: time/ticks.wgsl
 
 struct Run {
+    // Read by no kernel, and always zero. Mesa's lavapipe (22.3) takes the first word of a uniform buffer for whatever a condition
+    // of uniforms alone asks, such as that of loops_cut; where that changes the kernel's size, it compiles the kernel again for
+    // each dispatch. (Its array of offsets is written with one stride and read with another.)
+    unread: vec2<u32>,
     seed: vec2<u32>,
     lookahead: vec2<u32>,
     until: vec2<u32>,

@@ -13,6 +13,7 @@ use super::{Capacity, Event, Model, Progress, Until};
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Run {
+    unread: u64,
     pub(super) seed: u64,
     pub(super) lookahead: Ticks,
     pub(super) until: Ticks,
@@ -65,6 +66,9 @@ const OTHER_BINDINGS: u32 = 6;
 
 /// Uniform buffers of a window: run, part, params.
 const UNIFORM_BINDINGS: u32 = 3;
+
+/// Bytes of a state from which on llvmpipe takes seconds to compile a window (1.2 s at 256, 25 s at 1,024, 42 s at 2,048).
+const SLOW_STATE: u32 = 256;
 
 /// The offsets of bindings are multiples of this many bytes.
 const ALIGNMENT: u64 = 256;
@@ -260,7 +264,14 @@ impl<S: Pod> Memory<S> {
             let what = "states".to_owned();
             return Err(crate::gpu::GpuError::TooLarge { what, needed, limit: state_limit }.into());
         }
+        if gpu.info().device_type == wgpu::DeviceType::Cpu && state_bytes > SLOW_STATE {
+            log::warn!(
+                "a State of {state_bytes} bytes: drivers that run on the processor take long to compile copies of more than \
+                 {SLOW_STATE} (llvmpipe 25 s for 1,024). Keep tables in `data`, or less in the State"
+            );
+        }
         let run = Run {
+            unread: 0,
             seed,
             lookahead: model.lookahead(),
             until: Ticks::ZERO,
@@ -449,7 +460,7 @@ mod tests {
                 offsets(stringify!($ty), &[$((stringify!($field), offset_of!($ty, $field))),*], size_of::<$ty>())
             };
         }
-        fields!(Run: seed lookahead until event_limit first_lp rows total groups queue_capacity queue_stride
+        fields!(Run: unread seed lookahead until event_limit first_lp rows total groups queue_capacity queue_stride
             mail_capacity state_words);
         fields!(Part: parity first_group queue_first queue_rows inbox_first partials_first partials_count unused);
     }

@@ -72,6 +72,7 @@ impl Recipes {
 
     /// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
     pub(super) fn check<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
+        self.start.link().map_err(|error| lacking(model, error))?;
         let program = self.window.link().map_err(|error| lacking(model, error))?;
         program.check_user(&ALLOWED).map_err(GpuError::from)?;
         check_variables(&program, model)?;
