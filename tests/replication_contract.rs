@@ -25,6 +25,8 @@ fn step(state: ptr<function, State>) -> bool {
     (*state).left -= 1u;
     if (*state).kind == 5u { _ = draw(); }
     if (*state).kind == 1u && (*state).left == 1u { fail(7u); fail(8u); }
+    // The stream ended five steps before: nothing after that counts, wherever slices end.
+    if (*state).kind == 5u && (*state).left == 3u { fail(6u); }
     return (*state).left > 0u || (*state).kind == 2u;
 }
 fn finish(state: ptr<function, State>) -> Output {
@@ -60,6 +62,7 @@ impl Twin for Fragile {
         }
         match (*kind, *left) {
             (1, 1) => Err(Fail(7)),
+            (5, 3) => Err(Fail(6)),
             _ => Ok(*left > 0 || *kind == 2),
         }
     }
@@ -82,6 +85,7 @@ fn failures_are_reported_with_their_index_and_never_averaged_in() {
     {
         assert!(failures.iter().any(|failure| failure.cause == cause), "{cause:?}");
     }
+    assert!(failures.iter().all(|failure| failure.cause != FailureCause::Code(6)));
     for (gpu, adapter) in gpus() {
         for mapping in SCALAR {
             let mut engine = Engine::new(&gpu, Fragile).unwrap().with_mapping(mapping).with_max_steps(200);
@@ -172,7 +176,7 @@ fn loops_that_a_driver_cuts_are_run_again_or_an_error() {
         (0..steps * loops).map(|_| stream.draw() & 1).sum::<u32>()
     };
     for mapping in SCALAR {
-        let mut engine = Engine::new(&gpu(), Counter).unwrap().with_mapping(mapping).with_lanes(64);
+        let mut engine = Engine::new(&gpu(), Counter).unwrap().with_mapping(mapping).with_group_size(64);
         let results = engine.run(&[60, 5000], &experiment(20)).unwrap();
         assert_eq!(results.outputs[0], expected(60, 5000), "{mapping}");
         let sums = &results.outputs;

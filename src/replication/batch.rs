@@ -7,13 +7,15 @@ use web_time::Instant;
 
 use super::observations::each;
 use super::results::Ended;
-use super::{Experiment, Pairing, ReplicationError, Schema, Shape};
-use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace, SLICE};
+use super::{AnalysisError, Experiment, Pairing, ReplicationError, Schema, Shape};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, SLICE};
 
-/// Results of up to this size are copied along with each slice, which saves a wait after the last.
+/// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
+/// copy of a mebibyte should cost less than a wait.
 const SMALL_RESULTS: u64 = 1 << 20;
 
-/// A trial of a mapping ends after so many slices, or when one takes a quarter of what slices should take.
+/// A trial of a mapping ends after so many slices, or when one takes a quarter of what slices should take. A guess: [`Pace`] grows by
+/// a factor of 8 at the most, so that these are enough for any number of steps to be reached.
 const TRIAL_SLICES: u32 = 12;
 
 /// `JobWork` in `shaders/replication/job.wgsl`.
@@ -70,11 +72,11 @@ impl Work {
 ///
 /// [`Engine::run`](super::Engine::run) makes and drives batches itself. An application drives one where the work has to
 /// go into its own command encoder, or where its kernels read the results without a readback:
-/// [`reset`](Self::reset), then [`record`](Self::record) as often as it takes.
+/// [`reset`](Self::reset), then [`slice`](Self::slice) as often as it takes.
 #[derive(Debug)]
 pub struct Batch<O> {
-    kernel: Kernel,
-    bindings: Bindings,
+    reset: Plan,
+    slice: Plan,
     work: Work,
     work_buffer: Buffer<Work>,
     /// `JobSaved` by slot, in words.
@@ -82,7 +84,6 @@ pub struct Batch<O> {
     outcomes: Buffer<[u32; 2]>,
     results: Buffer<O>,
     running: Buffer<u32>,
-    workgroups: u32,
 }
 
 impl<O: Pod> Batch<O> {
@@ -98,6 +99,9 @@ impl<O: Pod> Batch<O> {
         let saved_bytes = u64::from(schema.saved_bytes);
         let widest = saved_bytes.max(size_of::<O>() as u64);
         let fitting = u32::try_from(gpu.max_buffer_bytes() / widest).unwrap_or(u32::MAX);
+        if fitting == 0 {
+            return Err(ReplicationError::TooLarge { bytes: widest, limit: gpu.max_buffer_bytes() });
+        }
         let work = Work { jobs: work.jobs.min(fitting), ..work };
         let jobs = u64::from(work.jobs);
         let work_buffer = Buffer::uniform(gpu, "replications: work", &work)?;
@@ -105,28 +109,20 @@ impl<O: Pod> Batch<O> {
         let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
         let results = Buffer::storage(gpu, "replications: results", jobs)?;
         let running = Buffer::storage(gpu, "replications: running", 2)?;
-        let bindings = kernel.bind(
-            gpu,
-            &[
-                ("job_work", work_buffer.binding()),
-                ("job_points", points.binding()),
-                ("job_saved", saved.binding()),
-                ("job_outcomes", outcomes.binding()),
-                ("job_results", results.binding()),
-                ("job_running", running.binding()),
-            ],
-        )?;
-        Ok(Self {
-            kernel: kernel.clone(),
-            bindings,
-            work,
-            work_buffer,
-            saved,
-            outcomes,
-            results,
-            running,
-            workgroups: shape.workgroups(gpu, work.jobs),
-        })
+        let buffers = [
+            ("job_work", work_buffer.binding()),
+            ("job_points", points.binding()),
+            ("job_saved", saved.binding()),
+            ("job_outcomes", outcomes.binding()),
+            ("job_results", results.binding()),
+            ("job_running", running.binding()),
+        ];
+        let mut reset = Plan::new("replications: reset");
+        reset.clear("outcomes", outcomes.raw());
+        let mut slice = Plan::new("replications: slice");
+        slice.clear("running", running.raw());
+        slice.dispatch(gpu, kernel, shape.workgroups(gpu, work.jobs), &buffers)?;
+        Ok(Self { reset, slice, work, work_buffer, saved, outcomes, results, running })
     }
 
     /// How many replications it holds.
@@ -159,36 +155,33 @@ impl<O: Pod> Batch<O> {
     /// milliseconds: see [`Pace`].
     ///
     /// # Errors
-    /// [`ReplicationError::Gpu`]
+    /// [`ReplicationError::Gpu`], and [`ReplicationError::Analysis`] for 0 steps, with which no replication would ever end.
     pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
+        check_steps("the number of steps of a slice", steps)?;
         self.work.steps = steps;
         Ok(self.work_buffer.write(gpu, 0, &[self.work])?)
     }
 
-    /// Records that all replications go back to their beginning.
-    pub fn reset(&self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.clear_buffer(self.outcomes.raw(), 0, None);
+    /// Takes all replications back to their beginning.
+    pub fn reset(&self) -> &Plan {
+        &self.reset
     }
 
-    /// Records a slice of every replication that is not done.
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.clear_buffer(self.running.raw(), 0, None);
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        self.kernel.dispatch(&mut pass, &self.bindings, self.workgroups);
+    /// A slice of every replication that is not done.
+    pub fn slice(&self) -> &Plan {
+        &self.slice
     }
 
     /// The most draws per second that a replication made in one of the first slices, on average over some replications: a
     /// measure of speed that all mappings share.
     pub(super) async fn speed(&mut self, gpu: &Gpu, pace: &mut Pace) -> Result<f64, ReplicationError> {
         let (mut best, mut before) = (0.0_f64, 0.0);
-        let mut encoder = gpu.encoder("replications: trial");
-        self.reset(&mut encoder);
-        gpu.submit(encoder)?;
+        self.reset.submit(gpu)?;
         for _ in 0..TRIAL_SLICES {
             let steps = pace.units();
             self.set_steps(gpu, steps)?;
             let mut encoder = gpu.encoder("replications: trial");
-            self.record(&mut encoder);
+            self.slice.record(&mut encoder);
             let running = Download::new(gpu, "replications: running", 8)?;
             running.record(&mut encoder, self.running.raw(), 0);
             let begun = Instant::now();
@@ -233,10 +226,10 @@ impl<O: Pod> Batch<O> {
             self.set_steps(gpu, steps)?;
             let mut encoder = gpu.encoder("replications");
             if fresh {
-                self.reset(&mut encoder);
+                self.reset.record(&mut encoder);
                 fresh = false;
             }
-            self.record(&mut encoder);
+            self.slice.record(&mut encoder);
             let running = Download::new(gpu, "replications: running", 8)?;
             running.record(&mut encoder, self.running.raw(), 0);
             let begun = Instant::now();
@@ -287,6 +280,14 @@ impl<O: Pod> Batch<O> {
         let outcomes = Download::new(gpu, "replications: outcomes", self.outcomes.raw().size())?;
         outcomes.record(encoder, self.outcomes.raw(), 0);
         Ok([results, outcomes])
+    }
+}
+
+/// Refuses a number of steps with which nothing would ever be done.
+pub(super) fn check_steps(what: &'static str, steps: u32) -> Result<(), AnalysisError> {
+    match steps {
+        0 => Err(AnalysisError::Setting { what, value: "0".into(), remedy: "choose at least 1" }),
+        _ => Ok(()),
     }
 }
 

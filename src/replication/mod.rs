@@ -47,9 +47,9 @@
 //! | random walk, 1,000 steps | 3.6 | 4.1 | 4.1 | 4.1 | 4.1 | 3.7 | 3.7 | 2.0 | 0.53 |
 //! | workshop, 1,000 jobs, many branches | 10.0 | 12.2 | 12.2 | 12.3 | 12.2 | 9.7 | 9.7 | 3.6 | 1.02 |
 //!
-//! So the claim holds today where replications are few and branch differently: a subgroup with one active lane never diverges, while
-//! lanes that share a subgroup wait in every branch that another one takes. It ends where the subgroups fill the device, since 31
-//! of 32 lanes stay idle. M/M/1, which hardly branches, gains nothing from 1,024 replications on. On llvmpipe, a Vulkan driver for
+//! So the claim holds today where replications are few and branch differently: a subgroup with one active invocation never diverges,
+//! while invocations that share a subgroup wait in every branch that another one takes. It ends where the subgroups fill the device,
+//! since 31 of 32 invocations stay idle. M/M/1, which hardly branches, gains nothing from 1,024 replications on. On llvmpipe, a Vulkan driver for
 //! processors, it does not hold at all: 0.37 to 0.55 for the walk.
 //!
 //! ```no_run

@@ -1,5 +1,6 @@
 //! A model linked with the engine's WGSL, and what reflection says about its structs.
 
+use super::mapping::product;
 use super::{Model, ReplicationError};
 use crate::gpu::{GpuError, LinkError, Program, Source, StructLayout};
 use crate::shaders;
@@ -30,7 +31,7 @@ const CONTRACT: [(&str, &str, &str); 6] = [
 impl Schema {
     /// Links the model and checks its structs.
     pub(super) fn of<M: Model>(model: &M) -> Result<Self, ReplicationError> {
-        let product = shaders::file("random/mul_wide.wgsl");
+        let product = shaders::file(product(false));
         let program = link(model, &[shaders::file("replication/thread.wgsl"), product])?;
         let file = model.source().name().to_owned();
         let layout = |name: &'static str| {
