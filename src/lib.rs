@@ -38,8 +38,9 @@
 //! # Promises
 //!
 //! * Results depend on the model, its parameters and the seed; never on the adapter, the queue design, the workgroup size
-//!   or the order of threads. For that, times ([`time`]), draws and distributions ([`random`]) and statistics are integer
-//!   arithmetic. A model that uses `f32` keeps the promise per device only.
+//!   or the order of threads. For that, times ([`time`]), draws and distributions ([`random`]) and the sums and
+//!   counts of models are integer arithmetic. A model that uses `f32` keeps the promise per device only. What the host makes of
+//!   results (means, derived columns, intervals) is `f64`: [`replication`] says which of it is exact.
 //! * Every capacity is checked on the GPU. The first failure comes back as a typed error that says where; what is
 //!   submitted after it does nothing.
 //! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers, faster kernels give the same

@@ -208,6 +208,7 @@ impl<O: Pod> Batch<O> {
     /// Draws that some of the replications made so far.
     async fn drawn(&self, gpu: &Gpu) -> Result<f64, ReplicationError> {
         let stride = self.saved.len() / u64::from(self.work.jobs);
+        // Of 64, so that little is read: a guess at how many tell the speed of all.
         let some = stride * u64::from(self.work.jobs.min(64));
         let words = self.saved.read_range(gpu, 0, some).await?;
         let stride = usize::try_from(stride).expect("a state fits the host's memory");

@@ -17,6 +17,17 @@
 //! Long replications are cut into time slices that resume, and each [`Mapping`] of replications to invocations gives the same bits.
 //! `docs/guide-replication.md` builds a model from an empty file.
 //!
+//! # What is exact
+//! * **Integers, on the device and in the Rust twins**: time, draws, and whatever a model counts and sums in fields `u32`, `i32` and
+//!   `vec2<u32>`. Outputs and the fingerprint made of them are the same bits everywhere.
+//! * **Integers on the host**: the sums of such columns and of their squares over the replications ([`Observations::summary`]); the order of the
+//!   replications shows in no digit. A mean or a variance is rounded to `f64` when it is made from these sums.
+//! * **`f64` on the host**: columns that [`Model::derive`] adds (M/M/1's `time_in_queue`, say), their sums, which follow the order of the
+//!   replications, and all intervals, quantiles of derived columns, stopping decisions and formulas. Additions to divisions
+//!   and square roots are the same on every host; the quantiles of Student's t and the formulas also use logarithms and powers, whose last
+//!   bits the platform's mathematical library decides.
+//! * **`f32` on the device**, where a model uses it: the same bits per device only.
+//!
 //! # Which mapping is fast where
 //! Measured on an NVIDIA H200 (Vulkan, driver 580.159.04): time on the device of kernels without run-time checks
 //! ([`Engine::trusted`]), many runs in one submission. `cargo run --release --example bench_replication` measures the present adapter.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// So many replications take a core less time than it takes to wake the others.
+/// So many replications should take a core less time than it takes to wake the others: a guess.
 pub(super) const PARALLEL: usize = 1 << 13;
 
 /// Beyond this magnitude squares leave the range of f64; such a value is no observation.
