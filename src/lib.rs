@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
 //! | a stochastic model of which you want many replications | [`replication`] |
+//! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
 //! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
@@ -64,4 +65,5 @@ pub mod queue;
 pub mod random;
 pub mod replication;
 mod shaders;
+pub mod statistics;
 pub mod time;

@@ -10,8 +10,9 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
     AnalysisError, Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model,
-    Observations, Precision, ReplicationError, Results, Stopping, Twin, theory,
+    Observations, Precision, ReplicationError, Results, Stopping, Twin,
 };
+use eventhorizon::statistics::theory;
 
 fn mm1() -> (Mm1, Mm1Params) {
     (Mm1::default(), Mm1::default().params(0.8, 1.0, 333).unwrap())

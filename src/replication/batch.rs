@@ -5,10 +5,10 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
-use super::observations::each;
 use super::results::Ended;
 use super::{AnalysisError, Experiment, Pairing, ReplicationError, Schema, Shape};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, SLICE};
+use crate::statistics::each;
 
 /// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
 /// copy of a mebibyte should cost less than a wait.

@@ -14,6 +14,9 @@
 //!     Summary: mean, interval;  Stopping: enough?  Report: table, CSV, JSON
 //! ```
 //!
+//! What the replications say is a matter of [`statistics`](crate::statistics); the parts of it that experiments are made of can be
+//! named from here too.
+//!
 //! Long replications are cut into time slices that resume, and each [`Mapping`] of replications to invocations gives the same bits.
 //! `docs/guide-replication.md` builds a model from an empty file.
 //!
@@ -76,31 +79,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod analysis_error;
 mod batch;
 mod cpu;
-mod design;
 mod engine;
 mod error;
 mod experiment;
 mod mapping;
 mod model;
-mod observations;
-#[cfg(feature = "plot")]
-pub mod plot;
-mod report;
 mod results;
 mod schema;
 mod sequential;
-mod series;
-mod statistics;
-mod stopping;
-pub mod theory;
+mod structs;
 
-pub use analysis_error::AnalysisError;
 pub use batch::Batch;
 pub use cpu::CpuEngine;
-pub use design::{Design, Value};
 pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
 pub use experiment::{Experiment, StreamKey};
@@ -108,14 +100,16 @@ pub use experiment::{Experiment, StreamKey};
 pub use mapping::kernels;
 pub use mapping::{Mapping, Shape};
 pub use model::{Fail, Model, Twin};
-pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
-pub use report::{PointFailure, Report, Row};
 pub use results::Results;
 pub use schema::Schema;
 pub use sequential::Sequential;
-pub use series::{BatchMeans, batch_means, mser5};
-pub use statistics::{Interval, Summary, compare, student_t};
-pub use stopping::{Budget, Decision, Precision, Stopping};
+pub use structs::{columns, pack};
+
+// What experiments and their results are made of.
+pub use crate::statistics::{
+    AnalysisError, Budget, Decision, Design, Failure, FailureCause, Observations, Pairing, Precision,
+    Stopping, Summary,
+};
 
 /// The guide's code compiles and runs.
 #[cfg(doctest)]

@@ -5,10 +5,11 @@ use std::ops::Range;
 use bytemuck::Pod;
 use rayon::prelude::*;
 
-use super::observations::PARALLEL;
+use super::structs::{columns, pack};
 use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError};
 use crate::gpu::StructLayout;
 use crate::random::mix;
+use crate::statistics::PARALLEL;
 
 /// The replications of an experiment's points, in the order of the points and, within each, of the replications.
 #[derive(Debug, Clone)]
@@ -104,8 +105,12 @@ impl<O: Pod + Send + Sync> Results<O> {
             };
             fingerprint = fingerprint.wrapping_add(sum);
             let bytes = bytemuck::cast_slice(outputs);
-            let mut seen =
-                Observations::from_outputs(layout, bytes, per_point, failures, experiment.pairing)?;
+            let mut seen = Observations::new(
+                per_point,
+                columns(layout, bytes, per_point)?,
+                failures,
+                experiment.pairing,
+            )?;
             model.derive(params, &mut seen)?;
             observations.push(seen);
         }
@@ -127,7 +132,7 @@ pub(super) fn points<M: Model>(
     if experiment.pairing == Pairing::Antithetic && replications.start % 2 == 1 {
         return Err(super::AnalysisError::Odd { replications: replications.start.into() }.into());
     }
-    let bytes = experiment.design.pack(layout, Some(bytemuck::bytes_of(params)))?;
+    let bytes = pack(&experiment.design, layout, Some(bytemuck::bytes_of(params)))?;
     let points: Vec<M::Params> = bytemuck::pod_collect_to_vec(&bytes);
     for (point, params) in points.iter().enumerate() {
         model.check(params).map_err(|reason| ReplicationError::Point { point, reason })?;

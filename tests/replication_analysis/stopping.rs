@@ -1,6 +1,6 @@
 use crate::sample;
 use eventhorizon::random::Stream;
-use eventhorizon::replication::{
+use eventhorizon::statistics::{
     AnalysisError, Budget, Column, Decision, Failure, FailureCause, Observations, Pairing, Precision,
     Stopping, Summary, Values,
 };

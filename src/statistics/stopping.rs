@@ -1,7 +1,7 @@
 //! Running until the answer is good enough, or the budget ends.
 
-use super::analysis_error::Result;
-use super::statistics::check_level;
+use super::error::Result;
+use super::summary::check_level;
 use super::{AnalysisError, Pairing, Summary};
 use std::time::Duration;
 
