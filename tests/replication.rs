@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
 use common::{POISON, gpu};
-use eventhorizon::gpu::Gpu;
+use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
     AnalysisError, Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model,
@@ -375,9 +375,8 @@ fn models_lay_their_structs_out_as_wgsl_does() {
     );
 }
 
-/// More replications than one binding holds go in batches.
-#[test]
-fn what_does_not_fit_the_device_runs_in_parts() {
+/// The adapter with a device whose buffers hold at most so many bytes.
+fn small_gpu(bytes: u64) -> Gpu {
     let own = gpu();
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
@@ -386,12 +385,39 @@ fn what_does_not_fit_the_device_runs_in_parts() {
         .find(|adapter| adapter.get_info() == *own.info())
         .expect("the same adapter again");
     let limits = wgpu::Limits {
-        max_storage_buffer_binding_size: 1 << 14,
+        max_storage_buffer_binding_size: bytes,
         ..wgpu::Limits::default().or_worse_values_from(&adapter.limits())
     };
     let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
-    let small = Gpu::from_device(device, queue);
+    Gpu::from_device(device, queue)
+}
+
+/// A replication that is larger than a buffer is an error, and no run of nothing without an end.
+#[test]
+fn a_replication_larger_than_a_buffer_is_refused() {
+    struct Wide;
+    impl Model for Wide {
+        type Params = u32;
+        type Output = [u64; 256];
+        fn source(&self) -> Source {
+            let text = "struct Params { one: u32, } struct State { next: u32, }
+                struct Output { counts: array<vec2<u32>, 256>, }
+                fn start(state: ptr<function, State>) {}
+                fn step(state: ptr<function, State>) -> bool { return false; }
+                fn finish(state: ptr<function, State>) -> Output { return Output(); }";
+            Source::new("wide.wgsl", text)
+        }
+    }
+    let mut engine = Engine::new(&small_gpu(1 << 10), Wide).unwrap().with_mapping(Mapping::Thread);
+    let error = engine.run(&1, &experiment(2)).unwrap_err();
+    assert!(matches!(error, ReplicationError::TooLarge { bytes: 2048, limit: 1024 }), "{error}");
+}
+
+/// More replications than one binding holds go in batches.
+#[test]
+fn what_does_not_fit_the_device_runs_in_parts() {
+    let small = small_gpu(1 << 14);
     let (model, params) = mm1();
     let params = Mm1Params { clients: 9, ..params };
     let design = Design::default().cross("clients", [9_u32, 12, 3]).unwrap();

@@ -58,7 +58,7 @@ fn team_step(state: ptr<function, State>) -> bool {
             mm1_serve(&mine, second);
         }
         work = mm1_apply(work, scan.total);
-        next += 2u * MM1_PAIRS * GROUP_SIZE;
+        next += 2u * MM1_PAIRS * team_size();
         if team_agree(u32(next < params.clients)) == 0u {
             break;
         }

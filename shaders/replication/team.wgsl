@@ -15,7 +15,9 @@
 // The two files replication/team_workgroup.wgsl and replication/team_subgroups.wgsl hold the entry point `team` and the
 // scan; both import this one.
 //
-// Functions for the model: team_agree, team_sum, team_scan.
+// For the model: the functions team_size, team_agree, team_sum and team_scan, and the variable team_lane, which it may read. It has
+// no others of the engine than these and those of its first file, and no barriers or workgroup variables of its own: what a
+// replication knows must be in its State.
 //
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl
@@ -27,6 +29,11 @@ override GROUP_SIZE: u32 = 64u;
 var<private> team_lane: u32;
 
 var<workgroup> team_word: u32;
+
+// How many lanes the team has.
+fn team_size() -> u32 {
+    return GROUP_SIZE;
+}
 
 // What lane 0 says, in uniform control flow for every lane.
 fn team_agree(value: u32) -> u32 {
