@@ -147,6 +147,80 @@ fn what_breaks_the_contract_is_named() {
     assert!(error.to_string().contains("pair"), "{error}");
 }
 
+/// What a replication knows besides its state would depend on where slices end, or on its neighbours.
+#[test]
+fn state_beside_the_state_is_refused() {
+    #[derive(Clone)]
+    struct Sly {
+        text: String,
+        team: Option<&'static str>,
+    }
+    impl Model for Sly {
+        type Params = u32;
+        type Output = [u32; 2];
+        fn source(&self) -> Source {
+            Source::new("mine/model.wgsl", self.text.clone())
+        }
+        fn team_source(&self) -> Option<Source> {
+            Some(Source::new("mine/team.wgsl", self.team?))
+        }
+    }
+    let refused = |model: Sly, file: &str, line: u32, words: &str| {
+        let error = Engine::new(&gpu(), model).map(|_| ()).expect_err(words);
+        let ReplicationError::Gpu(GpuError::Link(LinkError::Forbidden { file: at, line: on, what, .. })) =
+            &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!((at.as_str(), *on), (file, line), "{error}");
+        assert!(what.contains(words), "{error}");
+    };
+    let step = "    (*state).left -= 1u;";
+    for (declared, done, line, words) in [
+        ("var<private> mine: u32;", "mine += 1u;", 1, "`mine` is a module-scope variable"),
+        ("var<workgroup> ours: u32;", "ours += 1u;", 1, "`ours` is a module-scope variable"),
+        ("", "params.lives = 3u;", 11, "`params` may only be read"),
+        ("", "job_outcomes[0].x = 2u;", 11, "`job_outcomes` is a variable of the engine"),
+        ("", "stream_complement();", 11, "`stream_complement` is a function of the engine"),
+        ("", "workgroupBarrier();", 11, "a barrier has no place"),
+    ] {
+        assert!(FRAGILE.contains(step) && FRAGILE.starts_with('\n'));
+        let text = format!("{declared}{}", FRAGILE.replace(step, &format!("{done}{step}")));
+        refused(Sly { text, team: None }, "mine/model.wgsl", line, words);
+    }
+    let text = FRAGILE.to_owned();
+    const PARTS: &str = "const TEAM_NEUTRAL = vec4<u32>();
+fn team_combine(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> { return a + b; }
+";
+    for (team, line, words) in [
+        (
+            concat!(
+                "var<workgroup> ours: u32; fn team_step(state: ptr<function, State>) -> bool {",
+                "ours = team_lane; return false; }"
+            ),
+            1,
+            "`ours` is a module-scope variable",
+        ),
+        (
+            "fn team_step(state: ptr<function, State>) -> bool { team_lane = 0u; return false; }",
+            1,
+            "`team_lane` may only be read",
+        ),
+        (
+            "fn team_step(state: ptr<function, State>) -> bool { return GROUP_SIZE > 3u; }",
+            1,
+            "`GROUP_SIZE` is an `override` of the engine",
+        ),
+    ] {
+        let team: &'static str = format!("{team}\n{PARTS}").leak();
+        refused(Sly { text: text.clone(), team: Some(team) }, "mine/team.wgsl", line, words);
+    }
+    let team = "fn team_step(state: ptr<function, State>) -> bool {
+        return team_agree(team_lane + team_size() + team_sum(vec2<u32>(params.lives, 0u)).x) == 1u; }";
+    let team: &'static str = format!("{team}\n{PARTS}").leak();
+    Engine::new(&gpu(), Sly { text, team: Some(team) }).unwrap();
+}
+
 /// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and a step that is
 /// too long is an error and no wrong result.
 #[test]

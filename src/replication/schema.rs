@@ -2,7 +2,7 @@
 
 use super::mapping::product;
 use super::{Model, ReplicationError};
-use crate::gpu::{GpuError, LinkError, Program, Source, StructLayout};
+use crate::gpu::{Allowed, GpuError, LinkError, Program, Source, StructLayout};
 use crate::shaders;
 
 /// The structs of a model as its WGSL lays them out: factors and result columns by name, type and offset.
@@ -28,12 +28,53 @@ const CONTRACT: [(&str, &str, &str); 6] = [
     ("fn", "finish", "`fn finish(state: ptr<function, State>) -> Output`"),
 ];
 
+/// What of the engine a model's file may use: the documentation of [`Model`].
+const ALLOWED: Allowed<'static> = Allowed {
+    functions: &[
+        "draw",
+        "draw_block",
+        "draw_below",
+        "draw_exponential",
+        "stream_seek",
+        "stream_position",
+        "stream_block",
+        "exponential_unit",
+        "exponential_short",
+        "mul_wide",
+        "add_word",
+        "time_add",
+        "time_less",
+        "time_min",
+        "wide_add",
+        "wide_subtract",
+        "wide_less",
+        "fail",
+    ],
+    variables: &["params"],
+    written: &[],
+};
+
+/// What its file for a team may use besides: `shaders/replication/team.wgsl`.
+const TEAM_FUNCTIONS: [&str; 4] = ["team_size", "team_agree", "team_sum", "team_scan"];
+const TEAM_VARIABLES: [&str; 2] = ["params", "team_lane"];
+
 impl Schema {
-    /// Links the model and checks its structs.
+    /// Links the model, checks its structs, and checks that its files use nothing of the engine but what they may: what a replication
+    /// knew besides its state would depend on where slices end and on its neighbours.
     pub(super) fn of<M: Model>(model: &M) -> Result<Self, ReplicationError> {
-        let product = shaders::file(product(false));
-        let program = link(model, &[shaders::file("replication/thread.wgsl"), product])?;
+        let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
+        let program = link(model, &engine)?;
         let file = model.source().name().to_owned();
+        program.check_user(&[&file], &ALLOWED).map_err(GpuError::from)?;
+        if let Some(team) = model.team_source() {
+            let name = team.name().to_owned();
+            let engine = ["replication/team_workgroup.wgsl", product(false)].map(shaders::file);
+            let program = link(model, &[&[team][..], &engine].concat())?;
+            let functions = [ALLOWED.functions, &TEAM_FUNCTIONS].concat();
+            let allowed = Allowed { functions: &functions, variables: &TEAM_VARIABLES, written: &[] };
+            // Both are the user's: the one calls what the other declares, which is checked above.
+            program.check_user(&[&file, &name], &allowed).map_err(GpuError::from)?;
+        }
         let layout = |name: &'static str| {
             let layout = program.layout(name).expect("the engine's files use it, and they link");
             match padding(&layout) {
