@@ -32,11 +32,11 @@ fn engine<M: Model>(
     gpu: &Gpu,
     model: M,
     mapping: Mapping,
-    lanes: Option<u32>,
+    group_size: Option<u32>,
 ) -> Result<Engine<M>, ReplicationError> {
     let engine = Engine::new(gpu, model)?.with_mapping(mapping);
-    let engine = match lanes {
-        Some(lanes) => engine.with_lanes(lanes),
+    let engine = match group_size {
+        Some(size) => engine.with_group_size(size),
         None => engine,
     };
     // SAFETY: the models of the library index their arrays by constants or below a constant, their loops count to one, and
@@ -92,8 +92,8 @@ fn time<M: Model>(
         let begun = Instant::now();
         let mut encoder = gpu.encoder("bench");
         for _ in 0..times {
-            batch.reset(&mut encoder);
-            batch.record(&mut encoder);
+            batch.reset().record(&mut encoder);
+            batch.slice().record(&mut encoder);
         }
         gpu.wait(gpu.submit(encoder)?)?;
         Ok(begun.elapsed().as_secs_f64())
@@ -122,24 +122,24 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     let plain = gpu.without(wgpu::Features::SHADER_INT64);
     let bare = gpu.without(wgpu::Features::SHADER_INT64 | wgpu::Features::SUBGROUP);
     let mut rows = Vec::new();
-    for lanes in [32, 64, 128, 256] {
-        rows.push((Mapping::Thread, lanes, gpu, ""));
+    for size in [32, 64, 128, 256] {
+        rows.push((Mapping::Thread, size, gpu, ""));
     }
-    for lanes in [32, 64, 128, 256] {
-        rows.push((Mapping::Cooperative, lanes, gpu, ""));
+    for size in [32, 64, 128, 256] {
+        rows.push((Mapping::Cooperative, size, gpu, ""));
     }
-    for lanes in [32, 128] {
-        rows.push((Mapping::Warp, lanes, gpu, ""));
+    for size in [32, 128] {
+        rows.push((Mapping::Warp, size, gpu, ""));
     }
     rows.push((Mapping::Thread, 64, &plain, ", no int64"));
     rows.push((Mapping::Cooperative, 64, &plain, ", no int64"));
     rows.push((Mapping::Cooperative, 64, &bare, ", no subgroups"));
-    for (mapping, lanes, gpu, note) in rows {
-        let mut engine = engine(gpu, model, mapping, Some(lanes))?;
-        print!("  {:34}", format!("{mapping} {lanes}{note}"));
+    for (mapping, size, gpu, note) in rows {
+        let mut engine = engine(gpu, model, mapping, Some(size))?;
+        print!("  {:34}", format!("{mapping} {size}{note}"));
         row(gpu, &mut engine, &params, &sizes)?;
     }
-    let mut checked = Engine::new(gpu, model)?.with_mapping(Mapping::Thread).with_lanes(64);
+    let mut checked = Engine::new(gpu, model)?.with_mapping(Mapping::Thread).with_group_size(64);
     print!("  {:34}", "thread 64, checked");
     row(gpu, &mut checked, &params, &sizes)?;
     // The whole of `Engine::run` but its first time: buffers, submission, readback, statistics.
@@ -199,8 +199,8 @@ fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) 
     sizes.iter().for_each(|size| print!("{size:>9}"));
     println!();
     let mut best: Vec<[f64; 2]> = vec![[f64::INFINITY; 2]; sizes.len()];
-    for (name, mapping, lanes) in table {
-        let mut engine = engine(gpu, model, mapping, Some(lanes))?;
+    for (name, mapping, size) in table {
+        let mut engine = engine(gpu, model, mapping, Some(size))?;
         print!("  {name:12}");
         let mut last = 0.0;
         for (best, replications) in best.iter_mut().zip(sizes) {

@@ -11,7 +11,7 @@ mod shared;
 
 use clap::Parser;
 use eventhorizon::models::Mm1;
-use eventhorizon::replication::theory;
+use eventhorizon::statistics::theory;
 
 #[derive(Parser)]
 #[command(about = "M/M/1 replications in parallel")]

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
 //! | a stochastic model of which you want many replications | [`replication`] |
+//! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
 //! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
@@ -38,8 +39,9 @@
 //! # Promises
 //!
 //! * Results depend on the model, its parameters and the seed; never on the adapter, the queue design, the workgroup size
-//!   or the order of threads. For that, times ([`time`]), draws and distributions ([`random`]) and statistics are integer
-//!   arithmetic. A model that uses `f32` keeps the promise per device only.
+//!   or the order of threads. For that, times ([`time`]), draws and distributions ([`random`]) and the sums and
+//!   counts of models are integer arithmetic. A model that uses `f32` keeps the promise per device only. What the host makes of
+//!   results (means, derived columns, intervals) is `f64`: [`replication`] says which of it is exact.
 //! * Every capacity is checked on the GPU. The first failure comes back as a typed error that says where; what is
 //!   submitted after it does nothing.
 //! * No kernel needs an optional feature; where the adapter has subgroups or 64-bit integers, faster kernels give the same
@@ -63,4 +65,5 @@ pub mod queue;
 pub mod random;
 pub mod replication;
 mod shaders;
+pub mod statistics;
 pub mod time;

@@ -399,7 +399,7 @@ fn what_a_models_file_lacks_is_said_of_that_file() {
         ),
     ] {
         let text = Text::new(parts.concat()).refused();
-        assert!(text.starts_with("my/text.wgsl: ") && text.contains(words), "{parts:?}: {text}");
+        assert!(text.starts_with("my/text.wgsl ") && text.contains(words), "{parts:?}: {text}");
     }
 }
 

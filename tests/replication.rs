@@ -2,14 +2,17 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
 use common::{POISON, gpu};
-use eventhorizon::gpu::Gpu;
+use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
-    Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model, Observations,
-    Precision, ReplicationError, Results, Stopping, Twin, theory,
+    AnalysisError, Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model,
+    Observations, Precision, ReplicationError, Results, Stopping, Twin,
 };
+use eventhorizon::statistics::theory;
 
 fn mm1() -> (Mm1, Mm1Params) {
     (Mm1::default(), Mm1::default().params(0.8, 1.0, 333).unwrap())
@@ -83,15 +86,16 @@ fn any_workgroup_size_gives_the_same_bits() {
     let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70)).unwrap();
     for (gpu, adapter) in gpus() {
         for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
-            for lanes in [1, 7, 32, 256] {
-                let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(lanes);
+            for size in [1, 7, 32, 256] {
+                let mut engine =
+                    Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(size);
                 let seen = engine.run(&params, &experiment(70)).unwrap();
-                assert_same(&seen, &expected, &format!("{mapping}, {adapter}, workgroups of {lanes}"));
+                assert_same(&seen, &expected, &format!("{mapping}, {adapter}, workgroups of {size}"));
             }
         }
         let error =
-            Engine::new(&gpu, model).unwrap().with_lanes(257).run(&params, &experiment(1)).unwrap_err();
-        assert!(matches!(error, ReplicationError::Lanes { lanes: 257, .. }), "{error}");
+            Engine::new(&gpu, model).unwrap().with_group_size(257).run(&params, &experiment(1)).unwrap_err();
+        assert!(matches!(error, ReplicationError::GroupSize { group_size: 257, .. }), "{error}");
     }
 }
 
@@ -102,7 +106,7 @@ fn mm1_agrees_for_any_number_of_clients() {
     let cpu = CpuEngine::new(model).unwrap();
     for (gpu, adapter) in gpus() {
         for mapping in [Mapping::Thread, Mapping::Cooperative] {
-            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(32);
+            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(32);
             for clients in [1, 2, 3, 4, 5, 127, 128, 129, 130, 131, 2047, 2048, 2049, 5000] {
                 let params = Mm1Params { clients, ..params };
                 let seen = engine.run(&params, &experiment(3)).unwrap();
@@ -146,21 +150,17 @@ fn slices_of_any_length_give_the_same_bits() {
         for (mapping, steps) in
             [(Mapping::Thread, &[1, 2, 50][..]), (Mapping::Warp, &[3]), (Mapping::Cooperative, &[1])]
         {
-            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(32);
+            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(32);
             for &steps in steps {
                 let mut batch = engine.batch(&params, &experiment(70)).unwrap();
                 // Nothing may rest on what a buffer holds before.
                 batch.results().write(&gpu, 0, &vec![bytemuck::cast([POISON; 6]); 70]).unwrap();
                 batch.outcomes().write(&gpu, 0, &[[POISON; 2]; 70]).unwrap();
                 batch.set_steps(&gpu, steps).unwrap();
-                let mut encoder = gpu.encoder("slices");
-                batch.reset(&mut encoder);
-                gpu.submit(encoder).unwrap();
+                batch.reset().submit(&gpu).unwrap();
                 let mut slices = 0;
                 while slices == 0 || batch.running().read(&gpu).unwrap() != [0, 0] {
-                    let mut encoder = gpu.encoder("slices");
-                    batch.record(&mut encoder);
-                    gpu.submit(encoder).unwrap();
+                    batch.slice().submit(&gpu).unwrap();
                     slices += 1;
                     assert!(slices <= 333, "it never ends");
                 }
@@ -174,8 +174,46 @@ fn slices_of_any_length_give_the_same_bits() {
     // A step of a team of 32 is 2048 clients.
     let params = Mm1Params { clients: 10_001, ..params };
     let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(2)).unwrap();
-    let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Cooperative).with_lanes(32);
+    let mut engine =
+        Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Cooperative).with_group_size(32);
     assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
+}
+
+/// Of walks with `steps` steps, and of clients served two by two, a bound that some points reach exactly and others miss by one.
+#[test]
+fn a_bound_on_steps_fails_the_same_replications_everywhere() {
+    fn bounded<M: Twin + Copy + Sync>(model: M, params: M::Params, factor: &str, ends: [u32; 4]) {
+        let design = Design::default().cross(factor, ends).unwrap();
+        let experiment = Experiment::new(design, 5, SEED);
+        let expected = CpuEngine::new(model).unwrap().with_max_steps(20).run(&params, &experiment).unwrap();
+        let failed: Vec<_> = expected.observations.iter().map(|seen| seen.failures().len()).collect();
+        assert_eq!(failed, [0, 0, 5, 5], "{factor}");
+        for (gpu, adapter) in gpus() {
+            for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Auto] {
+                let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_max_steps(20);
+                let seen = engine.run(&params, &experiment).unwrap();
+                assert_same(&seen, &expected, &format!("{factor}, {mapping}, {adapter}"));
+            }
+        }
+    }
+    let (model, params) = mm1();
+    bounded(model, params, "clients", [39, 40, 41, 42]);
+    bounded(Pi, PiParams { points: 1 }, "points", [39, 40, 41, 42]);
+    bounded(Walk, WalkParams { steps: 1 }, "steps", [19, 20, 21, 40]);
+    let mmck = Mmck::default();
+    bounded(mmck, mmck.params(3.0, 1.0, 3, 7, 1).unwrap(), "arrivals", [19, 20, 21, 40]);
+    bounded(Workshop, WorkshopParams { jobs: 1, operation: 1 << 10 }, "jobs", [19, 20, 21, 40]);
+    // A team of 32 serves 1,024 clients in a step.
+    let mut team = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Cooperative).with_group_size(32);
+    let params = Mm1Params { clients: 1025, ..params };
+    let whole = team.run(&params, &experiment(3)).unwrap();
+    assert_eq!(whole.observations[0].failures().len(), 0);
+    let mut team = team.with_max_steps(1);
+    let cut = team.run(&params, &experiment(3)).unwrap();
+    assert!(cut.observations[0].failures().all(|failure| failure.cause == FailureCause::Endless));
+    assert_eq!(cut.observations[0].failures().len(), 3);
+    let params = Mm1Params { clients: 1024, ..params };
+    assert_eq!(team.run(&params, &experiment(3)).unwrap().observations[0].failures().len(), 0);
 }
 
 #[test]
@@ -294,8 +332,8 @@ fn more_workgroups_than_one_dimension_holds() {
     let params = Mm1Params { clients: 3, ..params };
     let expected = CpuEngine::new(model).unwrap().run(&params, &experiment(70_001)).unwrap();
     for (gpu, adapter) in gpus() {
-        for (mapping, lanes) in [(Mapping::Thread, 1), (Mapping::Warp, 8), (Mapping::Cooperative, 8)] {
-            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_lanes(lanes);
+        for (mapping, size) in [(Mapping::Thread, 1), (Mapping::Warp, 8), (Mapping::Cooperative, 8)] {
+            let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping).with_group_size(size);
             let seen = engine.run(&params, &experiment(70_001)).unwrap();
             assert_same(&seen, &expected, &format!("{mapping}, {adapter}"));
         }
@@ -337,9 +375,8 @@ fn models_lay_their_structs_out_as_wgsl_does() {
     );
 }
 
-/// More replications than one binding holds go in batches.
-#[test]
-fn what_does_not_fit_the_device_runs_in_parts() {
+/// The adapter with a device whose buffers hold at most so many bytes.
+fn small_gpu(bytes: u64) -> Gpu {
     let own = gpu();
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
@@ -348,12 +385,39 @@ fn what_does_not_fit_the_device_runs_in_parts() {
         .find(|adapter| adapter.get_info() == *own.info())
         .expect("the same adapter again");
     let limits = wgpu::Limits {
-        max_storage_buffer_binding_size: 1 << 14,
+        max_storage_buffer_binding_size: bytes,
         ..wgpu::Limits::default().or_worse_values_from(&adapter.limits())
     };
     let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
-    let small = Gpu::from_device(device, queue);
+    Gpu::from_device(device, queue)
+}
+
+/// A replication that is larger than a buffer is an error, and no run of nothing without an end.
+#[test]
+fn a_replication_larger_than_a_buffer_is_refused() {
+    struct Wide;
+    impl Model for Wide {
+        type Params = u32;
+        type Output = [u64; 256];
+        fn source(&self) -> Source {
+            let text = "struct Params { one: u32, } struct State { next: u32, }
+                struct Output { counts: array<vec2<u32>, 256>, }
+                fn start(state: ptr<function, State>) {}
+                fn step(state: ptr<function, State>) -> bool { return false; }
+                fn finish(state: ptr<function, State>) -> Output { return Output(); }";
+            Source::new("wide.wgsl", text)
+        }
+    }
+    let mut engine = Engine::new(&small_gpu(1 << 10), Wide).unwrap().with_mapping(Mapping::Thread);
+    let error = engine.run(&1, &experiment(2)).unwrap_err();
+    assert!(matches!(error, ReplicationError::TooLarge { bytes: 2048, limit: 1024 }), "{error}");
+}
+
+/// More replications than one binding holds go in batches.
+#[test]
+fn what_does_not_fit_the_device_runs_in_parts() {
+    let small = small_gpu(1 << 14);
     let (model, params) = mm1();
     let params = Mm1Params { clients: 9, ..params };
     let design = Design::default().cross("clients", [9_u32, 12, 3]).unwrap();
@@ -387,6 +451,57 @@ fn a_run_until_a_precision_is_the_run_of_as_many() {
     let pairs = experiment(1).with_antithetic_pairs();
     let run = engine.run_until(&params, &pairs, &stopping, &columns).unwrap();
     assert_eq!((run.observations[0].replications(), run.decisions), (40, vec![Decision::ReplicationsSpent]));
+}
+
+#[test]
+fn what_could_never_end_or_gives_nothing_is_refused() {
+    let (model, params) = mm1();
+    let mut engine = Engine::new(&gpu(), model).unwrap();
+    let cpu = CpuEngine::new(model).unwrap();
+    let setting = |error: ReplicationError, what: &str, value: &str| {
+        let ReplicationError::Analysis(AnalysisError::Setting { .. }) = &error else { panic!("{error:?}") };
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("{what} is {value}; ")), "{text}");
+    };
+    let stopping =
+        |relative, time| Stopping::new(Precision::relative(relative), Budget { replications: None, time });
+    let columns = "the list of columns that decide when a run ends";
+    for (stopping, names, what, value) in [
+        (stopping(0.1, None), &[][..], columns, "empty"),
+        (stopping(0.1, Some(Duration::ZERO)), &["idle_time"], "the budget of time", "0 s"),
+        (stopping(f64::NAN, None), &["idle_time"], "the precision", "NaN relative, 0 absolute"),
+        (stopping(-0.1, None), &["idle_time"], "the precision", "-0.1 relative, 0 absolute"),
+    ] {
+        setting(engine.run_until(&params, &experiment(1), &stopping, names).unwrap_err(), what, value);
+        setting(cpu.run_until(&params, &experiment(1), &stopping, names).unwrap_err(), what, value);
+    }
+    let replications = "the number of replications per point";
+    setting(engine.run(&params, &experiment(0)).unwrap_err(), replications, "0");
+    setting(engine.batch(&params, &experiment(0)).unwrap_err(), replications, "0");
+    #[expect(clippy::reversed_empty_ranges, reason = "the mistake that is looked for")]
+    for range in [4..4, 4..2] {
+        setting(engine.run_range(&params, &experiment(9), range.clone()).unwrap_err(), replications, "0");
+        setting(cpu.run_range(&params, &experiment(9), range).unwrap_err(), replications, "0");
+    }
+    let steps = "the number of steps of a slice";
+    let mut batch = engine.batch(&params, &experiment(1)).unwrap();
+    setting(batch.set_steps(&gpu(), 0).unwrap_err(), steps, "0");
+    let most = "the most steps of a replication";
+    setting(cpu.with_max_steps(0).run(&params, &experiment(1)).unwrap_err(), most, "0");
+    let mut endless = engine.with_max_steps(0);
+    setting(endless.run(&params, &experiment(1)).unwrap_err(), most, "0");
+    setting(endless.batch(&params, &experiment(1)).unwrap_err(), most, "0");
+}
+
+#[test]
+fn a_run_with_hardly_any_time_still_has_results() {
+    let (model, params) = mm1();
+    let budget = Budget { replications: None, time: Some(Duration::from_nanos(1)) };
+    let stopping = Stopping::new(Precision::relative(1e-9), budget);
+    let run =
+        CpuEngine::new(model).unwrap().run_until(&params, &experiment(1), &stopping, &["idle_time"]).unwrap();
+    assert_eq!(run.decisions, [Decision::TimeSpent]);
+    assert_eq!(run.observations[0].replications(), 30);
 }
 
 /// Over 200 independent experiments, how often the 95 % interval holds the true expectation.

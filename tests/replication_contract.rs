@@ -25,6 +25,8 @@ fn step(state: ptr<function, State>) -> bool {
     (*state).left -= 1u;
     if (*state).kind == 5u { _ = draw(); }
     if (*state).kind == 1u && (*state).left == 1u { fail(7u); fail(8u); }
+    // The stream ended five steps before: nothing after that counts, wherever slices end.
+    if (*state).kind == 5u && (*state).left == 3u { fail(6u); }
     return (*state).left > 0u || (*state).kind == 2u;
 }
 fn finish(state: ptr<function, State>) -> Output {
@@ -60,6 +62,7 @@ impl Twin for Fragile {
         }
         match (*kind, *left) {
             (1, 1) => Err(Fail(7)),
+            (5, 3) => Err(Fail(6)),
             _ => Ok(*left > 0 || *kind == 2),
         }
     }
@@ -82,6 +85,7 @@ fn failures_are_reported_with_their_index_and_never_averaged_in() {
     {
         assert!(failures.iter().any(|failure| failure.cause == cause), "{cause:?}");
     }
+    assert!(failures.iter().all(|failure| failure.cause != FailureCause::Code(6)));
     for (gpu, adapter) in gpus() {
         for mapping in SCALAR {
             let mut engine = Engine::new(&gpu, Fragile).unwrap().with_mapping(mapping).with_max_steps(200);
@@ -112,10 +116,16 @@ fn what_breaks_the_contract_is_named() {
     engine("lives", "lives").unwrap();
     let padded =
         engine("left: u32, kind: u32,", "left: u32, kind: u32, pair: vec2<u32>, last: u32,").unwrap_err();
-    assert!(matches!(&padded, ReplicationError::Padding { name: "State", offset: 24, .. }), "{padded}");
+    assert!(
+        matches!(&padded, ReplicationError::Padding { name: "State", place, .. } if place == "4 bytes after `last`"),
+        "{padded}"
+    );
     let padded = engine("struct Params { lives: u32, }", "struct Params { lives: u32, rate: vec2<u32>, }")
         .unwrap_err();
-    assert!(matches!(&padded, ReplicationError::Padding { name: "Params", offset: 8, .. }), "{padded}");
+    assert!(
+        matches!(&padded, ReplicationError::Padding { name: "Params", place, .. } if place == "4 bytes before `rate`"),
+        "{padded}"
+    );
     let sized =
         engine("struct Params { lives: u32, }", "struct Params { lives: u32, deaths: u32, }").unwrap_err();
     assert!(matches!(&sized, ReplicationError::Size { name: "Params", wgsl: 8, rust: 4, .. }), "{sized}");
@@ -141,6 +151,80 @@ fn what_breaks_the_contract_is_named() {
     );
     let error = column.unwrap().run(&3, &experiment(2)).unwrap_err();
     assert!(error.to_string().contains("pair"), "{error}");
+}
+
+/// What a replication knows besides its state would depend on where slices end, or on its neighbours.
+#[test]
+fn state_beside_the_state_is_refused() {
+    #[derive(Clone)]
+    struct Sly {
+        text: String,
+        team: Option<&'static str>,
+    }
+    impl Model for Sly {
+        type Params = u32;
+        type Output = [u32; 2];
+        fn source(&self) -> Source {
+            Source::new("mine/model.wgsl", self.text.clone())
+        }
+        fn team_source(&self) -> Option<Source> {
+            Some(Source::new("mine/team.wgsl", self.team?))
+        }
+    }
+    let refused = |model: Sly, file: &str, line: u32, words: &str| {
+        let error = Engine::new(&gpu(), model).map(|_| ()).expect_err(words);
+        let ReplicationError::Gpu(GpuError::Link(LinkError::Forbidden { file: at, line: on, what, .. })) =
+            &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!((at.as_str(), *on), (file, line), "{error}");
+        assert!(what.contains(words), "{error}");
+    };
+    let step = "    (*state).left -= 1u;";
+    for (declared, done, line, words) in [
+        ("var<private> mine: u32;", "mine += 1u;", 1, "`mine` is a module-scope variable"),
+        ("var<workgroup> ours: u32;", "ours += 1u;", 1, "`ours` is a module-scope variable"),
+        ("", "params.lives = 3u;", 11, "`params` may only be read"),
+        ("", "job_outcomes[0].x = 2u;", 11, "`job_outcomes` is a variable of the engine"),
+        ("", "stream_complement();", 11, "`stream_complement` is a function of the engine"),
+        ("", "workgroupBarrier();", 11, "a barrier has no place"),
+    ] {
+        assert!(FRAGILE.contains(step) && FRAGILE.starts_with('\n'));
+        let text = format!("{declared}{}", FRAGILE.replace(step, &format!("{done}{step}")));
+        refused(Sly { text, team: None }, "mine/model.wgsl", line, words);
+    }
+    let text = FRAGILE.to_owned();
+    const PARTS: &str = "const TEAM_NEUTRAL = vec4<u32>();
+fn team_combine(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> { return a + b; }
+";
+    for (team, line, words) in [
+        (
+            concat!(
+                "var<workgroup> ours: u32; fn team_step(state: ptr<function, State>) -> bool {",
+                "ours = team_lane; return false; }"
+            ),
+            1,
+            "`ours` is a module-scope variable",
+        ),
+        (
+            "fn team_step(state: ptr<function, State>) -> bool { team_lane = 0u; return false; }",
+            1,
+            "`team_lane` may only be read",
+        ),
+        (
+            "fn team_step(state: ptr<function, State>) -> bool { return GROUP_SIZE > 3u; }",
+            1,
+            "`GROUP_SIZE` is an `override` of the engine",
+        ),
+    ] {
+        let team: &'static str = format!("{team}\n{PARTS}").leak();
+        refused(Sly { text: text.clone(), team: Some(team) }, "mine/team.wgsl", line, words);
+    }
+    let team = "fn team_step(state: ptr<function, State>) -> bool {
+        return team_agree(team_lane + team_size() + team_sum(vec2<u32>(params.lives, 0u)).x) == 1u; }";
+    let team: &'static str = format!("{team}\n{PARTS}").leak();
+    Engine::new(&gpu(), Sly { text, team: Some(team) }).unwrap();
 }
 
 /// A driver may end loops early (llvmpipe does after 65,535 iterations): slices become shorter, and a step that is
@@ -172,7 +256,7 @@ fn loops_that_a_driver_cuts_are_run_again_or_an_error() {
         (0..steps * loops).map(|_| stream.draw() & 1).sum::<u32>()
     };
     for mapping in SCALAR {
-        let mut engine = Engine::new(&gpu(), Counter).unwrap().with_mapping(mapping).with_lanes(64);
+        let mut engine = Engine::new(&gpu(), Counter).unwrap().with_mapping(mapping).with_group_size(64);
         let results = engine.run(&[60, 5000], &experiment(20)).unwrap();
         assert_eq!(results.outputs[0], expected(60, 5000), "{mapping}");
         let sums = &results.outputs;

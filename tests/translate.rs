@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use eventhorizon::gpu::{Program, Variant};
+use eventhorizon::gpu::{Program, Recipe, Variant};
 use eventhorizon::models::{Mm1, Mmck, Phold, Pi, Walk, Workshop};
 use eventhorizon::time::Resolution;
 use eventhorizon::{gpu, matching, pdes, primitives, replication};
@@ -25,16 +25,21 @@ static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
         pdes::kernels(&phold).iter().map(|recipe| recipe.variant().unwrap()).collect(),
         primitives::kernels().unwrap(),
         matching::kernels().unwrap(),
-        replication::kernels(&Pi).unwrap(),
-        replication::kernels(&Mm1::default()).unwrap(),
-        replication::kernels(&Walk).unwrap(),
-        replication::kernels(&Mmck::default()).unwrap(),
-        replication::kernels(&Workshop).unwrap(),
+        variants(replication::kernels(&Pi).unwrap()),
+        variants(replication::kernels(&Mm1::default()).unwrap()),
+        variants(replication::kernels(&Walk).unwrap()),
+        variants(replication::kernels(&Mmck::default()).unwrap()),
+        variants(replication::kernels(&Workshop).unwrap()),
     ]
     .into_iter()
     .flatten()
     .collect()
 });
+
+/// Recipes, linked.
+fn variants(recipes: Vec<Recipe>) -> Vec<Variant> {
+    recipes.iter().map(|recipe| recipe.variant().unwrap()).collect()
+}
 
 /// An entry point with its overrides replaced by their values: what wgpu hands to a back end.
 struct Shader {

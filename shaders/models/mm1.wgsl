@@ -7,6 +7,7 @@
 //
 // Client k uses draws 2k (for A) and 2k + 1 (for S), so one Philox block serves two clients: a step is two clients.
 //
+// import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 
 struct Params {
@@ -53,7 +54,7 @@ fn step(state: ptr<function, State>) -> bool {
 }
 
 fn finish(state: ptr<function, State>) -> Output {
-    return Output((*state).idle, (*state).queue, mm1_sum((*state).queue, (*state).service));
+    return Output((*state).idle, (*state).queue, wide_add((*state).queue, (*state).service));
 }
 
 // A, S of client `next` and A, S of the one after it, which are 0 where it does not exist.
@@ -73,9 +74,9 @@ fn mm1_serve(state: ptr<function, State>, times: vec4<u32>) {
     if (*state).workload > MM1_ENOUGH || ((*state).backlog.x | (*state).backlog.y) != 0u {
         mm1_balance(state);
         // Both clients wait for the backlog too.
-        (*state).queue = mm1_sum((*state).queue, (*state).backlog);
+        (*state).queue = wide_add((*state).queue, (*state).backlog);
         if !single {
-            (*state).queue = mm1_sum((*state).queue, (*state).backlog);
+            (*state).queue = wide_add((*state).queue, (*state).backlog);
         }
     }
     let found = (*state).workload;
@@ -101,9 +102,4 @@ fn mm1_balance(state: ptr<function, State>) {
     let kept = select(min(work.x, MM1_ENOUGH), MM1_ENOUGH, work.y != 0u);
     (*state).workload = kept;
     (*state).backlog = vec2<u32>(work.x - kept, work.y - u32(work.x < kept));
-}
-
-fn mm1_sum(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let low = a.x + b.x;
-    return vec2<u32>(low, a.y + b.y + u32(low < a.x));
 }

@@ -16,9 +16,9 @@ const MM1_ROUNDS = 8u;
 const TEAM_NEUTRAL = vec4<u32>(0u, 0u, 0u, 0xc0000000u);
 
 fn team_combine(first: vec4<u32>, second: vec4<u32>) -> vec4<u32> {
-    let moved = mm1_sum(first.zw, second.xy);
+    let moved = wide_add(first.zw, second.xy);
     let less = i32(moved.y) < i32(second.w) || (moved.y == second.w && moved.x < second.z);
-    return vec4<u32>(mm1_sum(first.xy, second.xy), select(moved, second.zw, less));
+    return vec4<u32>(wide_add(first.xy, second.xy), select(moved, second.zw, less));
 }
 
 // What two clients do. All numbers lie between -1.6e9 and 1.6e9.
@@ -58,14 +58,14 @@ fn team_step(state: ptr<function, State>) -> bool {
             mm1_serve(&mine, second);
         }
         work = mm1_apply(work, scan.total);
-        next += 2u * MM1_PAIRS * LANES;
+        next += 2u * MM1_PAIRS * team_size();
         if team_agree(u32(next < params.clients)) == 0u {
             break;
         }
     }
-    (*state).idle = mm1_sum((*state).idle, team_sum(mine.idle));
-    (*state).queue = mm1_sum((*state).queue, team_sum(mine.queue));
-    (*state).service = mm1_sum((*state).service, team_sum(mine.service));
+    (*state).idle = wide_add((*state).idle, team_sum(mine.idle));
+    (*state).queue = wide_add((*state).queue, team_sum(mine.queue));
+    (*state).service = wide_add((*state).service, team_sum(mine.service));
     (*state).workload = 0u;
     (*state).backlog = work;
     (*state).next = min(next, params.clients);

@@ -23,6 +23,8 @@
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl); the model
 
 struct JobWork {
+    // Read by no kernel, and always zero, for the sake of Mesa's lavapipe: see `struct Run` in shaders/pdes/engine.wgsl.
+    unread: vec2<u32>,
     seed: vec2<u32>,
     // Number of the first replication, and replications per point.
     first_replication: u32,
@@ -36,7 +38,6 @@ struct JobWork {
     // 1 where all points draw the same numbers; 1 where replications come in antithetic pairs.
     common_numbers: u32,
     antithetic: u32,
-    unused: vec2<u32>,
 }
 
 struct JobSaved {
@@ -54,7 +55,7 @@ const JOB_DONE = 2u;
 const JOB_FAILED = 3u;
 // It took max_steps steps and did not finish.
 const JOB_ENDLESS = 4u;
-// It made more draws in a slice than its stream had left.
+// It made more draws in a step than its stream had left.
 const JOB_EXHAUSTED = 5u;
 
 @group(0) @binding(0) var<uniform> job_work: JobWork;
@@ -102,8 +103,9 @@ fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
     return job_saved[slot].steps;
 }
 
-// Writes down where the job stands after a slice. `opened` is the stream's position before it, `steps` those made in all.
-fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, more: bool) {
+// Writes down where the job stands after a slice: `steps` made in all, what the last of them returned, and whether it drew
+// beyond the end of the stream.
+fn job_store(slot: u32, state: ptr<function, State>, steps: u32, more: bool, exhausted: bool) {
     if loops_cut(job_work.jobs) {
         // Nothing of this slice can be trusted. What was saved before it stands.
         atomicAdd(&job_running[1], 1u);
@@ -111,7 +113,6 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, mo
     }
     // Of replications that are done too: it tells how far they came.
     job_saved[slot].position = stream_position();
-    let exhausted = stream_position() < opened;
     if !job_failed && !exhausted && !more {
         let output = finish(state);
         // `finish` may fail too.
@@ -144,12 +145,15 @@ fn job_slice(slot: u32) {
     job_open(slot);
     var state: State;
     let before = job_load(slot, status, &state);
-    let opened = stream_position();
     let budget = min(job_work.steps, job_work.max_steps - before);
     var more = true;
+    // Asked after each step, not after each slice: how a replication ends must not depend on where slices end.
+    var exhausted = false;
     var taken = 0u;
-    for (; taken < budget && more && !job_failed; taken++) {
+    for (; taken < budget && more && !job_failed && !exhausted; taken++) {
+        let position = stream_position();
         more = step(&state);
+        exhausted = stream_position() < position;
     }
-    job_store(slot, &state, before + taken, opened, more);
+    job_store(slot, &state, before + taken, more, exhausted);
 }

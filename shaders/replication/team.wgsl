@@ -1,10 +1,12 @@
 // All invocations of a workgroup serve one replication: the cooperative mapping. Dispatch: job_work.jobs workgroups.
 //
-// The invocations are the lanes 0 to LANES - 1 of a team. The model brings a second file with
+// The invocations are the lanes 0 to GROUP_SIZE - 1 of a team. The model brings a second file with
 //
 //   fn team_step(state: ptr<function, State>) -> bool        a step, called by every lane with the same state
 //   fn team_combine(first: vec4<u32>, second: vec4<u32>) -> vec4<u32>      an associative operator for team_scan
 //   const TEAM_NEUTRAL: vec4<u32>                             its neutral element
+//
+// A team_step may stand for many steps of the first file: job_work.steps and job_work.max_steps count team_steps here.
 //
 // After a team_step every lane must hold the same state and return the same answer, and the stream must stand where it would
 // after the same draws on one invocation (stream_seek). fail must be called by every lane or none. start and finish are those
@@ -13,19 +15,25 @@
 // The two files replication/team_workgroup.wgsl and replication/team_subgroups.wgsl hold the entry point `team` and the
 // scan; both import this one.
 //
-// Functions for the model: team_agree, team_sum, team_scan.
+// For the model: the functions team_size, team_agree, team_sum and team_scan, and the variable team_lane, which it may read. It has
+// no others of the engine than these and those of its first file, and no barriers or workgroup variables of its own: what a
+// replication knows must be in its State.
 //
+// import: gpu/reduce.wgsl
+// import: gpu/wide.wgsl
 // import: replication/job.wgsl
 
-override LANES: u32 = 64u;
-// Room for the largest team: WebGPU has 256 invocations per workgroup unless asked for more.
-const TEAM_MOST = 256u;
+override GROUP_SIZE: u32 = 64u;
 
 // This invocation's number in the team.
 var<private> team_lane: u32;
 
 var<workgroup> team_word: u32;
-var<workgroup> team_sums: array<vec2<u32>, TEAM_MOST>;
+
+// How many lanes the team has.
+fn team_size() -> u32 {
+    return GROUP_SIZE;
+}
 
 // What lane 0 says, in uniform control flow for every lane.
 fn team_agree(value: u32) -> u32 {
@@ -35,20 +43,16 @@ fn team_agree(value: u32) -> u32 {
     return workgroupUniformLoad(&team_word);
 }
 
+// What reduce_group merges: 64-bit counts.
+alias Reduced = vec2<u32>;
+
+fn merge(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return wide_add(a, b);
+}
+
 // The sum of a 64-bit count over all lanes.
 fn team_sum(count: vec2<u32>) -> vec2<u32> {
-    team_sums[team_lane] = count;
-    workgroupBarrier();
-    for (var stride = 1u; stride < LANES; stride <<= 1u) {
-        if team_lane % (2u * stride) == 0u && team_lane + stride < LANES {
-            let a = team_sums[team_lane];
-            let b = team_sums[team_lane + stride];
-            let low = a.x + b.x;
-            team_sums[team_lane] = vec2<u32>(low, a.y + b.y + u32(low < a.x));
-        }
-        workgroupBarrier();
-    }
-    return workgroupUniformLoad(&team_sums[0]);
+    return reduce_group(team_lane, count);
 }
 
 // A slice of the job in a slot, on all lanes.
@@ -60,18 +64,20 @@ fn team_slice(slot: u32) {
     job_open(slot);
     var state: State;
     let before = job_load(slot, status, &state);
-    let opened = stream_position();
     let budget = team_agree(min(job_work.steps, job_work.max_steps - before));
     var more = true;
+    var exhausted = false;
     var taken = 0u;
     for (; taken < budget; taken++) {
-        if team_agree(u32(more && !job_failed)) == 0u {
+        if team_agree(u32(more && !job_failed && !exhausted)) == 0u {
             break;
         }
+        let position = stream_position();
         more = team_step(&state);
+        exhausted = stream_position() < position;
     }
     // Every lane has read what is written now: the last team_agree came after.
     if team_lane == 0u {
-        job_store(slot, &state, before + taken, opened, more);
+        job_store(slot, &state, before + taken, more, exhausted);
     }
 }

@@ -8,12 +8,12 @@
 // import: replication/team.wgsl
 // requires: subgroups
 
-// Invocations per subgroup: what the adapter says is both its least and its largest size. LANES is a multiple of it.
-override SUBLANES: u32 = 32u;
+// Invocations per subgroup: what the adapter says is both its least and its largest size. GROUP_SIZE is a multiple of it.
+override SUBGROUP_SIZE: u32 = 32u;
 
 var<workgroup> team_next: atomic<u32>;
 // The totals of the subgroups, at the number of each one's first lane.
-var<workgroup> team_parts: array<vec4<u32>, TEAM_MOST>;
+var<workgroup> team_parts: array<vec4<u32>, GROUP_SIZE>;
 
 // This invocation's number in its subgroup.
 var<private> team_sublane: u32;
@@ -27,7 +27,7 @@ struct TeamScan {
 
 fn team_scan(mine: vec4<u32>) -> TeamScan {
     var sum = mine;
-    for (var distance = 1u; distance < SUBLANES; distance <<= 1u) {
+    for (var distance = 1u; distance < SUBGROUP_SIZE; distance <<= 1u) {
         let other = subgroupShuffleUp(sum, distance);
         if team_sublane >= distance {
             sum = team_combine(other, sum);
@@ -35,17 +35,17 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
     }
     let shifted = subgroupShuffleUp(sum, 1u);
     var before = select(shifted, TEAM_NEUTRAL, vec4<bool>(team_sublane == 0u));
-    if SUBLANES == LANES {
-        return TeamScan(before, subgroupShuffle(sum, SUBLANES - 1u));
+    if SUBGROUP_SIZE == GROUP_SIZE {
+        return TeamScan(before, subgroupShuffle(sum, SUBGROUP_SIZE - 1u));
     }
     let first = team_lane - team_sublane;
-    if team_sublane == SUBLANES - 1u {
+    if team_sublane == SUBGROUP_SIZE - 1u {
         team_parts[first] = sum;
     }
     workgroupBarrier();
     var total = TEAM_NEUTRAL;
     var outer = TEAM_NEUTRAL;
-    for (var part = 0u; part < LANES; part += SUBLANES) {
+    for (var part = 0u; part < GROUP_SIZE; part += SUBGROUP_SIZE) {
         if part == first {
             outer = total;
         }
@@ -56,7 +56,7 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
     return TeamScan(team_combine(outer, before), total);
 }
 
-@compute @workgroup_size(LANES)
+@compute @workgroup_size(GROUP_SIZE)
 fn team(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32, @builtin(subgroup_invocation_id) sublane: u32) {
     if lane == 0u {
@@ -65,7 +65,7 @@ fn team(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     workgroupBarrier();
     var first = 0u;
     if sublane == 0u {
-        first = atomicAdd(&team_next, SUBLANES);
+        first = atomicAdd(&team_next, SUBGROUP_SIZE);
     }
     team_lane = subgroupBroadcastFirst(first) + sublane;
     team_sublane = sublane;

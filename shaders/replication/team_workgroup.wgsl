@@ -3,7 +3,7 @@
 //
 // import: replication/team.wgsl
 
-var<workgroup> team_parts: array<vec4<u32>, TEAM_MOST>;
+var<workgroup> team_parts: array<vec4<u32>, GROUP_SIZE>;
 
 struct TeamScan {
     // The lanes before this one, combined in their order.
@@ -16,7 +16,7 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
     team_parts[team_lane] = mine;
     workgroupBarrier();
     var sum = mine;
-    for (var distance = 1u; distance < LANES; distance <<= 1u) {
+    for (var distance = 1u; distance < GROUP_SIZE; distance <<= 1u) {
         if team_lane >= distance {
             sum = team_combine(team_parts[team_lane - distance], sum);
         }
@@ -28,13 +28,13 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
     if team_lane > 0u {
         before = team_parts[team_lane - 1u];
     }
-    let total = team_parts[LANES - 1u];
+    let total = team_parts[GROUP_SIZE - 1u];
     // The next scan writes where this one read.
     workgroupBarrier();
     return TeamScan(before, total);
 }
 
-@compute @workgroup_size(LANES)
+@compute @workgroup_size(GROUP_SIZE)
 fn team(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
     team_lane = lane;

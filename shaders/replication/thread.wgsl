@@ -1,14 +1,14 @@
 // One replication per invocation ("thread-level parallelism" in the paper): neighbours run in lockstep, so this serves
-// many replications that do much the same. Dispatch: job_work.jobs / GROUP workgroups, rounded up.
+// many replications that do much the same. Dispatch: job_work.jobs / GROUP_SIZE workgroups, rounded up.
 //
 // import: replication/job.wgsl
 
-override GROUP: u32 = 64u;
+override GROUP_SIZE: u32 = 64u;
 
-@compute @workgroup_size(GROUP)
+@compute @workgroup_size(GROUP_SIZE)
 fn thread(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
           @builtin(local_invocation_index) lane: u32) {
-    let slot = (group.y * groups.x + group.x) * GROUP + lane;
+    let slot = (group.y * groups.x + group.x) * GROUP_SIZE + lane;
     if slot < job_work.jobs {
         job_slice(slot);
     }

@@ -6,12 +6,12 @@
 // import: replication/job.wgsl
 // requires: subgroups
 
-override GROUP: u32 = 128u;
+override GROUP_SIZE: u32 = 128u;
 override PER_GROUP: u32 = 4u;
 
 var<workgroup> warp_next: atomic<u32>;
 
-@compute @workgroup_size(GROUP)
+@compute @workgroup_size(GROUP_SIZE)
 fn warp(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32, @builtin(subgroup_invocation_id) sublane: u32) {
     if lane == 0u {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use naga::{AddressSpace, Expression, Function, Span, Statement, StorageAccess, TypeInner};
 
 use super::link::Marked;
-use super::{LinkError, Program};
+use super::{LinkError, Program, Source};
 
 /// What the files of a user may use of the program that they are linked into.
 ///
@@ -33,6 +33,37 @@ impl Allowed<'_> {
             let _ = write!(text, ". Functions of the engine for it: {}", list(self.functions));
         }
         text
+    }
+}
+
+/// What an engine needs of a user's file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Declaration {
+    /// `fn` or `struct`.
+    pub(crate) keyword: &'static str,
+    pub(crate) name: &'static str,
+    /// The whole, as an error cites it.
+    pub(crate) text: &'static str,
+}
+
+impl Source {
+    /// What of a contract this file of a user's lacks, or declares otherwise, if that is why the engine's own files do not link with
+    /// it. naga's words do not always tell: `step`, say, is also a function of WGSL's.
+    pub(crate) fn lacks(&self, contract: &[Declaration], error: &LinkError) -> Option<String> {
+        let LinkError::Wgsl { library: true, message, report, .. } = error else { return None };
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let own = words(self.text());
+        let declares =
+            |it: &Declaration| own.windows(2).any(|pair| pair[0] == it.keyword && pair[1] == it.name);
+        if let Some(missing) = contract.iter().find(|it| !declares(it)) {
+            return Some(format!("does not declare `{}`, which the engine needs", missing.text));
+        }
+        let said = words(report);
+        let otherwise = contract.iter().rev().find(|it| said.iter().any(|word| word == it.name))?;
+        Some(format!("has to declare `{}`, and declares it otherwise: {message}", otherwise.text))
     }
 }
 
@@ -168,8 +199,26 @@ impl Check<'_> {
                 _ => {}
             }
         }
-        self.block(&function.body, place, &mut findings);
+        self.block(function, &function.body, place, &mut findings);
         findings
+    }
+
+    /// The name of the engine's variable that this expression is a pointer into, if it may be read only. Those that
+    /// may not be used at all are refused where they are named.
+    fn unwritten(&self, function: &Function, pointer: naga::Handle<Expression>) -> Option<&str> {
+        let module = self.program.module();
+        let mut at = pointer;
+        let used = loop {
+            match function.expressions[at] {
+                Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => at = base,
+                Expression::GlobalVariable(used) => break used,
+                _ => return None,
+            }
+        };
+        let name = module.global_variables[used].name.as_deref().unwrap_or("_");
+        let own = self.is_users(module.global_variables.get_span(used));
+        let read_only = self.allowed.variables.contains(&name) && !self.allowed.written.contains(&name);
+        (!own && read_only).then_some(name)
     }
 
     fn constant(&self, used: naga::Handle<naga::Override>, span: Span) -> Option<Finding> {
@@ -179,32 +228,49 @@ impl Check<'_> {
         (!self.is_users(module.overrides.get_span(used))).then_some(Finding { span, what, advice: ENGINE })
     }
 
-    fn block(&self, block: &naga::Block, place: Span, findings: &mut Vec<Finding>) {
+    fn block(&self, function: &Function, block: &naga::Block, place: Span, findings: &mut Vec<Finding>) {
         for (statement, &span) in block.span_iter() {
             let span = or(span, place);
             let what = match statement {
                 Statement::Block(inner) => {
-                    self.block(inner, span, findings);
+                    self.block(function, inner, span, findings);
                     continue;
                 }
                 Statement::If { accept, reject, .. } => {
-                    self.block(accept, span, findings);
-                    self.block(reject, span, findings);
+                    self.block(function, accept, span, findings);
+                    self.block(function, reject, span, findings);
                     continue;
                 }
                 Statement::Switch { cases, .. } => {
-                    cases.iter().for_each(|case| self.block(&case.body, span, findings));
+                    cases.iter().for_each(|case| self.block(function, &case.body, span, findings));
                     continue;
                 }
                 Statement::Loop { body, continuing, .. } => {
-                    self.block(body, span, findings);
-                    self.block(continuing, span, findings);
+                    self.block(function, body, span, findings);
+                    self.block(function, continuing, span, findings);
                     continue;
                 }
-                Statement::Call { function, .. } => {
+                Statement::Store { pointer, .. } => {
+                    if let Some(name) = self.unwritten(function, *pointer) {
+                        findings.push(Finding {
+                            span,
+                            what: format!("`{name}` may only be read"),
+                            advice: STATE,
+                        });
+                    }
+                    continue;
+                }
+                Statement::Call { function: called, arguments, .. } => {
+                    // Whoever has a pointer could write.
+                    for &argument in arguments {
+                        if let Some(name) = self.unwritten(function, argument) {
+                            let what = format!("`{name}` may only be read: pass its value, not a pointer");
+                            findings.push(Finding { span, what, advice: STATE });
+                        }
+                    }
                     let functions = &self.program.module().functions;
-                    let name = functions[*function].name.as_deref().unwrap_or("_");
-                    let own = self.place(functions.get_span(*function), &functions[*function]).is_some();
+                    let name = functions[*called].name.as_deref().unwrap_or("_");
+                    let own = self.place(functions.get_span(*called), &functions[*called]).is_some();
                     if !own && !self.allowed.functions.contains(&name) {
                         let what = format!("`{name}` is a function of the engine that is not for this file");
                         findings.push(Finding { span, what, advice: ENGINE });
@@ -241,7 +307,6 @@ fn has_atomics(module: &naga::Module, ty: naga::Handle<naga::Type>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Source;
 
     const ENGINE_FILE: &str = "// requires: subgroups
 override GROUP: u32 = 64u;
@@ -343,6 +408,31 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
                 error.to_string().starts_with(&format!("mine/model.wgsl:{line}:{column}: {what}")),
                 "{error}"
             );
+        }
+    }
+
+    /// A variable that the engine declares and a user may read.
+    #[test]
+    fn what_may_be_read_is_not_written() {
+        let check = |done: &str, allowed: &Allowed<'_>| {
+            let engine = "struct Point { x: u32, y: array<u32, 4> }\nvar<private> place: Point;\n";
+            let user = format!(
+                "fn helper(p: ptr<private, Point>) {{ (*p).x = 1u; }}\nfn handle(x: Point) -> u32 {{\n{done}\nreturn x.x;\n}}\n"
+            );
+            let files = [Source::library("engine.wgsl", engine), Source::new("model.wgsl", user)];
+            let program = Program::link("t", &files).unwrap_or_else(|error| panic!("{error}"));
+            program.check_user(allowed)
+        };
+        let read = Allowed { functions: &[], variables: &["place"], written: &[] };
+        let written = Allowed { written: &["place"], ..read };
+        check("return place.x + place.y[place.x];", &read).unwrap_or_else(|e| panic!("{e}"));
+        for done in ["place.x = 3u;", "place.y[x.x] += 1u;", "if x.x > 1u { place = x; }", "helper(&place);"]
+        {
+            let error = check(done, &read).expect_err(done);
+            let LinkError::Forbidden { file, line, what, .. } = &error else { panic!("{error}") };
+            assert_eq!((file.as_str(), *line), ("model.wgsl", 3), "{error}");
+            assert!(what.starts_with("`place` may only be read"), "{error}");
+            check(done, &written).unwrap_or_else(|error| panic!("{error}"));
         }
     }
 

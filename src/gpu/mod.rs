@@ -18,6 +18,7 @@ mod subgroups;
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
 pub use contract::Allowed;
+pub(crate) use contract::Declaration;
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};

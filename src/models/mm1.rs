@@ -116,15 +116,17 @@ impl Twin for Mm1 {
     }
 
     fn step(&self, params: &Mm1Params, state: &mut Mm1State, stream: &mut Stream) -> Result<bool, Fail> {
-        // One client; the WGSL takes two in a step.
-        let interarrival = u64::from(exponential_short(stream.draw(), params.mean_interarrival));
-        let service = u64::from(exponential_short(stream.draw(), params.mean_service));
-        let wait = state.work.saturating_sub(interarrival);
-        state.idle += interarrival.saturating_sub(state.work);
-        state.queue += wait;
-        state.service += service;
-        state.work = wait + service;
-        state.next += 1;
+        // Two clients, or the last one.
+        for _ in 0..(params.clients - state.next).min(2) {
+            let interarrival = u64::from(exponential_short(stream.draw(), params.mean_interarrival));
+            let service = u64::from(exponential_short(stream.draw(), params.mean_service));
+            let wait = state.work.saturating_sub(interarrival);
+            state.idle += interarrival.saturating_sub(state.work);
+            state.queue += wait;
+            state.service += service;
+            state.work = wait + service;
+            state.next += 1;
+        }
         match state.queue < 1 << 62 {
             true => Ok(state.next < params.clients),
             false => Err(TOO_LONG),

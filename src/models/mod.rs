@@ -1,6 +1,6 @@
 //! Models that ship with the library, each with its WGSL and its Rust twin. They use only what a user can.
 //!
-//! [`Phold`] is a model of the room [`pdes`](crate::pdes), the others are of the room [`replication`](crate::replication).
+//! [`Phold`] is a model of the module [`pdes`](crate::pdes), the others are of the module [`replication`](crate::replication).
 
 mod mm1;
 mod mmck;

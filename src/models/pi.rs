@@ -63,11 +63,13 @@ impl Twin for Pi {
     }
 
     fn step(&self, params: &PiParams, state: &mut PiState, stream: &mut Stream) -> Result<bool, Fail> {
-        // One point; the WGSL takes two in a step.
         let square = |word: u32| u128::from(word) * u128::from(word);
-        let distance = square(stream.draw()) + square(stream.draw());
-        state.inside += u32::from(distance < 1 << 64);
-        state.next += 1;
+        // Two points, or the last one.
+        for _ in 0..(params.points - state.next).min(2) {
+            let distance = square(stream.draw()) + square(stream.draw());
+            state.inside += u32::from(distance < 1 << 64);
+            state.next += 1;
+        }
         Ok(state.next < params.points)
     }
 

@@ -70,7 +70,7 @@ pub enum SimulationError {
         largest: u64,
     },
     /// A model's WGSL lacks what the engine calls, or declares it otherwise.
-    #[error("{file}: {problem}")]
+    #[error("{file} {problem} (see `pdes::Model`)")]
     Contract {
         /// The model's WGSL file.
         file: String,

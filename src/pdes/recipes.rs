@@ -1,6 +1,6 @@
 //! The engine's kernels: which files are linked for a model, a queue design and a device, and what is asked of the model's file.
 
-use crate::gpu::{Allowed, Gpu, GpuError, LinkError, Program, Recipe};
+use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe};
 use crate::queue::QueueDesign;
 use crate::shaders;
 
@@ -80,39 +80,23 @@ impl Recipes {
     }
 }
 
-/// What a model's file must declare: keyword, name, declaration.
-const CONTRACT: [(&str, &str, &str); 3] = [
-    ("struct", "State", "`struct State`"),
-    ("fn", "init", "`fn init(lp: u32, state: ptr<function, State>)`"),
-    ("fn", "handle", "`fn handle(lp: u32, event: Event, state: ptr<function, State>)`"),
+/// What a model's file must declare.
+const CONTRACT: [Declaration; 3] = [
+    Declaration { keyword: "struct", name: "State", text: "struct State" },
+    Declaration { keyword: "fn", name: "init", text: "fn init(lp: u32, state: ptr<function, State>)" },
+    Declaration {
+        keyword: "fn",
+        name: "handle",
+        text: "fn handle(lp: u32, event: Event, state: ptr<function, State>)",
+    },
 ];
 
-/// An error in the engine's own files means that the model's file lacks something, or declares it otherwise.
 fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
     let source = model.source();
-    let LinkError::Wgsl { library: true, message, report, .. } = &error else {
-        return GpuError::from(error).into();
-    };
-    let text = source.text();
-    let words: Vec<_> =
-        text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
-    let declared =
-        |keyword: &str, name: &str| words.windows(2).any(|pair| pair[0] == keyword && pair[1] == name);
-    let missing = CONTRACT.iter().find(|(keyword, name, _)| !declared(keyword, name));
-    let otherwise = || {
-        CONTRACT
-            .iter()
-            .rev()
-            .find(|(_, name, _)| report.contains(&format!("{name}(")) || report.contains(name))
-    };
-    let problem = match (missing, otherwise()) {
-        (Some((_, _, declaration)), _) => format!("{declaration} is missing"),
-        (None, Some((_, _, declaration))) => {
-            format!("the engine needs {declaration}, and it is declared otherwise: {message}")
-        }
-        (None, None) => return GpuError::from(error).into(),
-    };
-    SimulationError::Contract { file: source.name().to_owned(), problem }
+    match source.lacks(&CONTRACT, &error) {
+        Some(problem) => SimulationError::Contract { file: source.name().to_owned(), problem },
+        None => GpuError::from(error).into(),
+    }
 }
 
 /// What a model may use, as the documentation of [`Model`] lists it.

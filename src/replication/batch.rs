@@ -5,21 +5,24 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
-use super::observations::each;
 use super::results::Ended;
-use super::{Experiment, Pairing, ReplicationError, Schema, Shape};
-use crate::gpu::{Bindings, Buffer, Download, Gpu, GpuError, Kernel, Pace, SLICE};
+use super::{AnalysisError, Experiment, Pairing, ReplicationError, Schema, Shape};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, SLICE};
+use crate::statistics::each;
 
-/// Results of up to this size are copied along with each slice, which saves a wait after the last.
+/// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
+/// copy of a mebibyte should cost less than a wait.
 const SMALL_RESULTS: u64 = 1 << 20;
 
-/// A trial of a mapping ends after so many slices, or when one takes a quarter of what slices should take.
+/// A trial of a mapping ends after so many slices, or when one takes a quarter of what slices should take. A guess: [`Pace`] grows by
+/// a factor of 8 at the most, so that these are enough for any number of steps to be reached.
 const TRIAL_SLICES: u32 = 12;
 
 /// `JobWork` in `shaders/replication/job.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub(super) struct Work {
+    unread: u64,
     seed: u64,
     first_replication: u32,
     replications: u32,
@@ -29,7 +32,6 @@ pub(super) struct Work {
     max_steps: u32,
     common_numbers: u32,
     antithetic: u32,
-    unused: [u32; 2],
 }
 
 impl Work {
@@ -42,6 +44,7 @@ impl Work {
     ) -> Self {
         let per_point = replications.end - replications.start;
         Self {
+            unread: 0,
             seed: experiment.seed,
             first_replication: replications.start,
             replications: per_point,
@@ -51,7 +54,6 @@ impl Work {
             max_steps,
             common_numbers: experiment.common.into(),
             antithetic: (experiment.pairing == Pairing::Antithetic).into(),
-            unused: [0; 2],
         }
     }
 
@@ -70,11 +72,11 @@ impl Work {
 ///
 /// [`Engine::run`](super::Engine::run) makes and drives batches itself. An application drives one where the work has to
 /// go into its own command encoder, or where its kernels read the results without a readback:
-/// [`reset`](Self::reset), then [`record`](Self::record) as often as it takes.
+/// [`reset`](Self::reset), then [`slice`](Self::slice) as often as it takes.
 #[derive(Debug)]
 pub struct Batch<O> {
-    kernel: Kernel,
-    bindings: Bindings,
+    reset: Plan,
+    slice: Plan,
     work: Work,
     work_buffer: Buffer<Work>,
     /// `JobSaved` by slot, in words.
@@ -82,7 +84,6 @@ pub struct Batch<O> {
     outcomes: Buffer<[u32; 2]>,
     results: Buffer<O>,
     running: Buffer<u32>,
-    workgroups: u32,
 }
 
 impl<O: Pod> Batch<O> {
@@ -98,6 +99,9 @@ impl<O: Pod> Batch<O> {
         let saved_bytes = u64::from(schema.saved_bytes);
         let widest = saved_bytes.max(size_of::<O>() as u64);
         let fitting = u32::try_from(gpu.max_buffer_bytes() / widest).unwrap_or(u32::MAX);
+        if fitting == 0 {
+            return Err(ReplicationError::TooLarge { bytes: widest, limit: gpu.max_buffer_bytes() });
+        }
         let work = Work { jobs: work.jobs.min(fitting), ..work };
         let jobs = u64::from(work.jobs);
         let work_buffer = Buffer::uniform(gpu, "replications: work", &work)?;
@@ -105,28 +109,20 @@ impl<O: Pod> Batch<O> {
         let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
         let results = Buffer::storage(gpu, "replications: results", jobs)?;
         let running = Buffer::storage(gpu, "replications: running", 2)?;
-        let bindings = kernel.bind(
-            gpu,
-            &[
-                ("job_work", work_buffer.binding()),
-                ("job_points", points.binding()),
-                ("job_saved", saved.binding()),
-                ("job_outcomes", outcomes.binding()),
-                ("job_results", results.binding()),
-                ("job_running", running.binding()),
-            ],
-        )?;
-        Ok(Self {
-            kernel: kernel.clone(),
-            bindings,
-            work,
-            work_buffer,
-            saved,
-            outcomes,
-            results,
-            running,
-            workgroups: shape.workgroups(gpu, work.jobs),
-        })
+        let buffers = [
+            ("job_work", work_buffer.binding()),
+            ("job_points", points.binding()),
+            ("job_saved", saved.binding()),
+            ("job_outcomes", outcomes.binding()),
+            ("job_results", results.binding()),
+            ("job_running", running.binding()),
+        ];
+        let mut reset = Plan::new("replications: reset");
+        reset.clear("outcomes", outcomes.raw());
+        let mut slice = Plan::new("replications: slice");
+        slice.clear("running", running.raw());
+        slice.dispatch(gpu, kernel, shape.workgroups(gpu, work.jobs), &buffers)?;
+        Ok(Self { reset, slice, work, work_buffer, saved, outcomes, results, running })
     }
 
     /// How many replications it holds.
@@ -159,36 +155,33 @@ impl<O: Pod> Batch<O> {
     /// milliseconds: see [`Pace`].
     ///
     /// # Errors
-    /// [`ReplicationError::Gpu`]
+    /// [`ReplicationError::Gpu`], and [`ReplicationError::Analysis`] for 0 steps, with which no replication would ever end.
     pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
+        check_steps("the number of steps of a slice", steps)?;
         self.work.steps = steps;
         Ok(self.work_buffer.write(gpu, 0, &[self.work])?)
     }
 
-    /// Records that all replications go back to their beginning.
-    pub fn reset(&self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.clear_buffer(self.outcomes.raw(), 0, None);
+    /// Takes all replications back to their beginning.
+    pub fn reset(&self) -> &Plan {
+        &self.reset
     }
 
-    /// Records a slice of every replication that is not done.
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.clear_buffer(self.running.raw(), 0, None);
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        self.kernel.dispatch(&mut pass, &self.bindings, self.workgroups);
+    /// A slice of every replication that is not done.
+    pub fn slice(&self) -> &Plan {
+        &self.slice
     }
 
     /// The most draws per second that a replication made in one of the first slices, on average over some replications: a
     /// measure of speed that all mappings share.
     pub(super) async fn speed(&mut self, gpu: &Gpu, pace: &mut Pace) -> Result<f64, ReplicationError> {
         let (mut best, mut before) = (0.0_f64, 0.0);
-        let mut encoder = gpu.encoder("replications: trial");
-        self.reset(&mut encoder);
-        gpu.submit(encoder)?;
+        self.reset.submit(gpu)?;
         for _ in 0..TRIAL_SLICES {
             let steps = pace.units();
             self.set_steps(gpu, steps)?;
             let mut encoder = gpu.encoder("replications: trial");
-            self.record(&mut encoder);
+            self.slice.record(&mut encoder);
             let running = Download::new(gpu, "replications: running", 8)?;
             running.record(&mut encoder, self.running.raw(), 0);
             let begun = Instant::now();
@@ -215,6 +208,7 @@ impl<O: Pod> Batch<O> {
     /// Draws that some of the replications made so far.
     async fn drawn(&self, gpu: &Gpu) -> Result<f64, ReplicationError> {
         let stride = self.saved.len() / u64::from(self.work.jobs);
+        // Of 64, so that little is read: a guess at how many tell the speed of all.
         let some = stride * u64::from(self.work.jobs.min(64));
         let words = self.saved.read_range(gpu, 0, some).await?;
         let stride = usize::try_from(stride).expect("a state fits the host's memory");
@@ -233,10 +227,10 @@ impl<O: Pod> Batch<O> {
             self.set_steps(gpu, steps)?;
             let mut encoder = gpu.encoder("replications");
             if fresh {
-                self.reset(&mut encoder);
+                self.reset.record(&mut encoder);
                 fresh = false;
             }
-            self.record(&mut encoder);
+            self.slice.record(&mut encoder);
             let running = Download::new(gpu, "replications: running", 8)?;
             running.record(&mut encoder, self.running.raw(), 0);
             let begun = Instant::now();
@@ -290,6 +284,14 @@ impl<O: Pod> Batch<O> {
     }
 }
 
+/// Refuses a number of steps with which nothing would ever be done.
+pub(super) fn check_steps(what: &'static str, steps: u32) -> Result<(), AnalysisError> {
+    match steps {
+        0 => Err(AnalysisError::Setting { what, value: "0".into(), remedy: "choose at least 1" }),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::mem::offset_of;
@@ -306,6 +308,7 @@ mod tests {
         let wgsl: Vec<_> =
             layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
         let host = [
+            ("unread", offset_of!(Work, unread)),
             ("seed", offset_of!(Work, seed)),
             ("first_replication", offset_of!(Work, first_replication)),
             ("replications", offset_of!(Work, replications)),
@@ -315,7 +318,6 @@ mod tests {
             ("max_steps", offset_of!(Work, max_steps)),
             ("common_numbers", offset_of!(Work, common_numbers)),
             ("antithetic", offset_of!(Work, antithetic)),
-            ("unused", offset_of!(Work, unused)),
         ];
         assert_eq!(wgsl, host);
         assert_eq!(layout.bytes as usize, size_of::<Work>());

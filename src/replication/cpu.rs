@@ -5,6 +5,8 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
+use super::batch::check_steps;
+use super::engine::MOST_STEPS;
 use super::results::{Ended, points};
 use super::schema::Schema;
 use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Sequential, Stopping, Twin};
@@ -28,7 +30,8 @@ impl<M: Twin + Sync> CpuEngine<M> {
         Ok(Self { model, schema, max_steps: MAX_STEPS })
     }
 
-    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]).
+    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]): the same steps, and the same replications
+    /// that fail, as with [`Engine::with_max_steps`](super::Engine::with_max_steps) of every mapping but the cooperative one.
     #[must_use]
     pub fn with_max_steps(self, max_steps: u32) -> Self {
         Self { max_steps, ..self }
@@ -61,6 +64,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
         experiment: &Experiment,
         replications: Range<u32>,
     ) -> Result<Results<M::Output>, ReplicationError> {
+        check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
         let jobs = (0_u32..).zip(&points).flat_map(|(number, point)| {
             replications.clone().map(move |replication| (number, point, replication))

@@ -1,9 +1,10 @@
 //! The engine on the device.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use super::batch::Work;
+use super::batch::{Work, check_steps};
 use super::results::points;
 use super::{
     Batch, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape, Stopping,
@@ -13,6 +14,9 @@ use crate::gpu::{Buffer, Gpu, Kernel, Pace};
 /// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
 
+/// What errors call the bound.
+pub(super) const MOST_STEPS: &str = "the most steps of a replication";
+
 /// Runs replications of a [`Model`] on a device.
 #[derive(Debug)]
 pub struct Engine<M> {
@@ -20,17 +24,26 @@ pub struct Engine<M> {
     model: M,
     schema: Schema,
     mapping: Mapping,
-    lanes: Option<u32>,
+    group_size: Option<u32>,
     max_steps: u32,
     trusted: bool,
-    kernels: HashMap<Shape, Kernel>,
-    /// Steps per slice that proved right, with the replications of the batch.
-    paces: HashMap<Shape, (u32, Pace)>,
+    known: HashMap<Shape, Known>,
     /// The mapping that a trial found the fastest, by the binary logarithm of the number of replications.
     fastest: HashMap<u32, Mapping>,
 }
 
-/// From this many replications on, one invocation for each fills every device that there is: nothing is tried.
+/// What the engine knows of a shape that it has used.
+#[derive(Debug)]
+struct Known {
+    /// The device's own, so that a run need not look it up by its text.
+    kernel: Kernel,
+    /// Replications of the last batch that ended, and the steps per slice that proved right for it.
+    pace: Option<(u32, Pace)>,
+}
+
+/// From this many replications on, one invocation for each fills the device, and nothing is tried. Measured on an H200
+/// (`bench_replication`, the tables in the module's documentation): at 32,768 replications M/M/1 is served best so, and the walk, which
+/// gains from warps below, at 20,000. A guess for other devices; smaller ones are full earlier.
 const MANY: u32 = 1 << 15;
 
 impl<M: Model> Engine<M> {
@@ -45,11 +58,10 @@ impl<M: Model> Engine<M> {
             model,
             schema,
             mapping: Mapping::default(),
-            lanes: None,
+            group_size: None,
             max_steps: MAX_STEPS,
             trusted: false,
-            kernels: HashMap::new(),
-            paces: HashMap::new(),
+            known: HashMap::new(),
             fastest: HashMap::new(),
         })
     }
@@ -72,12 +84,18 @@ impl<M: Model> Engine<M> {
 
     /// The same with this many invocations per workgroup, where the engine would choose.
     #[must_use]
-    pub fn with_lanes(self, lanes: u32) -> Self {
-        Self { lanes: Some(lanes), ..self }
+    pub fn with_group_size(self, group_size: u32) -> Self {
+        Self { group_size: Some(group_size), ..self }
     }
 
-    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]). A cooperative step is longer than one of
-    /// the other mappings.
+    /// The same with another bound on the steps of a replication (default: [`MAX_STEPS`]). One that makes so many and is not
+    /// finished fails as [`FailureCause::Endless`](super::FailureCause::Endless). A run refuses 0.
+    ///
+    /// A step is a call of the model's `step`: for [`Mapping::Thread`], [`Mapping::Warp`] and [`CpuEngine`](super::CpuEngine) the same,
+    /// so the same replications fail. With [`Mapping::Cooperative`] it is a call of `team_step`, which may stand for any number of these (M/M/1:
+    /// 2 clients in a `step`, up to 32 for each invocation of the workgroup in a `team_step`): there the bound only ends
+    /// what would run for ever, and which replications it fails depends on the workgroup size. Therefore [`Mapping::Auto`] passes the
+    /// cooperative mapping over where the bound is not the default.
     #[must_use]
     pub fn with_max_steps(self, max_steps: u32) -> Self {
         Self { max_steps, ..self }
@@ -146,6 +164,7 @@ impl<M: Model> Engine<M> {
         experiment: &Experiment,
         replications: Range<u32>,
     ) -> Result<Results<M::Output>, ReplicationError> {
+        check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
         let work = Work::new(experiment, &replications, points.len(), self.max_steps);
         let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
@@ -158,7 +177,7 @@ impl<M: Model> Engine<M> {
             let mut batch = self.make(shape, &buffer, part)?;
             let mut pace = self.pace(shape, batch.len());
             let (some, how) = batch.finish(&self.gpu, &mut pace).await?;
-            self.paces.insert(shape, (batch.len(), pace));
+            self.learn(shape, batch.len(), pace);
             if outputs.is_empty() {
                 // All of them, nearly always: there is nothing to copy.
                 (outputs, ended) = (some, how);
@@ -181,6 +200,7 @@ impl<M: Model> Engine<M> {
         experiment: &Experiment,
     ) -> Result<Batch<M::Output>, ReplicationError> {
         let replications = 0..experiment.replications;
+        check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
         let work = Work::new(experiment, &replications, points.len(), self.max_steps);
         let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
@@ -200,7 +220,7 @@ impl<M: Model> Engine<M> {
 
     fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
         let usual = Shape::usual(&self.gpu, mapping, jobs);
-        Shape { lanes: self.lanes.unwrap_or(usual.lanes), ..usual }
+        Shape { group_size: self.group_size.unwrap_or(usual.group_size), ..usual }
     }
 
     /// Finds the fastest mapping for about as many replications, unless that is known.
@@ -211,7 +231,8 @@ impl<M: Model> Engine<M> {
             return Ok(());
         }
         let mut candidates = vec![Mapping::Thread, Mapping::Warp];
-        if self.model.team_source().is_some() {
+        // With a bound of its own a cooperative run could fail other replications, and a trial must not change results.
+        if self.model.team_source().is_some() && self.max_steps == MAX_STEPS {
             candidates.push(Mapping::Cooperative);
         }
         let mut best = (0.0, Mapping::Thread);
@@ -220,7 +241,7 @@ impl<M: Model> Engine<M> {
             let mut batch = self.make(shape, points, work)?;
             let mut pace = self.pace(shape, batch.len());
             let speed = batch.speed(&self.gpu, &mut pace).await?;
-            self.paces.insert(shape, (batch.len(), pace));
+            self.learn(shape, batch.len(), pace);
             log::debug!("{mapping}: {speed:.3e} draws per second and replication, {jobs} replications");
             if speed > best.0 {
                 best = (speed, mapping);
@@ -236,16 +257,25 @@ impl<M: Model> Engine<M> {
         points: &Buffer<M::Params>,
         work: Work,
     ) -> Result<Batch<M::Output>, ReplicationError> {
-        if !self.kernels.contains_key(&shape) {
-            let kernel = shape.kernel(&self.gpu, &self.model, self.trusted)?;
-            self.kernels.insert(shape, kernel);
+        let known = match self.known.entry(shape) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let kernel = shape.kernel(&self.gpu, &self.model, self.trusted)?;
+                place.insert(Known { kernel, pace: None })
+            }
+        };
+        Batch::new(&self.gpu, &known.kernel, shape, &self.schema, points, work)
+    }
+
+    fn learn(&mut self, shape: Shape, jobs: u32, pace: Pace) {
+        if let Some(known) = self.known.get_mut(&shape) {
+            known.pace = Some((jobs, pace));
         }
-        Batch::new(&self.gpu, &self.kernels[&shape], shape, &self.schema, points, work)
     }
 
     /// Goes on with the slices of the last batch of this shape. If it was smaller, a step takes longer now, in proportion at worst.
     fn pace(&self, shape: Shape, jobs: u32) -> Pace {
-        match self.paces.get(&shape) {
+        match self.known.get(&shape).and_then(|known| known.pace.as_ref()) {
             Some((known, pace)) => pace.clone().slower(jobs.div_ceil((*known).max(1))),
             None => Pace::new(self.max_steps),
         }

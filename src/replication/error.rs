@@ -3,7 +3,7 @@
 use super::AnalysisError;
 use crate::gpu::GpuError;
 
-/// An error of the engines of this room.
+/// An error of the engines of this module.
 ///
 /// Nothing has been run when one is returned, unless it is [`ReplicationError::Gpu`] or
 /// [`ReplicationError::Cut`]. A replication that fails is no error: it
@@ -18,16 +18,16 @@ pub enum ReplicationError {
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
     /// The model's WGSL lacks a part of the contract.
-    #[error("{file} does not declare {missing}, which a replication model needs (see `replication::Model`)")]
+    #[error("{file} {problem} (see `replication::Model`)")]
     Contract {
         /// The model's file.
         file: String,
-        /// The declaration.
-        missing: &'static str,
+        /// What is missing, or different.
+        problem: String,
     },
     /// A struct has bytes that belong to no field.
     #[error(
-        "{file}: struct {name} has padding before byte {offset}. Fill it with explicit fields (such as `unused: u32`) \
+        "{file}: struct {name} has padding ({place}). Fill it with explicit fields (such as `unused: u32`) \
          or put the fields in another order, so that its bytes mean the same on the host and on the device"
     )]
     Padding {
@@ -35,8 +35,8 @@ pub enum ReplicationError {
         file: String,
         /// The WGSL struct.
         name: &'static str,
-        /// Where the next field, or the end, lies.
-        offset: u32,
+        /// Where it lies.
+        place: String,
     },
     /// A struct of the host's is not the size of the WGSL struct.
     #[error(
@@ -69,12 +69,12 @@ pub enum ReplicationError {
         file: String,
     },
     /// The number of invocations per workgroup does not suit the mapping.
-    #[error("workgroups of {lanes} invocations do not serve the mapping {mapping}: choose {remedy}")]
-    Lanes {
+    #[error("workgroups of {group_size} invocations do not serve the mapping {mapping}: choose {remedy}")]
+    GroupSize {
         /// The mapping.
         mapping: super::Mapping,
         /// What was asked for.
-        lanes: u32,
+        group_size: u32,
         /// What would do.
         remedy: String,
     },
@@ -85,6 +85,17 @@ pub enum ReplicationError {
          65,535 iterations), or use another adapter"
     )]
     Cut,
+    /// One replication alone is more than the device can hold.
+    #[error(
+        "a replication's state or output has {bytes} bytes, and a buffer of this device holds {limit}: make the larger of the \
+         two structs smaller, or use another adapter"
+    )]
+    TooLarge {
+        /// Bytes of the larger of the two, as the device keeps them.
+        bytes: u64,
+        /// The most bytes of a storage buffer.
+        limit: u64,
+    },
     /// More replications than can be numbered.
     #[error(
         "{points} points of {replications} replications are more than 4294967295 in one run; run them in parts"

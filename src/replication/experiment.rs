@@ -1,7 +1,6 @@
 //! An experiment: the points of a design times replications, and which random stream each of them draws from.
 
-use super::analysis_error::Result;
-use super::{AnalysisError, Design, Pairing};
+use crate::statistics::{AnalysisError, Design, Pairing};
 
 /// The points of a design, each with the same number of replications.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +12,7 @@ pub struct Experiment {
     /// Seed of the whole experiment.
     pub seed: u64,
     /// Common random numbers: replication r draws the same numbers at every point. It makes differences
-    /// between points sharper ([`compare`](super::compare)), and makes the points depend on each other.
+    /// between points sharper ([`compare`](crate::statistics::compare)), and makes the points depend on each other.
     pub common: bool,
     /// Whether replications come in antithetic pairs. This narrows the interval where the result is monotone
     /// in the draws, and widens it where it is not.
@@ -48,7 +47,10 @@ impl Experiment {
     }
 
     /// Whether the experiment can be run; the engine asks before it starts.
-    pub fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`AnalysisError`], with the value at fault.
+    pub fn check(&self) -> Result<(), AnalysisError> {
         if self.replications == 0 {
             return Err(AnalysisError::Setting {
                 what: "the number of replications per point",

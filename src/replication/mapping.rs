@@ -4,12 +4,11 @@ use std::fmt;
 
 use super::Model;
 use super::ReplicationError;
-use super::schema::link;
-use crate::gpu::{Gpu, Kernel, Program, Variant};
+use crate::gpu::{Gpu, Kernel, Recipe};
 use crate::shaders;
 
-/// Invocations per workgroup that every device takes: TEAM_MOST in `shaders/replication/team.wgsl`.
-const MOST_LANES: u32 = 256;
+/// The largest workgroup that the kernels are written for: WebGPU has 256 invocations unless asked for more.
+const MOST_INVOCATIONS: u32 = 256;
 
 /// Which invocations serve a replication. The results are the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -46,28 +45,30 @@ pub struct Shape {
     /// The mapping; never [`Mapping::Auto`].
     pub mapping: Mapping,
     /// Invocations per workgroup.
-    pub lanes: u32,
+    pub group_size: u32,
 }
 
 impl Shape {
     /// The shape that usually serves this many replications.
     pub(super) fn usual(gpu: &Gpu, mapping: Mapping, jobs: u32) -> Self {
         let warp = warp_size(gpu);
-        let lanes = match mapping {
+        let group_size = match mapping {
             // As few as run in lockstep: the hardware spreads the workgroups, so few replications reach all its cores.
             Mapping::Thread | Mapping::Auto => warp.max(32),
             Mapping::Warp => warp,
-            // About 2^17 invocations fill large devices; more of them per replication cost more in the scan.
+            // About 2^17 invocations fill large devices; more of them per replication cost more in the scan. On an H200
+            // (`bench_replication`, the table in the module's documentation) 256 were the fastest at 64 replications, and 128 from
+            // 1,024 on; where between them the change lies is a guess.
             Mapping::Cooperative => (131_072 / jobs.max(1)).next_power_of_two().clamp(128.max(warp), 256),
         };
-        Self { mapping, lanes: lanes.min(most_lanes(gpu)) }
+        Self { mapping, group_size: group_size.min(most_invocations(gpu)) }
     }
 
     /// Replications per workgroup.
     fn per_group(self, gpu: &Gpu) -> u32 {
         match self.mapping {
-            Mapping::Thread | Mapping::Auto => self.lanes,
-            Mapping::Warp if gpu.has(wgpu::Features::SUBGROUP) => (self.lanes / warp_size(gpu)).max(1),
+            Mapping::Thread | Mapping::Auto => self.group_size,
+            Mapping::Warp if gpu.has(wgpu::Features::SUBGROUP) => (self.group_size / warp_size(gpu)).max(1),
             Mapping::Warp | Mapping::Cooperative => 1,
         }
     }
@@ -78,18 +79,18 @@ impl Shape {
     }
 
     fn check(self, gpu: &Gpu) -> Result<(), ReplicationError> {
-        let limits = gpu.limits();
-        let most = most_lanes(gpu);
-        let refused =
-            |remedy| Err(ReplicationError::Lanes { mapping: self.mapping, lanes: self.lanes, remedy });
-        if self.lanes == 0 || self.lanes > most {
-            return refused(format!("from 1 to {most}"));
+        let Self { mapping, group_size } = self;
+        let most = most_invocations(gpu);
+        match (1..=most).contains(&group_size) {
+            true => Ok(()),
+            false => {
+                let remedy = format!("from 1 to {most}");
+                Err(ReplicationError::GroupSize { mapping, group_size, remedy })
+            }
         }
-        debug_assert!(limits.max_compute_workgroup_size_x >= most);
-        Ok(())
     }
 
-    /// Links and compiles the model in this shape.
+    /// The model in this shape, compiled; the device keeps what it has compiled.
     pub(super) fn kernel<M: Model>(
         self,
         gpu: &Gpu,
@@ -97,25 +98,21 @@ impl Shape {
         trusted: bool,
     ) -> Result<Kernel, ReplicationError> {
         self.check(gpu)?;
-        let files = self.files(gpu);
-        let program = files.link(model)?;
-        let constants = files.constants(self.lanes, self.per_group(gpu), warp_size(gpu));
-        let entry = files.entry();
-        let kernel = match trusted {
+        let recipe = self.files(gpu).recipe(model, self.group_size, self.per_group(gpu), warp_size(gpu))?;
+        Ok(match trusted {
             // SAFETY: `Engine::trusted` had its caller vouch for the model. The engine's own files index by the slot, which they
-            // compare with the jobs of the batch (the buffers have room for these), and by lanes below LANES; their
+            // compare with the jobs of the batch (the buffers have room for these), and by lanes below GROUP_SIZE; their
             // loops count to a value that does not change, and the divisor, the replications per point, is above 0.
-            true => unsafe { Kernel::trusted(gpu, &program, entry, &constants)? },
-            false => Kernel::new(gpu, &program, entry, &constants)?,
-        };
-        Ok(kernel)
+            true => unsafe { recipe.trusted(gpu)? },
+            false => recipe.kernel(gpu)?,
+        })
     }
 
     /// What the device lets be linked.
     fn files(self, gpu: &Gpu) -> Files {
         let info = gpu.info();
         let fixed = info.subgroup_min_size == info.subgroup_max_size;
-        let whole = fixed && self.lanes.is_multiple_of(warp_size(gpu));
+        let whole = fixed && self.group_size.is_multiple_of(warp_size(gpu));
         Files {
             mapping: self.mapping,
             int64: gpu.has(wgpu::Features::SHADER_INT64),
@@ -134,50 +131,53 @@ struct Files {
 }
 
 impl Files {
-    fn link<M: Model>(self, model: &M) -> Result<Program, ReplicationError> {
-        let engine = match (self.mapping, self.subgroups) {
-            (Mapping::Thread | Mapping::Auto, _) => "replication/thread.wgsl",
-            (Mapping::Warp, true) => "replication/warp_subgroups.wgsl",
-            (Mapping::Warp, false) => "replication/warp.wgsl",
-            (Mapping::Cooperative, true) => "replication/team_subgroups.wgsl",
-            (Mapping::Cooperative, false) => "replication/team_workgroup.wgsl",
+    /// The files with the values of their `override`s.
+    fn recipe<M: Model>(
+        self,
+        model: &M,
+        group_size: u32,
+        per_group: u32,
+        warp: u32,
+    ) -> Result<Recipe, ReplicationError> {
+        let (engine, entry) = match (self.mapping, self.subgroups) {
+            (Mapping::Thread | Mapping::Auto, _) => ("replication/thread.wgsl", "thread"),
+            (Mapping::Warp, true) => ("replication/warp_subgroups.wgsl", "warp"),
+            (Mapping::Warp, false) => ("replication/warp.wgsl", "warp"),
+            (Mapping::Cooperative, true) => ("replication/team_subgroups.wgsl", "team"),
+            (Mapping::Cooperative, false) => ("replication/team_workgroup.wgsl", "team"),
         };
-        let product = match self.int64 {
-            true => "random/mul_wide_int64.wgsl",
-            false => "random/mul_wide.wgsl",
-        };
-        let mut sources = Vec::new();
+        let source = model.source();
+        let name = source.name().to_owned();
+        let mut sources = vec![source];
         if self.mapping == Mapping::Cooperative {
-            let file = model.source().name().to_owned();
-            sources.push(model.team_source().ok_or(ReplicationError::NoTeam { file })?);
+            let team = model.team_source();
+            sources.push(team.ok_or_else(|| ReplicationError::NoTeam { file: name.clone() })?);
         }
-        sources.extend([engine, product].map(shaders::file));
-        link(model, &sources)
-    }
-
-    fn entry(self) -> &'static str {
+        sources.extend([engine, product(self.int64)].map(shaders::file));
+        let mut constants = vec![("GROUP_SIZE", group_size.into())];
         match self.mapping {
-            Mapping::Thread | Mapping::Auto => "thread",
-            Mapping::Warp => "warp",
-            Mapping::Cooperative => "team",
+            Mapping::Warp => constants.push(("PER_GROUP", per_group.into())),
+            Mapping::Cooperative if self.subgroups => constants.push(("SUBGROUP_SIZE", warp.into())),
+            _ => {}
         }
-    }
-
-    /// The values of the `override`s.
-    fn constants(self, lanes: u32, per_group: u32, warp: u32) -> Vec<(&'static str, f64)> {
-        let [lanes, per_group, warp] = [lanes, per_group, warp].map(f64::from);
-        match self.mapping {
-            Mapping::Thread | Mapping::Auto => vec![("GROUP", lanes)],
-            Mapping::Warp => vec![("GROUP", lanes), ("PER_GROUP", per_group)],
-            Mapping::Cooperative if self.subgroups => vec![("LANES", lanes), ("SUBLANES", warp)],
-            Mapping::Cooperative => vec![("LANES", lanes)],
-        }
+        Ok(Recipe::new(name, entry, sources).with(constants))
     }
 }
 
-/// Every program that an engine of `model` may link.
+/// The file with `mul_wide`, for a device with 64-bit integers or without.
+pub(super) fn product(int64: bool) -> &'static str {
+    match int64 {
+        true => "random/mul_wide_int64.wgsl",
+        false => "random/mul_wide.wgsl",
+    }
+}
+
+/// Every kernel that an engine of `model` may build, in the largest workgroups.
+///
+/// # Errors
+/// None for a model that an [`Engine`](super::Engine) takes.
 #[doc(hidden)]
-pub fn kernels<M: Model>(model: &M) -> Result<Vec<Variant>, ReplicationError> {
+pub fn kernels<M: Model>(model: &M) -> Result<Vec<Recipe>, ReplicationError> {
     let mut kernels = Vec::new();
     for int64 in [false, true] {
         for (mapping, subgroups) in [
@@ -191,9 +191,9 @@ pub fn kernels<M: Model>(model: &M) -> Result<Vec<Variant>, ReplicationError> {
                 continue;
             }
             let files = Files { mapping, int64, subgroups };
-            // The largest workgroups, of subgroups as most devices have them.
-            let per_group = if subgroups { MOST_LANES / 32 } else { 1 };
-            kernels.push((files.link(model)?, files.constants(MOST_LANES, per_group, 32)));
+            // Of subgroups as most devices have them.
+            let per_group = if subgroups { MOST_INVOCATIONS / 32 } else { 1 };
+            kernels.push(files.recipe(model, MOST_INVOCATIONS, per_group, 32)?);
         }
     }
     Ok(kernels)
@@ -208,6 +208,8 @@ fn warp_size(gpu: &Gpu) -> u32 {
 }
 
 /// The largest workgroup that the kernels and the device take.
-fn most_lanes(gpu: &Gpu) -> u32 {
-    gpu.limits().max_compute_invocations_per_workgroup.min(MOST_LANES)
+fn most_invocations(gpu: &Gpu) -> u32 {
+    let limits = gpu.limits();
+    let device = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+    device.min(MOST_INVOCATIONS)
 }

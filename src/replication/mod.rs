@@ -14,8 +14,22 @@
 //!     Summary: mean, interval;  Stopping: enough?  Report: table, CSV, JSON
 //! ```
 //!
+//! What the replications say is a matter of [`statistics`](crate::statistics); the parts of it that experiments are made of can be
+//! named from here too.
+//!
 //! Long replications are cut into time slices that resume, and each [`Mapping`] of replications to invocations gives the same bits.
 //! `docs/guide-replication.md` builds a model from an empty file.
+//!
+//! # What is exact
+//! * **Integers, on the device and in the Rust twins**: time, draws, and whatever a model counts and sums in fields `u32`, `i32` and
+//!   `vec2<u32>`. Outputs and the fingerprint made of them are the same bits everywhere.
+//! * **Integers on the host**: the sums of such columns and of their squares over the replications ([`Observations::summary`]); the order of the
+//!   replications shows in no digit. A mean or a variance is rounded to `f64` when it is made from these sums.
+//! * **`f64` on the host**: columns that [`Model::derive`] adds (M/M/1's `time_in_queue`, say), their sums, which follow the order of the
+//!   replications, and all intervals, quantiles of derived columns, stopping decisions and formulas. Additions to divisions
+//!   and square roots are the same on every host; the quantiles of Student's t and the formulas also use logarithms and powers, whose last
+//!   bits the platform's mathematical library decides.
+//! * **`f32` on the device**, where a model uses it: the same bits per device only.
 //!
 //! # Which mapping is fast where
 //! Measured on an NVIDIA H200 (Vulkan, driver 580.159.04): time on the device of kernels without run-time checks
@@ -47,9 +61,9 @@
 //! | random walk, 1,000 steps | 3.6 | 4.1 | 4.1 | 4.1 | 4.1 | 3.7 | 3.7 | 2.0 | 0.53 |
 //! | workshop, 1,000 jobs, many branches | 10.0 | 12.2 | 12.2 | 12.3 | 12.2 | 9.7 | 9.7 | 3.6 | 1.02 |
 //!
-//! So the claim holds today where replications are few and branch differently: a subgroup with one active lane never diverges, while
-//! lanes that share a subgroup wait in every branch that another one takes. It ends where the subgroups fill the device, since 31
-//! of 32 lanes stay idle. M/M/1, which hardly branches, gains nothing from 1,024 replications on. On llvmpipe, a Vulkan driver for
+//! So the claim holds today where replications are few and branch differently: a subgroup with one active invocation never diverges,
+//! while invocations that share a subgroup wait in every branch that another one takes. It ends where the subgroups fill the device,
+//! since 31 of 32 invocations stay idle. M/M/1, which hardly branches, gains nothing from 1,024 replications on. On llvmpipe, a Vulkan driver for
 //! processors, it does not hold at all: 0.37 to 0.55 for the walk.
 //!
 //! ```no_run
@@ -65,31 +79,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod analysis_error;
 mod batch;
 mod cpu;
-mod design;
 mod engine;
 mod error;
 mod experiment;
 mod mapping;
 mod model;
-mod observations;
-#[cfg(feature = "plot")]
-pub mod plot;
-mod report;
 mod results;
 mod schema;
 mod sequential;
-mod series;
-mod statistics;
-mod stopping;
-pub mod theory;
+mod structs;
 
-pub use analysis_error::AnalysisError;
 pub use batch::Batch;
 pub use cpu::CpuEngine;
-pub use design::{Design, Value};
 pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
 pub use experiment::{Experiment, StreamKey};
@@ -97,14 +100,16 @@ pub use experiment::{Experiment, StreamKey};
 pub use mapping::kernels;
 pub use mapping::{Mapping, Shape};
 pub use model::{Fail, Model, Twin};
-pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
-pub use report::{PointFailure, Report, Row};
 pub use results::Results;
 pub use schema::Schema;
 pub use sequential::Sequential;
-pub use series::{BatchMeans, batch_means, mser5};
-pub use statistics::{Interval, Summary, compare, student_t};
-pub use stopping::{Budget, Decision, Precision, Stopping};
+pub use structs::{columns, pack};
+
+// What experiments and their results are made of.
+pub use crate::statistics::{
+    AnalysisError, Budget, Decision, Design, Failure, FailureCause, Observations, Pairing, Precision,
+    Stopping, Summary,
+};
 
 /// The guide's code compiles and runs.
 #[cfg(doctest)]

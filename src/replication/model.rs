@@ -17,8 +17,17 @@ use crate::random::Stream;
 /// fn finish(state: ptr<function, State>) -> Output
 /// ```
 ///
-/// The functions read the parameters of their point as `params`, draw from the replication's own stream with `draw`, `draw_below`,
-/// `draw_exponential` and the others of `shaders/random/`, and end a replication without a result by `fail(code)`.
+/// Of the engine's WGSL the file may use
+///
+/// * the variable `params`, the parameters of the replication's point, which it may read;
+/// * draws from the replication's own stream: `draw`, `draw_block`, `draw_below`, `draw_exponential`, and `stream_seek`, `stream_position` and
+///   `stream_block` for models that know where their draws lie;
+/// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`,
+///   `time_add`, `time_less`, `time_min`, and `wide_add`, `wide_subtract`, `wide_less` with `// import: gpu/wide.wgsl`;
+/// * `fail(code)`, which ends the replication without a result.
+///
+/// Which stretch of the work a `step` is, is the model's choice; it is what a time slice and
+/// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`Twin`] has to make the same choice.
 /// What is in `State` must be all that a replication knows: module variables do not last from one time slice to the next.
 /// None of the three structs may have padding; a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
 pub trait Model {
@@ -66,7 +75,8 @@ pub trait Twin: Model {
     /// [`Fail`] where the WGSL calls `fail`; so with the others.
     fn start(&self, params: &Self::Params, stream: &mut Stream) -> Result<Self::State, Fail>;
 
-    /// WGSL: `step`.
+    /// WGSL: `step`. It must be the same stretch of the work: where the number of steps is bounded, other replications
+    /// would fail otherwise.
     ///
     /// # Errors
     /// [`Fail`]

@@ -5,9 +5,11 @@ use std::ops::Range;
 use bytemuck::Pod;
 use rayon::prelude::*;
 
-use super::observations::PARALLEL;
+use super::structs::{columns, pack};
 use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError};
 use crate::gpu::StructLayout;
+use crate::random::mix;
+use crate::statistics::PARALLEL;
 
 /// The replications of an experiment's points, in the order of the points and, within each, of the replications.
 #[derive(Debug, Clone)]
@@ -76,7 +78,7 @@ impl<O: Pod + Send + Sync> Results<O> {
         let mut fingerprint = 0_u64;
         let mut observations = Vec::with_capacity(points.len());
         let jobs = outputs.chunks_exact_mut(per_point).zip(ended.chunks_exact(per_point)).zip(points);
-        for (point, ((outputs, ended), params)) in jobs.enumerate() {
+        for (point, ((outputs, ended), params)) in (0_u32..).zip(jobs) {
             let mut failures = Vec::new();
             for (offset, (output, ended)) in (0_u64..).zip(outputs.iter_mut().zip(ended)) {
                 if let Some(cause) = ended.cause() {
@@ -87,11 +89,12 @@ impl<O: Pod + Send + Sync> Results<O> {
             }
             let outputs: &[O] = outputs;
             let part = |from: usize| {
-                let some = (from..per_point.min(from + PARALLEL)).map(|offset| {
-                    let name = [point as u64, u64::from(replications.start) + offset as u64];
-                    mix(name, ended[offset].to_words(), bytemuck::bytes_of(&outputs[offset]))
-                });
-                some.fold(0, u64::wrapping_add)
+                let some = replications.clone().skip(from).take(PARALLEL);
+                let some = some.zip(&ended[from..]).zip(&outputs[from..]);
+                some.map(|((replication, &ended), output)| {
+                    row(point, replication, ended, bytemuck::bytes_of(output))
+                })
+                .fold(0, u64::wrapping_add)
             };
             let sum = match per_point <= PARALLEL {
                 true => part(0),
@@ -102,8 +105,12 @@ impl<O: Pod + Send + Sync> Results<O> {
             };
             fingerprint = fingerprint.wrapping_add(sum);
             let bytes = bytemuck::cast_slice(outputs);
-            let mut seen =
-                Observations::from_outputs(layout, bytes, per_point, failures, experiment.pairing)?;
+            let mut seen = Observations::new(
+                per_point,
+                columns(layout, bytes, per_point)?,
+                failures,
+                experiment.pairing,
+            )?;
             model.derive(params, &mut seen)?;
             observations.push(seen);
         }
@@ -125,7 +132,7 @@ pub(super) fn points<M: Model>(
     if experiment.pairing == Pairing::Antithetic && replications.start % 2 == 1 {
         return Err(super::AnalysisError::Odd { replications: replications.start.into() }.into());
     }
-    let bytes = experiment.design.pack(layout, Some(bytemuck::bytes_of(params)))?;
+    let bytes = pack(&experiment.design, layout, Some(bytemuck::bytes_of(params)))?;
     let points: Vec<M::Params> = bytemuck::pod_collect_to_vec(&bytes);
     for (point, params) in points.iter().enumerate() {
         model.check(params).map_err(|reason| ReplicationError::Point { point, reason })?;
@@ -137,15 +144,10 @@ pub(super) fn points<M: Model>(
     Ok(points)
 }
 
-/// 64 bits that depend on every bit of a job's name and result (the finaliser of SplitMix64, word by word).
-fn mix(name: [u64; 2], ended: [u32; 2], output: &[u8]) -> u64 {
-    let stir = |sum: u64, word: u64| {
-        let mut z = (sum ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    let words =
-        output.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")).into());
-    name.into_iter().chain(ended.map(u64::from)).chain(words).fold(0, stir)
+/// The rows of a fingerprint: the point and the number of a replication, how it ended, and its output.
+fn row(point: u32, replication: u32, ended: Ended, output: &[u8]) -> u64 {
+    /// What tells these rows from those of other modules' fingerprints: "repl".
+    const KIND: u32 = 0x7265_706c;
+    let words = output.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
+    mix(KIND, [point, replication].into_iter().chain(ended.to_words()).chain(words))
 }

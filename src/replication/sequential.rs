@@ -26,6 +26,15 @@ impl Sequential {
         mut run: impl FnMut(Range<u32>) -> Result<(Vec<Observations>, u64), ReplicationError>,
     ) -> Result<Self, ReplicationError> {
         stopping.check()?;
+        if columns.is_empty() {
+            // Nothing could ever be precise enough.
+            return Err(super::AnalysisError::Setting {
+                what: "the list of columns that decide when a run ends",
+                value: "empty".into(),
+                remedy: "name at least one result column",
+            }
+            .into());
+        }
         let begun = Instant::now();
         let mut observations: Vec<Observations> = Vec::new();
         let (mut done, mut fingerprint) = (0_u32, 0_u64);

@@ -2,8 +2,8 @@
 
 use crate::{assert_close, sample};
 use eventhorizon::random::Stream;
-use eventhorizon::replication::theory::{Mm1, Mmck};
-use eventhorizon::replication::{Column, Observations, Pairing, Values, batch_means, compare};
+use eventhorizon::statistics::theory::{Mm1, Mmck};
+use eventhorizon::statistics::{Column, Observations, Pairing, Values, batch_means, compare};
 
 /// A draw strictly between 0 and 1.
 fn uniform(stream: &mut Stream) -> f64 {

@@ -1,5 +1,6 @@
 use eventhorizon::gpu::{Program, Source, StructLayout};
-use eventhorizon::replication::{AnalysisError, Design, Experiment, Value};
+use eventhorizon::replication::{Experiment, pack};
+use eventhorizon::statistics::{AnalysisError, Design, Value};
 use proptest::prelude::*;
 
 fn layout(text: &'static str) -> StructLayout {
@@ -34,7 +35,7 @@ fn points_become_the_bytes_of_the_struct() {
     let layout = params();
     // Offsets 0, 4, 8, 16; 24 bytes with padding. The order of the factors is not that of the fields.
     let text = "load, horizon, drift, clients\n0.5, 4294967298, -1, 7\n\n1e-3, 1e6, 2e0, 4294967295\n";
-    let bytes = read(text).unwrap().pack(&layout, None).unwrap();
+    let bytes = pack(&read(text).unwrap(), &layout, None).unwrap();
     let expected =
         [[7, u32::MAX, 2, 1, 0.5_f32.to_bits(), 0], [u32::MAX, 2, 1_000_000, 0, 1e-3_f32.to_bits(), 0]];
     assert_eq!(words(&bytes), expected.concat());
@@ -44,12 +45,12 @@ fn points_become_the_bytes_of_the_struct() {
 fn other_parameters_keep_their_defaults() {
     let defaults: Vec<u8> = [9_u32, 8, 7, 6, 5, 4].into_iter().flat_map(u32::to_le_bytes).collect();
     let design = Design::default().cross("drift", [-2, 3]).unwrap();
-    let bytes = design.pack(&params(), Some(&defaults)).unwrap();
+    let bytes = pack(&design, &params(), Some(&defaults)).unwrap();
     assert_eq!(words(&bytes), [9, (-2_i32) as u32, 7, 6, 5, 4, 9, 3, 7, 6, 5, 4]);
-    assert_eq!(Design::default().pack(&params(), Some(&defaults)).unwrap(), defaults);
-    let short = design.pack(&params(), Some(&defaults[4..])).unwrap_err();
+    assert_eq!(pack(&Design::default(), &params(), Some(&defaults)).unwrap(), defaults);
+    let short = pack(&design, &params(), Some(&defaults[4..])).unwrap_err();
     assert!(matches!(short, AnalysisError::DefaultBytes { got: 20, expected: 24 }));
-    let missing = design.pack(&params(), None).unwrap_err();
+    let missing = pack(&design, &params(), None).unwrap_err();
     let message =
         "no factor sets the parameter `clients`; add a factor of that name, or pass default parameters";
     assert_eq!(missing.to_string(), message);
@@ -60,7 +61,7 @@ fn values_that_do_not_fit_are_named_with_their_place() {
     let layout = layout("struct Params { n: u32, i: i32, t: vec2<u32>, f: f32 }");
     let refused = |n: &str, i: &str, t: &str, f: &str| {
         let text = format!("n,i,t,f\n1,1,1,1\n{n},{i},{t},{f}\n");
-        match read(&text).and_then(|design| design.pack(&layout, None)) {
+        match read(&text).and_then(|design| pack(&design, &layout, None)) {
             Err(error @ AnalysisError::Value { .. }) => error.to_string(),
             other => panic!("{other:?}"),
         }
@@ -87,16 +88,16 @@ fn values_that_do_not_fit_are_named_with_their_place() {
     assert!(refused("1", "1", "1", "").contains("factor `f` is ``"));
     // From a program there is no line.
     let design = Design::default().cross("n", [-1_i64]).unwrap();
-    let error = design.pack(&layout, Some(&[0; 24])).unwrap_err();
+    let error = pack(&design, &layout, Some(&[0; 24])).unwrap_err();
     assert!(error.to_string().starts_with("point 0: factor `n` is -1"), "{error}");
     // The ends of the ranges fit.
     let text = "n,i,t,f\n4294967295,-2147483648,18446744073709551615,3.4e38\n0,2147483647,0,-0.0\n";
-    read(text).unwrap().pack(&layout, None).unwrap();
+    pack(&read(text).unwrap(), &layout, None).unwrap();
 }
 
 #[test]
 fn tables_that_are_none_are_refused() {
-    let unknown = read("clients,lode\n1,2\n").unwrap().pack(&params(), Some(&[0; 24])).unwrap_err();
+    let unknown = pack(&read("clients,lode\n1,2\n").unwrap(), &params(), Some(&[0; 24])).unwrap_err();
     let message = "the parameter struct has no field `lode`; its fields are: clients, drift, horizon, load";
     assert_eq!(unknown.to_string(), message);
     assert!(matches!(read("a,b,a\n1,2,3\n"), Err(AnalysisError::RepeatedFactor { factor }) if factor == "a"));
@@ -109,7 +110,7 @@ fn tables_that_are_none_are_refused() {
     let ragged = read("a,b\n1,2\n3\n").unwrap_err();
     assert!(matches!(ragged, AnalysisError::Csv(_)) && ragged.to_string().contains("line: 3"), "{ragged}");
     let layout = layout("struct Params { place: vec3<f32>, n: u32 }");
-    let typed = read("place,n\n1,1\n").unwrap().pack(&layout, None).unwrap_err();
+    let typed = pack(&read("place,n\n1,1\n").unwrap(), &layout, None).unwrap_err();
     assert!(matches!(typed, AnalysisError::FactorType { field } if field == "place"));
     let mut large = Design::default().cross("a", 0..65_536).unwrap();
     large = large.cross("b", [0]).unwrap();

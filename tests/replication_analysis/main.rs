@@ -1,4 +1,4 @@
-//! Statistics, designs, stopping, theory and reports of the room `replication`: all that needs no adapter.
+//! Statistics, designs, stopping, theory and reports of the module `statistics`, and of designs as `replication` packs them: all that needs no adapter.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
 
@@ -10,7 +10,7 @@ mod statistics;
 mod stopping;
 mod theory;
 
-use eventhorizon::replication::{Column, Observations, Pairing, Values};
+use eventhorizon::statistics::{Column, Observations, Pairing, Values};
 
 /// Independent replications of one column `x`, none failed.
 fn sample(values: Values) -> Observations {

@@ -1,5 +1,5 @@
 use crate::sample;
-use eventhorizon::replication::{
+use eventhorizon::statistics::{
     AnalysisError, Column, Design, Failure, FailureCause, Observations, Pairing, Report, Values, plot,
 };
 

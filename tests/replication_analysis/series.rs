@@ -1,6 +1,6 @@
 use crate::assert_close;
 use eventhorizon::random::Stream;
-use eventhorizon::replication::{AnalysisError, batch_means, mser5};
+use eventhorizon::statistics::{AnalysisError, batch_means, mser5};
 
 /// Noise of variance 1/12, uniform.
 fn noise(seed: u64) -> impl FnMut() -> f64 {

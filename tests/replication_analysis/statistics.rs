@@ -1,6 +1,7 @@
 use crate::{assert_close, sample};
 use eventhorizon::gpu::{Program, Source};
-use eventhorizon::replication::{
+use eventhorizon::replication::columns;
+use eventhorizon::statistics::{
     AnalysisError, Column, Failure, FailureCause, Observations, Pairing, Values, compare, student_t,
 };
 use proptest::prelude::*;
@@ -171,19 +172,19 @@ fn outputs_are_read_by_the_layout_of_the_struct() {
         [n, 0xDEAD, n + 1, 2, drift as u32, share.to_bits()].map(u32::to_le_bytes).concat()
     };
     let bytes = [words(1, -5, 0.5), words(4_000_000_000, 6, -2.25)].concat();
-    let point = Observations::from_outputs(&layout, &bytes, 2, [], Pairing::Independent).unwrap();
+    let read = columns(&layout, &bytes, 2).unwrap();
     let expected = [
         column("count", Values::U32(vec![1, 4_000_000_000])),
         column("total", Values::U64(vec![2 << 32 | 2, 2 << 32 | 4_000_000_001])),
         column("drift", Values::I32(vec![-5, 6])),
         column("share", Values::F32(vec![0.5, -2.25])),
     ];
-    assert_eq!(point.columns(), expected);
-    let short = Observations::from_outputs(&layout, &bytes[1..], 2, [], Pairing::Independent);
+    assert_eq!(read, expected);
+    let short = columns(&layout, &bytes[1..], 2);
     assert!(matches!(short, Err(AnalysisError::OutputBytes { got: 47, replications: 2, stride: 24 })));
     let text = "struct Output { place: vec3<f32> }";
     let layout = Program::link("t", &[Source::new("o.wgsl", text)]).unwrap().layout("Output").unwrap();
-    let other = Observations::from_outputs(&layout, &[0; 16], 1, [], Pairing::Independent);
+    let other = columns(&layout, &[0; 16], 1);
     assert!(matches!(other, Err(AnalysisError::OutputField { field }) if field == "place"));
 }
 

@@ -1,6 +1,6 @@
 use crate::sample;
 use eventhorizon::random::Stream;
-use eventhorizon::replication::{
+use eventhorizon::statistics::{
     AnalysisError, Budget, Column, Decision, Failure, FailureCause, Observations, Pairing, Precision,
     Stopping, Summary, Values,
 };
@@ -64,7 +64,8 @@ fn it_says_which_budget_ended_the_run() {
     // 1000 took 8 seconds, so 250 fit the last 2.
     assert_eq!(at(8), Decision::Continue(250));
     assert_eq!(at(10), Decision::TimeSpent);
-    assert_eq!(next(&time, &[], Duration::from_secs(11)), Decision::TimeSpent);
+    // There is always a first look.
+    assert_eq!(next(&time, &[], Duration::from_secs(11)), Decision::Continue(30));
     // A slow model still gets one more look.
     let slow = Duration::from_millis(9_999);
     assert_eq!(next(&time, &[summary(30, 2.0)], slow), Decision::Continue(1));
@@ -132,6 +133,11 @@ fn settings_that_cannot_be_met_are_refused() {
         let error = rule(relative, None, None).check().unwrap_err();
         assert!(matches!(error, AnalysisError::Setting { what: "the precision", .. }), "{error}");
     }
+    let hurried = rule(0.01, None, Some(0)).check().unwrap_err();
+    assert_eq!(
+        hurried.to_string(),
+        "the budget of time is 0 s; choose a positive time, or none for no bound"
+    );
     let few = rule(0.01, Some(29), None).check().unwrap_err();
     let message = "the budget of replications is 29; choose at least the minimum of replications";
     assert_eq!(few.to_string(), message);

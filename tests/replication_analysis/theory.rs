@@ -1,6 +1,6 @@
 use crate::assert_close;
-use eventhorizon::replication::AnalysisError;
-use eventhorizon::replication::theory::{Mm1, Mmck};
+use eventhorizon::statistics::AnalysisError;
+use eventhorizon::statistics::theory::{Mm1, Mmck};
 
 #[test]
 fn mm1_in_the_steady_state() {

@@ -1,7 +1,7 @@
 //! A picture of a column: its distribution over the replications, the mean and the mean's confidence
 //! interval.
 
-use super::analysis_error::Result;
+use super::error::Result;
 use super::report::with_error;
 use super::{AnalysisError, Observations, Summary};
 use plotters::element::DashedPathElement;

@@ -4,7 +4,7 @@
 //! device shows in any digit. Columns of floating-point numbers are summed in f64 in the order of the
 //! replications, with Neumaier's compensation (Z. Angew. Math. Mech. 54, 1974).
 
-use super::analysis_error::Result;
+use super::error::Result;
 use super::observations::{Observations, Pairing, Values, same_pairing};
 use super::{AnalysisError, Column};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};

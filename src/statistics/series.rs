@@ -5,8 +5,8 @@
 //! run.
 
 use super::AnalysisError;
-use super::analysis_error::Result;
-use super::statistics::{Interval, Moments, check_level, compensated, interval};
+use super::error::Result;
+use super::summary::{Interval, Moments, check_level, compensated, interval};
 
 /// Where the warm-up of a series ends by the rule MSER-5: the number of observations to remove from its
 /// start.

@@ -7,7 +7,7 @@
 //! of such finite replications are here too, exactly.
 
 use super::AnalysisError;
-use super::analysis_error::Result;
+use super::error::Result;
 
 /// One server, unlimited room, Poisson arrivals, exponential service, first come first served.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,7 @@
-//! Tables of parameter points: full factorial, or rows of a CSV file, packed to the bytes of a WGSL struct.
+//! Tables of parameter points: full factorial, or rows of a CSV file.
 
 use super::AnalysisError;
-use super::analysis_error::Result;
-use crate::gpu::{Field, FieldKind, StructLayout};
+use super::error::Result;
 use std::{fmt, io};
 
 /// A level of a factor, before it is known which type the parameter has.
@@ -57,52 +56,11 @@ impl Value {
 
     /// The whole number that this is, however it was written (`1e6` is one).
     #[allow(clippy::cast_possible_truncation, reason = "whole, and below the range of i128")]
-    fn whole(self) -> Option<i128> {
+    pub fn whole(self) -> Option<i128> {
         match self {
             Value::Integer(value) => Some(value),
             Value::Real(value) => (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128),
         }
-    }
-
-    /// Writes the value in the type of a parameter, or says why it cannot be.
-    fn pack(self, kind: FieldKind, bytes: &mut [u8]) -> std::result::Result<(), &'static str> {
-        let whole = |reason| self.whole().ok_or(reason);
-        match kind {
-            FieldKind::U32 => {
-                let reason = "and the parameter is a u32: a whole number from 0 to 4294967295";
-                let value = u32::try_from(whole(reason)?).map_err(|_| reason)?;
-                bytes.copy_from_slice(&value.to_le_bytes());
-            }
-            FieldKind::I32 => {
-                let reason = "and the parameter is an i32: a whole number from -2147483648 to 2147483647";
-                let value = i32::try_from(whole(reason)?).map_err(|_| reason)?;
-                bytes.copy_from_slice(&value.to_le_bytes());
-            }
-            FieldKind::U64 => {
-                let reason =
-                    "and the parameter is a 64-bit count: a whole number from 0 to 18446744073709551615";
-                let value = u64::try_from(whole(reason)?).map_err(|_| reason)?;
-                // Low word first, and little-endian words: the bytes of the u64.
-                bytes.copy_from_slice(&value.to_le_bytes());
-            }
-            FieldKind::F32 => {
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_precision_loss,
-                    reason = "rounded to nearest"
-                )]
-                let (value, zero) = match self {
-                    Value::Integer(value) => (value as f32, value == 0),
-                    Value::Real(value) => (value as f32, value == 0.0),
-                };
-                if !value.is_finite() || (value == 0.0 && !zero) {
-                    return Err("and the parameter is an f32: 0, or a number of magnitude 1e-45 to 3.4e38");
-                }
-                bytes.copy_from_slice(&value.to_le_bytes());
-            }
-            FieldKind::Other => unreachable!("refused before any value is packed"),
-        }
-        Ok(())
     }
 }
 
@@ -120,14 +78,14 @@ struct Point {
 /// design:
 ///
 /// ```
-/// use eventhorizon::replication::Design;
+/// use eventhorizon::statistics::Design;
 ///
 /// let design = Design::default().cross("clients", [100, 1000])?.cross("load", [0.5, 0.8, 0.9])?;
 /// assert_eq!(design.len(), 6);
 /// // The first factor varies slowest, the last one fastest, as in nested loops.
 /// assert_eq!(design.describe(1), "clients=100 load=0.8");
 /// assert_eq!(design.describe(3), "clients=1000 load=0.5");
-/// # Ok::<(), eventhorizon::replication::AnalysisError>(())
+/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
@@ -243,51 +201,13 @@ impl Design {
         levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// The parameter structs of all points, one after the other as a WGSL `array<Params>` holds them.
+    /// A point for error messages: its number from 0, and the line of the file that it came from.
     ///
-    /// `layout` is that of the struct. Each factor sets the field of its name. The other fields keep their
-    /// bytes of `defaults`, one struct (such as `bytemuck::bytes_of(&params)`); without defaults, every field
-    /// must be a factor. A u32, i32 or 64-bit field takes whole numbers in its range, an f32 field any number
-    /// in its range, rounded to nearest.
-    pub fn pack(&self, layout: &StructLayout, defaults: Option<&[u8]>) -> Result<Vec<u8>> {
-        let stride = layout.bytes as usize;
-        if let Some(got) = defaults.map(<[u8]>::len).filter(|&got| got != stride) {
-            return Err(AnalysisError::DefaultBytes { got, expected: layout.bytes });
-        }
-        if defaults.is_none()
-            && let Some(field) = layout.fields.iter().find(|field| !self.factors.contains(&field.name))
-        {
-            let field = field.name.clone();
-            return Err(AnalysisError::MissingFactor { field });
-        }
-        let fields = self.factors.iter().map(|factor| find(layout, factor)).collect::<Result<Vec<_>>>()?;
-        let one = defaults.map_or_else(|| vec![0; stride], <[u8]>::to_vec);
-        let mut bytes = one.repeat(self.points.len());
-        for (index, (point, bytes)) in self.points.iter().zip(bytes.chunks_exact_mut(stride)).enumerate() {
-            for (field, &level) in fields.iter().zip(&point.levels) {
-                let slot = &mut bytes[field.offset as usize..][..field.bytes as usize];
-                level.pack(field.kind, slot).map_err(|reason| AnalysisError::Value {
-                    place: place(index, point.line),
-                    factor: field.name.clone(),
-                    value: level.to_string(),
-                    reason,
-                })?;
-            }
-        }
-        Ok(bytes)
+    /// # Panics
+    /// If there is no such point.
+    pub fn place(&self, point: usize) -> String {
+        place(point, self.points[point].line)
     }
-}
-
-fn find<'a>(layout: &'a StructLayout, factor: &str) -> Result<&'a Field> {
-    let field = layout.fields.iter().find(|field| field.name == factor);
-    let field = field.ok_or_else(|| AnalysisError::UnknownFactor {
-        factor: factor.into(),
-        known: layout.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
-    })?;
-    if field.kind == FieldKind::Other {
-        return Err(AnalysisError::FactorType { field: factor.into() });
-    }
-    Ok(field)
 }
 
 fn check_count(points: u128) -> Result<()> {

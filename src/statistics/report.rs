@@ -1,6 +1,6 @@
 //! Results as a table for people, as CSV and as JSON.
 
-use super::analysis_error::Result;
+use super::error::Result;
 use super::{Design, Failure, Observations, Pairing, Value};
 use std::fmt::{self, Write as _};
 use std::io;

@@ -1,7 +1,7 @@
 //! Running until the answer is good enough, or the budget ends.
 
-use super::analysis_error::Result;
-use super::statistics::check_level;
+use super::error::Result;
+use super::summary::check_level;
 use super::{AnalysisError, Pairing, Summary};
 use std::time::Duration;
 
@@ -37,7 +37,8 @@ impl Precision {
 pub struct Budget {
     /// Replications per point in all, failed ones included; none for no bound.
     pub replications: Option<u64>,
-    /// Wall time; none for no bound.
+    /// Wall time, above 0; none for no bound. The [minimum](Stopping::minimum) of replications is run however long it takes, because
+    /// fewer give no interval to speak of: a run always has results.
     pub time: Option<Duration>,
 }
 
@@ -99,6 +100,13 @@ impl Stopping {
             let remedy = "choose at least 10, so that chance does not stop the run at once";
             return setting("the minimum of replications", self.minimum.to_string(), remedy);
         }
+        if self.budget.time == Some(Duration::ZERO) {
+            return setting(
+                "the budget of time",
+                "0 s".into(),
+                "choose a positive time, or none for no bound",
+            );
+        }
         if let Some(most) = self.budget.replications.filter(|&most| most < self.minimum) {
             let remedy = "choose at least the minimum of replications";
             return setting("the budget of replications", most.to_string(), remedy);
@@ -137,11 +145,12 @@ impl Stopping {
     }
 
     fn within_budget(&self, mut more: u64, run: u64, pairing: Pairing, elapsed: Duration) -> Decision {
-        if let Some(time) = self.budget.time {
+        // The first replications are not a matter of time.
+        if let Some(time) = self.budget.time.filter(|_| run > 0) {
             if elapsed >= time {
                 return Decision::TimeSpent;
             }
-            if run > 0 && !elapsed.is_zero() {
+            if !elapsed.is_zero() {
                 // What fits the rest of the time at the pace so far; one more look is always worth its price.
                 #[allow(
                     clippy::cast_precision_loss,

@@ -1,14 +1,13 @@
 //! What the replications of one parameter point gave: named columns, one value per replication.
 
 use super::AnalysisError;
-use super::analysis_error::Result;
-use crate::gpu::{FieldKind, StructLayout};
+use super::error::Result;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// So many replications take a core less time than it takes to wake the others.
-pub(super) const PARALLEL: usize = 1 << 13;
+/// So many replications should take a core less time than it takes to wake the others: a guess.
+pub(crate) const PARALLEL: usize = 1 << 13;
 
 /// Beyond this magnitude squares leave the range of f64; such a value is no observation.
 const LARGEST: f64 = 1e150;
@@ -188,37 +187,6 @@ impl Observations {
         Ok(observations)
     }
 
-    /// Reads the outputs of `replications` replications, one after the other as an `array<Output>` holds
-    /// them, by the reflected layout of the WGSL `struct Output`.
-    pub fn from_outputs(
-        layout: &StructLayout,
-        bytes: &[u8],
-        replications: usize,
-        failures: impl IntoIterator<Item = Failure>,
-        pairing: Pairing,
-    ) -> Result<Self> {
-        let stride = layout.bytes as usize;
-        if replications.checked_mul(stride) != Some(bytes.len()) {
-            return Err(AnalysisError::OutputBytes { got: bytes.len(), replications, stride: layout.bytes });
-        }
-        let columns = layout.fields.iter().map(|field| {
-            let at = field.offset as usize;
-            let low = |replication: usize| word(bytes, replication * stride + at);
-            let wide = |replication: usize| {
-                u64::from(word(bytes, replication * stride + at + 4)) << 32 | u64::from(low(replication))
-            };
-            let values = match field.kind {
-                FieldKind::U32 => Values::U32(each(replications, || (), |(), r| low(r))),
-                FieldKind::I32 => Values::I32(each(replications, || (), |(), r| low(r).cast_signed())),
-                FieldKind::F32 => Values::F32(each(replications, || (), |(), r| f32::from_bits(low(r)))),
-                FieldKind::U64 => Values::U64(each(replications, || (), |(), r| wide(r))),
-                FieldKind::Other => return Err(AnalysisError::OutputField { field: field.name.clone() }),
-            };
-            Ok(Column { name: field.name.clone(), values })
-        });
-        Self::new(replications, columns.collect::<Result<_>>()?, failures, pairing)
-    }
-
     fn push(&mut self, column: Column) -> Result<()> {
         if self.columns.iter().any(|c| c.name == column.name) {
             return Err(AnalysisError::RepeatedColumn { name: column.name });
@@ -352,7 +320,7 @@ pub(super) fn same_pairing(left: &Observations, right: &Observations) -> Result<
 }
 
 /// `value` of each replication, on all cores where there are many; `scratch` is what a core needs for it.
-pub(super) fn each<S, T: Send>(
+pub(crate) fn each<S, T: Send>(
     replications: usize,
     scratch: impl Fn() -> S + Send + Sync,
     value: impl Fn(&mut S, usize) -> T + Send + Sync,
@@ -362,8 +330,4 @@ pub(super) fn each<S, T: Send>(
         return (0..replications).map(|replication| value(&mut scratch, replication)).collect();
     }
     (0..replications).into_par_iter().with_min_len(PARALLEL / 4).map_init(scratch, value).collect()
-}
-
-fn word(output: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(output[at..at + 4].try_into().expect("four bytes"))
 }
