@@ -22,7 +22,7 @@ static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     let phold = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
     [
         pdes::kernels(&phold).unwrap(),
-        primitives::kernels().unwrap(),
+        primitives::kernels().iter().map(|recipe| recipe.variant().unwrap()).collect(),
         matching::kernels().unwrap(),
         replication::kernels(&Pi).unwrap(),
         replication::kernels(&Mm1::default()).unwrap(),
