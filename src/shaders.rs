@@ -11,6 +11,7 @@ macro_rules! files {
 files! {
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
+    "gpu/subgroups.wgsl",
     "gpu/wide.wgsl",
     "matching/accept_home.wgsl",
     "matching/accept_overlap.wgsl",

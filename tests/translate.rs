@@ -10,17 +10,18 @@ use std::sync::LazyLock;
 use eventhorizon::gpu::{Program, Variant};
 use eventhorizon::models::{Mm1, Mmck, Phold, Pi, Walk, Workshop};
 use eventhorizon::time::Resolution;
-use eventhorizon::{matching, pdes, primitives, replication};
+use eventhorizon::{gpu, matching, pdes, primitives, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
 use wgpu::Features;
 
-/// Programs with the values of their overrides. A room adds its line here; a file of `shaders/` that none of them links fails
+/// Programs with the values of their overrides. A module adds its line here; a file of `shaders/` that none of them links fails
 /// [`every_file_is_linked`].
 static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     let phold = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
     [
+        gpu::kernels().unwrap(),
         pdes::kernels(&phold).unwrap(),
         primitives::kernels().iter().map(|recipe| recipe.variant().unwrap()).collect(),
         matching::kernels().unwrap(),

@@ -1,6 +1,7 @@
 //! Typed buffers: plain data on the host, the same bytes on the device.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -15,6 +16,7 @@ const STAGING_BYTES: u64 = 256 << 20;
 /// `len` values of `T` in device memory.
 #[derive(Debug, Clone)]
 pub struct Buffer<T> {
+    label: Arc<str>,
     raw: wgpu::Buffer,
     len: u64,
     values: PhantomData<T>,
@@ -45,7 +47,7 @@ impl<T: Pod> Buffer<T> {
                 mapped_at_creation: false,
             })
         })?;
-        Ok(Self { raw, len, values: PhantomData })
+        Ok(Self { label: label.into(), raw, len, values: PhantomData })
     }
 
     /// A storage buffer that holds `values`.
@@ -92,17 +94,10 @@ impl<T: Pod> Buffer<T> {
     /// Writes `values` from index `first` on, before any work that is submitted later.
     ///
     /// # Errors
-    /// [`GpuError::Lost`] where the device is gone, [`GpuError::Refused`] where a write does not cover whole words.
-    ///
-    /// # Panics
-    /// If they reach beyond the end.
+    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`] where the device is gone,
+    /// [`GpuError::Refused`] where a write does not cover whole words.
     pub fn write(&self, gpu: &Gpu, first: u64, values: &[T]) -> Result<(), GpuError> {
-        assert!(
-            first + values.len() as u64 <= self.len,
-            "{} values at {first} of {}",
-            values.len(),
-            self.len
-        );
+        self.check_range("a write to", first, values.len() as u64)?;
         if values.is_empty() {
             return Ok(());
         }
@@ -114,7 +109,7 @@ impl<T: Pod> Buffer<T> {
     /// Reads all values back, after the work submitted so far.
     ///
     /// # Errors
-    /// [`GpuError`] where the device fails.
+    /// [`GpuError::Lost`], [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] where the device fails.
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
         pollster::block_on(self.read_range(gpu, 0, self.len))
     }
@@ -122,12 +117,10 @@ impl<T: Pod> Buffer<T> {
     /// Reads `len` values back from index `first` on, without blocking where nothing may block.
     ///
     /// # Errors
-    /// [`GpuError`] where the device fails.
-    ///
-    /// # Panics
-    /// If they reach beyond the end.
+    /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`], [`GpuError::Timeout`] and
+    /// [`GpuError::OutOfMemory`] where the device fails.
     pub async fn read_range(&self, gpu: &Gpu, first: u64, len: u64) -> Result<Vec<T>, GpuError> {
-        assert!(first + len <= self.len, "{len} values at {first} of {}", self.len);
+        self.check_range("a read of", first, len)?;
         let mut values = vec![T::zeroed(); usize::try_from(len).expect("a readback fits the host's memory")];
         let (mut from, end) = (Self::bytes(first), Self::bytes(first + len));
         let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
@@ -148,6 +141,16 @@ impl<T: Pod> Buffer<T> {
             from = stop;
         }
         Ok(values)
+    }
+
+    fn check_range(&self, what: &str, first: u64, len: u64) -> Result<(), GpuError> {
+        match first.checked_add(len) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => {
+                let what = format!("{what} \"{}\"", self.label);
+                Err(GpuError::OutOfRange { what, first, len, size: self.len })
+            }
+        }
     }
 
     /// Saturates: what has so many bytes is refused as too large.
@@ -211,15 +214,15 @@ impl Download {
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, GpuError> {
         let (sender, receiver) = futures_channel::oneshot::channel();
-        self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
-            let _ = sender.send(result);
-        });
+        gpu.catch("a readback", |_| {
+            self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+                let _ = sender.send(result);
+            });
+        })?;
         gpu.wait(submission)?;
-        let mapped =
-            receiver.await.map_err(|_| GpuError::Lost { reason: "a readback was dropped".into() })?;
-        let failed = |message: String| GpuError::Refused { context: "a readback".into(), message };
-        mapped.map_err(|error| failed(error.to_string()))?;
-        let view = self.staging.get_mapped_range(..).map_err(|error| failed(error.to_string()))?;
+        let mapped = receiver.await.map_err(|error| gpu.failure("a readback", &error))?;
+        mapped.map_err(|error| gpu.failure("a readback", &error))?;
+        let view = self.staging.get_mapped_range(..).map_err(|error| gpu.failure("a readback", &error))?;
         Ok(take(&view))
     }
 }

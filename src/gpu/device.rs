@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::GpuError;
 use super::recipe::Built;
+use super::{GpuError, Subgroups};
 
 /// How long the host waits for submitted work before it gives the device up.
 ///
@@ -22,7 +22,9 @@ pub struct Gpu {
     features: wgpu::Features,
     lost: Arc<OnceLock<String>>,
     built: Arc<Built>,
+    subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
+    patience: Duration,
 }
 
 /// Features that make kernels faster and are used where the adapter has them.
@@ -83,9 +85,9 @@ impl Gpu {
     /// Uses a device and queue that an application already owns.
     ///
     /// The library installs no callback on them and changes none of their state, so that the application's own
-    /// hears of a lost device; here it shows as [`GpuError::Refused`]. The library uses the features that the
-    /// application enabled (`SHADER_INT64` and `SUBGROUP` make it faster) and keeps to the limits that it asked
-    /// for.
+    /// hears of a lost device; here each call after that returns [`GpuError::Lost`]. Errors of the library's calls never
+    /// reach the application's handlers. The library uses the features that the application enabled (`SHADER_INT64` and
+    /// `SUBGROUP` make it faster) and keeps to the limits that it asked for.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self {
             info: device.adapter_info(),
@@ -95,7 +97,9 @@ impl Gpu {
             queue,
             lost: Arc::default(),
             built: Arc::default(),
+            subgroups: Arc::default(),
             trusting: true,
+            patience: HOST_WAIT,
         }
     }
 
@@ -112,6 +116,12 @@ impl Gpu {
     #[must_use]
     pub fn without(&self, features: wgpu::Features) -> Self {
         Self { features: self.features - features, ..self.clone() }
+    }
+
+    /// The same device, waited for at most so long instead of [`HOST_WAIT`]: then comes [`GpuError::Timeout`].
+    #[must_use]
+    pub fn waiting(&self, patience: Duration) -> Self {
+        Self { patience, ..self.clone() }
     }
 
     /// The device.
@@ -149,6 +159,18 @@ impl Gpu {
         self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size) / 16 * 16
     }
 
+    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first call and kept.
+    ///
+    /// None where kernels may not use them, where nothing may block (in browsers), and where the probe fails, which is
+    /// logged: then baseline kernels are to be used.
+    pub fn subgroups(&self) -> Option<Subgroups> {
+        if cfg!(target_arch = "wasm32") || !self.has(wgpu::Features::SUBGROUP) {
+            return None;
+        }
+        let probe = || Subgroups::probe(self).inspect_err(|error| log::warn!("no subgroups: {error}")).ok();
+        *self.subgroups.get_or_init(probe)
+    }
+
     pub(super) fn built(&self) -> &Built {
         &self.built
     }
@@ -172,15 +194,19 @@ impl Gpu {
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let value = work(&self.device);
         let errors = [settle(validation.pop()), settle(internal.pop()), settle(memory.pop())];
-        match errors.into_iter().flatten().next() {
+        let error = errors.into_iter().flatten().flatten().next();
+        // Before anything else: a lost device answers with invalid objects and no error, and then with errors of these.
+        self.present()?;
+        match error {
             None => Ok(value),
-            Some(error) => {
-                // A lost device answers with objects that are invalid; that it is lost is known after a poll.
-                let _ = self.poll(wgpu::PollType::Poll)?;
-                self.alive()?;
-                Err(GpuError::from_wgpu(context, error))
-            }
+            Some(error) => Err(GpuError::from_wgpu(context, error)),
         }
+    }
+
+    /// What a call that failed without an error of wgpu's comes to.
+    pub(super) fn failure(&self, context: &str, message: &dyn fmt::Display) -> GpuError {
+        let refused = GpuError::Refused { context: context.to_owned(), message: message.to_string() };
+        self.present().err().unwrap_or(refused)
     }
 
     /// Submits what `encoder` recorded.
@@ -191,29 +217,28 @@ impl Gpu {
         self.catch("a submission", |_| self.queue.submit([encoder.finish()]))
     }
 
-    /// Waits until a submission is done, for [`HOST_WAIT`] at the most. In a browser it returns at once.
+    /// Waits until a submission is done, for [`HOST_WAIT`] at the most (or [`Gpu::waiting`]). In a browser it returns at once.
     ///
     /// # Errors
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].
     pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
-        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(HOST_WAIT) };
+        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(self.patience) };
         match self.poll(wait)? {
-            Ok(_) => self.alive(),
+            Ok(_) => self.present(),
             Err(wgpu::PollError::Timeout) => {
-                self.alive()?;
-                Err(GpuError::Timeout { seconds: HOST_WAIT.as_secs() })
+                self.present()?;
+                // Destroying a device waits for its work, and this work may never end: the device is never destroyed.
+                std::mem::forget((self.device.clone(), self.queue.clone()));
+                Err(GpuError::Timeout { seconds: self.patience.as_secs() })
             }
-            Err(error) => Err(GpuError::Refused { context: "a wait".into(), message: error.to_string() }),
+            Err(error) => Err(self.failure("a wait", &error)),
         }
     }
 
     /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.
     fn poll(&self, how: wgpu::PollType) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
         let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
-        std::panic::catch_unwind(poll).map_err(|_| {
-            let reason = self.lost.get().cloned();
-            GpuError::Lost { reason: reason.unwrap_or_else(|| "the driver gave it up".into()) }
-        })
+        std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
     }
 
     /// A command encoder.
@@ -226,6 +251,35 @@ impl Gpu {
             None => Ok(()),
             Some(reason) => Err(GpuError::Lost { reason: reason.clone() }),
         }
+    }
+
+    /// Whether the device is still there, asked of wgpu itself: a lent device tells only the application.
+    ///
+    /// In browsers, which answer later, a lost device shows when work fails.
+    fn present(&self) -> Result<(), GpuError> {
+        self.alive()?;
+        if cfg!(target_arch = "wasm32") {
+            return Ok(());
+        }
+        let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        // A buffer without a usage is an error on every device but a lost one, of which wgpu reports none.
+        let _ = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("whether the device is there"),
+            size: 16,
+            usage: wgpu::BufferUsages::empty(),
+            mapped_at_creation: false,
+        });
+        if !matches!(settle(scope.pop()), Some(None)) {
+            return Ok(());
+        }
+        // A device of the library's own says why when it is polled.
+        let _ = self.poll(wgpu::PollType::Poll)?;
+        Err(self.gone("it was destroyed, or the driver gave it up"))
+    }
+
+    /// Keeps in mind that the device is lost; `reason` is what is said where nothing better is known.
+    fn gone(&self, reason: &str) -> GpuError {
+        GpuError::Lost { reason: self.lost.get_or_init(|| reason.to_owned()).clone() }
     }
 }
 
@@ -258,11 +312,11 @@ impl fmt::Debug for Gpu {
 
 /// The result of popping an error scope: known at once on native platforms. A browser answers later and must not
 /// be waited for; there, errors of creation surface through its console and as failures of the work itself.
-fn settle(scope: impl Future<Output = Option<wgpu::Error>>) -> Option<wgpu::Error> {
+fn settle(scope: impl Future<Output = Option<wgpu::Error>>) -> Option<Option<wgpu::Error>> {
     let mut scope = std::pin::pin!(scope);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match scope.as_mut().poll(&mut context) {
-        std::task::Poll::Ready(error) => error,
+        std::task::Poll::Ready(error) => Some(error),
         std::task::Poll::Pending => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::link::LinkError;
 
-/// An error of the `gpu` room.
+/// An error of the `gpu` module.
 ///
 /// Unless a variant says otherwise the device is still usable: what failed was refused before it changed
 /// anything.
@@ -38,6 +38,20 @@ pub enum GpuError {
         needed: u64,
         /// Bytes that the device binds at most.
         limit: u64,
+    },
+    /// Values were asked for, or written, that a buffer does not have.
+    #[error(
+        "{what} reaches beyond the buffer's end: {len} values from index {first} on, and it holds {size}"
+    )]
+    OutOfRange {
+        /// What was asked for, with the buffer.
+        what: String,
+        /// The first index.
+        first: u64,
+        /// How many values.
+        len: u64,
+        /// How many values the buffer holds.
+        size: u64,
     },
     /// A kernel needs more of something than the device has.
     #[error("kernel {kernel} needs {needed} {what}, and this device has {limit}")]
@@ -93,9 +107,15 @@ pub enum GpuError {
         reason: String,
     },
     /// Submitted work did not finish in time. Treat as fatal: the device may be hung.
+    ///
+    /// Destroying a device waits for its work, so a program that drops a hung one hangs too. The library therefore leaks
+    /// the device, a lent one too: it is never destroyed, dropping handles of it returns at once, and so does the end of
+    /// the program on Mesa's processor driver, the only one on which this was tried. Another driver may still wait in
+    /// what it registered to run when the process exits (`std::process::exit` runs that, like returning from `main`);
+    /// `std::process::abort` runs nothing.
     #[error(
-        "the device did not finish within {seconds} s. It may be hung or busy with other work; \
-         restart the program, or give the work to another adapter"
+        "the device did not finish within {seconds} s. It may be hung or busy with other work: save what you need and \
+         end the process (std::process::abort if it hangs when it exits), or go on with another adapter"
     )]
     Timeout {
         /// How long the host waited.

@@ -15,6 +15,15 @@ pub struct Kernel {
     max_groups: u32,
 }
 
+/// Equal are kernels that share a compiled pipeline.
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Self) -> bool {
+        self.pipeline == other.pipeline
+    }
+}
+
+impl Eq for Kernel {}
+
 #[derive(Debug, Clone)]
 struct Variable {
     name: String,

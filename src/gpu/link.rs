@@ -95,6 +95,22 @@ pub enum LinkError {
         /// The lines in question, marked.
         report: String,
     },
+    /// A user's file does what its contract with the engine does not allow: see [`Program::check_user`].
+    #[error("{file}:{line}:{column}: {what}. {remedy}\n{report}")]
+    Forbidden {
+        /// The user's file.
+        file: String,
+        /// Its line, from 1.
+        line: u32,
+        /// Its column, from 1, in bytes.
+        column: u32,
+        /// What is not allowed.
+        what: String,
+        /// What is.
+        remedy: String,
+        /// The line in question, marked.
+        report: String,
+    },
 }
 
 /// Where a line of the joined text came from.
@@ -204,6 +220,22 @@ impl Program {
         Some((self.files[origin.file].name(), origin.line))
     }
 
+    /// File, line and column of a place in the joined text, and the line with a mark.
+    pub(super) fn mark(&self, span: naga::Span, label: &str) -> Option<((String, u32, u32), String)> {
+        if !span.is_defined() {
+            return None;
+        }
+        let at = span.location(&self.text);
+        let (file, line) = self.origin(at.line_number)?;
+        let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
+        let indent = at.line_position as usize - 1;
+        let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
+        let mut marked = format!("  --> {file}:{line}:{}\n{line:5} | {text}\n", at.line_position);
+        let mark = format!("{}{} {label}", " ".repeat(indent), "^".repeat(marks));
+        let _ = writeln!(marked, "      | {}", mark.trim_end());
+        Some(((file.to_owned(), line, at.line_position), marked))
+    }
+
     fn report<'n>(
         &self,
         message: String,
@@ -212,16 +244,11 @@ impl Program {
     ) -> LinkError {
         let mut report = String::new();
         let mut place = None;
-        for (span, label) in labels.iter().filter(|(span, _)| span.is_defined()) {
-            let at = span.location(&self.text);
-            let Some((file, line)) = self.origin(at.line_number) else { continue };
-            place.get_or_insert_with(|| (file.to_owned(), line, at.line_position));
-            let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
-            let indent = at.line_position as usize - 1;
-            let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
-            let _ = writeln!(report, "  --> {file}:{line}:{}", at.line_position);
-            let _ = writeln!(report, "{line:5} | {text}");
-            let _ = writeln!(report, "      | {}{} {label}", " ".repeat(indent), "^".repeat(marks));
+        for (span, label) in labels {
+            if let Some((at, marked)) = self.mark(*span, label) {
+                place.get_or_insert(at);
+                report += &marked;
+            }
         }
         for note in notes {
             let _ = writeln!(report, "  note: {note}");

@@ -1,9 +1,10 @@
 //! The device and everything that touches it: adapters, limits, buffers, linking and checking WGSL, pipelines,
 //! sliced submission, readback, errors.
 //!
-//! Every other room goes through here; this one knows nothing of them.
+//! Every other module goes through here; this one knows nothing of them.
 
 mod buffer;
+mod contract;
 mod device;
 mod error;
 mod kernel;
@@ -12,9 +13,11 @@ mod link;
 mod pace;
 mod plan;
 mod recipe;
+mod subgroups;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
+pub use contract::Allowed;
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
@@ -25,3 +28,6 @@ pub use link::{LinkError, Program, Source};
 pub use pace::{Pace, SLICE};
 pub use plan::Plan;
 pub use recipe::Recipe;
+#[doc(hidden)]
+pub use subgroups::kernels;
+pub use subgroups::{SubgroupLayout, Subgroups};

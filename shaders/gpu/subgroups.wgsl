@@ -1,0 +1,39 @@
+// What each invocation sees of its subgroup, so that the host can tell how subgroups lie in workgroups of this size.
+// WGSL does not say; src/gpu/subgroups.rs draws the conclusions. Dispatch: any number of workgroups in one dimension.
+//
+// requires: subgroups
+
+override GROUP_SIZE: u32 = 256u;
+
+struct Seen {
+    size: u32,
+    index: u32,
+    subgroup: u32,
+    subgroups: u32,
+    // How many invocations answer a ballot.
+    voters: u32,
+    // Local indices: of the invocation before this one in the subgroup, of the one as far from its end as this one is from
+    // its beginning, and of the first.
+    before: u32,
+    across: u32,
+    first: u32,
+    // The bits of the invocations whose local index has an odd number of ones.
+    votes: vec4<u32>,
+}
+
+// One for each invocation: workgroup by workgroup, by local index.
+@group(0) @binding(0) var<storage, read_write> subgroups_seen: array<Seen>;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn subgroups(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32,
+             @builtin(subgroup_size) size: u32, @builtin(subgroup_invocation_id) index: u32,
+             @builtin(subgroup_id) subgroup: u32, @builtin(num_subgroups) count: u32) {
+    let live = countOneBits(subgroupBallot(true));
+    let votes = subgroupBallot((countOneBits(local) & 1u) != 0u);
+    let before = subgroupShuffleUp(local, 1u);
+    let across = subgroupShuffle(local, size - 1u - index);
+    let first = subgroupBroadcastFirst(local);
+    let voters = live.x + live.y + live.z + live.w;
+    subgroups_seen[group.x * GROUP_SIZE + local] =
+        Seen(size, index, subgroup, count, voters, before, across, first, votes);
+}

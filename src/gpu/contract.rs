@@ -1,0 +1,373 @@
+//! What a user's WGSL may do beside an engine's: the contract of models, checked before anything is compiled.
+
+use std::fmt::Write as _;
+
+use naga::{AddressSpace, Expression, Function, Span, Statement, StorageAccess, TypeInner};
+
+use super::{LinkError, Program};
+
+/// What the files of a user may use of the program that they are linked into.
+///
+/// Constants, types and functions of their own are free, and so are the engine's constants and types.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Allowed<'a> {
+    /// Functions of the engine that they may call.
+    pub functions: &'a [&'a str],
+    /// Buffers that they may declare, or read where the engine declares them.
+    pub variables: &'a [&'a str],
+    /// Of these, the ones that they may write.
+    pub written: &'a [&'a str],
+}
+
+impl Allowed<'_> {
+    /// The end of each message: what may be used instead.
+    fn remedy(&self, advice: &str) -> String {
+        let list =
+            |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let mut text = advice.to_owned();
+        if !self.variables.is_empty() {
+            let _ = write!(text, ". Variables for this file: {}", list(self.variables));
+        }
+        if !self.functions.is_empty() {
+            let _ = write!(text, ". Functions of the engine for it: {}", list(self.functions));
+        }
+        text
+    }
+}
+
+/// Something forbidden, where it stands in the joined text.
+struct Finding {
+    span: Span,
+    what: String,
+    advice: &'static str,
+}
+
+const STATE: &str = "Keep what changes in variables of functions and in what the engine passes in";
+const ENGINE: &str = "That is the engine's own";
+const ALONE: &str = "Each call serves one entity and must not depend on what other invocations do";
+
+impl Program {
+    /// Checks that the files of this program named in `files`, which are a user's, do nothing but what is `allowed`.
+    ///
+    /// Refused are module-scope variables other than the allowed ones, uses of the engine's variables, `override`s and
+    /// functions, barriers, `workgroupUniformLoad`, subgroup operations, atomics, and entry points.
+    ///
+    /// # Errors
+    /// [`LinkError::Forbidden`] for the first of them in the text.
+    pub fn check_user(&self, files: &[&str], allowed: &Allowed<'_>) -> Result<(), LinkError> {
+        let check = Check { program: self, files, allowed };
+        let mut findings = check.variables();
+        for (handle, function) in self.module().functions.iter() {
+            let place = self.module().functions.get_span(handle);
+            if let Some(place) = check.place(place, function) {
+                findings.extend(check.function(function, place));
+            }
+        }
+        for entry in &self.module().entry_points {
+            if let Some(span) = check.place(Span::UNDEFINED, &entry.function) {
+                let what = format!("`{}` is an entry point", entry.name);
+                findings.push(Finding { span, what, advice: "The engine has the entry points" });
+            }
+        }
+        // Spans are places in the joined text, in which files lie in the order in which they were joined.
+        let place = |finding: &Finding| finding.span.to_range().map_or(usize::MAX, |range| range.start);
+        let first = findings.into_iter().min_by_key(place);
+        match first {
+            None => Ok(()),
+            Some(Finding { span, what, advice }) => {
+                let (place, report) = self.mark(span, "").unzip();
+                let (file, line, column) = place.unwrap_or_else(|| (files.join(", "), 1, 1));
+                let (remedy, report) = (allowed.remedy(advice), report.unwrap_or_default());
+                Err(LinkError::Forbidden { file, line, column, what, remedy, report })
+            }
+        }
+    }
+}
+
+struct Check<'a> {
+    program: &'a Program,
+    files: &'a [&'a str],
+    allowed: &'a Allowed<'a>,
+}
+
+impl Check<'_> {
+    /// Whether this place lies in a user's file. Places that are unknown do not.
+    fn is_users(&self, span: Span) -> bool {
+        let origin = span.is_defined().then(|| span.location(self.program.text()).line_number);
+        let file = origin.and_then(|line| self.program.origin(line));
+        file.is_some_and(|(file, _)| self.files.contains(&file))
+    }
+
+    /// Where a function stands if it is a user's; `declared` is what naga says of it.
+    fn place(&self, declared: Span, function: &Function) -> Option<Span> {
+        // Without a place of its own, a function stands where its parts do.
+        let expressions =
+            || function.expressions.iter().map(|(handle, _)| function.expressions.get_span(handle));
+        let parts = || function.body.span_iter().map(|(_, span)| *span).chain(expressions());
+        let place = if declared.is_defined() { Some(declared) } else { parts().find(Span::is_defined) };
+        place.filter(|&place| self.is_users(place))
+    }
+
+    /// What is wrong at module scope.
+    fn variables(&self) -> Vec<Finding> {
+        let module = self.program.module();
+        let mut findings = Vec::new();
+        for (handle, variable) in module.global_variables.iter() {
+            let span = module.global_variables.get_span(handle);
+            if !self.is_users(span) {
+                continue;
+            }
+            let name = variable.name.as_deref().unwrap_or("_");
+            let mut refuse = |what: String| findings.push(Finding { span, what, advice: STATE });
+            if !self.allowed.variables.contains(&name) {
+                refuse(format!("`{name}` is a module-scope variable"));
+                continue;
+            }
+            match variable.space {
+                AddressSpace::Uniform => {}
+                AddressSpace::Storage { access } => {
+                    let written = access.contains(StorageAccess::STORE);
+                    if written && !self.allowed.written.contains(&name) {
+                        refuse(format!(
+                            "`{name}` is declared as storage that can be written: it may be `read` only"
+                        ));
+                    } else if has_atomics(module, variable.ty) {
+                        refuse(format!("`{name}` holds atomics"));
+                    }
+                }
+                _ => refuse(format!("`{name}` is not a buffer, and the engine gives one for it")),
+            }
+        }
+        for (handle, expression) in module.global_expressions.iter() {
+            let span = module.global_expressions.get_span(handle);
+            if let Expression::Override(used) = expression
+                && self.is_users(span)
+            {
+                findings.extend(self.constant(*used, span));
+            }
+        }
+        findings
+    }
+
+    /// What is wrong in a user's function, which stands at `place`.
+    fn function(&self, function: &Function, place: Span) -> Vec<Finding> {
+        let module = self.program.module();
+        let mut findings = Vec::new();
+        for (handle, expression) in function.expressions.iter() {
+            let span = or(function.expressions.get_span(handle), place);
+            match *expression {
+                Expression::GlobalVariable(used) => {
+                    let name = module.global_variables[used].name.as_deref().unwrap_or("_");
+                    // One of the user's own is refused where it is declared.
+                    let own = self.is_users(module.global_variables.get_span(used));
+                    if !own && !self.allowed.variables.contains(&name) {
+                        let what = format!("`{name}` is a variable of the engine");
+                        findings.push(Finding { span, what, advice: ENGINE });
+                    }
+                }
+                Expression::Override(used) => findings.extend(self.constant(used, span)),
+                _ => {}
+            }
+        }
+        self.block(&function.body, place, &mut findings);
+        findings
+    }
+
+    fn constant(&self, used: naga::Handle<naga::Override>, span: Span) -> Option<Finding> {
+        let module = self.program.module();
+        let name = module.overrides[used].name.as_deref().unwrap_or("_");
+        let what = format!("`{name}` is an `override` of the engine");
+        (!self.is_users(module.overrides.get_span(used))).then_some(Finding { span, what, advice: ENGINE })
+    }
+
+    fn block(&self, block: &naga::Block, place: Span, findings: &mut Vec<Finding>) {
+        for (statement, &span) in block.span_iter() {
+            let span = or(span, place);
+            let what = match statement {
+                Statement::Block(inner) => {
+                    self.block(inner, span, findings);
+                    continue;
+                }
+                Statement::If { accept, reject, .. } => {
+                    self.block(accept, span, findings);
+                    self.block(reject, span, findings);
+                    continue;
+                }
+                Statement::Switch { cases, .. } => {
+                    cases.iter().for_each(|case| self.block(&case.body, span, findings));
+                    continue;
+                }
+                Statement::Loop { body, continuing, .. } => {
+                    self.block(body, span, findings);
+                    self.block(continuing, span, findings);
+                    continue;
+                }
+                Statement::Call { function, .. } => {
+                    let functions = &self.program.module().functions;
+                    let name = functions[*function].name.as_deref().unwrap_or("_");
+                    let own = self.place(functions.get_span(*function), &functions[*function]).is_some();
+                    if !own && !self.allowed.functions.contains(&name) {
+                        let what = format!("`{name}` is a function of the engine that is not for this file");
+                        findings.push(Finding { span, what, advice: ENGINE });
+                    }
+                    continue;
+                }
+                Statement::ControlBarrier(_) | Statement::MemoryBarrier(_) => "a barrier",
+                Statement::WorkGroupUniformLoad { .. } => "a `workgroupUniformLoad`",
+                Statement::SubgroupBallot { .. }
+                | Statement::SubgroupGather { .. }
+                | Statement::SubgroupCollectiveOperation { .. } => "a subgroup operation",
+                Statement::Atomic { .. } | Statement::ImageAtomic { .. } => "an atomic operation",
+                _ => continue,
+            };
+            findings.push(Finding { span, what: format!("{what} has no place here"), advice: ALONE });
+        }
+    }
+}
+
+/// The first of the two that is known.
+fn or(span: Span, other: Span) -> Span {
+    if span.is_defined() { span } else { other }
+}
+
+fn has_atomics(module: &naga::Module, ty: naga::Handle<naga::Type>) -> bool {
+    match &module.types[ty].inner {
+        TypeInner::Atomic(_) => true,
+        TypeInner::Array { base, .. } => has_atomics(module, *base),
+        TypeInner::Struct { members, .. } => members.iter().any(|member| has_atomics(module, member.ty)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Source;
+
+    const ENGINE_FILE: &str = "// requires: subgroups
+override GROUP: u32 = 64u;
+const LIMIT = 7u;
+struct Event { time: u32 }
+@group(0) @binding(0) var<storage, read_write> control: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read_write> memory: array<u32>;
+var<workgroup> shared_word: u32;
+fn schedule(time: u32) { atomicAdd(&control[0], time); }
+fn fail(kind: u32) { atomicMin(&control[1], kind); }
+@compute @workgroup_size(GROUP) fn window() {
+    shared_word = handle(Event(memory[0]));
+    schedule(workgroupUniformLoad(&shared_word));
+    fail(1u);
+}
+";
+
+    const ALLOWED: Allowed<'static> =
+        Allowed { functions: &["schedule"], variables: &["params", "data"], written: &[] };
+
+    fn check(text: &str) -> Result<(), LinkError> {
+        let files =
+            [Source::new("engine.wgsl", ENGINE_FILE), Source::new("mine/model.wgsl", text.to_owned())];
+        let program = Program::link("t", &files).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        program.check_user(&["mine/model.wgsl"], &ALLOWED)
+    }
+
+    #[test]
+    fn innocent_files_pass() {
+        let text = "
+            struct Params { mean: u32 }
+            override OWN: u32 = 3u;
+            const TWICE = 2u * LIMIT;
+            @group(1) @binding(0) var<uniform> params: Params;
+            @group(1) @binding(1) var<storage, read> data: array<u32>;
+            fn helper(x: ptr<function, u32>) { *x += data[arrayLength(&data) - 1u]; }
+            fn handle(event: Event) -> u32 {
+                var sum = params.mean + OWN;
+                for (var i = 0u; i < TWICE; i++) { helper(&sum); if sum > 3u { schedule(sum); } }
+                switch sum { case 1u: { schedule(1u); } default: { sum = min(sum, LIMIT); } }
+                return sum + event.time;
+            }";
+        check(text).unwrap();
+    }
+
+    #[test]
+    fn each_refusal_names_the_place_and_what_is_allowed() {
+        // What is declared, what `handle` does, on which line it is refused, and what the message names.
+        let cases = [
+            ("var<private> mine: u32;", "mine = 1u;", 1, "`mine` is a module-scope variable"),
+            ("var<workgroup> mine: u32;", "mine = 1u;", 1, "`mine` is a module-scope variable"),
+            (
+                "@group(2) @binding(0) var<uniform> more: vec4<u32>;",
+                "",
+                1,
+                "`more` is a module-scope variable",
+            ),
+            ("var<private> data: u32;", "", 1, "`data` is not a buffer"),
+            ("@group(1) @binding(0) var<storage, read_write> data: array<u32>;", "", 1, "can be written"),
+            ("", "memory[0] = 1u;", 3, "`memory` is a variable of the engine"),
+            ("", "let x = memory[1];", 3, "`memory` is a variable of the engine"),
+            ("", "let n = arrayLength(&memory);", 3, "`memory` is a variable of the engine"),
+            (
+                "",
+                "if event.time > 2u { for (;;) { fail(2u); break; } }",
+                3,
+                "`fail` is a function of the engine",
+            ),
+            ("", "switch event.time { case 1u: { fail(2u); } default: {} }", 3, "`fail` is a function"),
+            ("", "loop { break; continuing { fail(1u); } }", 3, "`fail` is a function"),
+            ("", "workgroupBarrier();", 3, "a barrier has no place"),
+            ("", "storageBarrier();", 3, "a barrier has no place"),
+            ("", "let x = workgroupUniformLoad(&shared_word);", 3, "a `workgroupUniformLoad`"),
+            ("", "let x = subgroupAdd(1u);", 3, "a subgroup operation"),
+            ("", "let x = subgroupBallot(true);", 3, "a subgroup operation"),
+            ("", "let x = subgroupShuffle(1u, 0u);", 3, "a subgroup operation"),
+            ("", "let x = subgroupBroadcastFirst(1u);", 3, "a subgroup operation"),
+            ("", "atomicAdd(&control[0], 1u);", 3, "an atomic operation"),
+            ("", "let x = atomicLoad(&control[0]);", 3, "`control` is a variable of the engine"),
+            ("", "let x = GROUP;", 3, "`GROUP` is an `override` of the engine"),
+            ("override OWN: u32 = GROUP + 1u;", "let x = OWN;", 1, "`GROUP` is an `override` of the engine"),
+            ("@compute @workgroup_size(1) fn mine() { schedule(1u); }", "", 1, "`mine` is an entry point"),
+            ("fn deep() { fail(3u); }", "deep();", 1, "`fail` is a function of the engine"),
+        ];
+        for (declared, done, at, words) in cases {
+            let text =
+                format!("{declared}\nfn handle(event: Event) -> u32 {{\n    {done}\n    return 0u;\n}}\n");
+            let error = check(&text).expect_err(&text);
+            let LinkError::Forbidden { file, line, column, what, remedy, report } = &error else {
+                panic!("{error}")
+            };
+            assert_eq!((file.as_str(), *line), ("mine/model.wgsl", at), "{error}");
+            assert!(*column >= 1 && what.contains(words), "{error}");
+            assert!(remedy.contains("`params`, `data`") && remedy.contains("`schedule`"), "{error}");
+            // The marked line is the user's.
+            let source = if at == 1 { declared } else { done };
+            assert!(report.contains(source) && report.contains('^'), "{error}");
+            assert!(
+                error.to_string().starts_with(&format!("mine/model.wgsl:{line}:{column}: {what}")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_be_written_holds_no_atomics() {
+        let link = |ty: &str| {
+            let text = format!("@group(0) @binding(0) var<storage, read_write> data: array<{ty}>;");
+            Program::link("t", &[Source::new("m.wgsl", text)]).unwrap()
+        };
+        let allowed = Allowed { written: &["data"], ..ALLOWED };
+        link("u32").check_user(&["m.wgsl"], &allowed).unwrap();
+        let error = link("atomic<u32>").check_user(&["m.wgsl"], &allowed).unwrap_err();
+        assert!(error.to_string().contains("`data` holds atomics"), "{error}");
+    }
+
+    #[test]
+    fn files_that_are_not_the_users_are_left_alone() {
+        let files = [
+            Source::new("engine.wgsl", ENGINE_FILE),
+            Source::new("model.wgsl", "fn handle(event: Event) -> u32 { return GROUP; }"),
+        ];
+        let program = Program::link("t", &files).unwrap();
+        program.check_user(&[], &ALLOWED).unwrap();
+        program.check_user(&["another.wgsl"], &ALLOWED).unwrap();
+        assert!(program.check_user(&["model.wgsl"], &ALLOWED).is_err());
+    }
+}
