@@ -280,6 +280,25 @@ fn compaction_keeps_what_is_flagged_in_order_at_every_length() {
     }
 }
 
+/// The last step of a compaction reads the count again, after the number kept was written.
+#[test]
+fn a_compaction_keeps_its_count_apart() {
+    let gpu = gpu();
+    let compact = Compact::new(&gpu, 100).unwrap();
+    let status = Status::new(&gpu).unwrap();
+    let words = Buffer::storage_from(&gpu, "count and kept", &[100u32, POISON]).unwrap();
+    let count = Count::device(&words, 0, &status).unwrap();
+    let flags = Buffer::storage_from(&gpu, "flags", &[1u32; 100]).unwrap();
+    let output = Buffer::<u32>::storage(&gpu, "output", 100).unwrap();
+    let error = compact.bind_indices(&gpu, &count, &flags, &output, (&words, 0)).unwrap_err();
+    assert!(matches!(error, PrimitiveError::CountOverwritten { index: 0 }), "{error}");
+    // Another word of the same buffer will do.
+    run(&gpu, &compact.bind_indices(&gpu, &count, &flags, &output, (&words, 1)).unwrap());
+    assert_eq!(words.read(&gpu).unwrap(), [100, 100]);
+    assert_eq!(output.read(&gpu).unwrap(), (0..100).collect::<Vec<u32>>());
+    status.check(&gpu).unwrap();
+}
+
 #[test]
 fn sorts_are_right_for_all_kinds_of_keys() {
     let mut random = Random(5);

@@ -230,7 +230,8 @@ fn digits(bits: Range<u32>) -> impl Iterator<Item = Range<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::digits;
+    use super::super::tuning::Rank;
+    use super::*;
 
     #[test]
     fn digits_cover_the_bits_in_an_even_number_of_passes() {
@@ -241,6 +242,30 @@ mod tests {
                 assert_eq!((cut[0].start, cut[cut.len() - 1].end), (start, end));
                 assert!(cut.windows(2).all(|pair| pair[0].end == pair[1].start));
                 assert!(cut.iter().all(|digit| digit.len() <= 8));
+            }
+        }
+    }
+
+    /// Where a driver makes the kernel with more subgroups than there are counters for. No device of the tests does that by itself.
+    #[test]
+    fn sorts_are_right_with_more_subgroups_than_counters() {
+        let gpu = Gpu::new().unwrap();
+        let Some(subgroups) = gpu.subgroups().and_then(|seen| seen.of(128).copied()) else { return };
+        let tuning = Tuning { group_size: 128, items: 12, workgroups: 3 };
+        let count = Count::host(&gpu, 5000).unwrap();
+        let keys: Vec<u32> = (0..5000u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 7 & 0xf00_0fff).collect();
+        let indices: Vec<u32> = (0..5000).collect();
+        let mut expected = indices.clone();
+        expected.sort_by_key(|&index| keys[index as usize]);
+        // No counters at all, so that any number of subgroups is too many; and as many as are needed.
+        for room in [0, 128 / subgroups.min] {
+            let rank = Rank::subgroup(128, subgroups.max, room, true);
+            for gpu in [gpu.clone(), gpu.checked()] {
+                let sort = RadixSort::<u32>::with_rank(&gpu, 5000, tuning, &rank).unwrap();
+                let on_device = Buffer::storage_from(&gpu, "keys", &keys).unwrap();
+                let values = Buffer::storage_from(&gpu, "values", &indices).unwrap();
+                sort.bind(&gpu, &count, &on_device, &values, 0..32).unwrap().submit(&gpu).unwrap();
+                assert_eq!(values.read(&gpu).unwrap(), expected, "counters for {room} subgroups");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::PrimitiveError;
 use super::work::Constants;
-use crate::gpu::Gpu;
+use crate::gpu::{self, Gpu};
 
 /// The most workgroups of a dispatch in one dimension: WebGPU's default limit.
 pub(super) const MAX_WORKGROUPS: u32 = 65_535;
@@ -70,25 +70,25 @@ impl Tuning {
     }
 }
 
-/// How a device's subgroups lie in workgroups of one size. They are whole.
+/// The subgroups in workgroups of one size. They are whole.
 struct Subgroups {
-    /// Invocations of a subgroup, as far as is known: another kernel may have another size if `varying`.
+    /// Invocations of each. Of subgroups in another kernel only if not `varying`.
     size: u32,
-    /// At the most.
+    /// Invocations at the most.
     largest: u32,
     varying: bool,
 }
 
 impl Subgroups {
-    /// None where there are none, or a workgroup may not consist of whole ones.
+    /// None where there are none, or where a workgroup does not consist of whole ones: by what the adapter says, and by
+    /// what a kernel saw.
     fn of(gpu: &Gpu, group_size: u32) -> Option<Self> {
-        let (smallest, largest) = (gpu.info().subgroup_min_size, gpu.info().subgroup_max_size);
-        // WebGPU knows 4 to 128.
-        let whole = 4 <= smallest && smallest <= largest && largest <= group_size.min(128);
-        if !gpu.has(wgpu::Features::SUBGROUP) || !whole {
-            return None;
-        }
-        Some(Self { size: smallest, largest, varying: smallest < largest })
+        let largest = gpu.info().subgroup_max_size;
+        let seen = *gpu.subgroups()?.of(group_size)?;
+        // WebGPU knows 4 to 128. A driver that may make a kernel with larger subgroups than the workgroup has no whole ones then.
+        let sizes = 4 <= seen.min && seen.max <= largest && largest <= group_size.min(128);
+        let fixed = gpu::Subgroups::fixed(gpu) == Some(seen.min);
+        (seen.whole && sizes).then_some(Self { size: seen.min, largest, varying: !fixed })
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     //
     // Workgroup memory. By lane (below GROUP_SIZE), item (below ITEMS), digit (below 256) and subgroup. The last relies
     // on subgroups that are whole, so that they are GROUP_SIZE / size in number, and on a size of 4 at least, which WebGPU
-    // promises; files that use subgroups are taken only where `Subgroups` says so. A ranking that has counters for fewer
-    // subgroups than the least size makes asks how many there are (`VARYING`).
+    // promises; files that use subgroups are taken only where a kernel saw it so (`Subgroups`). Where the adapter has several
+    // sizes, another kernel may have more subgroups than that one: a ranking with counters asks how many (`VARYING`).
     //
     // Loops. Each counts up to a bound that is fixed before it: ITEMS, VECTORS, 256 digits, params.groups, or the tiles of
     // a share, of which there are few enough (`Tuning::workgroups_for`) for drivers that cut loops short.
