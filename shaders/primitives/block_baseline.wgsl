@@ -11,7 +11,9 @@ struct Place {
     @builtin(local_invocation_index) index: u32,
 }
 
-var<workgroup> block_values: array<Acc, 2u * GROUP_SIZE>;
+// Named, as all sizes of arrays that are computed: naga 30 ends in a panic where an unnamed one comes before an override.
+override BLOCK_VALUES: u32 = 2u * GROUP_SIZE;
+var<workgroup> block_values: array<Acc, BLOCK_VALUES>;
 
 // The invocation's place in the order of the workgroup's scan.
 fn lane_of(at: Place) -> u32 {

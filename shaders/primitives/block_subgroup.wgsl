@@ -19,7 +19,9 @@ struct Place {
 }
 
 // One per subgroup; 4 is the least size that WebGPU knows.
-var<workgroup> block_values: array<Acc, GROUP_SIZE / 4u>;
+// Named, as all sizes of arrays that are computed: naga 30 ends in a panic where an unnamed one comes before an override.
+override BLOCK_VALUES: u32 = GROUP_SIZE / 4u;
+var<workgroup> block_values: array<Acc, BLOCK_VALUES>;
 
 // The invocation's place in the order of the workgroup's scan: subgroup by subgroup, whatever local indices these have.
 fn lane_of(at: Place) -> u32 {

@@ -12,7 +12,8 @@
 @group(0) @binding(4) var<storage, read> partials: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read_write> output: array<vec4<u32>>;
 
-var<workgroup> rows: array<Acc, VECTORS * GROUP_SIZE>;
+override ROWS: u32 = VECTORS * GROUP_SIZE;
+var<workgroup> rows: array<Acc, ROWS>;
 
 // Stores the four elements of a vector, as far as they lie before n.
 fn store(vector: u32, n: u32, x: Acc, y: Acc, z: Acc, w: Acc) {

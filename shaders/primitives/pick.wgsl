@@ -16,7 +16,8 @@
 @group(0) @binding(6) var<storage, read> values: array<u32>;
 
 // For each vector of the tile where in the output what it keeps begins.
-var<workgroup> rows: array<Acc, VECTORS * GROUP_SIZE>;
+override ROWS: u32 = VECTORS * GROUP_SIZE;
+var<workgroup> rows: array<Acc, ROWS>;
 
 // The index among the input's vectors of the invocation's vector `i` of a tile.
 fn vector_of(tile: u32, i: u32, lane: u32) -> u32 {

@@ -5,7 +5,7 @@
 // import: primitives/rank_order.wgsl
 
 // Keys of a tile that an invocation serves. A constant, because WGSL has no arrays in function memory of a size that an override
-// gives. As many as let pool, counts and scan fit 16 KiB with two words to a key: 8 is a guess, the power of two that fits.
+// gives. 8 is a guess: the greatest power of two with which pool, counts and scan of a workgroup of 256 fit 16 KiB.
 const ITEMS = 8u;
 
 // A split counts the four values of two bits at once, 16 bits a count: a tile has fewer than 2^16 keys.
@@ -26,7 +26,8 @@ fn acc_word(counts: Acc, word: u32) -> u32 {
 }
 
 // Before: the digits; afterwards: one word per key, to exchange keys and values.
-var<workgroup> pool: array<u32, GROUP_SIZE * ITEMS>;
+override POOL: u32 = GROUP_SIZE * ITEMS;
+var<workgroup> pool: array<u32, POOL>;
 
 fn pool_get(place: u32) -> u32 {
     return pool[place];
