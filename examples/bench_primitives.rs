@@ -14,8 +14,8 @@
 use std::error::Error;
 use std::time::Instant;
 
-use eventhorizon::gpu::{Buffer, Gpu};
-use eventhorizon::primitives::{Count, RadixSort, Reduce, Scan, ScanKind, SortKey, Task, Tuning};
+use eventhorizon::gpu::{Buffer, Gpu, Plan};
+use eventhorizon::primitives::{Count, RadixSort, Reduce, Scan, ScanKind, SortKey, Tuning};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -142,8 +142,8 @@ impl Work<'_> {
             let tuning = Tuning { workgroups, ..default };
             let sort = RadixSort::<u32>::with_tuning(gpu, self.n, tuning)?;
             let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..32)?;
-            let Tuning { threads, items, .. } = tuning;
-            let name = format!("pairs, {way}, {threads} x {items}, {workgroups} workgroups");
+            let Tuning { group_size, items, .. } = tuning;
+            let name = format!("pairs, {way}, {group_size} x {items}, {workgroups} workgroups");
             self.line(&name, pairs.time(gpu, &task)?, 80);
             pairs.check(gpu, &task, key, |key| key.into()).map_err(|error| format!("{name}: {error}"))?;
         }
@@ -210,7 +210,7 @@ impl Work<'_> {
     fn sort_workgroups(&self, default: Tuning) -> Vec<u32> {
         let mut all = vec![default.workgroups];
         if self.gpu.info().device_type != wgpu::DeviceType::Cpu {
-            let tiles = self.n.div_ceil(u64::from(default.threads * default.items));
+            let tiles = self.n.div_ceil(u64::from(default.group_size * default.items));
             let most = |workgroups: &u32| tiles.min(u64::from(*workgroups));
             all.extend([4096, 8192, 32_768, 65_535]);
             all.dedup_by_key(|workgroups| most(workgroups));
@@ -226,8 +226,8 @@ impl Work<'_> {
         }
     }
 
-    fn time(&self, tasks: &[&Task]) -> Result<f64> {
-        median(self.gpu, &|encoder| tasks.iter().for_each(|task| task.encode(encoder)))
+    fn time(&self, tasks: &[&Plan]) -> Result<f64> {
+        median(self.gpu, &|encoder| tasks.iter().for_each(|task| task.record(encoder)))
     }
 
     fn line(&self, name: &str, seconds: f64, bytes: u64) {
@@ -259,21 +259,21 @@ impl<K: SortKey + PartialEq> Pairs<K> {
     }
 
     /// Seconds of a sort, which leaves its result: the keys are copied anew before each, and copies alone are timed and taken off.
-    fn time(&self, gpu: &Gpu, task: &Task) -> Result<f64> {
+    fn time(&self, gpu: &Gpu, task: &Plan) -> Result<f64> {
         let copies = median(gpu, &|encoder| self.copy_keys(encoder))?;
         let both = median(gpu, &|encoder| {
             self.copy_keys(encoder);
-            task.encode(encoder);
+            task.record(encoder);
         })?;
         Ok(both - copies)
     }
 
     /// Sorts once more, and compares.
-    fn check(&self, gpu: &Gpu, task: &Task, key: impl Fn(u64) -> K, part: impl Fn(K) -> u64) -> Result<()> {
+    fn check(&self, gpu: &Gpu, task: &Plan, key: impl Fn(u64) -> K, part: impl Fn(K) -> u64) -> Result<()> {
         let mut encoder = gpu.encoder("check");
         self.copy_keys(&mut encoder);
         encoder.copy_buffer_to_buffer(self.indices.raw(), 0, self.values.raw(), 0, self.values.raw().size());
-        task.encode(&mut encoder);
+        task.record(&mut encoder);
         gpu.submit(encoder)?;
         self.compare(gpu, key, part)
     }

@@ -1,13 +1,13 @@
-//! The `primitives` room on a real adapter, against sequential Rust.
+//! The `primitives` module on a real adapter, against sequential Rust.
 
 #![allow(clippy::cast_possible_truncation, reason = "the truncated bits are meant")]
 
 mod common;
 
 use common::{POISON, gpu};
-use eventhorizon::gpu::{Buffer, Gpu};
+use eventhorizon::gpu::{Buffer, Gpu, Plan};
 use eventhorizon::primitives::{
-    Compact, Count, PrimitiveError, RadixSort, Reduce, Scan, ScanKind, SortKey, Status, Task, Tuning,
+    Compact, Count, PrimitiveError, RadixSort, Reduce, Scan, ScanKind, SortKey, Status, Tuning,
 };
 use proptest::prelude::*;
 
@@ -23,9 +23,9 @@ fn ways() -> Vec<(&'static str, Gpu)> {
     ]
 }
 
-fn run(gpu: &Gpu, task: &Task) {
+fn run(gpu: &Gpu, task: &Plan) {
     let mut encoder = gpu.encoder("test");
-    task.encode(&mut encoder);
+    task.record(&mut encoder);
     gpu.submit(encoder).unwrap();
 }
 
@@ -170,8 +170,8 @@ fn sorts_are_stable_and_right_at_every_length() {
     for (way, gpu) in ways() {
         let narrow = RadixSort::<u32>::new(&gpu, 10_001).unwrap();
         let wide = RadixSort::<u64>::new(&gpu, 10_001).unwrap();
-        let Tuning { threads, items, .. } = Tuning::sort(&gpu);
-        let tile = (threads * items) as usize;
+        let Tuning { group_size, items, .. } = Tuning::sort(&gpu);
+        let tile = (group_size * items) as usize;
         for len in
             [0, 1, 2, 3, 31, 64, 65, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1, 10_001]
         {
@@ -280,6 +280,25 @@ fn compaction_keeps_what_is_flagged_in_order_at_every_length() {
     }
 }
 
+/// The last step of a compaction reads the count again, after the number kept was written.
+#[test]
+fn a_compaction_keeps_its_count_apart() {
+    let gpu = gpu();
+    let compact = Compact::new(&gpu, 100).unwrap();
+    let status = Status::new(&gpu).unwrap();
+    let words = Buffer::storage_from(&gpu, "count and kept", &[100u32, POISON]).unwrap();
+    let count = Count::device(&words, 0, &status).unwrap();
+    let flags = Buffer::storage_from(&gpu, "flags", &[1u32; 100]).unwrap();
+    let output = Buffer::<u32>::storage(&gpu, "output", 100).unwrap();
+    let error = compact.bind_indices(&gpu, &count, &flags, &output, (&words, 0)).unwrap_err();
+    assert!(matches!(error, PrimitiveError::CountOverwritten { index: 0 }), "{error}");
+    // Another word of the same buffer will do.
+    run(&gpu, &compact.bind_indices(&gpu, &count, &flags, &output, (&words, 1)).unwrap());
+    assert_eq!(words.read(&gpu).unwrap(), [100, 100]);
+    assert_eq!(output.read(&gpu).unwrap(), (0..100).collect::<Vec<u32>>());
+    status.check(&gpu).unwrap();
+}
+
 #[test]
 fn sorts_are_right_for_all_kinds_of_keys() {
     let mut random = Random(5);
@@ -338,9 +357,9 @@ fn results_do_not_depend_on_the_tuning() {
         let count = Count::host(&gpu, len as u64).unwrap();
         let input = Buffer::storage_from(&gpu, "input", &words).unwrap();
         for workgroups in [1, 3, 300] {
-            for threads in [32, 128, 256] {
-                let what = format!("{workgroups} workgroups of {threads}, {way}");
-                let tuning = Tuning { threads, items: 16, workgroups };
+            for group_size in [32, 128, 256] {
+                let what = format!("{workgroups} workgroups of {group_size}, {way}");
+                let tuning = Tuning { group_size, items: 16, workgroups };
                 let output = Buffer::storage_from(&gpu, "output", &vec![POISON; len]).unwrap();
                 let scan = Scan::with_tuning(&gpu, len as u64, tuning).unwrap();
                 let task = scan.bind(&gpu, ScanKind::Inclusive, &count, &input, &output, None).unwrap();
@@ -353,8 +372,8 @@ fn results_do_not_depend_on_the_tuning() {
                 let found = pollster::block_on(output.read_range(&gpu, 5, 1)).unwrap();
                 assert_eq!(found[0], *words.iter().max().unwrap(), "{what}");
                 let mut made = 0;
-                for items in [8, 12, 32] {
-                    let tuning = Tuning { threads, items, workgroups };
+                for items in [8, 12] {
+                    let tuning = Tuning { group_size, items, workgroups };
                     // Which of them there are depends on the device.
                     match RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning) {
                         Ok(sort) => check_sort(&gpu, &sort, &words[..10_000], 0..32, &what),
@@ -378,7 +397,7 @@ fn few_workgroups_serve_many_tiles() {
     let words = Random(11).words(len);
     for (way, gpu) in ways().into_iter().take(2) {
         let items = Tuning::sort(&gpu).items;
-        let tuning = Tuning { threads: 32, items, workgroups: 1 };
+        let tuning = Tuning { group_size: 32, items, workgroups: 1 };
         let sort = RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning).unwrap();
         check_sort(&gpu, &sort, &words, 0..8, way);
     }
@@ -500,7 +519,7 @@ fn what_does_not_fit_is_refused_before_anything_runs() {
     assert!(matches!(error, PrimitiveError::TooShort { what: "keys", needed: 250, len: 200 }), "{error}");
     let error = sort.arrays(&gpu, 7).unwrap().bind_keys(&gpu, &fifty, &long, 0..32).unwrap_err();
     assert!(matches!(error, PrimitiveError::CountBeyondMaximum { count: 50, max: 42 }), "{error}");
-    let tuning = Tuning { threads: 100, ..Tuning::sweep(&gpu) };
+    let tuning = Tuning { group_size: 100, ..Tuning::sweep(&gpu) };
     let error = Scan::with_tuning(&gpu, 100, tuning).unwrap_err();
     assert!(matches!(error, PrimitiveError::Tuning { .. }), "{error}");
 }

@@ -1,36 +1,39 @@
-// A workgroup scans one value per thread, through workgroup memory (Hillis and Steele, "Data parallel algorithms", 1986).
+// A workgroup scans one value per invocation, through workgroup memory (Hillis and Steele, "Data parallel algorithms", 1986).
 //
-// Twin of block_subgroup.wgsl. Needs `Acc`, `IDENTITY` and an associative `combine`.
+// Twin of block_subgroup.wgsl.
+// needs: Acc, IDENTITY, combine(Acc, Acc) -> Acc (associative)
 
 override GROUP_SIZE: u32 = 256u;
 
-// Where a thread stands in its workgroup. What is the same for all its threads is kept out: a uniformity analysis takes
+// Where an invocation stands in its workgroup. What is the same for all of a workgroup is kept out: a uniformity analysis takes
 // a struct as a whole.
 struct Place {
     @builtin(local_invocation_index) index: u32,
 }
 
-var<workgroup> block_values: array<Acc, 2u * GROUP_SIZE>;
+// Named, as all sizes of arrays that are computed: naga 30 ends in a panic where an unnamed one comes before an override.
+override BLOCK_VALUES: u32 = 2u * GROUP_SIZE;
+var<workgroup> block_values: array<Acc, BLOCK_VALUES>;
 
-// The thread's place in the order of the workgroup's scan.
+// The invocation's place in the order of the workgroup's scan.
 fn lane_of(at: Place) -> u32 {
     return at.index;
 }
 
-// What the threads before this one hold, combined, and what all hold.
+// What the invocations before this one hold, combined, and what all hold.
 struct Scanned {
     before: Acc,
     all: Acc,
 }
 
-// All threads must call it. Begins with a barrier, so that it may be called again at once.
+// All invocations must call it. Begins with a barrier, so that it may be called again at once.
 fn block_scan(at: Place, value: Acc) -> Scanned {
     workgroupBarrier();
     let lane = at.index;
     block_values[lane] = value;
     workgroupBarrier();
     var current = 0u;
-    // At most 8 rounds: a workgroup has 256 threads at the most.
+    // At most 8 rounds: a workgroup has 256 invocations at the most.
     for (var step = 1u; step < GROUP_SIZE; step <<= 1u) {
         var mine = block_values[current + lane];
         if lane >= step {

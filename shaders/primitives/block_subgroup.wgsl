@@ -1,13 +1,15 @@
-// A workgroup scans one value per thread: subgroups by shuffles, then the subgroups' sums through workgroup memory.
+// A workgroup scans one value per invocation: subgroups by shuffles, then the subgroups' sums through workgroup memory.
 //
-// Twin of block_baseline.wgsl. Needs `Acc`, `IDENTITY` and an associative `combine`. Any subgroup size from 4 to 128.
+// Twin of block_baseline.wgsl. Subgroups must be whole; any size from 4 to 128 that divides GROUP_SIZE will do, and it is read
+// when the kernel runs.
+// needs: Acc, IDENTITY, combine(Acc, Acc) -> Acc (associative)
 // requires: subgroups
 
 override GROUP_SIZE: u32 = 256u;
-// The most threads that a subgroup of the device has.
+// The most invocations that a subgroup of the device has: a power of two.
 override MAX_SUBGROUP: u32 = 128u;
 
-// Where a thread stands in its workgroup. What is the same for all its threads is kept out: a uniformity analysis takes
+// Where an invocation stands in its workgroup. What is the same for all of a workgroup is kept out: a uniformity analysis takes
 // a struct as a whole.
 struct Place {
     @builtin(subgroup_size) size: u32,
@@ -16,21 +18,24 @@ struct Place {
     @builtin(num_subgroups) subgroups: u32,
 }
 
-var<workgroup> block_values: array<Acc, GROUP_SIZE / 4u>;
+// One per subgroup; 4 is the least size that WebGPU knows.
+// Named, as all sizes of arrays that are computed: naga 30 ends in a panic where an unnamed one comes before an override.
+override BLOCK_VALUES: u32 = GROUP_SIZE / 4u;
+var<workgroup> block_values: array<Acc, BLOCK_VALUES>;
 
-// The thread's place in the order of the workgroup's scan: subgroup by subgroup, whatever local indices these have.
+// The invocation's place in the order of the workgroup's scan: subgroup by subgroup, whatever local indices these have.
 fn lane_of(at: Place) -> u32 {
     return at.subgroup * at.size + at.index;
 }
 
-// What the threads before this one hold, combined, and what all hold.
+// What the invocations before this one hold, combined, and what all hold.
 struct Scanned {
     before: Acc,
     all: Acc,
 }
 
-// All threads must call it. Begins with a barrier, so that it may be called again at once, and so that lanes that parted
-// before it are together again: from there to the last shuffle no lane leaves the common path.
+// All invocations must call it. Begins with a barrier, so that it may be called again at once, and so that invocations that
+// parted before it are together again: from there to the last shuffle none leaves the common path.
 fn block_scan(at: Place, value: Acc) -> Scanned {
     workgroupBarrier();
     var sum = value;

@@ -2,15 +2,48 @@
 //
 // input     elements, four to a vector
 // partials  one 64-bit sum per workgroup: of all elements before its share
-// output    the scanned elements; those from the count on are left alone. task.options: 0 exclusive, 1 inclusive
+// output    the scanned elements, ACC_WORDS words each, low word first; those from the count on are left alone
 //
-// One thread serves 16 elements of a tile at a time. Loads and stores are whole vectors, neighbours by neighbours.
-// import: primitives/count.wgsl
+// One invocation serves 16 elements of a tile at a time. Loads and stores are whole vectors, neighbours by neighbours.
+// needs: Acc and its functions (acc_word.wgsl or acc_wide.wgsl), the workgroup's scan (block_*.wgsl)
+// import: primitives/params.wgsl
 
 @group(0) @binding(3) var<storage, read> input: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read> partials: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read_write> output: array<vec4<u32>>;
 
-var<workgroup> rows: array<Acc, VECTORS * GROUP_SIZE>;
+override ROWS: u32 = VECTORS * GROUP_SIZE;
+var<workgroup> rows: array<Acc, ROWS>;
+
+// Stores the four elements of a vector, as far as they lie before n.
+fn store(vector: u32, n: u32, x: Acc, y: Acc, z: Acc, w: Acc) {
+    let left = n - vector * 4u;
+    if ACC_WORDS == 1u {
+        store_words(vector, left, vec4(acc_word(x, 0u), acc_word(y, 0u), acc_word(z, 0u), acc_word(w, 0u)));
+        return;
+    }
+    let first = vec4(acc_word(x, 0u), acc_word(x, 1u), acc_word(y, 0u), acc_word(y, 1u));
+    store_words(vector * 2u, left * 2u, first);
+    if left > 2u {
+        let second = vec4(acc_word(z, 0u), acc_word(z, 1u), acc_word(w, 0u), acc_word(w, 1u));
+        store_words(vector * 2u + 1u, left * 2u - 4u, second);
+    }
+}
+
+// The first `left` of four words, 1 at the least.
+fn store_words(at: u32, left: u32, words: vec4<u32>) {
+    if left >= 4u {
+        output[at] = words;
+        return;
+    }
+    output[at].x = words.x;
+    if left > 1u {
+        output[at].y = words.y;
+    }
+    if left > 2u {
+        output[at].z = words.z;
+    }
+}
 
 @compute @workgroup_size(GROUP_SIZE)
 fn downsweep(
@@ -19,7 +52,7 @@ fn downsweep(
     let n = length();
     let lane = lane_of(at);
     let tiles = share(n, GROUP_SIZE * VECTORS * 4u, group.x, groups.x);
-    var carry = narrowed(partials[group.x]);
+    var carry = acc_from_wide(partials[group.x]);
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * (GROUP_SIZE * VECTORS) + lane;
         var words: array<vec4<u32>, VECTORS>;
@@ -55,7 +88,7 @@ fn downsweep(
             let z = combine(y, unit(words[i].y));
             let w = combine(z, unit(words[i].z));
             if vector * 4u < n {
-                if task.options == 0u {
+                if params.inclusive == 0u {
                     store(vector, n, x, y, z, w);
                 } else {
                     store(vector, n, y, z, w, combine(w, unit(words[i].w)));

@@ -1,14 +1,12 @@
 // The first step of a radix sort's pass: how often each digit occurs in each workgroup's share.
 //
-// keys    the keys in their present order: one array, or several one after the other, task.array_length from the beginning of one
-//         to that of the next
-// counts  counts[digit * task.options + workgroup], per array; then 256 words for digits.wgsl
+// keys    the keys in their present order: one array, or several one after the other, params.array_length from the beginning of
+//         one to that of the next
+// counts  laid out as `counts_start` says; what it says of whole arrays is left to spine.wgsl
 //
-// One thread serves ITEMS keys of a tile; a workgroup serves a contiguous run of an array's tiles (`share`). task.options
-// workgroups serve an array.
-// import: primitives/count.wgsl
-
-const DIGITS = 256u;
+// One invocation serves ITEMS keys of a tile; a workgroup serves a contiguous run of an array's tiles (`part_tiles`).
+// needs: Key and its digits (key_word.wgsl or key_wide.wgsl), ITEMS (rank_*.wgsl), Place (block_*.wgsl)
+// import: primitives/params.wgsl
 
 @group(0) @binding(3) var<storage, read> keys: array<Key>;
 @group(0) @binding(4) var<storage, read_write> counts: array<u32>;
@@ -16,9 +14,7 @@ const DIGITS = 256u;
 var<workgroup> bins: array<atomic<u32>, DIGITS>;
 
 @compute @workgroup_size(GROUP_SIZE)
-fn histogram(
-    @builtin(workgroup_id) group: vec3<u32>, at: Place
-) {
+fn histogram(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
     let n = length();
     let lane = lane_of(at);
     if group.x == 0u && lane == 0u {
@@ -29,10 +25,8 @@ fn histogram(
     }
     workgroupBarrier();
     let tile_size = GROUP_SIZE * ITEMS;
-    let array_index = group.x / task.options;
-    let part = group.x % task.options;
-    let start = array_index * task.array_length;
-    let tiles = share(n, tile_size, part, task.options);
+    let start = array_start(group.x);
+    let tiles = part_tiles(n, tile_size, group.x);
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * tile_size + lane;
         // All loads first, so that they wait together.
@@ -49,7 +43,8 @@ fn histogram(
         }
     }
     workgroupBarrier();
+    let row = counts_start(group.x / params.groups) + group.x % params.groups;
     for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
-        counts[array_index * DIGITS * (task.options + 1u) + digit * task.options + part] = atomicLoad(&bins[digit]);
+        counts[row + digit * params.groups] = atomicLoad(&bins[digit]);
     }
 }

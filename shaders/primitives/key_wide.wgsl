@@ -3,12 +3,12 @@
 alias Key = vec2<u32>;
 
 fn digit_of(key: Key) -> u32 {
-    let shift = task.first_bit & 31u;
-    if task.first_bit >= 32u {
-        return (key.y >> shift) & task.digit_mask;
+    let shift = params.first_bit & 31u;
+    if params.first_bit >= 32u {
+        return (key.y >> shift) & params.digit_mask;
     }
     // A digit may reach over both words. The shift in two steps, because 32 - 0 is no shift of a u32.
-    return ((key.x >> shift) | ((key.y << 1u) << (31u - shift))) & task.digit_mask;
+    return ((key.x >> shift) | ((key.y << 1u) << (31u - shift))) & params.digit_mask;
 }
 
 const KEY_WORDS = 2u;

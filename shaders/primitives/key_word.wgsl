@@ -3,7 +3,7 @@
 alias Key = u32;
 
 fn digit_of(key: Key) -> u32 {
-    return (key >> task.first_bit) & task.digit_mask;
+    return (key >> params.first_bit) & params.digit_mask;
 }
 
 const KEY_WORDS = 1u;

@@ -1,12 +1,33 @@
 // Puts a tile's digits in order, stably: four splits by two bits each, through workgroup memory.
 //
-// Twin of rank_subgroup.wgsl. Each split counts the four values of two bits at once, 16 bits a count (acc_packed.wgsl).
-// import: primitives/acc_packed.wgsl
+// Twin of rank_subgroup.wgsl.
+// needs: the workgroup's scan (block_*.wgsl), lane_of being the local index
+// import: primitives/rank_order.wgsl
+
+// Keys of a tile that an invocation serves. A constant, because WGSL has no arrays in function memory of a size that an override
+// gives. 8 is a guess: the greatest power of two with which pool, counts and scan of a workgroup of 256 fit 16 KiB.
+const ITEMS = 8u;
+
+// A split counts the four values of two bits at once, 16 bits a count: a tile has fewer than 2^16 keys.
+alias Acc = vec2<u32>;
+const IDENTITY = vec2<u32>(0u, 0u);
+
+fn combine(a: Acc, b: Acc) -> Acc {
+    return a + b;
+}
+
+// One number alone, to be scanned as it is, and back: for sums below 2^32.
+fn unit(word: u32) -> Acc {
+    return vec2(word, 0u);
+}
+
+fn acc_word(counts: Acc, word: u32) -> u32 {
+    return counts.x;
+}
 
 // Before: the digits; afterwards: one word per key, to exchange keys and values.
-var<workgroup> pool: array<u32, GROUP_SIZE * ITEMS>;
-// The place in the ordered tile at which each digit begins, and the end.
-var<workgroup> starts: array<u32, DIGITS + 1u>;
+override POOL: u32 = GROUP_SIZE * ITEMS;
+var<workgroup> pool: array<u32, POOL>;
 
 fn pool_get(place: u32) -> u32 {
     return pool[place];
@@ -16,7 +37,7 @@ fn pool_set(place: u32, word: u32) {
     pool[place] = word;
 }
 
-// The place in the tile of a thread's item: neighbours load neighbours.
+// The place in the tile of an invocation's item: neighbours load neighbours.
 fn place_of(at: Place, item: u32) -> u32 {
     return item * GROUP_SIZE + at.index;
 }
@@ -31,7 +52,7 @@ fn count_of(counts: Acc, pair: u32) -> u32 {
     return (select(counts.x, counts.y, pair > 1u) >> (16u * (pair & 1u))) & 0xffffu;
 }
 
-// Before: the digits of the thread's items. After: their places in the ordered tile; `starts` is set.
+// Before: the digits of the invocation's items. After: their places in the ordered tile; `starts` is set.
 fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
     for (var i = 0u; i < ITEMS; i++) {
         let place = place_of(at, i);
@@ -46,7 +67,7 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
             sum += one_of((mine[i] >> shift) & 3u);
         }
         let scanned = block_scan(at, sum);
-        // Of each value, the smaller values of all threads come first.
+        // Of each value, the smaller values of all invocations come first.
         let low = scanned.all.x << 16u;
         let half = (scanned.all.x & 0xffffu) + (scanned.all.x >> 16u);
         let high = half | ((half + (scanned.all.y & 0xffffu)) << 16u);
@@ -58,30 +79,5 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
         }
         workgroupBarrier();
     }
-    for (var i = 0u; i < ITEMS; i++) {
-        let place = i * GROUP_SIZE + at.index;
-        mine[i] = pool[place];
-        var next = 0u;
-        if place > 0u {
-            next = (pool[place - 1u] >> 16u) + 1u;
-        }
-        // At most 256 digits begin here.
-        for (var digit = next; digit <= mine[i] >> 16u; digit++) {
-            starts[digit] = place;
-        }
-        if place == GROUP_SIZE * ITEMS - 1u {
-            for (var digit = (mine[i] >> 16u) + 1u; digit <= DIGITS; digit++) {
-                starts[digit] = place + 1u;
-            }
-        }
-    }
-    workgroupBarrier();
-    for (var i = 0u; i < ITEMS; i++) {
-        pool[mine[i] & 0xffffu] = i * GROUP_SIZE + at.index;
-    }
-    workgroupBarrier();
-    for (var i = 0u; i < ITEMS; i++) {
-        (*items)[i] = pool[place_of(at, i)];
-    }
-    workgroupBarrier();
+    take_order(at.index, at, items);
 }

@@ -1,20 +1,33 @@
 // Puts a tile's digits in order, stably: each subgroup counts its digits by ballots, then the subgroups' counts are summed.
 //
-// Twin of rank_baseline.wgsl; the "warp-level multi-split" of Ashkiani et al., "GPU Multisplit", PPoPP 2016. Needs
-// a pool of 256 words for each of the most subgroups that a workgroup can have and one per thread, and of one word per key.
+// Twin of rank_baseline.wgsl; the "warp-level multi-split" of Ashkiani et al., "GPU Multisplit", PPoPP 2016.
 //
 // Stability hangs on the order in which a subgroup counts its items, and WGSL has no barrier for a subgroup. What stands in for
-// it: no lane leaves the common path, and what each adds to the counters depends on what the subgroup's earlier additions
+// it: no invocation leaves the common path, and what each adds to the counters depends on what the subgroup's earlier additions
 // returned, so that no addition can begin before they are done.
+// Any number of subgroups is ranked right. Those that there are counters for (ROOM) are ranked fast; where a driver made the
+// kernel with more and smaller ones, the tile goes through splits by one bit each.
+// needs: Acc as one word that sums (acc_word.wgsl), the workgroup's scan by whole subgroups (block_subgroup.wgsl)
 // requires: subgroups
-// import: primitives/acc_sum.wgsl
+// import: primitives/rank_order.wgsl
 
-override POOL: u32;
+// Keys of a tile that an invocation serves. A constant, because WGSL has no arrays in function memory of a size that an override
+// gives. 12 fits 16 KiB with a workgroup of 256; commit a500ca2 chose it
+// over 8 and 13 and kept no figures.
+const ITEMS = 12u;
 
-// Before: one count per subgroup and digit, then a word per thread that is never read; afterwards: one word per key, to exchange keys and values.
+// There are counters for so many subgroups.
+override ROOM: u32 = 8u;
+// Whether the device has subgroups of several sizes, so that there may be more than ROOM.
+override VARYING: bool = false;
+// Words of the pool: max(ROOM * 256 + GROUP_SIZE, GROUP_SIZE * ITEMS). The host computes it, because not every compiler takes
+// `max` in the size of an array.
+override POOL: u32 = 3072u;
+
+// Before: one count per subgroup and digit, then a word per invocation that is never read; afterwards: one word per key, to exchange keys and values.
 var<workgroup> pool: array<atomic<u32>, POOL>;
-// The place in the ordered tile at which each digit begins, and the end.
-var<workgroup> starts: array<u32, DIGITS + 1u>;
+// Whether there are more subgroups than ROOM.
+var<workgroup> crowded: u32;
 
 fn pool_get(place: u32) -> u32 {
     return atomicLoad(&pool[place]);
@@ -24,12 +37,12 @@ fn pool_set(place: u32, word: u32) {
     atomicStore(&pool[place], word);
 }
 
-// The place in the tile of a thread's item: a subgroup has a run of the tile, its neighbours load neighbours.
+// The place in the tile of an invocation's item: a subgroup has a run of the tile, its neighbours load neighbours.
 fn place_of(at: Place, item: u32) -> u32 {
     return (at.subgroup * ITEMS + item) * at.size + at.index;
 }
 
-// One item's peers: the lanes of the subgroup with the same digit.
+// One item's peers: the invocations of the subgroup with the same digit.
 struct Peers {
     before: u32,
     all: u32,
@@ -52,7 +65,7 @@ fn peers_of(at: Place, digit: u32) -> Peers {
         let one = (digit >> bit) & 1u;
         mask &= subgroupBallot(one != 0u) ^ vec4(one - 1u);
     }
-    // Of the words before the lane's all bits are lower, of its own those below it, of later words none.
+    // Of the words before the invocation's all bits are lower, of its own those below it, of later words none.
     let part = (1u << (at.index & 31u)) - 1u;
     let word = vec4(at.index >> 5u);
     let numbers = vec4(0u, 1u, 2u, 3u);
@@ -66,9 +79,18 @@ fn peers_of(at: Place, digit: u32) -> Peers {
     );
 }
 
-// Before: the digits of the thread's items. After: their places in the ordered tile; `starts` is set.
+// Before: the digits of the invocation's items. After: their places in the ordered tile; `starts` is set.
 fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
     let lane = lane_of(at);
+    if VARYING {
+        if lane == 0u {
+            crowded = u32(at.subgroups > ROOM);
+        }
+        if workgroupUniformLoad(&crowded) != 0u {
+            rank_by_bits(at, items);
+            return;
+        }
+    }
     for (var i = lane; i < at.subgroups * DIGITS; i += GROUP_SIZE) {
         atomicStore(&pool[i], 0u);
     }
@@ -115,4 +137,33 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
         (*items)[i] = atomicLoad(&pool[own + (item >> 16u)]) + (item & 0xffffu);
     }
     workgroupBarrier();
+}
+
+// What `rank` does, whatever the subgroups: a stable split of the tile by each bit of the digit.
+fn rank_by_bits(at: Place, items: ptr<function, array<u32, ITEMS>>) {
+    let lane = lane_of(at);
+    for (var i = 0u; i < ITEMS; i++) {
+        let place = place_of(at, i);
+        pool_set(place, ((*items)[i] << 16u) | place);
+    }
+    workgroupBarrier();
+    var mine: array<u32, ITEMS>;
+    for (var shift = 16u; shift < 24u; shift++) {
+        var ones = 0u;
+        for (var i = 0u; i < ITEMS; i++) {
+            mine[i] = pool_get(lane * ITEMS + i);
+            ones += (mine[i] >> shift) & 1u;
+        }
+        let scanned = block_scan(at, ones);
+        var zero = lane * ITEMS - scanned.before;
+        var one = GROUP_SIZE * ITEMS - scanned.all + scanned.before;
+        for (var i = 0u; i < ITEMS; i++) {
+            let bit = (mine[i] >> shift) & 1u;
+            pool_set(select(zero, one, bit == 1u), mine[i]);
+            zero += 1u - bit;
+            one += bit;
+        }
+        workgroupBarrier();
+    }
+    take_order(lane, at, items);
 }

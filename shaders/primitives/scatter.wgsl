@@ -1,91 +1,153 @@
-// The last step of a radix sort's pass: every workgroup moves its share of the elements to their places.
+// The last step of a radix sort's pass: every workgroup moves its share of the elements to their places. `scatter_keys` moves
+// keys alone, `scatter_pairs` a value with each.
 //
-// keys        the keys in their present order, laid out as histogram.wgsl says
-// counts      where the workgroup's share of a digit begins within the digit, and the digits' totals (digits.wgsl)
-// sorted_keys the keys of each array by digit, those of one digit in their present order
+// keys          the keys in their present order, laid out as histogram.wgsl says
+// counts        where the workgroup's share of a digit begins within the digit, and the digits' totals (`counts_start`)
+// sorted_keys   the keys of each array by digit, those of one digit in their present order
+// values        of `scatter_pairs`: one word per key
+// sorted_values of `scatter_pairs`: the values, each at its key's place
 //
-// One thread serves ITEMS keys of a tile. A tile is put in order in workgroup memory first (`rank`), so that neighbouring
-// threads write to neighbouring places.
-// import: primitives/count.wgsl
-
-const DIGITS = 256u;
+// One invocation serves ITEMS keys of a tile. A tile is put in order in workgroup memory first (`rank`), so that neighbouring
+// invocations write to neighbouring places.
+// needs: Key and its digits (key_word.wgsl or key_wide.wgsl), ITEMS and `rank` (rank_*.wgsl), the workgroup's
+//   scan (block_*.wgsl)
+// import: primitives/params.wgsl
 
 @group(0) @binding(3) var<storage, read> keys: array<Key>;
 @group(0) @binding(4) var<storage, read> counts: array<u32>;
 @group(0) @binding(5) var<storage, read_write> sorted_keys: array<Key>;
+@group(0) @binding(6) var<storage, read> values: array<u32>;
+@group(0) @binding(7) var<storage, read_write> sorted_values: array<u32>;
 
 // Where the next element of each digit goes.
 var<workgroup> bases: array<u32, DIGITS>;
 
-@compute @workgroup_size(GROUP_SIZE)
-fn scatter(
-    @builtin(workgroup_id) group: vec3<u32>, at: Place
-) {
-    let n = length();
-    let lane = lane_of(at);
-    let tile_size = GROUP_SIZE * ITEMS;
-    let array_index = group.x / task.options;
-    let part = group.x % task.options;
-    let start = array_index * task.array_length;
-    let row = array_index * DIGITS * (task.options + 1u);
-    let totals = row + DIGITS * task.options;
-    let tiles = share(n, tile_size, part, task.options);
-    let each = DIGITS / GROUP_SIZE;
+// Sets `bases` for the workgroup's first tile.
+fn find_bases(at: Place, group: u32) {
+    let row = counts_start(group / params.groups);
+    let totals = row + DIGITS * params.groups;
+    let first = lane_of(at) * (DIGITS / GROUP_SIZE);
+    let last = first + DIGITS / GROUP_SIZE;
     var sum = 0u;
-    for (var i = 0u; i < each; i++) {
-        sum += counts[totals + lane * each + i];
+    for (var digit = first; digit < last; digit++) {
+        sum += counts[totals + digit];
     }
-    var base = start + first_of(block_scan(at, unit(sum)).before);
-    for (var i = 0u; i < each; i++) {
-        let digit = lane * each + i;
-        bases[digit] = base + counts[row + digit * task.options + part];
+    var base = array_start(group) + acc_word(block_scan(at, unit(sum)).before, 0u);
+    for (var digit = first; digit < last; digit++) {
+        bases[digit] = base + counts[row + digit * params.groups + group % params.groups];
         base += counts[totals + digit];
     }
     workgroupBarrier();
+}
+
+// Loads the invocation's `keys` of the tile that begins at `first` and has `left` keys, and finds their places in the ordered
+// tile. `bases` is then where the tile's first place would go, for each digit.
+fn order_tile(
+    at: Place, first: u32, left: u32, mine: ptr<function, array<Key, ITEMS>>, ranks: ptr<function, array<u32, ITEMS>>
+) {
+    for (var i = 0u; i < ITEMS; i++) {
+        let place = place_of(at, i);
+        // What lies beyond the end ranks after all that lies before: it comes last and has the last digit.
+        (*ranks)[i] = DIGITS - 1u;
+        if place < left {
+            (*mine)[i] = keys[first + place];
+            (*ranks)[i] = digit_of((*mine)[i]);
+        }
+    }
+    // Now ranks[i] is the digit; afterwards the key's place in the ordered tile.
+    rank(at, ranks);
+    for (var digit = lane_of(at); digit < DIGITS; digit += GROUP_SIZE) {
+        bases[digit] -= starts[digit];
+    }
+}
+
+// Moves the keys. `to` becomes where the tile's place i * GROUP_SIZE + lane goes, for each i.
+fn move_keys(
+    at: Place, left: u32, mine: ptr<function, array<Key, ITEMS>>, ranks: ptr<function, array<u32, ITEMS>>,
+    to: ptr<function, array<u32, ITEMS>>
+) {
+    let lane = lane_of(at);
+    var ordered: array<Key, ITEMS>;
+    for (var word = 0u; word < KEY_WORDS; word++) {
+        for (var i = 0u; i < ITEMS; i++) {
+            pool_set((*ranks)[i], word_of((*mine)[i], word));
+        }
+        workgroupBarrier();
+        for (var i = 0u; i < ITEMS; i++) {
+            ordered[i] = with_word(ordered[i], word, pool_get(i * GROUP_SIZE + lane));
+        }
+        workgroupBarrier();
+    }
+    for (var i = 0u; i < ITEMS; i++) {
+        let place = i * GROUP_SIZE + lane;
+        if place < left {
+            (*to)[i] = bases[digit_of(ordered[i])] + place;
+            sorted_keys[(*to)[i]] = ordered[i];
+        }
+    }
+}
+
+// Sets `bases` for the workgroup's next tile.
+fn next_tile(at: Place) {
+    workgroupBarrier();
+    for (var digit = lane_of(at); digit < DIGITS; digit += GROUP_SIZE) {
+        bases[digit] += starts[digit + 1u];
+    }
+    workgroupBarrier();
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn scatter_keys(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
+    let n = length();
+    let tile_size = GROUP_SIZE * ITEMS;
+    let start = array_start(group.x);
+    let tiles = part_tiles(n, tile_size, group.x);
+    find_bases(at, group.x);
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * tile_size;
         let left = min(n - first, tile_size);
         var mine: array<Key, ITEMS>;
-        // What lies beyond the end ranks after all that lies before: it comes last and has the last digit.
         var ranks: array<u32, ITEMS>;
+        order_tile(at, start + first, left, &mine, &ranks);
+        var to: array<u32, ITEMS>;
+        move_keys(at, left, &mine, &ranks, &to);
+        next_tile(at);
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn scatter_pairs(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
+    let n = length();
+    let tile_size = GROUP_SIZE * ITEMS;
+    let start = array_start(group.x);
+    let tiles = part_tiles(n, tile_size, group.x);
+    find_bases(at, group.x);
+    for (var tile = tiles.x; tile < tiles.y; tile++) {
+        let first = tile * tile_size;
+        let left = min(n - first, tile_size);
+        var mine: array<Key, ITEMS>;
+        var ranks: array<u32, ITEMS>;
+        order_tile(at, start + first, left, &mine, &ranks);
+        // Loaded early enough to wait for little.
+        var moving: array<u32, ITEMS>;
         for (var i = 0u; i < ITEMS; i++) {
             let place = place_of(at, i);
-            ranks[i] = DIGITS - 1u;
             if place < left {
-                mine[i] = keys[start + first + place];
-                ranks[i] = digit_of(mine[i]);
+                moving[i] = values[start + first + place];
             }
         }
-        // Now ranks[i] is the digit; afterwards the key's place in the ordered tile.
-        rank(at, &ranks);
-        for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
-            bases[digit] -= starts[digit];
-        }
-        var moving = take_values(at, start + first, left);
         var to: array<u32, ITEMS>;
-        var ordered: array<Key, ITEMS>;
-        for (var word = 0u; word < KEY_WORDS; word++) {
-            for (var i = 0u; i < ITEMS; i++) {
-                pool_set(ranks[i], word_of(mine[i], word));
-            }
-            workgroupBarrier();
-            for (var i = 0u; i < ITEMS; i++) {
-                ordered[i] = with_word(ordered[i], word, pool_get(i * GROUP_SIZE + lane));
-            }
-            workgroupBarrier();
-        }
+        move_keys(at, left, &mine, &ranks, &to);
         for (var i = 0u; i < ITEMS; i++) {
-            let place = i * GROUP_SIZE + lane;
+            pool_set(ranks[i], moving[i]);
+        }
+        workgroupBarrier();
+        for (var i = 0u; i < ITEMS; i++) {
+            let place = i * GROUP_SIZE + lane_of(at);
             if place < left {
-                to[i] = bases[digit_of(ordered[i])] + place;
-                sorted_keys[to[i]] = ordered[i];
+                sorted_values[to[i]] = pool_get(place);
             }
         }
-        move_values(at, left, &moving, &ranks, &to);
-        workgroupBarrier();
-        for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
-            bases[digit] += starts[digit + 1u];
-        }
-        workgroupBarrier();
+        next_tile(at);
     }
 }

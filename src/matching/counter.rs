@@ -7,8 +7,8 @@ use super::kernels::{Kernels, SIZE};
 use super::programs::{self, Recipe};
 use super::set::Columns;
 use super::work::halves;
-use crate::gpu::{Bindings, Buffer, Gpu, Kernel};
-use crate::primitives::{Count, Task};
+use crate::gpu::{Bindings, Buffer, Gpu, Kernel, Plan};
+use crate::primitives::Count;
 
 /// Workgroups that serve a side in sweep_count.wgsl at the most; each sums over its tiles.
 const RANK_GROUPS: u32 = 4096;
@@ -24,7 +24,7 @@ pub(super) const RANK_ITEMS: u32 = 6;
 #[derive(Debug)]
 pub struct Counter {
     bounds: Step,
-    sort: Task,
+    sort: Plan,
     ranks: Step,
     sum: Step,
     total: Buffer<u64>,
@@ -118,7 +118,7 @@ impl Counter {
     #[doc(hidden)]
     pub fn record_sort(&self, pass: &mut wgpu::ComputePass<'_>) {
         self.bounds.record(pass);
-        self.sort.record(pass);
+        self.sort.record_in(pass);
     }
 
     /// The second part of [`Counter::record`]: ranks are searched and added up.

@@ -174,7 +174,7 @@ impl Grid {
         let task =
             sort.bind(gpu, &Count::host(gpu, count.into())?, &keys, &ids, 0..cell_bits(set.dims) * set.dims)?;
         let mut encoder = gpu.encoder("sort entries");
-        task.encode(&mut encoder);
+        task.record(&mut encoder);
         gpu.submit(encoder)?;
         let gather = kernels.get(&programs::GRID_GATHER, &[("DIMS", set.dims)])?;
         kernels.run(

@@ -90,7 +90,7 @@ impl Kernels {
         let count = Count::host(gpu, count.into())?;
         let task = scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?;
         let mut encoder = gpu.encoder("offsets");
-        task.encode(&mut encoder);
+        task.record(&mut encoder);
         gpu.submit(encoder)?;
         let total = pollster::block_on(offsets.read_range(gpu, offsets.len() - 1, 1))?[0];
         Ok((offsets, total))

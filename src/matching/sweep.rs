@@ -39,7 +39,7 @@ pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordere
     {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         iota.dispatch(&mut pass, &iota_bindings, set.count.div_ceil(SIZE));
-        sort.record(&mut pass);
+        sort.record_in(&mut pass);
     }
     gpu.submit(encoder)?;
     gather(kernels, &set.keys, 2 * set.dims, set.count, &ids, set.filled)

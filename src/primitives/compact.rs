@@ -1,10 +1,11 @@
 //! Stream compaction: keeps the elements whose flag is set, in their order.
 
 use super::count::{at_least, checked};
-use super::task::{Params, Recipe, Task};
-use super::tuning::Block;
+use super::reduce::Elements;
+use super::tuning::{Block, SWEEP_ITEMS};
+use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
-use crate::gpu::{Buffer, Gpu, Kernel};
+use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};
 
 /// Keeps the elements whose flag is not zero.
 #[derive(Debug, Clone)]
@@ -33,13 +34,13 @@ impl Compact {
     /// Further [`PrimitiveError::Tuning`].
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
-        let tuning = tuning.checked(&[16])?;
+        let tuning = tuning.checked(&[SWEEP_ITEMS])?;
         let [upsweep, spine, indices, values] = recipes(&Block::of(gpu, &tuning));
         Ok(Self {
-            upsweep: upsweep.kernel(gpu)?,
-            spine: spine.kernel(gpu)?,
-            indices: indices.kernel(gpu)?,
-            values: values.kernel(gpu)?,
+            upsweep: kernel(&upsweep, gpu)?,
+            spine: kernel(&spine, gpu)?,
+            indices: kernel(&indices, gpu)?,
+            values: kernel(&values, gpu)?,
             partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max, 1).into())?,
             max,
             tuning,
@@ -50,7 +51,8 @@ impl Compact {
     /// `kept`, a buffer and an index in it, takes how many were kept. The rest of `output` is left alone.
     ///
     /// # Errors
-    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do not fit.
+    /// [`PrimitiveError::TooShort`] and [`PrimitiveError::CountBeyondMaximum`] if the lengths do not fit,
+    /// [`PrimitiveError::CountOverwritten`] if `kept` is the word that holds the count.
     pub fn bind_indices(
         &self,
         gpu: &Gpu,
@@ -58,8 +60,8 @@ impl Compact {
         flags: &Buffer<u32>,
         output: &Buffer<u32>,
         kept: (&Buffer<u32>, u32),
-    ) -> Result<Task, PrimitiveError> {
-        self.task(gpu, count, flags, &self.indices, &[("output", output.raw())], output, kept)
+    ) -> Result<Plan, PrimitiveError> {
+        self.plan(gpu, count, flags, &self.indices, &[("output", output.raw())], output, kept)
     }
 
     /// Binds the compaction of the first `count` of `values`; the rest as [`Compact::bind_indices`].
@@ -74,14 +76,14 @@ impl Compact {
         values: &Buffer<u32>,
         output: &Buffer<u32>,
         kept: (&Buffer<u32>, u32),
-    ) -> Result<Task, PrimitiveError> {
+    ) -> Result<Plan, PrimitiveError> {
         at_least("values", values, count.bound(self.max)?.into())?;
         let buffers = [("values", values.raw()), ("output", output.raw())];
-        self.task(gpu, count, flags, &self.values, &buffers, output, kept)
+        self.plan(gpu, count, flags, &self.values, &buffers, output, kept)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the two public forms share it")]
-    fn task(
+    fn plan(
         &self,
         gpu: &Gpu,
         count: &Count,
@@ -90,28 +92,34 @@ impl Compact {
         buffers: &[(&str, &wgpu::Buffer)],
         output: &Buffer<u32>,
         (kept, destination): (&Buffer<u32>, u32),
-    ) -> Result<Task, PrimitiveError> {
+    ) -> Result<Plan, PrimitiveError> {
         let bound = count.bound(self.max)?;
         at_least("flags", flags, bound.into())?;
         at_least("output", output, bound.into())?;
         at_least("kept", kept, u64::from(destination) + 1)?;
-        let workgroups = self.tuning.workgroups_for(bound, 1);
-        let params = Params { maximum: bound, destination, options: workgroups, ..Params::default() };
-        let (flags, partials) = (("input", flags.raw()), ("partials", self.partials.raw()));
-        let mut task = Task::new();
-        task.push(gpu, &self.upsweep, workgroups, count, &params, &[flags, partials])?;
-        task.push(gpu, &self.spine, 1, count, &params, &[partials, ("total", kept.raw())])?;
-        let buffers = [&[flags, partials], buffers].concat();
-        task.push(gpu, pick, workgroups, count, &params, &buffers)?;
-        Ok(task)
+        // The kernels after the spine would take the number kept for the count.
+        if kept.raw() == count.buffer.raw() && destination == count.index {
+            return Err(PrimitiveError::CountOverwritten { index: destination });
+        }
+        let groups = self.tuning.workgroups_for(bound, 1);
+        let params = Params { destination, ..Params::new(bound, groups) };
+        let mut work = Work::new(gpu, "compact", count, params)?;
+        let (flags, partials) = (flags.raw(), self.partials.raw());
+        work.dispatch(&self.upsweep, groups, &[("input", flags), ("partials", partials)])?;
+        work.dispatch(&self.spine, 1, &[("rows", partials), ("total", kept.raw())])?;
+        let buffers = [&[("input", flags), ("partials", partials)], buffers].concat();
+        work.dispatch(pick, groups, &buffers)?;
+        Ok(work.plan())
     }
 }
 
 pub(super) fn recipes(block: &Block) -> [Recipe; 4] {
+    let constants = |more: &[(&'static str, f64)]| [block.constants.clone(), more.to_vec()];
     [
-        Recipe::new("upsweep", &["acc_sum_wide", "lift_flag"], block),
-        Recipe::new("spine", &["acc_sum_wide", "total_word"], block),
-        Recipe::new("pick", &["acc_sum", "picked_index"], block),
-        Recipe::new("pick", &["acc_sum", "picked_value"], block),
+        recipe("upsweep", &["reduce", "acc_wide", block.file], &constants(&[Elements::Flags.constant()])),
+        // The number kept is one word, because it counts elements of one buffer.
+        recipe("spine", &["spine", "acc_wide", block.file], &constants(&[("TOTAL_WORDS", 1.0)])),
+        recipe("pick_indices", &["pick", "acc_word", block.file], &constants(&[])),
+        recipe("pick_values", &["pick", "acc_word", block.file], &constants(&[])),
     ]
 }

@@ -1,9 +1,9 @@
-//! How many elements a task works on.
+//! How many elements a plan works on.
 
 use super::PrimitiveError;
 use crate::gpu::{Buffer, Gpu};
 
-/// How many elements a task works on: known on the host, or read from a buffer when the task runs.
+/// How many elements a plan works on: known on the host, or read from a buffer when the plan runs.
 #[derive(Debug, Clone)]
 pub struct Count {
     pub(super) buffer: Buffer<u32>,
@@ -23,9 +23,9 @@ impl Count {
         Ok(Self { buffer, index: 0, status: Status::new(gpu)?, host: Some(len) })
     }
 
-    /// As many elements as the word `buffer[index]` says at the time the task runs.
+    /// As many elements as the word `buffer[index]` says at the time the plan runs.
     ///
-    /// Each task is prepared for a maximum. If the word is larger, the task does what it does for no elements, and
+    /// Each plan is prepared for a maximum. If the word is larger, the plan does what it does for no elements, and
     /// `status` keeps the count: see [`Status::check`].
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Count {
         Ok(Self { buffer: buffer.clone(), index, status: status.clone(), host: None })
     }
 
-    /// The most elements that a task with this count can have, if it was prepared for `max`.
+    /// The most elements that a plan with this count can have, if it was prepared for `max`.
     pub(super) fn bound(&self, max: u32) -> Result<u32, PrimitiveError> {
         match self.host {
             None => Ok(max),
@@ -45,7 +45,7 @@ impl Count {
     }
 }
 
-/// Where tasks note that a count on the device was larger than they were prepared for. Clones share it.
+/// Where plans note that a count on the device was larger than they were prepared for. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Status {
     buffer: Buffer<u32>,
@@ -63,7 +63,7 @@ impl Status {
     /// Waits for the work submitted so far and returns the first failure in it.
     ///
     /// # Errors
-    /// [`PrimitiveError::CountTooLarge`] if a task met one, [`PrimitiveError::Gpu`] where the device fails.
+    /// [`PrimitiveError::CountTooLarge`] if a plan met one, [`PrimitiveError::Gpu`] where the device fails.
     pub fn check(&self, gpu: &Gpu) -> Result<(), PrimitiveError> {
         Self::verdict(&self.buffer.read(gpu)?)
     }
@@ -77,7 +77,7 @@ impl Status {
     /// What the words of [`Status::buffer`] mean.
     ///
     /// # Errors
-    /// [`PrimitiveError::CountTooLarge`] if a task met one.
+    /// [`PrimitiveError::CountTooLarge`] if a plan met one.
     pub fn verdict(words: &[u32]) -> Result<(), PrimitiveError> {
         match *words {
             [count, max, ..] if count != 0 => Err(PrimitiveError::CountTooLarge { count, max }),

@@ -1,9 +1,9 @@
-//! What can go wrong in the `primitives` room.
+//! What can go wrong in the `primitives` module.
 
 use super::Tuning;
 use crate::gpu::GpuError;
 
-/// An error of the `primitives` room. Nothing was recorded or changed unless a variant says otherwise.
+/// An error of the `primitives` module. Nothing was recorded or changed unless a variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimitiveError {
@@ -26,21 +26,27 @@ pub enum PrimitiveError {
         /// The prepared maximum.
         max: u64,
     },
-    /// A count that was read on the device was larger than what the primitive was prepared for. The task, and every other
-    /// task with the same [`Status`](super::Status) whose count was too large, did what it does for no elements.
+    /// A count that was read on the device was larger than what the primitive was prepared for. The plan, and every other
+    /// plan with the same [`Status`](super::Status) whose count was too large, did what it does for no elements.
     #[error(
-        "a task found a count of {count} on the device and was prepared for at most {max}: prepare it for more"
+        "a plan found a count of {count} on the device and was prepared for at most {max}: prepare it for more"
     )]
     CountTooLarge {
         /// The count that was found first.
         count: u32,
-        /// The prepared maximum of the task that found it.
+        /// The prepared maximum of the plan that found it.
         max: u32,
+    },
+    /// A compaction would put the number of elements kept where it reads their count, which its last step reads again.
+    #[error("the number kept would go to word {index}, which holds the count: give it a word of its own")]
+    CountOverwritten {
+        /// The word's index in its buffer.
+        index: u32,
     },
     /// A buffer is too short for what may be read from or written to it.
     #[error("the {what} buffer holds {len} elements and needs {needed}")]
     TooShort {
-        /// The buffer's part in the task.
+        /// The buffer's part in the plan.
         what: &'static str,
         /// How many elements it needs.
         needed: u64,
@@ -69,12 +75,12 @@ pub enum PrimitiveError {
     },
     /// A [`Tuning`] that no kernel is made for.
     #[error(
-        "{tuning:?}: threads must be a power of two from 32 to 256, items one of {items:?} here, workgroups at most 65535"
+        "{tuning:?}: group_size must be a power of two from 32 to 256, items one of {items:?} here, workgroups at most 65535"
     )]
     Tuning {
         /// What was asked for.
         tuning: Tuning,
-        /// The items per thread that there are.
+        /// The items per invocation that there are.
         items: Vec<u32>,
     },
 }

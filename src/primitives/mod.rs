@@ -1,8 +1,10 @@
 //! Reduce, scan, stable radix sort and stream compaction on the GPU: a small library of its own.
 //!
 //! A primitive is *prepared* once for a device and a greatest length: kernels are compiled and scratch memory is allotted.
-//! It is *bound* to buffers and a [`Count`], which gives a [`Task`]. A task is *recorded* into a compute pass of the caller's, as
-//! often as wanted, between dispatches of the caller's own; nothing waits for the host.
+//! It is *bound* to buffers and a [`Count`], which gives a [`Plan`](crate::gpu::Plan) of dispatches alone. A plan is *recorded* into
+//! an encoder or a compute pass of the caller's, as often as wanted, between dispatches of the caller's own; nothing waits for
+//! the host. Plans of one primitive share its scratch memory. That is safe, because dispatches run in the order in which they
+//! were recorded and submitted.
 //!
 //! ```
 //! use eventhorizon::gpu::{Buffer, Gpu};
@@ -26,8 +28,8 @@
 //! let mut encoder = gpu.encoder("sort and scan");
 //! {
 //!     let mut pass = encoder.begin_compute_pass(&Default::default());
-//!     sort.record(&mut pass);
-//!     scan.record(&mut pass);
+//!     sort.record_in(&mut pass);
+//!     scan.record_in(&mut pass);
 //! }
 //! gpu.submit(encoder)?;
 //!
@@ -41,9 +43,9 @@
 //!
 //! # How many elements
 //!
-//! A [`Count`] is known on the host, or read from a buffer at the time the task runs: a kernel, or a [`Compact`] before it, may
-//! have written it. A task with a count on the device is sized for the maximum that the primitive was prepared for. A larger count
-//! is an error that is seen and never a shortened result: the task acts as on no elements, and its [`Status`] keeps
+//! A [`Count`] is known on the host, or read from a buffer at the time the plan runs: a kernel, or a [`Compact`] before it, may
+//! have written it. A plan with a count on the device is sized for the maximum that the primitive was prepared for. A larger count
+//! is an error that is seen and never a shortened result: the plan acts as on no elements, and its [`Status`] keeps
 //! the count for [`Status::check`].
 //!
 //! Lengths go up to the device's binding limit. A dispatch has a limited number of workgroups, each of which serves a
@@ -93,8 +95,8 @@ mod programs;
 mod reduce;
 mod scan;
 mod sort;
-mod task;
 mod tuning;
+mod work;
 
 pub use compact::Compact;
 pub use count::{Count, Status};
@@ -104,5 +106,4 @@ pub use programs::kernels;
 pub use reduce::{Element, Reduce};
 pub use scan::{Scan, ScanKind};
 pub use sort::{RadixSort, SortKey};
-pub use task::Task;
 pub use tuning::Tuning;

@@ -5,35 +5,57 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 
 use super::count::{at_least, checked};
-use super::task::{Params, Recipe, Task};
-use super::tuning::Block;
+use super::tuning::{Block, SWEEP_ITEMS};
+use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
-use crate::gpu::{Buffer, Gpu, Kernel};
+use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};
 
 /// What can be compared on the device: `u32`, `i32`, and `f32` in its total order (as [`f32::total_cmp`]).
 pub trait Element: Pod + sealed::Lift {}
 
-use sealed::Lift as _;
+/// `ELEMENTS` of `shaders/primitives/reduce.wgsl`: how the elements of a reduction are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Elements {
+    Words = 0,
+    Signed = 1,
+    Floats = 2,
+    Flags = 3,
+}
+
+impl Elements {
+    pub(super) fn constant(self) -> (&'static str, f64) {
+        ("ELEMENTS", f64::from(self as u8))
+    }
+}
 
 mod sealed {
     pub trait Lift {
-        const FILE: &'static str;
+        #[expect(private_interfaces, reason = "nobody else implements or reads it")]
+        const ELEMENTS: super::Elements;
     }
 }
 
 macro_rules! element {
-    ($($ty:ty => $file:literal),*) => {$(
-        impl sealed::Lift for $ty { const FILE: &'static str = $file; }
+    ($($ty:ty => $elements:ident),*) => {$(
+        impl sealed::Lift for $ty {
+            #[expect(private_interfaces, reason = "nobody else implements or reads it")]
+            const ELEMENTS: Elements = Elements::$elements;
+        }
         impl Element for $ty {}
     )*};
 }
-element!(u32 => "lift_u32", i32 => "lift_i32", f32 => "lift_f32");
+element!(u32 => Words, i32 => Signed, f32 => Floats);
 
-/// What accumulates, how elements are taken, how the result is given.
-type Files = [&'static str; 3];
-const WORD: &str = "finished_word";
-const SUM: Files = ["acc_sum", "lift_u32", WORD];
-const SUM_WIDE: Files = ["acc_sum_wide", "lift_u32", "finished_wide"];
+/// What a reduction combines its elements to.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    /// `OPERATION` of `shaders/primitives/acc_word.wgsl`.
+    Sum = 0,
+    Smallest = 1,
+    Greatest = 2,
+    /// `acc_wide.wgsl`, which has no other.
+    SumWide,
+}
 
 /// Combines elements of type `T` to one result of type `R`.
 #[derive(Debug, Clone)]
@@ -43,7 +65,7 @@ pub struct Reduce<T, R = T> {
     partials: Buffer<u64>,
     max: u32,
     tuning: Tuning,
-    files: Files,
+    kind: (Operation, Elements),
     types: PhantomData<(T, R)>,
 }
 
@@ -53,7 +75,7 @@ impl<T: Element> Reduce<T> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn min(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, Tuning::sweep(gpu), ["acc_min", T::FILE, WORD])
+        Self::new(gpu, max, Tuning::sweep(gpu), (Operation::Smallest, T::ELEMENTS))
     }
 
     /// Finds the greatest of up to `max` elements; of none, the smallest value of the type (for `f32` a negative NaN).
@@ -61,7 +83,7 @@ impl<T: Element> Reduce<T> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn max(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, Tuning::sweep(gpu), ["acc_max", T::FILE, WORD])
+        Self::new(gpu, max, Tuning::sweep(gpu), (Operation::Greatest, T::ELEMENTS))
     }
 }
 
@@ -71,7 +93,7 @@ impl Reduce<u32> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn sum(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, Tuning::sweep(gpu), SUM)
+        Self::new(gpu, max, Tuning::sweep(gpu), (Operation::Sum, Elements::Words))
     }
 }
 
@@ -81,22 +103,22 @@ impl Reduce<u32, u64> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn sum_wide(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, max, Tuning::sweep(gpu), SUM_WIDE)
+        Self::new(gpu, max, Tuning::sweep(gpu), (Operation::SumWide, Elements::Words))
     }
 }
 
 impl<T: Pod, R: Pod> Reduce<T, R> {
-    fn new(gpu: &Gpu, max: u64, tuning: Tuning, files: Files) -> Result<Self, PrimitiveError> {
+    fn new(gpu: &Gpu, max: u64, tuning: Tuning, kind: (Operation, Elements)) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
-        let tuning = tuning.checked(&[16])?;
-        let [upsweep, finish] = recipes(files, &Block::of(gpu, &tuning));
+        let tuning = tuning.checked(&[SWEEP_ITEMS])?;
+        let [upsweep, finish] = recipes(kind, &Block::of(gpu, &tuning));
         Ok(Self {
-            upsweep: upsweep.kernel(gpu)?,
-            finish: finish.kernel(gpu)?,
+            upsweep: kernel(&upsweep, gpu)?,
+            finish: kernel(&finish, gpu)?,
             partials: Buffer::storage(gpu, "partial results", tuning.workgroups_for(max, 1).into())?,
             max,
             tuning,
-            files,
+            kind,
             types: PhantomData,
         })
     }
@@ -106,7 +128,7 @@ impl<T: Pod, R: Pod> Reduce<T, R> {
     /// # Errors
     /// As the constructors, and [`PrimitiveError::Tuning`].
     pub fn with_tuning(&self, gpu: &Gpu, tuning: Tuning) -> Result<Self, PrimitiveError> {
-        Self::new(gpu, self.max.into(), tuning, self.files)
+        Self::new(gpu, self.max.into(), tuning, self.kind)
     }
 
     /// Binds the reduction of the first `count` elements of `input` to `output[index]`.
@@ -120,27 +142,33 @@ impl<T: Pod, R: Pod> Reduce<T, R> {
         input: &Buffer<T>,
         output: &Buffer<R>,
         index: u32,
-    ) -> Result<Task, PrimitiveError> {
+    ) -> Result<Plan, PrimitiveError> {
         let bound = count.bound(self.max)?;
         at_least("input", input, bound.into())?;
         at_least("output", output, u64::from(index) + 1)?;
-        let workgroups = self.tuning.workgroups_for(bound, 1);
-        let params = Params { maximum: bound, destination: index, options: workgroups, ..Params::default() };
-        let mut task = Task::new();
+        let groups = self.tuning.workgroups_for(bound, 1);
+        let params = Params { destination: index, ..Params::new(bound, groups) };
+        let mut work = Work::new(gpu, "reduce", count, params)?;
         let partials = ("partials", self.partials.raw());
-        task.push(gpu, &self.upsweep, workgroups, count, &params, &[("input", input.raw()), partials])?;
-        task.push(gpu, &self.finish, 1, count, &params, &[partials, ("output", output.raw())])?;
-        Ok(task)
+        work.dispatch(&self.upsweep, groups, &[("input", input.raw()), partials])?;
+        work.dispatch(&self.finish, 1, &[partials, ("output", output.raw())])?;
+        Ok(work.plan())
     }
 }
 
-fn recipes([acc, lift, finished]: Files, block: &Block) -> [Recipe; 2] {
-    [Recipe::new("upsweep", &[acc, lift], block), Recipe::new("finish", &[acc, lift, finished], block)]
+fn recipes((operation, elements): (Operation, Elements), block: &Block) -> [Recipe; 2] {
+    let (acc, operation) = match operation {
+        Operation::SumWide => ("acc_wide", None),
+        operation => ("acc_word", Some(("OPERATION", f64::from(operation as u8)))),
+    };
+    let constants = [block.constants.clone(), operation.into_iter().chain([elements.constant()]).collect()];
+    ["upsweep", "finish"].map(|entry| recipe(entry, &["reduce", acc, block.file], &constants))
 }
 
 pub(super) fn all(block: &Block) -> impl Iterator<Item = Recipe> {
-    let lifts = [u32::FILE, i32::FILE, f32::FILE];
-    let extremes = ["acc_min", "acc_max"].map(|acc| lifts.map(|lift| [acc, lift, WORD]));
-    let files = extremes.into_iter().flatten().chain([SUM, SUM_WIDE]);
-    files.flat_map(|files| recipes(files, block))
+    let elements = [Elements::Words, Elements::Signed, Elements::Floats];
+    let extremes = [Operation::Smallest, Operation::Greatest]
+        .map(|extreme| elements.map(|elements| (extreme, elements)));
+    let sums = [Operation::Sum, Operation::SumWide].map(|sum| (sum, Elements::Words));
+    extremes.into_iter().flatten().chain(sums).flat_map(|kind| recipes(kind, block))
 }

@@ -1,10 +1,10 @@
 //! Prefix sums.
 
 use super::count::{at_least, checked};
-use super::task::{Params, Recipe, Task};
-use super::tuning::Block;
+use super::tuning::{Block, SWEEP_ITEMS};
+use super::work::{Params, Work, kernel, recipe};
 use super::{Count, PrimitiveError, Tuning};
-use crate::gpu::{Buffer, Gpu, Kernel};
+use crate::gpu::{Buffer, Gpu, Kernel, Plan, Recipe};
 
 /// Which elements the sum at an element takes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,13 +43,13 @@ impl Scan {
     /// Further [`PrimitiveError::Tuning`].
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
-        let tuning = tuning.checked(&[16])?;
+        let tuning = tuning.checked(&[SWEEP_ITEMS])?;
         let [upsweep, spine, words, wide] = recipes(&Block::of(gpu, &tuning));
         Ok(Self {
-            upsweep: upsweep.kernel(gpu)?,
-            spine: spine.kernel(gpu)?,
-            words: words.kernel(gpu)?,
-            wide: wide.kernel(gpu)?,
+            upsweep: kernel(&upsweep, gpu)?,
+            spine: kernel(&spine, gpu)?,
+            words: kernel(&words, gpu)?,
+            wide: kernel(&wide, gpu)?,
             partials: Buffer::storage(gpu, "partial sums", tuning.workgroups_for(max, 1).into())?,
             no_total: Buffer::storage(gpu, "total", 1)?,
             max,
@@ -72,9 +72,9 @@ impl Scan {
         input: &Buffer<u32>,
         output: &Buffer<u32>,
         total: Option<(&Buffer<u64>, u32)>,
-    ) -> Result<Task, PrimitiveError> {
+    ) -> Result<Plan, PrimitiveError> {
         at_least("output", output, count.bound(self.max)?.into())?;
-        self.task(gpu, kind, count, input, &self.words, output.raw(), total)
+        self.plan(gpu, kind, count, input, &self.words, output.raw(), total)
     }
 
     /// [`Scan::bind`] with sums of 64 bits, which cannot overflow.
@@ -89,13 +89,13 @@ impl Scan {
         input: &Buffer<u32>,
         output: &Buffer<u64>,
         total: Option<(&Buffer<u64>, u32)>,
-    ) -> Result<Task, PrimitiveError> {
+    ) -> Result<Plan, PrimitiveError> {
         at_least("output", output, count.bound(self.max)?.into())?;
-        self.task(gpu, kind, count, input, &self.wide, output.raw(), total)
+        self.plan(gpu, kind, count, input, &self.wide, output.raw(), total)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the two public forms share it")]
-    fn task(
+    fn plan(
         &self,
         gpu: &Gpu,
         kind: ScanKind,
@@ -104,28 +104,30 @@ impl Scan {
         downsweep: &Kernel,
         output: &wgpu::Buffer,
         total: Option<(&Buffer<u64>, u32)>,
-    ) -> Result<Task, PrimitiveError> {
+    ) -> Result<Plan, PrimitiveError> {
         let bound = count.bound(self.max)?;
         at_least("input", input, bound.into())?;
         let (total, destination) = total.unwrap_or((&self.no_total, 0));
         at_least("total", total, u64::from(destination) + 1)?;
-        let workgroups = self.tuning.workgroups_for(bound, 1);
-        let params = Params { maximum: bound, destination, options: workgroups, ..Params::default() };
-        let (input, partials) = (("input", input.raw()), ("partials", self.partials.raw()));
-        let mut task = Task::new();
-        task.push(gpu, &self.upsweep, workgroups, count, &params, &[input, partials])?;
-        task.push(gpu, &self.spine, 1, count, &params, &[partials, ("total", total.raw())])?;
-        let params = Params { options: u32::from(kind == ScanKind::Inclusive), ..params };
-        task.push(gpu, downsweep, workgroups, count, &params, &[input, partials, ("output", output)])?;
-        Ok(task)
+        let groups = self.tuning.workgroups_for(bound, 1);
+        let inclusive = u32::from(kind == ScanKind::Inclusive);
+        let params = Params { destination, inclusive, ..Params::new(bound, groups) };
+        let mut work = Work::new(gpu, "scan", count, params)?;
+        let (input, partials) = (("input", input.raw()), self.partials.raw());
+        work.dispatch(&self.upsweep, groups, &[input, ("partials", partials)])?;
+        work.dispatch(&self.spine, 1, &[("rows", partials), ("total", total.raw())])?;
+        work.dispatch(downsweep, groups, &[input, ("partials", partials), ("output", output)])?;
+        Ok(work.plan())
     }
 }
 
 pub(super) fn recipes(block: &Block) -> [Recipe; 4] {
+    let recipe =
+        |entry, file, acc| recipe(entry, &[file, acc, block.file], std::slice::from_ref(&block.constants));
     [
-        Recipe::new("upsweep", &["acc_sum_wide", "lift_u32"], block),
-        Recipe::new("spine", &["acc_sum_wide", "total_wide"], block),
-        Recipe::new("downsweep", &["acc_sum", "output_word"], block),
-        Recipe::new("downsweep", &["acc_sum_wide", "output_wide"], block),
+        recipe("upsweep", "reduce", "acc_wide"),
+        recipe("spine", "spine", "acc_wide"),
+        recipe("downsweep", "downsweep", "acc_word"),
+        recipe("downsweep", "downsweep", "acc_wide"),
     ]
 }

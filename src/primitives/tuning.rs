@@ -1,18 +1,23 @@
 //! How the kernels are cut.
 
 use super::PrimitiveError;
-use crate::gpu::Gpu;
+use super::work::Constants;
+use crate::gpu::{self, Gpu};
 
 /// The most workgroups of a dispatch in one dimension: WebGPU's default limit.
 pub(super) const MAX_WORKGROUPS: u32 = 65_535;
 
+/// Elements that an invocation of reduce, scan and compact takes at a time: `VECTORS` of `shaders/primitives/params.wgsl`,
+/// four each. A guess that reaches the bandwidth of memory on an H200 (the module's table).
+pub(super) const SWEEP_ITEMS: u32 = 16;
+
 /// How the kernels of a primitive are cut. Results do not depend on it; the default suits the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
-    /// Threads of a workgroup: a power of two from 32 to 256.
-    pub threads: u32,
-    /// Elements that a thread takes at a time: 16 for reduce, scan and compact; for sorts 8, or 12 or 32 where
-    /// they rank by subgroups.
+    /// Invocations of a workgroup: a power of two from 32 to 256.
+    pub group_size: u32,
+    /// Elements that an invocation takes at a time: 16 for reduce, scan and compact; for sorts 12 where they rank by
+    /// subgroups, else 8.
     pub items: u32,
     /// Workgroups of a dispatch at the most. Each serves a contiguous run of tiles, so that a dispatch needs no second
     /// dimension and partial results stay few, whatever the length. A run has 32 tiles at the most as long as there can
@@ -23,27 +28,27 @@ pub struct Tuning {
 impl Tuning {
     /// What reduce, scan and compact use on this device.
     pub fn sweep(_gpu: &Gpu) -> Self {
-        Self { threads: 256, items: 16, workgroups: 2048 }
+        // On an H200, `examples/bench_primitives.rs` shows 2048 and 4096 workgroups beside each other. The size is a guess: the
+        // most that WebGPU promises.
+        Self { group_size: 256, items: SWEEP_ITEMS, workgroups: 2048 }
     }
 
     /// What sorts use on this device.
     pub fn sort(gpu: &Gpu) -> Self {
-        // Eight subgroups at the most, because each needs a counter for every digit in workgroup memory.
-        let info = gpu.info();
-        let threads = (8 * info.subgroup_min_size).max(info.subgroup_max_size).next_power_of_two();
-        // A processor that plays the GPU has small subgroups and no registers to run out of: more keys share the counters.
-        let items = if info.device_type == wgpu::DeviceType::Cpu { 32 } else { 12 };
-        let tuning = Self { threads: threads.clamp(32, 256), items, workgroups: 65_535 };
-        match Rank::of(gpu, &tuning).items.contains(&items) {
-            true => tuning,
-            false => Self { threads: 256, items: 8, ..tuning },
-        }
+        // A workgroup per tile as long as a dispatch can have so many: `examples/bench_primitives.rs` on an H200 ("pairs", by
+        // workgroups).
+        let baseline = Self { group_size: 256, items: RANK_BASELINE_ITEMS, workgroups: MAX_WORKGROUPS };
+        // The largest workgroup that has counters for all its subgroups in WebGPU's default limit of workgroup memory.
+        let sizes = [256, 128, 64, 32].into_iter();
+        let mut by_subgroups =
+            sizes.map(|group_size| Self { group_size, items: RANK_SUBGROUP_ITEMS, ..baseline });
+        by_subgroups.find(|tuning| Rank::by_subgroups(gpu, tuning).is_some()).unwrap_or(baseline)
     }
 
     /// Refuses what no kernel is made for.
     pub(super) fn checked(self, items: &[u32]) -> Result<Self, PrimitiveError> {
-        let threads = self.threads.is_power_of_two() && (32..=256).contains(&self.threads);
-        if threads && items.contains(&self.items) && (1..=MAX_WORKGROUPS).contains(&self.workgroups) {
+        let group_size = self.group_size.is_power_of_two() && (32..=256).contains(&self.group_size);
+        if group_size && items.contains(&self.items) && (1..=MAX_WORKGROUPS).contains(&self.workgroups) {
             return Ok(self);
         }
         Err(PrimitiveError::Tuning { tuning: self, items: items.to_vec() })
@@ -51,20 +56,41 @@ impl Tuning {
 
     /// Elements that a workgroup takes at a time.
     pub(super) fn tile(&self) -> u32 {
-        self.threads * self.items
+        self.group_size * self.items
     }
 
-    /// The workgroups that serve up to `len` elements of each of `arrays` arrays, per array.
+    /// The workgroups that serve up to `len` elements of each of `arrays` arrays, per array: at least 1, at most 65,535 in
+    /// all, and never fewer for a greater `len`.
     pub(super) fn workgroups_for(&self, len: u32, arrays: u32) -> u32 {
         let tiles = len.div_ceil(self.tile());
-        // llvmpipe ends the loops of an invocation after 65,535 iterations in all; a sort takes up to 1000 for a tile.
+        // llvmpipe ends the loops of an invocation after 65,535 iterations in all; a sort takes up to 1000 for a tile (32 items,
+        // counted by hand; `few_workgroups_serve_many_tiles` in tests/primitives.rs).
         let least = tiles.div_ceil(32).clamp(1, MAX_WORKGROUPS / arrays);
         tiles.min(self.workgroups / arrays).max(least)
     }
 }
 
-/// Values of WGSL overrides.
-pub(super) type Constants = Vec<(&'static str, f64)>;
+/// The subgroups in workgroups of one size. They are whole.
+struct Subgroups {
+    /// Invocations of each. Of subgroups in another kernel only if not `varying`.
+    size: u32,
+    /// Invocations at the most.
+    largest: u32,
+    varying: bool,
+}
+
+impl Subgroups {
+    /// None where there are none, or where a workgroup does not consist of whole ones: by what the adapter says, and by
+    /// what a kernel saw.
+    fn of(gpu: &Gpu, group_size: u32) -> Option<Self> {
+        let largest = gpu.info().subgroup_max_size;
+        let seen = *gpu.subgroups()?.of(group_size)?;
+        // WebGPU knows 4 to 128. A driver that may make a kernel with larger subgroups than the workgroup has no whole ones then.
+        let sizes = 4 <= seen.min && seen.max <= largest && largest <= group_size.min(128);
+        let fixed = gpu::Subgroups::fixed(gpu) == Some(seen.min);
+        (seen.whole && sizes).then_some(Self { size: seen.min, largest, varying: !fixed })
+    }
+}
 
 /// The file with the workgroup's scan, and what kernels with it are made for.
 pub(super) struct Block {
@@ -73,66 +99,86 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn baseline(threads: u32) -> Self {
-        Self { file: "block_baseline", constants: vec![("GROUP_SIZE", threads.into())] }
+    pub(super) fn baseline(group_size: u32) -> Self {
+        Self { file: "block_baseline", constants: vec![("GROUP_SIZE", group_size.into())] }
     }
 
-    /// For subgroups of at most `largest` threads.
-    pub(super) fn subgroup(threads: u32, largest: u32) -> Self {
-        let constants = vec![("GROUP_SIZE", threads.into()), ("MAX_SUBGROUP", largest.into())];
+    /// For subgroups of at most `largest` invocations.
+    pub(super) fn subgroup(group_size: u32, largest: u32) -> Self {
+        let constants = vec![("GROUP_SIZE", group_size.into()), ("MAX_SUBGROUP", largest.into())];
         Self { file: "block_subgroup", constants }
     }
 
     /// What suits the device.
     pub(super) fn of(gpu: &Gpu, tuning: &Tuning) -> Self {
-        match whole_subgroups(gpu, tuning) {
-            true => Self::subgroup(tuning.threads, gpu.info().subgroup_max_size),
-            false => Self::baseline(tuning.threads),
+        match Subgroups::of(gpu, tuning.group_size) {
+            Some(subgroups) => Self::subgroup(tuning.group_size, subgroups.largest),
+            None => Self::baseline(tuning.group_size),
         }
     }
 }
 
-/// Whether the device has subgroups, and workgroups consist of whole ones.
-fn whole_subgroups(gpu: &Gpu, tuning: &Tuning) -> bool {
-    gpu.has(wgpu::Features::SUBGROUP) && gpu.info().subgroup_max_size <= tuning.threads
-}
+/// `ITEMS` of `shaders/primitives/rank_baseline.wgsl`.
+const RANK_BASELINE_ITEMS: u32 = 8;
+/// `ITEMS` of `shaders/primitives/rank_subgroup.wgsl`.
+const RANK_SUBGROUP_ITEMS: u32 = 12;
 
 /// How a sort ranks the digits of a tile, which goes with how the workgroup scans.
 pub(super) struct Rank {
     pub(super) file: &'static str,
+    /// The file with what the block scans, if that of the ranking does not say it.
+    pub(super) acc: &'static [&'static str],
     pub(super) block: Block,
-    /// Constants of the kernel that ranks, beside the block's.
+    /// Constants of the ranking, beside the block's.
     pub(super) constants: Constants,
-    /// The items per thread that there are.
-    pub(super) items: &'static [u32],
+    /// The items per invocation.
+    pub(super) items: u32,
 }
 
 impl Rank {
-    pub(super) fn baseline(threads: u32) -> Self {
-        let block = Block::baseline(threads);
-        Self { file: "rank_baseline", block, constants: Vec::new(), items: &[8] }
+    pub(super) fn baseline(group_size: u32) -> Self {
+        Self {
+            file: "rank_baseline",
+            acc: &[],
+            block: Block::baseline(group_size),
+            constants: Vec::new(),
+            items: RANK_BASELINE_ITEMS,
+        }
     }
 
-    /// With a pool of `pool` words of workgroup memory.
-    pub(super) fn subgroup(threads: u32, largest: u32, pool: u32) -> Self {
-        let constants = vec![("POOL", pool.into())];
-        let block = Block::subgroup(threads, largest);
-        Self { file: "rank_subgroup", block, constants, items: &[12, 32] }
+    /// With counters for `room` subgroups of at most `largest` invocations; if there may be more subgroups, `varying`.
+    pub(super) fn subgroup(group_size: u32, largest: u32, room: u32, varying: bool) -> Self {
+        Self {
+            file: "rank_subgroup",
+            acc: &["acc_word"],
+            block: Block::subgroup(group_size, largest),
+            constants: vec![
+                ("ROOM", room.into()),
+                ("VARYING", varying.into()),
+                ("POOL", Self::pool(group_size, room).into()),
+            ],
+            items: RANK_SUBGROUP_ITEMS,
+        }
+    }
+
+    /// Words of workgroup memory: a counter per digit and subgroup and a word per invocation; later a word per key.
+    fn pool(group_size: u32, room: u32) -> u32 {
+        (group_size * RANK_SUBGROUP_ITEMS).max(256 * room + group_size)
     }
 
     /// What suits the device.
     pub(super) fn of(gpu: &Gpu, tuning: &Tuning) -> Self {
-        let Tuning { threads, .. } = *tuning;
-        // 4 is the least that WebGPU knows.
-        let subgroups = threads.div_ceil(gpu.info().subgroup_min_size.max(4));
-        // A counter per digit and subgroup and a word per thread; later a word per key.
-        let pool = tuning.tile().max(256 * subgroups + threads);
-        // Beside the pool: two words per digit, a sum per subgroup.
-        let bytes = 4 * (pool + 2 * 256 + 1 + threads / 4);
+        Self::by_subgroups(gpu, tuning).unwrap_or_else(|| Self::baseline(tuning.group_size))
+    }
+
+    /// Ranking by subgroups, where the device has them and enough workgroup memory.
+    fn by_subgroups(gpu: &Gpu, tuning: &Tuning) -> Option<Self> {
+        let Tuning { group_size, .. } = *tuning;
+        let subgroups = Subgroups::of(gpu, group_size)?;
+        let room = group_size / subgroups.size;
+        // Beside the pool: two words per digit and one at their end, whether it is crowded, a sum per subgroup.
+        let bytes = 4 * (Self::pool(group_size, room) + 2 * 256 + 2 + group_size / 4);
         let fits = bytes <= gpu.limits().max_compute_workgroup_storage_size;
-        match fits && whole_subgroups(gpu, tuning) {
-            true => Self::subgroup(threads, gpu.info().subgroup_max_size, pool),
-            false => Self::baseline(threads),
-        }
+        fits.then(|| Self::subgroup(group_size, subgroups.largest, room, subgroups.varying))
     }
 }

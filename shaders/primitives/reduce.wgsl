@@ -1,13 +1,44 @@
-// The first step of reduce, scan and compact: every workgroup combines its share of the elements.
+// A reduction in two dispatches. `upsweep`, which is also the first step of scan and compact: every workgroup combines its share
+// of the elements. `finish`: one workgroup combines what they found.
 //
 // input     elements, four to a vector; those from the count on are not used
-// partials  one Acc per workgroup: its share combined
+// partials  one Acc per workgroup of the upsweep, params.groups of them: its share combined
+// output    of `finish`: the result, ACC_WORDS words from output[ACC_WORDS * params.destination] on
 //
-// One thread serves 16 elements of a tile at a time; a workgroup serves a contiguous run of tiles (`share`).
-// import: primitives/count.wgsl
+// One invocation of `upsweep` serves 16 elements of a tile at a time; a workgroup serves a contiguous run of tiles (`share`).
+// needs: Acc and its functions (acc_word.wgsl or acc_wide.wgsl), the workgroup's scan (block_*.wgsl)
+// import: primitives/params.wgsl
+// import: primitives/keys.wgsl
+
+// How elements are taken: as they are, as i32 or f32 (compared through their keys), or as flags, of which any but zero counts one.
+const WORDS = 0u;
+const SIGNED = 1u;
+const FLOATS = 2u;
+const FLAGS = 3u;
+override ELEMENTS: u32 = WORDS;
 
 @group(0) @binding(3) var<storage, read> input: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> partials: array<Acc>;
+@group(0) @binding(5) var<storage, read_write> output: array<u32>;
+
+// An element's bits as a word to combine.
+fn lift(word: u32) -> u32 {
+    switch ELEMENTS {
+        case SIGNED: { return key_from_i32(bitcast<i32>(word)); }
+        case FLOATS: { return key_from_f32_bits(word); }
+        case FLAGS: { return select(0u, 1u, word != 0u); }
+        default: { return word; }
+    }
+}
+
+// A combined word as an element's bits.
+fn lower(word: u32) -> u32 {
+    switch ELEMENTS {
+        case SIGNED: { return bitcast<u32>(i32_from_key(word)); }
+        case FLOATS: { return f32_bits_from_key(word); }
+        default: { return word; }
+    }
+}
 
 fn unit_at(word: u32, index: u32, n: u32) -> Acc {
     if index < n {
@@ -55,5 +86,18 @@ fn upsweep(
     let total = block_scan(at, sum).all;
     if lane == 0u {
         partials[group.x] = total;
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn finish(at: Place) {
+    let lane = lane_of(at);
+    var sum = IDENTITY;
+    for (var i = lane; i < params.groups; i += GROUP_SIZE) {
+        sum = combine(sum, partials[i]);
+    }
+    let total = block_scan(at, sum).all;
+    if lane < ACC_WORDS {
+        output[ACC_WORDS * params.destination + lane] = lower(acc_word(total, lane));
     }
 }

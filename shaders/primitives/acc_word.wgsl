@@ -1,0 +1,34 @@
+// What accumulates, in one word: a sum modulo 2^32, the smallest word, or the greatest.
+//
+// Twin of acc_wide.wgsl. Of no words: zero, the greatest word, zero.
+
+const SUM = 0u;
+const SMALLEST = 1u;
+const GREATEST = 2u;
+override OPERATION: u32 = SUM;
+
+alias Acc = u32;
+const ACC_WORDS = 1u;
+override IDENTITY: Acc = select(0u, 0xffffffffu, OPERATION == SMALLEST);
+
+fn combine(a: Acc, b: Acc) -> Acc {
+    switch OPERATION {
+        case SMALLEST: { return min(a, b); }
+        case GREATEST: { return max(a, b); }
+        default: { return a + b; }
+    }
+}
+
+fn unit(word: u32) -> Acc {
+    return word;
+}
+
+// What a 64-bit sum is here.
+fn acc_from_wide(sum: vec2<u32>) -> Acc {
+    return sum.x;
+}
+
+// One of the ACC_WORDS words, the low one first.
+fn acc_word(sum: Acc, word: u32) -> u32 {
+    return sum;
+}

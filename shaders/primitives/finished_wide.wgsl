@@ -1,5 +1,0 @@
-// The result of a reduction to two words.
-
-fn finished(total: Acc) -> Acc {
-    return total;
-}

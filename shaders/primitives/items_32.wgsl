@@ -1,3 +1,0 @@
-// A thread serves 32 keys of a tile.
-
-const ITEMS = 32u;

@@ -1,0 +1,40 @@
+// The end of a ranking by splits: what the ordered tile says of its digits and keys.
+//
+// needs: ITEMS, `pool_get`, `pool_set`, `place_of` (rank_*.wgsl), Place (block_*.wgsl)
+// import: primitives/params.wgsl
+
+// The place in the ordered tile at which each digit begins, and the end.
+var<workgroup> starts: array<u32, DIGITS + 1u>;
+
+// Before: the pool holds (digit << 16) | place for each key of the tile, in the order of the digits; `place` is where it was
+// before. After: where the invocation's items went; `starts` is set. All invocations must call it, after a barrier; it ends
+// with one.
+fn take_order(lane: u32, at: Place, items: ptr<function, array<u32, ITEMS>>) {
+    var mine: array<u32, ITEMS>;
+    for (var i = 0u; i < ITEMS; i++) {
+        let place = i * GROUP_SIZE + lane;
+        mine[i] = pool_get(place);
+        var next = 0u;
+        if place > 0u {
+            next = (pool_get(place - 1u) >> 16u) + 1u;
+        }
+        // At most 256 digits begin here.
+        for (var digit = next; digit <= mine[i] >> 16u; digit++) {
+            starts[digit] = place;
+        }
+        if place == GROUP_SIZE * ITEMS - 1u {
+            for (var digit = (mine[i] >> 16u) + 1u; digit <= DIGITS; digit++) {
+                starts[digit] = place + 1u;
+            }
+        }
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < ITEMS; i++) {
+        pool_set(mine[i] & 0xffffu, i * GROUP_SIZE + lane);
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < ITEMS; i++) {
+        (*items)[i] = pool_get(place_of(at, i));
+    }
+    workgroupBarrier();
+}

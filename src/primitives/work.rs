@@ -1,0 +1,154 @@
+//! What the primitives share: recipes of their kernels, and the dispatches that a plan is made of.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::{Count, PrimitiveError};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
+use crate::shaders;
+
+/// Values of WGSL overrides.
+pub(super) type Constants = Vec<(&'static str, f64)>;
+
+/// Entry point `entry` of these files of `shaders/primitives/`.
+pub(super) fn recipe(entry: &'static str, files: &[&str], constants: &[Constants]) -> Recipe {
+    let sources: Vec<_> =
+        files.iter().map(|file| shaders::file(&format!("primitives/{file}.wgsl"))).collect();
+    Recipe::new(format!("primitives {}", files.join(" ")), entry, sources).with(constants.concat())
+}
+
+/// The kernel of a [`recipe`] of this module.
+pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
+    // SAFETY: no kernel of this module holds WGSL of a user's. For each of them, whatever the buffers hold:
+    //
+    // Divisors. Constants above 0 (`GROUP_SIZE`, `ITEMS`, so tiles too), the dispatch's number of workgroups, and
+    // `params.groups`, which `Params::new` takes from `Tuning::workgroups_for`: at least 1. Uniforms belong to the plan; no
+    // kernel writes them.
+    //
+    // Elements. `length()` reads count[params.count_index], an index that `Count` compared with the buffer's length, and gives
+    // at most `params.maximum`. That is the bound that `bind` compared with the length of each of the caller's buffers, and
+    // at most the `max` that scratch buffers are allotted for. Elements are reached at indices below it (of a sort, plus the
+    // array's start: `arrays` times the bound is compared). Vectors of four reach beyond it by at most 3 words, and the
+    // size of every `Buffer` is a multiple of 16 bytes.
+    //
+    // Partial results. `partials` has one for each of `workgroups_for(max)`, which does not fall as the length grows, and no
+    // kernel with that buffer has more workgroups. `counts` has 256 words for each of `workgroups_for(max) + 1` rows and array,
+    // indexed by digit (masked to 8 bits at most: `Params::digit_mask`), part and array. Single results go to
+    // `params.destination`, which `bind` compared with the buffer's length.
+    //
+    // Places that are computed. In sorts, histogram and scatter count the same keys: `keys` is written by no kernel between
+    // them, and no other dispatch can come between those of a plan. So the places of a sort are a permutation of
+    // those below n. What `pick` writes goes likewise below the number of flags that `upsweep` counted.
+    //
+    // Workgroup memory. By lane (below GROUP_SIZE), item (below ITEMS), digit (below 256) and subgroup. The last relies
+    // on subgroups that are whole, so that they are GROUP_SIZE / size in number, and on a size of 4 at least, which WebGPU
+    // promises; files that use subgroups are taken only where a kernel saw it so (`Subgroups`). Where the adapter has several
+    // sizes, another kernel may have more subgroups than that one: a ranking with counters asks how many (`VARYING`).
+    //
+    // Loops. Each counts up to a bound that is fixed before it: ITEMS, VECTORS, 256 digits, params.groups, or the tiles of
+    // a share, of which there are few enough (`Tuning::workgroups_for`) for drivers that cut loops short.
+    unsafe { recipe.trusted(gpu) }
+}
+
+/// The dispatches of a primitive, with what is common to them.
+pub(super) struct Work<'a> {
+    gpu: &'a Gpu,
+    count: &'a Count,
+    params: Buffer<Params>,
+    plan: Plan,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        gpu: &'a Gpu,
+        label: &'static str,
+        count: &'a Count,
+        params: Params,
+    ) -> Result<Self, GpuError> {
+        let params = uniform(gpu, count, params)?;
+        Ok(Self { gpu, count, params, plan: Plan::new(label) })
+    }
+
+    /// Other parameters for the dispatches from here on.
+    pub(super) fn set(&mut self, params: Params) -> Result<(), GpuError> {
+        self.params = uniform(self.gpu, self.count, params)?;
+        Ok(())
+    }
+
+    /// Adds a dispatch.
+    pub(super) fn dispatch(
+        &mut self,
+        kernel: &Kernel,
+        workgroups: u32,
+        buffers: &[(&str, &wgpu::Buffer)],
+    ) -> Result<(), PrimitiveError> {
+        let mut all = vec![
+            ("params", self.params.binding()),
+            ("count", self.count.buffer.binding()),
+            ("status", self.count.status.buffer().binding()),
+        ];
+        all.extend(buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
+        Ok(self.plan.dispatch(self.gpu, kernel, workgroups, &all)?)
+    }
+
+    pub(super) fn plan(self) -> Plan {
+        self.plan
+    }
+}
+
+fn uniform(gpu: &Gpu, count: &Count, params: Params) -> Result<Buffer<Params>, GpuError> {
+    Buffer::uniform(gpu, "primitive", &Params { count_index: count.index, ..params })
+}
+
+/// `Params` of `shaders/primitives/params.wgsl`, where the fields are explained.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+pub(super) struct Params {
+    /// [`Work`] fills it in.
+    pub(super) count_index: u32,
+    pub(super) maximum: u32,
+    pub(super) groups: u32,
+    pub(super) destination: u32,
+    pub(super) inclusive: u32,
+    pub(super) first_bit: u32,
+    pub(super) digit_mask: u32,
+    pub(super) array_length: u32,
+}
+
+impl Params {
+    /// For up to `maximum` elements, cut into shares for `groups` workgroups: at least 1, because kernels divide by it.
+    pub(super) fn new(maximum: u32, groups: u32) -> Self {
+        assert!(groups > 0, "kernels divide by the number of workgroups");
+        Self { maximum, groups, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Program;
+
+    #[test]
+    fn params_lie_as_in_wgsl() {
+        let program = Program::link("t", &[shaders::file("primitives/params.wgsl")]).unwrap();
+        let layout = program.layout("Params").unwrap();
+        let fields: Vec<_> = layout.fields.iter().map(|f| (f.name.as_str(), f.offset as usize)).collect();
+        macro_rules! offsets {
+            ($($name:ident),*) => { [$((stringify!($name), std::mem::offset_of!(Params, $name))),*] };
+        }
+        assert_eq!(
+            fields,
+            offsets!(
+                count_index,
+                maximum,
+                groups,
+                destination,
+                inclusive,
+                first_bit,
+                digit_mask,
+                array_length
+            )
+        );
+        assert_eq!(layout.bytes as usize, size_of::<Params>());
+        assert!(layout.is_dense());
+    }
+}
