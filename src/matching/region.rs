@@ -62,6 +62,12 @@ pub enum Kind {
     F32 = 2,
 }
 
+impl From<Kind> for u32 {
+    fn from(kind: Kind) -> Self {
+        kind as Self
+    }
+}
+
 const SIGN: u32 = 1 << 31;
 
 impl Coordinate for u32 {

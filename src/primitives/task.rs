@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::tuning::{Block, Constants};
 use super::{Count, PrimitiveError};
-use crate::gpu::{Bindings, Buffer, Gpu, GpuError, Kernel, Program, Variant};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Program, Variant};
 use crate::shaders;
 
 /// A primitive bound to its buffers, to be recorded as often as wanted. It holds on to what it needs.
@@ -13,31 +13,27 @@ use crate::shaders;
 /// were recorded and submitted.
 #[derive(Debug, Clone)]
 pub struct Task {
-    steps: Vec<Step>,
-}
-
-#[derive(Debug, Clone)]
-struct Step {
-    kernel: Kernel,
-    bindings: Bindings,
-    workgroups: u32,
+    plan: Plan,
 }
 
 impl Task {
     pub(super) fn new() -> Self {
-        Self { steps: Vec::new() }
+        Self { plan: Plan::new("primitives") }
     }
 
     /// Records the task into a pass of the caller's.
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
-        for step in &self.steps {
-            step.kernel.dispatch(pass, &step.bindings, step.workgroups);
-        }
+        self.plan.record_in(pass);
     }
 
     /// Records the task into an encoder of the caller's, in a pass of its own.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
-        self.record(&mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()));
+        self.plan.record(encoder);
+    }
+
+    /// The task as a plan.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// Adds a dispatch.
@@ -58,9 +54,7 @@ impl Task {
             ("status", count.status.buffer().binding()),
         ];
         all.extend(buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
-        let bindings = kernel.bind(gpu, &all)?;
-        self.steps.push(Step { kernel: kernel.clone(), bindings, workgroups });
-        Ok(())
+        Ok(self.plan.dispatch(gpu, kernel, workgroups, &all)?)
     }
 }
 
