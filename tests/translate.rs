@@ -23,7 +23,7 @@ static KERNELS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     [
         pdes::kernels(&phold).unwrap(),
         primitives::kernels().unwrap(),
-        matching::kernels().unwrap(),
+        matching::kernels().iter().map(|recipe| recipe.variant().unwrap()).collect(),
         replication::kernels(&Pi).unwrap(),
         replication::kernels(&Mm1::default()).unwrap(),
         replication::kernels(&Walk).unwrap(),
@@ -196,10 +196,8 @@ fn kernels_without_features_fit_the_default_limits_of_webgpu() {
             .filter(|(_, variable)| variable.space == AddressSpace::WorkGroup)
             .map(|(_, variable)| module.types[variable.ty].inner.size(module.to_ctx()).next_multiple_of(16))
             .sum();
-        // A pipeline's layout holds all that its program declares, used or not.
-        let declared = shader.program.module().global_variables.iter();
-        let storage =
-            declared.filter(|(_, variable)| matches!(variable.space, AddressSpace::Storage { .. })).count();
+        let used = shader.program.used(&shader.entry);
+        let storage = used.filter(|variable| matches!(variable.space, AddressSpace::Storage { .. })).count();
         let [x, y, z] = module.entry_points[0].workgroup_size;
         for (what, used, limit) in [
             ("bytes of workgroup memory", workgroup, limits.max_compute_workgroup_storage_size),

@@ -44,30 +44,34 @@ fn stage(base: u32, lane: u32) -> u32 {
     return min(GROUP_SIZE, params.updates - base);
 }
 
-// What an invocation tests, and the first of the task's updates.
-struct Span {
-    subscription: u32,
-    mine: Box,
-    first: u32,
+fn spans() -> u32 {
+    return (params.updates + SPAN - 1u) / SPAN;
 }
 
-fn span_of(task: u32, lane: u32) -> Span {
-    let spans = (params.updates + SPAN - 1u) / SPAN;
-    let s = task / spans * GROUP_SIZE + lane;
-    // Beyond the last subscription there is a box that overlaps none.
-    var span = Span(s, Box(vec4(~0u), vec4(0u)), task % spans * SPAN);
+// The first of a task's updates.
+fn first_update(task: u32) -> u32 {
+    return task % spans() * SPAN;
+}
+
+// The subscription that an invocation tests: none from params.subscriptions on.
+fn subscription_of(task: u32, lane: u32) -> u32 {
+    return task / spans() * GROUP_SIZE + lane;
+}
+
+// Its box, or one that overlaps none.
+fn tested(s: u32) -> Box {
     if s < params.subscriptions {
-        span.mine = subscription(s);
+        return subscription(s);
     }
-    return span;
+    return Box(vec4(~0u), vec4(0u));
 }
 
-fn count_hits(span: Span, lane: u32) -> u32 {
+fn count_hits(mine: Box, first: u32, lane: u32) -> u32 {
     var hits = 0u;
-    for (var t = 0u; t < TILES && span.first + t * GROUP_SIZE < params.updates; t++) {
-        let count = stage(span.first + t * GROUP_SIZE, lane);
+    for (var t = 0u; t < TILES && first + t * GROUP_SIZE < params.updates; t++) {
+        let count = stage(first + t * GROUP_SIZE, lane);
         for (var k = 0u; k < count; k++) {
-            if overlaps(span.mine, staged_box(k)) {
+            if overlaps(mine, staged_box(k)) {
                 hits += 1u;
             }
         }
@@ -81,7 +85,8 @@ fn count_pairs(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
                @builtin(local_invocation_index) lane: u32) {
     let task = task_number(group, groups);
     if task < params.end {
-        keep_count(task, lane, count_hits(span_of(task, lane), lane));
+        let mine = tested(subscription_of(task, lane));
+        keep_count(task, lane, count_hits(mine, first_update(task), lane));
     }
 }
 
@@ -95,14 +100,16 @@ fn write_pairs(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     if !in_page(task) {
         return;
     }
-    let span = span_of(task, lane);
-    open_places(task, lane, count_hits(span, lane));
-    for (var t = 0u; t < TILES && span.first + t * GROUP_SIZE < params.updates; t++) {
-        let base = span.first + t * GROUP_SIZE;
+    let s = subscription_of(task, lane);
+    let mine = tested(s);
+    let first = first_update(task);
+    open_places(task, lane, count_hits(mine, first, lane));
+    for (var t = 0u; t < TILES && first + t * GROUP_SIZE < params.updates; t++) {
+        let base = first + t * GROUP_SIZE;
         let count = stage(base, lane);
         for (var k = 0u; k < count; k++) {
-            if overlaps(span.mine, staged_box(k)) {
-                put(span.subscription, base + k);
+            if overlaps(mine, staged_box(k)) {
+                put(s, base + k);
             }
         }
         workgroupBarrier();

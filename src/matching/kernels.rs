@@ -50,7 +50,7 @@ impl Kernels {
         // Loops: over dimensions, columns, items, rows of tiles with steps that are at least 1 (`sweep_count`: the number of
         // workgroups of a side that has this one), halvings in reduce.wgsl, search.wgsl and `sum_before`, and STEPS.
         //
-        // Divisors: constants, but for `spans` (brute: at least 1, since no kernel starts for a side without regions)
+        // Divisors: constants, but for `spans()` (brute: at least 1, since no kernel starts for a side without regions)
         // and `width` (grid_entries: 1 more than the difference between a region's last and first cell in a
         // dimension, which find_cells writes in this order and which has at most 22 bits).
         //

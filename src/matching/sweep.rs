@@ -199,13 +199,23 @@ impl Ranges {
         window: Window,
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<(), MatchingError> {
+        self.write_in_units(kernels, window, pairs, UNIT)
+    }
+
+    fn write_in_units(
+        &self,
+        kernels: &Kernels,
+        window: Window,
+        pairs: &Buffer<[u32; 2]>,
+        unit: u32,
+    ) -> Result<(), MatchingError> {
         let tiles = window.len.div_ceil(TILE);
         let firsts = self.firsts(kernels, window.first, tiles)?;
         let mut buffers = self.inputs(&firsts).to_vec();
         buffers.push(("pairs", pairs.raw()));
         let kept = || kernels.page_pace.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pace = kept().clone();
-        in_slices(kernels.gpu(), tiles, UNIT, &mut pace, |first, end| {
+        in_slices(kernels.gpu(), tiles, unit, &mut pace, |first, end| {
             let params = TaskParams::new(self.sides(), (first, end), self.candidates, window);
             let mut plan = Plan::new("write pairs");
             let recipe = programs::candidates_write_all(self.dims);
@@ -239,7 +249,24 @@ pub(super) fn matches(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::Gpu;
     use crate::matching::kernels::assert_same_layout;
+    use crate::matching::{Matcher, Region};
+
+    #[test]
+    fn a_page_that_is_written_in_slices_is_whole() {
+        let gpu = Gpu::new().unwrap();
+        let matcher = Matcher::new(&gpu);
+        let set = matcher.upload("identical", &[Region::new([3u32], [5]); 150]).unwrap().columns;
+        let ranges = ranges(matcher.kernels(), &set, &set, 0).unwrap();
+        // 22,500 pairs are 11 tiles: a slice of one to begin with.
+        let window = Window { first: 10, len: 22_490 };
+        let pairs = Buffer::storage_from(&gpu, "pairs", &vec![[u32::MAX; 2]; 22_490]).unwrap();
+        ranges.write_in_units(matcher.kernels(), window, &pairs, 1).unwrap();
+        let pairs = pairs.read(&gpu).unwrap();
+        assert!(pairs.iter().all(|[s, u]| *s < 150 && *u < 150));
+        assert_eq!(pairs.iter().collect::<std::collections::HashSet<_>>().len(), 22_490);
+    }
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
