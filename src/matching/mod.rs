@@ -47,6 +47,9 @@
 //!        s.lo <= u.lo < s.hi                             u.lo < s.lo < u.hi
 //! ```
 //!
+//! Bounds of type `f64`, for instance positions in a map's projection, are brought near a common origin by [`round`], which says
+//! so where 32-bit floats would change the result.
+//!
 //! # What bounds each
 //!
 //! Milliseconds on an NVIDIA H200 (Vulkan, driver 580.159.04) with `examples/bench_matching.rs`: half the regions are
@@ -83,6 +86,7 @@ mod matches;
 mod programs;
 pub mod reference;
 mod region;
+mod rounded;
 mod sample;
 mod set;
 mod sweep;
@@ -96,6 +100,7 @@ pub use matches::{Matches, Page};
 #[doc(hidden)]
 pub use programs::kernels;
 pub use region::{Coordinate, Region};
+pub use rounded::{Rounded, round};
 pub use set::Regions;
 
 use std::sync::Arc;

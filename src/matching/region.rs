@@ -20,7 +20,7 @@ unsafe impl<T: Zeroable, const D: usize> Zeroable for Region<T, D> {}
 // SAFETY: as above; every byte belongs to a bound, and any bytes make valid bounds.
 unsafe impl<T: Pod, const D: usize> Pod for Region<T, D> {}
 
-impl<T: Coordinate, const D: usize> Region<T, D> {
+impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
     /// The region from `lo` up to, and not including, `hi`.
     pub fn new(lo: [T; D], hi: [T; D]) -> Self {
         Self { lo, hi }

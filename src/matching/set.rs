@@ -1,5 +1,6 @@
 //! Sets of regions on the device.
 
+use std::fmt::Display;
 use std::marker::PhantomData;
 
 use bytemuck::{Pod, Zeroable};
@@ -120,7 +121,7 @@ fn fault<T: Coordinate, const D: usize>(
 }
 
 /// The error for a bound of a region that is inverted or no number.
-fn wrong<T: Coordinate, const D: usize>(
+fn wrong<T: Copy + PartialOrd + Display, const D: usize>(
     label: &str,
     region: u32,
     dimension: u32,
@@ -136,7 +137,7 @@ fn wrong<T: Coordinate, const D: usize>(
 }
 
 /// Checks one region on the host as the kernel does all of a set.
-pub(super) fn check<T: Coordinate, const D: usize>(
+pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     label: &str,
     region: u32,
     row: &Region<T, D>,
