@@ -61,9 +61,9 @@ pub fn round<const D: usize>(
             not_emptied(set, number, region, &origin)?;
         }
     }
-    for d in 0..D {
-        no_overlap_lost(subscriptions, updates, d, origin[d], false)?;
-        no_overlap_lost(updates, subscriptions, d, origin[d], true)?;
+    for (d, origin) in origin.iter().enumerate() {
+        no_overlap_lost(subscriptions, updates, d, *origin, false)?;
+        no_overlap_lost(updates, subscriptions, d, *origin, true)?;
     }
     let near = |regions: &[Region<f64, D>]| -> Vec<Region<f32, D>> {
         let near = |bounds: [f64; D]| std::array::from_fn(|d| single(bounds[d], origin[d]));
