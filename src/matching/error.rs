@@ -80,8 +80,8 @@ pub enum MatchingError {
     /// Rounded to 32-bit floats, two regions that overlap would no longer.
     #[error(
         "subscription {subscription} and update {update} overlap, and would not if their bounds were rounded to 32-bit \
-         floats: in dimension {dimension} the lower bound {lower} and the upper bound {upper} become the same number, \
-         {origin} from which all bounds are measured being the middle. Match a smaller area at a time, or give whole \
+         floats: measured from the middle of all regions, {origin}, in dimension {dimension} the lower bound {lower} and \
+         the upper bound {upper} become the same number. Match a smaller area at a time, or give whole \
          numbers (i32) in the unit that the positions have"
     )]
     Rounded {
@@ -100,8 +100,8 @@ pub enum MatchingError {
     },
     /// Rounded to 32-bit floats, a region would be empty.
     #[error(
-        "{set}: region {region} would be empty if its bounds were rounded to 32-bit floats: in dimension {dimension} \
-         {lower} and {upper} become the same number, {origin} from which all bounds are measured being the middle. \
+        "{set}: region {region} would be empty if its bounds were rounded to 32-bit floats: measured from the middle of \
+         all regions, {origin}, in dimension {dimension} {lower} and {upper} become the same number. \
          Match a smaller area at a time, or give whole numbers (i32) in the unit that the positions have"
     )]
     RoundedAway {
