@@ -26,7 +26,7 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::{
-    Algorithm, Coordinate, Counter, Matcher, Matches, MatchingError, Region, Regions,
+    self, Algorithm, Coordinate, Counter, Matcher, Matches, MatchingError, Region, Regions,
 };
 
 /// Counts or lists the overlaps of subscription and update regions on the GPU.
@@ -97,12 +97,13 @@ fn main() {
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if let (Some(path), Some(width)) = (&options.positions, options.width) {
-        let positions = read_positions(path)?;
+        let (positions, lines) = read_positions(path)?;
+        let around = Around { path, positions: &positions, lines: &lines, width };
         return match positions[0].len() {
-            1 => report(options, &around::<1>(&positions, width)?, |m, s, u| m.counter(s, u).map(Some)),
-            2 => report(options, &around::<2>(&positions, width)?, no_counter),
-            3 => report(options, &around::<3>(&positions, width)?, no_counter),
-            _ => report(options, &around::<4>(&positions, width)?, no_counter),
+            1 => report(options, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
+            2 => report(options, &around.regions::<2>()?, no_counter),
+            3 => report(options, &around.regions::<3>()?, no_counter),
+            _ => report(options, &around.regions::<4>()?, no_counter),
         };
     }
     match options.dims {
@@ -150,8 +151,8 @@ fn synthetic<const D: usize>(options: &Options) -> Sets<u32, D> {
 /// One number per dimension.
 type Position = Vec<f64>;
 
-/// The lines of a CSV file, all with the same number of columns.
-fn read_positions(path: &Path) -> Result<Vec<Position>, Box<dyn Error>> {
+/// The lines of a CSV file, all with the same number of columns, and their numbers in the file.
+fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), Box<dyn Error>> {
     let name = path.display();
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -159,7 +160,7 @@ fn read_positions(path: &Path) -> Result<Vec<Position>, Box<dyn Error>> {
         .trim(csv::Trim::All)
         .from_path(path)
         .map_err(|error| format!("{name}: {error}"))?;
-    let mut positions: Vec<Position> = Vec::new();
+    let (mut positions, mut lines) = (Vec::<Position>::new(), Vec::new());
     for record in reader.records() {
         let record = record.map_err(|error| format!("{name}: {error}"))?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -179,31 +180,56 @@ fn read_positions(path: &Path) -> Result<Vec<Position>, Box<dyn Error>> {
             .into());
         }
         positions.push(position);
+        lines.push(line);
     }
     match positions.is_empty() {
         true => Err(format!("{name} holds no position").into()),
-        false => Ok(positions),
+        false => Ok((positions, lines)),
     }
 }
 
 /// One subscription and one update region around each position.
-fn around<const D: usize>(positions: &[Position], width: f64) -> Result<Sets<f32, D>, Box<dyn Error>> {
-    #[expect(clippy::cast_possible_truncation, reason = "kernels work on f32")]
-    let region = |position: &Position| {
-        let at = |offset: f64| std::array::from_fn(|d| (position[d] + offset) as f32);
-        Region::<f32, D>::new(at(-width / 2.0), at(width / 2.0))
-    };
-    let regions: Vec<_> = positions.iter().map(region).collect();
-    if let Some(line) = regions.iter().position(Region::is_empty) {
-        return Err(format!(
-            "a region of width {width} around {:?} (position {}) is empty in 32-bit floats: \
-             give positions relative to a near point, or a larger width",
-            positions[line],
-            line + 1
-        )
-        .into());
+struct Around<'a> {
+    path: &'a Path,
+    positions: &'a [Position],
+    /// The line of each.
+    lines: &'a [u64],
+    width: f64,
+}
+
+impl Around<'_> {
+    /// The regions, measured from the middle of all.
+    fn regions<const D: usize>(&self) -> Result<Sets<f32, D>, Box<dyn Error>> {
+        let region = |position: &Position| {
+            let at = |offset: f64| std::array::from_fn(|d| position[d] + offset);
+            Region::<f64, D>::new(at(-self.width / 2.0), at(self.width / 2.0))
+        };
+        let regions: Vec<_> = self.positions.iter().map(region).collect();
+        if let Some(number) = regions.iter().position(Region::is_empty) {
+            let (name, line, width) = (self.path.display(), self.lines[number], self.width);
+            return Err(format!(
+                "{name}:{line}: so far out a region of width {width} is empty: take a larger one"
+            )
+            .into());
+        }
+        match matching::round(&regions, &regions) {
+            Ok(near) => Ok((near.subscriptions, near.updates)),
+            Err(error) => Err(format!("{}: {error}", self.place(&error)).into()),
+        }
     }
-    Ok((regions.clone(), regions))
+
+    /// The file, and the lines that an error speaks of.
+    fn place(&self, error: &MatchingError) -> String {
+        let name = self.path.display();
+        let line = |region: u32| self.lines[region as usize];
+        match *error {
+            MatchingError::Rounded { subscription, update, .. } => {
+                format!("{name}:{} and line {}", line(subscription), line(update))
+            }
+            MatchingError::RoundedAway { region, .. } => format!("{name}:{}", line(region)),
+            _ => name.to_string(),
+        }
+    }
 }
 
 type Prepared = Result<Option<Counter>, MatchingError>;

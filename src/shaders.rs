@@ -4,52 +4,36 @@ use crate::gpu::Source;
 
 macro_rules! files {
     ($($path:literal),* $(,)?) => {
-        const FILES: &[(&str, &str)] = &[$(($path, include_str!(concat!("../shaders/", $path)))),*];
+        /// Path within `shaders/`, what errors call the file, and its text.
+        const FILES: &[(&str, &str, &str)] =
+            &[$(($path, concat!("shaders/", $path), include_str!(concat!("../shaders/", $path)))),*];
     };
 }
 
 files! {
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
+    "gpu/search.wgsl",
     "gpu/subgroups.wgsl",
     "gpu/wide.wgsl",
-    "matching/accept_home.wgsl",
-    "matching/accept_overlap.wgsl",
+    "matching/below.wgsl",
     "matching/boxes.wgsl",
     "matching/brute.wgsl",
     "matching/candidates.wgsl",
     "matching/changes.wgsl",
-    "matching/dims.wgsl",
-    "matching/expand.wgsl",
-    "matching/filter.wgsl",
+    "matching/common.wgsl",
     "matching/firsts.wgsl",
-    "matching/gather.wgsl",
     "matching/grid.wgsl",
-    "matching/grid_bounds.wgsl",
     "matching/grid_cells.wgsl",
     "matching/grid_entries.wgsl",
-    "matching/grid_gather.wgsl",
-    "matching/grid_ranges.wgsl",
     "matching/import.wgsl",
-    "matching/iota.wgsl",
-    "matching/overlap.wgsl",
-    "matching/params.wgsl",
+    "matching/order.wgsl",
+    "matching/ranges.wgsl",
     "matching/sample.wgsl",
-    "matching/scatter.wgsl",
-    "matching/sink_count.wgsl",
-    "matching/sink_pairs.wgsl",
-    "matching/sum_wide.wgsl",
-    "matching/subscriptions_below.wgsl",
-    "matching/sweep_bounds.wgsl",
     "matching/sweep_count.wgsl",
-    "matching/sweep_ranges.wgsl",
-    "matching/sweep_total.wgsl",
-    "matching/tile.wgsl",
-    "matching/tree_count.wgsl",
+    "matching/tasks.wgsl",
     "matching/tree_level.wgsl",
-    "matching/tree_pairs.wgsl",
     "matching/tree_query.wgsl",
-    "matching/workgroup.wgsl",
     "models/mm1.wgsl",
     "models/mm1_team.wgsl",
     "models/mmck.wgsl",
@@ -62,7 +46,6 @@ files! {
     "pdes/engine.wgsl",
     "pdes/execute.wgsl",
     "pdes/fingerprint.wgsl",
-    "pdes/gather.wgsl",
     "pdes/mail_many.wgsl",
     "pdes/mail_one.wgsl",
     "pdes/model.wgsl",
@@ -107,8 +90,8 @@ files! {
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
-    let (_, text) = FILES.iter().find(|(name, _)| *name == path)?;
-    Some(Source::library(path, text))
+    let (_, name, text) = FILES.iter().find(|(found, ..)| *found == path)?;
+    Some(Source::library(name, text))
 }
 
 /// The file at `path`, which the library itself names: absent only if the list above is out of date.
@@ -136,7 +119,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
         let mut found = Vec::new();
         walk(&root, &root, &mut found);
-        let mut listed: Vec<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let mut listed: Vec<_> = FILES.iter().map(|(name, ..)| (*name).to_owned()).collect();
         found.sort();
         listed.sort();
         assert_eq!(listed, found);

@@ -119,3 +119,36 @@ fn bad_calls_are_errors() {
     assert!(matches!(service.delete_region(region), Err(MatchingError::UnknownHandle { .. })));
     assert!(matches!(service.modify(region, [(1, 2)]), Err(MatchingError::UnknownHandle { .. })));
 }
+
+#[test]
+fn deleted_regions_leave_their_rows_and_never_their_handles() {
+    let matcher = Matcher::new(&gpu());
+    let mut service = Service::new(&matcher, [LIMIT]);
+    let (watcher, owner) = (Federate(1), Federate(2));
+    let object = service.register_object_instance(owner, 0);
+    let lasting = service.create_region([(10, 20)]).unwrap();
+    service.associate(object, lasting).unwrap();
+    let mut handles = BTreeSet::from([lasting]);
+    for cycle in 0..10_000 {
+        // In turns within and beside the object's region, in rows that held the other before.
+        let inside = cycle % 2 == 0;
+        let region = service.create_region([if inside { (15, 25) } else { (20, 25) }]).unwrap();
+        service.subscribe(watcher, 0, region).unwrap();
+        if cycle % 501 < 2 {
+            let expected: &[Federate] = if inside { &[watcher] } else { &[] };
+            assert_eq!(service.recipients(object).unwrap(), expected, "cycle {cycle}");
+        }
+        service.unsubscribe(watcher, 0, region).unwrap();
+        service.delete_region(region).unwrap();
+        assert!(handles.insert(region), "a handle came twice");
+    }
+    assert_eq!(service.recipients(object).unwrap(), []);
+    assert_eq!(service.device_rows(), 64);
+    let fresh = service.create_region([(10, 20)]).unwrap();
+    for old in handles.into_iter().filter(|handle| *handle != lasting) {
+        let error = service.subscribe(watcher, 0, old).unwrap_err();
+        assert!(matches!(error, MatchingError::UnknownHandle { kind: "region", .. }), "{error}");
+    }
+    service.subscribe(watcher, 0, fresh).unwrap();
+    assert_eq!(service.recipients(object).unwrap(), [watcher]);
+}

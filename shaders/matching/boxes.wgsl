@@ -1,12 +1,33 @@
-// The boxes of both sides, in columns of `subscriptions` and `updates` keys (import.wgsl). A side that was put
-// in order has the regions' ids as one more column.
+// The boxes of both sides, in columns of `subscriptions` and `updates` keys (import.wgsl), and the test of Algorithm 1 of
+// Marzolla and D'Angelo (2020) for half-open intervals in DIMS dimensions. Empty regions hold keys that fail it. A side
+// that was put in order has the regions' ids as one more column.
 //
-// The file that imports this declares `params` with the counts of both sides.
+// The file that imports this declares the uniform `params` with the numbers `subscriptions` and `updates` of boxes.
 
-// import: matching/overlap.wgsl
+// import: matching/common.wgsl
+
+// Bounds in dimensions from DIMS on are not looked at.
+struct Box {
+    lo: vec4<u32>,
+    hi: vec4<u32>,
+}
 
 @group(0) @binding(1) var<storage, read> subscriptions: array<u32>;
 @group(0) @binding(2) var<storage, read> updates: array<u32>;
+
+fn overlaps(a: Box, b: Box) -> bool {
+    var hit = a.lo.x < b.hi.x && b.lo.x < a.hi.x;
+    if DIMS > 1u {
+        hit = hit && a.lo.y < b.hi.y && b.lo.y < a.hi.y;
+    }
+    if DIMS > 2u {
+        hit = hit && a.lo.z < b.hi.z && b.lo.z < a.hi.z;
+    }
+    if DIMS > 3u {
+        hit = hit && a.lo.w < b.hi.w && b.lo.w < a.hi.w;
+    }
+    return hit;
+}
 
 fn subscription(i: u32) -> Box {
     let n = params.subscriptions;

@@ -3,57 +3,76 @@
 //
 // subscriptions, updates  boxes in columns (import.wgsl); ids are indices
 //
-// A task is SIZE subscriptions, one per thread, against TILES x SIZE updates, which pass through workgroup
-// memory. One workgroup per task; tasks that share their subscriptions follow one another.
+// A task (tasks.wgsl) is GROUP_SIZE subscriptions, one per invocation, against TILES x GROUP_SIZE updates, which pass
+// through workgroup memory. Tasks that share their subscriptions follow one another.
 
 // import: matching/boxes.wgsl
+// import: matching/tasks.wgsl
 
 const TILES = 16u;
-const SPAN = TILES * SIZE;
+// As in brute.rs.
+const SPAN = TILES * GROUP_SIZE;
 
-// 2 DIMS columns of SIZE keys.
-var<workgroup> tile: array<u32, 8 * SIZE>;
+// 2 DIMS columns of GROUP_SIZE keys.
+var<workgroup> staged: array<u32, 8 * GROUP_SIZE>;
 
-fn tile_box(k: u32) -> Box {
-    var found = Box(vec4(tile[k], 0u, 0u, 0u), vec4(tile[SIZE + k], 0u, 0u, 0u));
+fn staged_box(k: u32) -> Box {
+    var found = Box(vec4(staged[k], 0u, 0u, 0u), vec4(staged[GROUP_SIZE + k], 0u, 0u, 0u));
     if DIMS > 1u {
-        found.lo.y = tile[2u * SIZE + k];
-        found.hi.y = tile[3u * SIZE + k];
+        found.lo.y = staged[2u * GROUP_SIZE + k];
+        found.hi.y = staged[3u * GROUP_SIZE + k];
     }
     if DIMS > 2u {
-        found.lo.z = tile[4u * SIZE + k];
-        found.hi.z = tile[5u * SIZE + k];
+        found.lo.z = staged[4u * GROUP_SIZE + k];
+        found.hi.z = staged[5u * GROUP_SIZE + k];
     }
     if DIMS > 3u {
-        found.lo.w = tile[6u * SIZE + k];
-        found.hi.w = tile[7u * SIZE + k];
+        found.lo.w = staged[6u * GROUP_SIZE + k];
+        found.hi.w = staged[7u * GROUP_SIZE + k];
     }
     return found;
 }
 
-// Tests subscription `s` against the updates from `first` on, as many as a task has.
-fn test(s: u32, first: u32, lane: u32, writing: bool) -> u32 {
-    // Beyond the last subscription there is a box that overlaps none.
-    var mine = Box(vec4(~0u), vec4(0u));
-    if s < params.subscriptions {
-        mine = subscription(s);
-    }
-    var hits = 0u;
-    for (var t = 0u; t < TILES && first + t * SIZE < params.updates; t++) {
-        let base = first + t * SIZE;
-        if base + lane < params.updates {
-            for (var c = 0u; c < 2u * DIMS; c++) {
-                tile[c * SIZE + lane] = updates[c * params.updates + base + lane];
-            }
+// Stages the updates from `base` on, and says how many.
+fn stage(base: u32, lane: u32) -> u32 {
+    if base + lane < params.updates {
+        for (var c = 0u; c < 2u * DIMS; c++) {
+            staged[c * GROUP_SIZE + lane] = updates[c * params.updates + base + lane];
         }
-        workgroupBarrier();
-        let count = min(SIZE, params.updates - base);
+    }
+    workgroupBarrier();
+    return min(GROUP_SIZE, params.updates - base);
+}
+
+fn spans() -> u32 {
+    return (params.updates + SPAN - 1u) / SPAN;
+}
+
+// The first of a task's updates.
+fn first_update(task: u32) -> u32 {
+    return task % spans() * SPAN;
+}
+
+// The subscription that an invocation tests: none from params.subscriptions on.
+fn subscription_of(task: u32, lane: u32) -> u32 {
+    return task / spans() * GROUP_SIZE + lane;
+}
+
+// Its box, or one that overlaps none.
+fn tested(s: u32) -> Box {
+    if s < params.subscriptions {
+        return subscription(s);
+    }
+    return Box(vec4(~0u), vec4(0u));
+}
+
+fn count_hits(mine: Box, first: u32, lane: u32) -> u32 {
+    var hits = 0u;
+    for (var t = 0u; t < TILES && first + t * GROUP_SIZE < params.updates; t++) {
+        let count = stage(first + t * GROUP_SIZE, lane);
         for (var k = 0u; k < count; k++) {
-            if overlaps(mine, tile_box(k)) {
+            if overlaps(mine, staged_box(k)) {
                 hits += 1u;
-                if writing {
-                    put(s, base + k);
-                }
             }
         }
         workgroupBarrier();
@@ -61,21 +80,38 @@ fn test(s: u32, first: u32, lane: u32, writing: bool) -> u32 {
     return hits;
 }
 
-@compute @workgroup_size(SIZE)
-fn brute(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-         @builtin(local_invocation_index) lane: u32) {
-    let task = params.first + number(group, groups);
+@compute @workgroup_size(GROUP_SIZE)
+fn count_pairs(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+               @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    if task < params.end {
+        let mine = tested(subscription_of(task, lane));
+        keep_count(task, lane, count_hits(mine, first_update(task), lane));
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn write_pairs(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+               @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
     if task >= params.end {
         return;
     }
-    if !wanted(task) {
+    if !in_page(task) {
         return;
     }
-    let spans = (params.updates + SPAN - 1u) / SPAN;
-    let s = task / spans * SIZE + lane;
-    let first = task % spans * SPAN;
-    let hits = test(s, first, lane, false);
-    if begin(task, lane, hits) {
-        test(s, first, lane, true);
+    let s = subscription_of(task, lane);
+    let mine = tested(s);
+    let first = first_update(task);
+    open_places(task, lane, count_hits(mine, first, lane));
+    for (var t = 0u; t < TILES && first + t * GROUP_SIZE < params.updates; t++) {
+        let base = first + t * GROUP_SIZE;
+        let count = stage(base, lane);
+        for (var k = 0u; k < count; k++) {
+            if overlaps(mine, staged_box(k)) {
+                put(s, base + k);
+            }
+        }
+        workgroupBarrier();
     }
 }

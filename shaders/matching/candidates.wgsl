@@ -1,13 +1,22 @@
-// Candidates of ranges: which pair of boxes candidate number p of a tile is.
+// Candidates of ranges: a range is neighbours in the one side's order that may match a box of the other. All candidates
+// have numbers, so every invocation has the same work however the ranges' lengths are spread.
 //
+// subscriptions, updates  ordered boxes (order.wgsl), or entries of a grid (grid_entries.wgsl)
 // places  where each range begins among all candidates (64 bits); one more than there are ranges
 // begins  where each range begins in the other side's order; first the subscriptions' ranges, then the updates'
 // firsts  the range of each tile's first candidate (firsts.wgsl)
 //
-// A workgroup keeps the starts of its tile's ranges in workgroup memory if there are few.
+// A task (tasks.wgsl) is a tile of TILE candidates. A workgroup keeps the starts of its tile's ranges in workgroup memory
+// if there are few. Kernels: count_matches and write_matches test the candidates, of a sweep or, with HOMES, of a grid;
+// write_all is for candidates that are all matches, those of a sweep in one dimension.
 
+// import: gpu/search.wgsl
 // import: matching/boxes.wgsl
-// import: matching/tile.wgsl
+// import: matching/grid.wgsl
+// import: matching/tasks.wgsl
+
+// Whether the candidates share a cell of a grid.
+override HOMES: bool = false;
 
 const STAGED = 1024u;
 
@@ -29,7 +38,7 @@ struct Tile {
 fn open_tile(tile: u32, start: u32, lane: u32) -> Tile {
     let opened = Tile(start, firsts[tile], firsts[tile + 1u] - firsts[tile]);
     if opened.span <= STAGED {
-        for (var i = lane; i < opened.span; i += SIZE) {
+        for (var i = lane; i < opened.span; i += GROUP_SIZE) {
             starts[i] = places[opened.range + 1u + i].x - start;
         }
     }
@@ -44,23 +53,111 @@ fn start_of(tile: Tile, i: u32) -> u32 {
     return places[tile.range + 1u + i].x - tile.start;
 }
 
+struct Sought {
+    tile: Tile,
+    candidate: u32,
+}
+
+fn goes_before(i: u32, sought: Sought) -> bool {
+    return start_of(sought.tile, i) <= sought.candidate;
+}
+
 // The places of the subscription and of the update of candidate `p` of the tile, each in its side's order.
 fn candidate(tile: Tile, p: u32) -> vec2<u32> {
-    // How many of the tile's ranges begin at or before the candidate. At most 32 rounds.
-    var first = 0u;
-    var end = tile.span;
-    while first < end {
-        let middle = first + (end - first) / 2u;
-        if start_of(tile, middle) <= p {
-            first = middle + 1u;
-        } else {
-            end = middle;
-        }
-    }
-    let range = tile.range + first;
+    let range = tile.range + search(0u, tile.span, Sought(tile, p));
     let other = begins[range] + (tile.start + p - places[range].x);
     if range < params.subscriptions {
         return vec2(range, other);
     }
     return vec2(other, range - params.subscriptions);
+}
+
+// Whether this is the cell of the lower corner of what two entries share. Two regions may meet in many cells; that one cell
+// reports them, so no set of found pairs is needed. Cell numbers do not fall with the bounds, so the number there is the
+// greater of the two homes'.
+fn at_home(s: u32, u: u32) -> bool {
+    let home = 2u * DIMS + 1u;
+    let s_home = subscriptions[home * params.subscriptions + s];
+    let u_home = updates[home * params.updates + u];
+    let cell = subscriptions[(home + 1u) * params.subscriptions + s];
+    for (var d = 0u; d < DIMS; d++) {
+        if max(cell_in(s_home, d), cell_in(u_home, d)) != cell_in(cell, d) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Which of the invocation's candidates match: bit k for item k.
+fn test_candidates(tile: Tile, count: u32, lane: u32) -> u32 {
+    var hits = 0u;
+    for (var k = 0u; k < ITEMS; k++) {
+        let p = k * GROUP_SIZE + lane;
+        if p < count {
+            let pair = candidate(tile, p);
+            if overlaps(subscription(pair.x), update(pair.y)) {
+                if !HOMES || at_home(pair.x, pair.y) {
+                    hits |= 1u << k;
+                }
+            }
+        }
+    }
+    return hits;
+}
+
+// How many candidates a tile has: in the last one there may be fewer.
+fn candidates_of(task: u32) -> u32 {
+    let left = wide_subtract(params.candidates, tile_start(task));
+    return select(min(left.x, TILE), TILE, left.y > 0u);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn count_matches(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                 @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    if task >= params.end {
+        return;
+    }
+    let tile = open_tile(task, tile_start(task).x, lane);
+    keep_count(task, lane, countOneBits(test_candidates(tile, candidates_of(task), lane)));
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn write_matches(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                 @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    if task >= params.end {
+        return;
+    }
+    if !in_page(task) {
+        return;
+    }
+    let tile = open_tile(task, tile_start(task).x, lane);
+    let hits = test_candidates(tile, candidates_of(task), lane);
+    open_places(task, lane, countOneBits(hits));
+    for (var k = 0u; k < ITEMS; k++) {
+        if ((hits >> k) & 1u) == 1u {
+            let pair = candidate(tile, k * GROUP_SIZE + lane);
+            put(subscription_id(pair.x), update_id(pair.y));
+        }
+    }
+}
+
+// Here a task is a tile of the page, and the tiles of `firsts` begin at the page's first place.
+@compute @workgroup_size(GROUP_SIZE)
+fn write_all(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+             @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    if task >= params.end {
+        return;
+    }
+    let tile = open_tile(task, params.page_first.x + task * TILE, lane);
+    for (var k = 0u; k < ITEMS; k++) {
+        let p = k * GROUP_SIZE + lane;
+        let slot = task * TILE + p;
+        if slot < page_len() {
+            let found = candidate(tile, p);
+            pairs[slot] = vec2(subscription_id(found.x), update_id(found.y));
+        }
+    }
 }

@@ -2,16 +2,15 @@
 // not at the other.
 //
 // subscriptions, updates  all boxes at the other time, by id (import.wgsl)
-// found    pairs that overlap at the one time, params.extra of them: of the moved side (SIDE 0: subscriptions, 1: updates)
-//          the place among the moved ones, of the other side the id
+// found    the candidates: pairs that overlap at the one time, fewer than 2^32, of the moved side (SIDE 0: subscriptions,
+//          1: updates) the place among the moved ones, of the other side the id
 // ids      ids of the moved regions
 // flags    by id of subscription, whether it moved too. If both of a pair moved, the subscription's side reports it
 //
-// A task is a tile of TILE pairs, one workgroup's. Where the pairs go, the sink says.
+// A task (tasks.wgsl) is a tile of TILE pairs.
 
-// import: matching/params.wgsl
 // import: matching/boxes.wgsl
-// import: matching/tile.wgsl
+// import: matching/tasks.wgsl
 
 override SIDE: u32 = 0u;
 
@@ -27,20 +26,12 @@ fn pair_at(i: u32) -> vec2<u32> {
     return vec2(pair.x, ids[pair.y]);
 }
 
-@compute @workgroup_size(SIZE)
-fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-                @builtin(local_invocation_index) lane: u32) {
-    let task = params.first + number(group, groups);
-    if task >= params.end {
-        return;
-    }
-    if !wanted(task) {
-        return;
-    }
+// Which of the invocation's pairs are changes: bit k for item k.
+fn test_pairs(task: u32, lane: u32) -> u32 {
     var hits = 0u;
     for (var k = 0u; k < ITEMS; k++) {
-        let i = task * TILE + k * SIZE + lane;
-        if i < params.extra {
+        let i = task * TILE + k * GROUP_SIZE + lane;
+        if i < params.candidates.x {
             let pair = pair_at(i);
             let twice = SIDE == 1u && flags[pair.x] != 0u;
             if !twice && !overlaps(subscription(pair.x), update(pair.y)) {
@@ -48,12 +39,34 @@ fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
             }
         }
     }
-    if begin(task, lane, countOneBits(hits)) {
-        for (var k = 0u; k < ITEMS; k++) {
-            if ((hits >> k) & 1u) == 1u {
-                let pair = pair_at(task * TILE + k * SIZE + lane);
-                put(pair.x, pair.y);
-            }
+    return hits;
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn count_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                 @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    if task < params.end {
+        keep_count(task, lane, countOneBits(test_pairs(task, lane)));
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn write_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                 @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    if task >= params.end {
+        return;
+    }
+    if !in_page(task) {
+        return;
+    }
+    let hits = test_pairs(task, lane);
+    open_places(task, lane, countOneBits(hits));
+    for (var k = 0u; k < ITEMS; k++) {
+        if ((hits >> k) & 1u) == 1u {
+            let pair = pair_at(task * TILE + k * GROUP_SIZE + lane);
+            put(pair.x, pair.y);
         }
     }
 }

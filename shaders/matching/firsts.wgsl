@@ -1,34 +1,37 @@
 // Load balancing: which range holds the first candidate of each tile of TILE candidates.
 //
-// places  where each range begins among all candidates (64 bits), params.extra of them and then the total
-// firsts  for tile t the last range that begins at or before candidate params.window + t TILE; one more than there are tiles
+// places  where each range begins among all candidates (64 bits), and then their total; the first begins at 0
+// firsts  for tile t the last range that begins at or before candidate params.candidate + t TILE
 //
-// One thread per tile.
+// One invocation per tile.
 
-// import: matching/params.wgsl
-// import: matching/workgroup.wgsl
-// import: matching/tile.wgsl
+// import: gpu/search.wgsl
+// import: gpu/wide.wgsl
+// import: matching/common.wgsl
 
-@group(0) @binding(3) var<storage, read> places: array<vec2<u32>>;
-@group(0) @binding(5) var<storage, read_write> firsts: array<u32>;
+// As in sweep.rs.
+struct FirstsParams {
+    // The candidate that the first tile begins with.
+    candidate: vec2<u32>,
+    tiles: u32,
+    ranges: u32,
+}
 
-@compute @workgroup_size(SIZE)
+@group(0) @binding(0) var<uniform> params: FirstsParams;
+@group(0) @binding(1) var<storage, read> places: array<vec2<u32>>;
+@group(0) @binding(2) var<storage, read_write> firsts: array<u32>;
+
+alias Sought = vec2<u32>;
+
+fn goes_before(range: u32, sought: Sought) -> bool {
+    return !wide_less(sought, places[range]);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
 fn find_firsts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                @builtin(local_invocation_index) lane: u32) {
-    let t = number(group, groups) * SIZE + lane;
-    if t < params.end {
-        let wanted = add(params.window, tile_start(t));
-        // The first range begins at 0. At most 32 rounds.
-        var first = 0u;
-        var last = params.extra - 1u;
-        while first < last {
-            let middle = last - (last - first) / 2u;
-            if at_most(places[middle], wanted) {
-                first = middle;
-            } else {
-                last = middle - 1u;
-            }
-        }
-        firsts[t] = first;
+    let t = group_number(group, groups) * GROUP_SIZE + lane;
+    if t < params.tiles {
+        firsts[t] = search(1u, params.ranges, wide_add(params.candidate, tile_start(t))) - 1u;
     }
 }

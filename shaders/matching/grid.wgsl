@@ -1,6 +1,6 @@
 // Cells of a grid. A cell's key has the same number of bits for the cell's number in each dimension.
 
-// import: matching/dims.wgsl
+// import: matching/common.wgsl
 
 fn cell_bits() -> u32 {
     return 22u / DIMS;

@@ -1,32 +1,37 @@
 // Checks regions and turns them into columns of order-preserving keys. Half-open intervals as in section 1 of
 // Marzolla and D'Angelo, "Parallel Data Distribution Management on Shared-Memory Multiprocessors" (2020).
 //
-// rows     count x 2 DIMS words: lower bounds, then upper bounds, as bits of u32 (KIND 0), i32 (1) or f32 (2)
-// columns  2 DIMS columns of `count` keys: column 2d holds the lower bounds of dimension d, column 2d + 1 the upper
+// rows     params.regions x 2 DIMS words: lower bounds, then upper bounds, as bits of u32 (KIND 0), i32 (1) or f32 (2)
+// columns  2 DIMS columns of params.regions keys: column 2d holds the lower bounds of dimension d, column 2d + 1 the upper
 // status   [0] smallest region * DIMS + dimension at fault (all ones: none), [1] number of regions that are not empty
 //
 // A region that is empty in any dimension gets lower key 2^32 - 1 and upper key 0 in all: it then fails every
 // test `a.lo < b.hi && b.lo < a.hi` and needs no special case in any kernel.
 //
-// One thread per region.
+// One invocation per region.
 
-// import: matching/dims.wgsl
-// import: matching/workgroup.wgsl
+// import: gpu/reduce.wgsl
+// import: matching/common.wgsl
 
 override KIND: u32 = 0u;
 
 const SIGN = 0x80000000u;
 
-struct Params {
-    count: u32,
+// As in set.rs.
+struct ImportParams {
+    regions: u32,
 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: ImportParams;
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
 @group(0) @binding(2) var<storage, read_write> columns: array<u32>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 2>;
 
-var<workgroup> filled: atomic<u32>;
+alias Reduced = u32;
+
+fn merge(a: u32, b: u32) -> u32 {
+    return a + b;
+}
 
 fn not_a_number(bits: u32) -> bool {
     return KIND == 2u && (bits & ~SIGN) > 0x7f800000u;
@@ -45,15 +50,12 @@ fn key(bits: u32) -> u32 {
     return ~bits;
 }
 
-@compute @workgroup_size(SIZE)
+@compute @workgroup_size(GROUP_SIZE)
 fn import_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                @builtin(local_invocation_index) lane: u32) {
-    if lane == 0u {
-        atomicStore(&filled, 0u);
-    }
-    workgroupBarrier();
-    let i = number(group, groups) * SIZE + lane;
-    if i < params.count {
+    let i = group_number(group, groups) * GROUP_SIZE + lane;
+    var filled = 0u;
+    if i < params.regions {
         var is_empty = false;
         for (var d = 0u; d < DIMS; d++) {
             let lo = rows[(2u * i) * DIMS + d];
@@ -66,15 +68,13 @@ fn import_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
         for (var d = 0u; d < DIMS; d++) {
             let lo = key(rows[(2u * i) * DIMS + d]);
             let hi = key(rows[(2u * i + 1u) * DIMS + d]);
-            columns[(2u * d) * params.count + i] = select(lo, ~0u, is_empty);
-            columns[(2u * d + 1u) * params.count + i] = select(hi, 0u, is_empty);
+            columns[(2u * d) * params.regions + i] = select(lo, ~0u, is_empty);
+            columns[(2u * d + 1u) * params.regions + i] = select(hi, 0u, is_empty);
         }
-        if !is_empty {
-            atomicAdd(&filled, 1u);
-        }
+        filled = select(1u, 0u, is_empty);
     }
-    workgroupBarrier();
+    filled = reduce_group(lane, filled);
     if lane == 0u {
-        atomicAdd(&status[1], atomicLoad(&filled));
+        atomicAdd(&status[1], filled);
     }
 }

@@ -5,32 +5,95 @@
 // because every pair has one of the two properties, and overlapping pairs have both. Either sum is the ranks of
 // one side's upper bounds among the other side's sorted lower bounds.
 //
-// starts   lower bounds of the subscriptions, sorted, and from params.extra on those of the updates
-// ends     upper bounds of both sides in the same order, which makes neighbours search near one another
-// ranks    64-bit sums of ranks, one per workgroup
-//
-// params.subscriptions and params.updates are the regions of each side that are not empty. Workgroups up to params.first
-// serve the ends of subscriptions, those from there up to params.end the ends of updates.
-//
-// A workgroup takes tiles of ITEMS x SIZE ends. It stages the starts between the tile's smallest and largest rank if
-// there are at most STAGED, which they are where intervals have similar lengths.
+// 1. copy_bounds: puts the bounds of both sides where they are sorted together, one invocation per place.
+//    subscriptions, updates  a column of lower keys, then one of upper keys (import.wgsl)
+//    copied_starts           lower bounds: places() of subscriptions, then as many of updates. The smaller side is filled
+//                            up with empty regions, which come last in the order
+//    copied_ends             upper bounds likewise
+// 2. A radix sort of both sides, the starts as keys and the ends as values: neighbours then search near one another.
+// 3. count_ranks: workgroups up to params.subscription_groups serve the ends of subscriptions, params.update_groups more
+//    those of updates.
+//    starts, ends            what 2 left of 1
+//    ranks                   64-bit sums of ranks, one per workgroup
+//    A workgroup takes tiles of ENDS x GROUP_SIZE ends. It stages the starts between the tile's smallest and largest rank
+//    if there are at most STAGED, which they are where intervals have similar lengths.
+// 4. total_ranks: one workgroup.
+//    total                   [0] the sum of `ranks`, less n m
 
-// import: matching/params.wgsl
-// import: matching/sum_wide.wgsl
+// import: gpu/reduce.wgsl
+// import: gpu/wide.wgsl
+// import: matching/common.wgsl
 
-override ITEMS: u32 = 6u;
+// As in counter.rs.
+struct CountParams {
+    // n m of the regions that are not empty.
+    pairs: vec2<u32>,
+    // Regions of each side, and how many of them are not empty.
+    subscriptions: u32,
+    updates: u32,
+    filled_subscriptions: u32,
+    filled_updates: u32,
+    // Workgroups that serve each side's ends.
+    subscription_groups: u32,
+    update_groups: u32,
+}
+
+override ENDS: u32 = 6u;
 const STAGED = 2048u;
-// ROWS squared is SIZE.
+// ROWS squared is GROUP_SIZE.
 const ROWS = 16u;
 
-@group(0) @binding(1) var<storage, read> starts: array<u32>;
-@group(0) @binding(2) var<storage, read> ends: array<u32>;
-@group(0) @binding(3) var<storage, read_write> ranks: array<vec2<u32>>;
+@group(0) @binding(0) var<uniform> params: CountParams;
+@group(0) @binding(1) var<storage, read> subscriptions: array<u32>;
+@group(0) @binding(2) var<storage, read> updates: array<u32>;
+@group(0) @binding(3) var<storage, read_write> copied_starts: array<u32>;
+@group(0) @binding(4) var<storage, read_write> copied_ends: array<u32>;
+@group(0) @binding(5) var<storage, read> starts: array<u32>;
+@group(0) @binding(6) var<storage, read> ends: array<u32>;
+@group(0) @binding(7) var<storage, read_write> ranks: array<vec2<u32>>;
+@group(0) @binding(8) var<storage, read> all_ranks: array<vec2<u32>>;
+@group(0) @binding(9) var<storage, read_write> total: array<vec2<u32>>;
 
 var<workgroup> near: array<u32, STAGED>;
-var<workgroup> smallest: array<u32, SIZE>;
-var<workgroup> largest: array<u32, SIZE>;
+var<workgroup> smallest: array<u32, GROUP_SIZE>;
+var<workgroup> largest: array<u32, GROUP_SIZE>;
 var<workgroup> bounds: array<u32, 2>;
+
+alias Reduced = vec2<u32>;
+
+fn merge(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return wide_add(a, b);
+}
+
+// Places of each side in what is sorted.
+fn places() -> u32 {
+    return max(params.subscriptions, params.updates);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn copy_bounds(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+               @builtin(local_invocation_index) lane: u32) {
+    let place = group_number(group, groups) * GROUP_SIZE + lane;
+    if place >= 2u * places() {
+        return;
+    }
+    // As import.wgsl has empty regions.
+    var lo = ~0u;
+    var hi = 0u;
+    if place < places() {
+        if place < params.subscriptions {
+            lo = subscriptions[place];
+            hi = subscriptions[params.subscriptions + place];
+        }
+    } else if place - places() < params.updates {
+        lo = updates[place - places()];
+        hi = updates[params.updates + place - places()];
+    }
+    copied_starts[place] = lo;
+    copied_ends[place] = hi;
+}
+
+// Not gpu/search.wgsl, here and below: the time of a count is the steps of these two, each kept to its one array.
 
 // The first of starts[from_index..to_index] that does not lie below the key. At most 32 rounds.
 fn rank(key: u32, from_index: u32, to_index: u32) -> u32 {
@@ -62,29 +125,29 @@ fn near_rank(key: u32, count: u32) -> u32 {
     return first;
 }
 
-@compute @workgroup_size(SIZE)
+@compute @workgroup_size(GROUP_SIZE)
 fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                @builtin(local_invocation_index) lane: u32) {
-    let task = number(group, groups);
-    if task >= params.end {
+    let task = group_number(group, groups);
+    if task >= params.subscription_groups + params.update_groups {
         return;
     }
     // The side whose ends are searched, where it begins, and likewise the starts of the other side.
-    let of_updates = task >= params.first;
-    let mine = select(task, task - params.first, of_updates);
-    let step = select(params.first, params.end - params.first, of_updates);
-    let count = select(params.subscriptions, params.updates, of_updates);
-    let ends_first = select(0u, params.extra, of_updates);
-    let starts_first = params.extra - ends_first;
-    let starts_end = starts_first + select(params.updates, params.subscriptions, of_updates);
-    let tile_size = ITEMS * SIZE;
+    let of_updates = task >= params.subscription_groups;
+    let mine = select(task, task - params.subscription_groups, of_updates);
+    let step = select(params.subscription_groups, params.update_groups, of_updates);
+    let count = select(params.filled_subscriptions, params.filled_updates, of_updates);
+    let ends_first = select(0u, places(), of_updates);
+    let starts_first = places() - ends_first;
+    let starts_end = starts_first + select(params.filled_updates, params.filled_subscriptions, of_updates);
+    let tile_size = ENDS * GROUP_SIZE;
     let tiles = (count + tile_size - 1u) / tile_size;
     var sum = vec2(0u);
     for (var t = mine; t < tiles; t += step) {
         var least = ~0u;
         var most = 0u;
-        for (var k = 0u; k < ITEMS; k++) {
-            let i = t * tile_size + k * SIZE + lane;
+        for (var k = 0u; k < ENDS; k++) {
+            let i = t * tile_size + k * GROUP_SIZE + lane;
             if i < count {
                 least = min(least, ends[ends_first + i]);
                 most = max(most, ends[ends_first + i]);
@@ -93,7 +156,8 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
         smallest[lane] = least;
         largest[lane] = most;
         workgroupBarrier();
-        // ROWS threads reduce ROWS values each, then one thread theirs.
+        // ROWS invocations reduce ROWS values each, then one theirs: two barriers in a loop over tiles, where
+        // gpu/reduce.wgsl has eleven.
         if lane < ROWS {
             for (var k = 1u; k < ROWS; k++) {
                 smallest[lane] = min(smallest[lane], smallest[k * ROWS + lane]);
@@ -108,7 +172,7 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
             bounds[0] = rank(min(least, smallest[0]), starts_first, starts_end);
         }
         // Likely in another subgroup: the two searches wait for memory at the same time.
-        if lane == SIZE / 2u {
+        if lane == GROUP_SIZE / 2u {
             for (var k = 0u; k < ROWS; k++) {
                 most = max(most, largest[k]);
             }
@@ -118,13 +182,13 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
         let high = workgroupUniformLoad(&bounds[1]);
         let staged = high - low <= STAGED;
         if staged {
-            for (var i = lane; i < high - low; i += SIZE) {
+            for (var i = lane; i < high - low; i += GROUP_SIZE) {
                 near[i] = starts[low + i];
             }
         }
         workgroupBarrier();
-        for (var k = 0u; k < ITEMS; k++) {
-            let i = t * tile_size + k * SIZE + lane;
+        for (var k = 0u; k < ENDS; k++) {
+            let i = t * tile_size + k * GROUP_SIZE + lane;
             if i < count {
                 var place = low;
                 if staged {
@@ -132,13 +196,25 @@ fn count_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
                 } else {
                     place = rank(ends[ends_first + i], low, high);
                 }
-                sum = add(sum, vec2(place - starts_first, 0u));
+                sum = wide_add(sum, vec2(place - starts_first, 0u));
             }
         }
         workgroupBarrier();
     }
-    sum = sum_wide(lane, sum);
+    sum = reduce_group(lane, sum);
     if lane == 0u {
         ranks[task] = sum;
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn total_ranks(@builtin(local_invocation_index) lane: u32) {
+    var sum = vec2(0u);
+    for (var i = lane; i < params.subscription_groups + params.update_groups; i += GROUP_SIZE) {
+        sum = wide_add(sum, all_ranks[i]);
+    }
+    sum = reduce_group(lane, sum);
+    if lane == 0u {
+        total[0] = wide_subtract(sum, params.pairs);
     }
 }

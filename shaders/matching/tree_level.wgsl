@@ -3,27 +3,36 @@
 // are the subscriptions in the order of their lower bounds, and node i of a level stands for nodes FANOUT i ..
 // FANOUT i + FANOUT - 1 of the level below.
 //
-// nodes  all levels, the leaves first; this one from params.updates on, the one below from params.first on with
-//        params.subscriptions nodes
+// nodes  all levels, the leaves first
 //
-// One thread per node, params.end of them.
+// One invocation per node of the level.
 
-// import: matching/params.wgsl
-// import: matching/workgroup.wgsl
+// import: matching/common.wgsl
 
 const FANOUT = 8u;
 
-@group(0) @binding(4) var<storage, read_write> nodes: array<u32>;
+// As in tree.rs.
+struct LevelParams {
+    // Where the level begins among all nodes, and how many it has.
+    first: u32,
+    nodes: u32,
+    // The same of the level below.
+    first_below: u32,
+    nodes_below: u32,
+}
 
-@compute @workgroup_size(SIZE)
+@group(0) @binding(0) var<uniform> params: LevelParams;
+@group(0) @binding(1) var<storage, read_write> nodes: array<u32>;
+
+@compute @workgroup_size(GROUP_SIZE)
 fn build_level(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                @builtin(local_invocation_index) lane: u32) {
-    let i = number(group, groups) * SIZE + lane;
-    if i < params.end {
+    let i = group_number(group, groups) * GROUP_SIZE + lane;
+    if i < params.nodes {
         var greatest = 0u;
-        for (var k = FANOUT * i; k < min(FANOUT * (i + 1u), params.subscriptions); k++) {
-            greatest = max(greatest, nodes[params.first + k]);
+        for (var k = FANOUT * i; k < min(FANOUT * (i + 1u), params.nodes_below); k++) {
+            greatest = max(greatest, nodes[params.first_below + k]);
         }
-        nodes[params.updates + i] = greatest;
+        nodes[params.first + i] = greatest;
     }
 }

@@ -3,76 +3,130 @@
 // bounds all lie at or below the update's start. Its only state is the next leaf, so it needs no stack and can
 // stop and go on.
 //
-// subscriptions  ordered boxes (boxes.wgsl): the leaves
-// updates        ordered boxes: neighbouring threads then walk through neighbouring leaves
+// subscriptions  ordered boxes (order.wgsl): the leaves
+// updates        ordered boxes: neighbouring invocations then walk through neighbouring leaves
 // cursors        for each update the next leaf; 0 before the first round
-// nodes          all levels (tree_level.wgsl), each from levels.starts[level] on; levels.top.x is the root's
+// nodes          all levels (tree_level.wgsl)
 // found          for each update how many matches were found so far
 // unfinished     [0] walks that need another round
+// offsets        tasks.wgsl, here for each update
 //
-// params.extra is the dimension of the order. One thread per update; a round is STEPS steps at the most.
+// A task is GROUP_SIZE updates, one per invocation; a round is STEPS steps at the most. Kernels: count_walks counts the
+// matches, write_walks puts them into the page.
 
-// import: matching/params.wgsl
-// import: matching/workgroup.wgsl
-// import: matching/boxes.wgsl
-// import: matching/subscriptions_below.wgsl
+// import: matching/below.wgsl
+// import: matching/tasks.wgsl
 
 override STEPS: u32 = 4096u;
 const SHIFT = 3u;
 
-struct Levels {
-    top: vec4<u32>,
+// As in tree.rs.
+struct TreeParams {
+    // The root's level.
+    top: u32,
+    // The dimension of the order.
+    dimension: u32,
+    unused: vec2<u32>,
+    // Where each level begins in `nodes`.
     starts: array<vec4<u32>, 3>,
 }
 
 @group(0) @binding(3) var<storage, read_write> cursors: array<u32>;
 @group(0) @binding(4) var<storage, read> nodes: array<u32>;
 @group(0) @binding(5) var<storage, read_write> found: array<u32>;
-@group(0) @binding(8) var<storage, read_write> unfinished: array<atomic<u32>, 1>;
-@group(0) @binding(9) var<uniform> levels: Levels;
+@group(0) @binding(9) var<storage, read_write> unfinished: array<atomic<u32>, 1>;
+@group(0) @binding(10) var<uniform> tree: TreeParams;
+
+struct Walk {
+    mine: Box,
+    // In the dimension of the order: where the update starts, and the first leaf that starts at its end or later.
+    start: u32,
+    end: u32,
+    leaf: u32,
+    level: u32,
+}
 
 // The level of the largest block that begins at a leaf.
 fn level_at(leaf: u32) -> u32 {
-    return min(countTrailingZeros(leaf) / SHIFT, levels.top.x);
+    return min(countTrailingZeros(leaf) / SHIFT, tree.top);
 }
 
-@compute @workgroup_size(SIZE)
-fn query(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-         @builtin(local_invocation_index) lane: u32) {
-    let task = params.first + number(group, groups);
-    let q = task * SIZE + lane;
-    if task >= params.end || q >= params.updates || !wanted(q) {
+fn open_walk(q: u32) -> Walk {
+    let column = 2u * tree.dimension;
+    let start = updates[column * params.updates + q];
+    let end = subscriptions_below(updates[(column + 1u) * params.updates + q], column);
+    let leaf = cursors[q];
+    return Walk(update(q), start, end, leaf, level_at(leaf));
+}
+
+// Takes one step. Whether it was over a leaf that matches.
+fn step_over(walk: ptr<function, Walk>) -> bool {
+    let leaf = (*walk).leaf;
+    let level = (*walk).level;
+    let node = leaf >> (SHIFT * level);
+    if nodes[tree.starts[level / 4u][level % 4u] + node] <= (*walk).start {
+        (*walk).leaf = (node + 1u) << (SHIFT * level);
+        (*walk).level = level_at((*walk).leaf);
+        return false;
+    }
+    if level > 0u {
+        (*walk).level = level - 1u;
+        return false;
+    }
+    (*walk).leaf = leaf + 1u;
+    (*walk).level = level_at(leaf + 1u);
+    return overlaps(subscription(leaf), (*walk).mine);
+}
+
+fn close_walk(q: u32, walk: Walk, hits: u32) {
+    cursors[q] = walk.leaf;
+    found[q] = hits;
+    if walk.leaf < walk.end {
+        atomicAdd(&unfinished[0], 1u);
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn count_walks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+               @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    let q = task * GROUP_SIZE + lane;
+    if task >= params.end || q >= params.updates {
         return;
     }
-    let mine = update(q);
-    let column = 2u * params.extra * params.updates;
-    let start = updates[column + q];
-    let end = subscriptions_below(updates[column + params.updates + q]);
-    var leaf = cursors[q];
-    if leaf >= end {
+    var walk = open_walk(q);
+    if walk.leaf >= walk.end {
         return;
     }
     var hits = found[q];
-    var level = level_at(leaf);
-    for (var step = 0u; step < STEPS && leaf < end; step++) {
-        let node = leaf >> (SHIFT * level);
-        if nodes[levels.starts[level / 4u][level % 4u] + node] <= start {
-            leaf = (node + 1u) << (SHIFT * level);
-            level = level_at(leaf);
-        } else if level > 0u {
-            level -= 1u;
-        } else {
-            if overlaps(subscription(leaf), mine) {
-                put(q, hits, leaf);
-                hits += 1u;
-            }
-            leaf += 1u;
-            level = level_at(leaf);
+    for (var step = 0u; step < STEPS && walk.leaf < walk.end; step++) {
+        if step_over(&walk) {
+            hits += 1u;
         }
     }
-    cursors[q] = leaf;
-    found[q] = hits;
-    if leaf < end {
-        atomicAdd(&unfinished[0], 1u);
+    close_walk(q, walk, hits);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn write_walks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+               @builtin(local_invocation_index) lane: u32) {
+    let task = task_number(group, groups);
+    let q = task * GROUP_SIZE + lane;
+    if task >= params.end || q >= params.updates || !in_page(q) {
+        return;
     }
+    var walk = open_walk(q);
+    if walk.leaf >= walk.end {
+        return;
+    }
+    var hits = found[q];
+    next_place = wide_subtract(wide_add(offsets[q], vec2(hits, 0u)), params.page_first);
+    for (var step = 0u; step < STEPS && walk.leaf < walk.end; step++) {
+        let leaf = walk.leaf;
+        if step_over(&walk) {
+            put(subscription_id(leaf), update_id(q));
+            hits += 1u;
+        }
+    }
+    close_walk(q, walk, hits);
 }

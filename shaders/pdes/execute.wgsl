@@ -5,10 +5,8 @@
 //
 // needs: a queue, deliver_open, deliver_from, deliver_close (pdes/deliver_*.wgsl)
 
-// Whether this invocation served an LP: a loop that the driver cut may be its own.
-var<private> execute_served: bool;
-
-// Empties the mailbox of a row, executes its events before `until`, and tells (earliest pending time, events executed).
+// Empties the mailbox of a row, executes its events before `until`, and tells (earliest pending time, events executed, whether
+// there was anything to do).
 fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
     let kept = lps[row];
     let count = mail_count(part.parity, row);
@@ -16,13 +14,12 @@ fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
     if mails == 0u && !time_less(kept.xy, until) {
         return vec4<u32>(kept.xy, 0u, 0u);
     }
-    execute_served = true;
     queue_open(row - part.queue_first, kept.zw);
     if mails > 0u {
         // Before any is handled: which of them came first must not show.
         if mails > run.queue_capacity - queue_size() {
             fail_room(row, QUEUE_FULL, QUEUE_NEEDED, queue_size() + mails);
-            return IDLE;
+            return vec4<u32>(TIME_NEVER, 0u, 1u);
         }
         atomicStore(&words[count], 0u);
         let first = (row - part.inbox_first) * run.mail_capacity;
@@ -60,5 +57,5 @@ fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
         lps[run.rows + row] = vec4<u32>(number, digest);
     }
     lps[row] = vec4<u32>(first, queue_close());
-    return vec4<u32>(time_min(first, sent), executed, 0u);
+    return vec4<u32>(time_min(first, sent), executed, 1u);
 }

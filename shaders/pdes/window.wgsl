@@ -25,5 +25,6 @@ fn window(
     if lane == 0u && group < run.groups {
         leave(group, horizon, left);
     }
-    if execute_served && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+    // A loop that the driver cut may be that of any LP that had something to do.
+    if mine.w != 0u && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }

@@ -2,19 +2,19 @@
 // lookahead, no event can appear any more before t + L.
 //
 // Every workgroup finds t itself, from the partial reductions that the last window left (beyond some workgroups
-// pdes/gather.wgsl merges them first), and leaves one for the next. What workgroups learn of each other is what the window
+// `gather` merges them first), and leaves one for the next. What workgroups learn of each other is what the window
 // before left behind: they never wait for each other.
 //
 // A window that finds the run at its end (time, number of events, nothing pending, failure) executes nothing and carries the
 // halves over, so any number of further windows is harmless, and a later run goes on from there. Runs begin at parity 0. So
 // if it is one of parity 1 that first finds the end, it *settles* what the last window sent: takes the mails into the queues.
 //
-// Functions: synchronise, leave. The rest is theirs.
+// Functions: synchronise, leave. The rest is theirs. Entry point: gather.
 //
 // import: pdes/engine.wgsl
 // import: gpu/reduce.wgsl
 
-// Earliest time (2 words), events executed, unused.
+// Earliest time (2 words), events executed, a word that merging drops.
 alias Reduced = vec4<u32>;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
@@ -85,4 +85,20 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     atomicStore(&words[after + STOPPED], select(0u, 1u, found.stopped));
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[after + FAILURE], found.failure);
+}
+
+// The second reduction, for runs of many workgroups: merges the partials of a half into one, so that the next window need not
+// read them all in every workgroup. One workgroup, whatever the size of those of the window: with 256 invocations no loop is long.
+@compute @workgroup_size(GROUP_SIZE)
+fn gather(@builtin(local_invocation_index) lane: u32) {
+    let partials = 2u * run.rows;
+    var mine = IDLE;
+    for (var i = lane; i < run.groups; i += GROUP_SIZE) {
+        mine = merge(mine, lps[partials + part.parity * run.groups + i]);
+    }
+    let all_groups = reduce_group(lane, mine);
+    if lane == 0u {
+        lps[partials + 2u * run.groups] = all_groups;
+    }
+    if loops_cut(run.rows) { fail(0u, LOOPS_CUT); }
 }

@@ -328,8 +328,10 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
         Allowed { functions: &["schedule"], variables: &["params", "data"], written: &[] };
 
     fn check(text: &str) -> Result<(), LinkError> {
-        let files =
-            [Source::library("engine.wgsl", ENGINE_FILE), Source::new("mine/model.wgsl", text.to_owned())];
+        let files = [
+            Source::library("shaders/engine.wgsl", ENGINE_FILE),
+            Source::new("mine/model.wgsl", text.to_owned()),
+        ];
         let program = Program::link("t", &files).unwrap_or_else(|error| panic!("{error}\n{text}"));
         program.check_user(&ALLOWED)
     }
@@ -419,7 +421,7 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
             let user = format!(
                 "fn helper(p: ptr<private, Point>) {{ (*p).x = 1u; }}\nfn handle(x: Point) -> u32 {{\n{done}\nreturn x.x;\n}}\n"
             );
-            let files = [Source::library("engine.wgsl", engine), Source::new("model.wgsl", user)];
+            let files = [Source::library("shaders/engine.wgsl", engine), Source::new("model.wgsl", user)];
             let program = Program::link("t", &files).unwrap_or_else(|error| panic!("{error}"));
             program.check_user(allowed)
         };
@@ -452,10 +454,10 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
     fn files_that_are_not_the_users_are_left_alone() {
         let model = "fn handle(event: Event) -> u32 { return GROUP; }";
         let check = |model| {
-            let files = [Source::library("engine.wgsl", ENGINE_FILE), model];
+            let files = [Source::library("shaders/engine.wgsl", ENGINE_FILE), model];
             Program::link("t", &files).unwrap().check_user(&ALLOWED)
         };
-        check(Source::library("model.wgsl", model)).unwrap();
+        check(Source::library("shaders/model.wgsl", model)).unwrap();
         check(Source::new("shaders/model.wgsl", model)).unwrap_err();
     }
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::{Gpu, GpuError, Program};
 
-/// A compute pipeline whose buffers are bound by the names that they have in WGSL.
+/// A compute pipeline whose buffers are bound by the names that they have in WGSL. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Kernel {
-    name: String,
+    name: Arc<str>,
     pipeline: wgpu::ComputePipeline,
-    groups: Vec<wgpu::BindGroupLayout>,
-    variables: Vec<Variable>,
+    groups: Arc<[wgpu::BindGroupLayout]>,
+    variables: Arc<[Variable]>,
     max_groups: u32,
 }
 
@@ -24,7 +25,7 @@ impl PartialEq for Kernel {
 
 impl Eq for Kernel {}
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Variable {
     name: String,
     group: usize,
@@ -154,7 +155,13 @@ impl Kernel {
             (pipeline, groups)
         })?;
         let max_groups = gpu.limits().max_compute_workgroups_per_dimension;
-        Ok(Self { name, pipeline, groups, variables, max_groups })
+        Ok(Self {
+            name: name.into(),
+            pipeline,
+            groups: groups.into(),
+            variables: variables.into(),
+            max_groups,
+        })
     }
 
     /// What error messages call the kernel.
@@ -174,9 +181,9 @@ impl Kernel {
     ) -> Result<Bindings, GpuError> {
         let mut entries = vec![Vec::new(); self.groups.len()];
         let mut places = Vec::with_capacity(self.variables.len());
-        for variable in &self.variables {
+        for variable in self.variables.iter() {
             let (_, resource) = buffers.iter().find(|(name, _)| *name == variable.name).ok_or_else(|| {
-                GpuError::Unbound { kernel: self.name.clone(), variable: variable.name.clone() }
+                GpuError::Unbound { kernel: self.name.to_string(), variable: variable.name.clone() }
             })?;
             places.push(match resource {
                 wgpu::BindingResource::Buffer(part) => {

@@ -14,16 +14,24 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 /// A named piece of WGSL.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     name: Cow<'static, str>,
     text: Cow<'static, str>,
     /// Whether the library brings it: a user's may have the same name.
     library: bool,
+}
+
+/// Of the name alone: a text is long, a device looks its kernels up often, and few pieces share a name.
+impl Hash for Source {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
 }
 
 impl Source {
@@ -32,10 +40,9 @@ impl Source {
         Self { name: name.into(), text: text.into(), library: false }
     }
 
-    /// A file of the library's. The models that ship are none: they have no more rights than a user's.
-    pub(crate) fn library(path: &str, text: &'static str) -> Self {
-        let library = !path.starts_with("models/");
-        Self { name: format!("shaders/{path}").into(), text: text.into(), library }
+    /// A file of the library's, `shaders/…`. The models that ship are none: they have no more rights than a user's.
+    pub(crate) fn library(name: &'static str, text: &'static str) -> Self {
+        Self { library: !name.starts_with("shaders/models/"), ..Self::new(name, text) }
     }
 
     /// Whether it is a file of the library's.
@@ -155,10 +162,6 @@ pub struct Program {
     /// By entry point, in the module's order: the module-scope variables that it uses.
     used: Vec<Vec<naga::Handle<naga::GlobalVariable>>>,
 }
-
-/// For modules that have no [`Recipe`](super::Recipe)s yet.
-#[doc(hidden)]
-pub type Variant = (Program, Vec<(&'static str, f64)>);
 
 impl Program {
     /// Joins `sources` and all that they import, each file once, and checks the result.

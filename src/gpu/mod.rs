@@ -23,8 +23,6 @@ pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
 pub use layout::{Field, FieldKind, StructLayout};
-#[doc(hidden)]
-pub use link::Variant;
 pub use link::{LinkError, Program, Source};
 pub use pace::{Pace, SLICE};
 pub use plan::Plan;

@@ -56,11 +56,6 @@ impl Recipe {
         Program::link(&self.name, &self.sources)
     }
 
-    #[doc(hidden)]
-    pub fn variant(&self) -> Result<super::Variant, GpuError> {
-        Ok((self.link()?, self.constants()))
-    }
-
     /// The kernel with run-time checks: for WGSL of a user's.
     ///
     /// # Errors
@@ -87,11 +82,11 @@ impl Recipe {
 /// The kernels that a device has built.
 #[derive(Debug, Default)]
 pub(super) struct Built {
-    kernels: Mutex<HashMap<Key, Kernel>>,
+    kernels: Mutex<HashMap<Kind, HashMap<Recipe, Kernel>>>,
 }
 
-/// A recipe, the features that kernels may use, and whether they are checked.
-type Key = (Recipe, wgpu::Features, bool);
+/// The features that kernels may use, and whether they are checked.
+type Kind = (wgpu::Features, bool);
 
 impl Built {
     fn get(
@@ -101,15 +96,15 @@ impl Built {
         checked: bool,
         build: impl FnOnce(&Program) -> Result<Kernel, GpuError>,
     ) -> Result<Kernel, GpuError> {
-        let key = (recipe.clone(), gpu.features(), checked);
+        let kind = (gpu.features(), checked);
         let kernels = || self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels().get(&key) {
+        if let Some(kernel) = kernels().get(&kind).and_then(|kernels| kernels.get(recipe)) {
             return Ok(kernel.clone());
         }
         // Not under the lock: a compilation is long, and another thread may want another kernel. Two that want the
         // same one both build it.
         let kernel = build(&recipe.link()?)?;
-        kernels().insert(key, kernel.clone());
+        kernels().entry(kind).or_default().insert(recipe.clone(), kernel.clone());
         Ok(kernel)
     }
 }

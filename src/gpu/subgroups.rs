@@ -160,10 +160,10 @@ fn recipe(workgroup: u32) -> Recipe {
         .with([("GROUP_SIZE", workgroup.into())])
 }
 
-/// Every program that this module may link.
+/// Every kernel that this module may link.
 #[doc(hidden)]
-pub fn kernels() -> Result<Vec<super::Variant>, GpuError> {
-    WORKGROUPS.iter().map(|&workgroup| recipe(workgroup).variant()).collect()
+pub fn kernels() -> Vec<Recipe> {
+    WORKGROUPS.iter().map(|&workgroup| recipe(workgroup)).collect()
 }
 
 #[cfg(test)]

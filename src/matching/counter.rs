@@ -1,19 +1,31 @@
 //! Sort-based counting in one dimension: no pair is looked at.
 
-use std::sync::Arc;
+use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::{Kernels, SIZE};
-use super::programs::{self, Recipe};
+use super::kernels::{GROUP_SIZE, Kernels};
+use super::programs;
 use super::set::Columns;
-use super::work::halves;
-use crate::gpu::{Bindings, Buffer, Gpu, Kernel, Plan};
+use crate::gpu::{Buffer, Gpu, Plan};
 use crate::primitives::Count;
 
 /// Workgroups that serve a side in sweep_count.wgsl at the most; each sums over its tiles.
 const RANK_GROUPS: u32 = 4096;
-/// Ends per thread in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup memory.
-pub(super) const RANK_ITEMS: u32 = 6;
+/// Ends per invocation in sweep_count.wgsl: the starts near the ends of a tile must fit workgroup memory.
+pub(super) const RANK_ENDS: u32 = 6;
+
+/// As in sweep_count.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct CountParams {
+    pairs: u64,
+    subscriptions: u32,
+    updates: u32,
+    filled_subscriptions: u32,
+    filled_updates: u32,
+    subscription_groups: u32,
+    update_groups: u32,
+}
 
 /// Counting in one dimension, prepared for two sets: both sides are sorted, and each region is searched for once.
 ///
@@ -23,39 +35,9 @@ pub(super) const RANK_ITEMS: u32 = 6;
 /// and the memory (16 bytes) go with twice the regions of the larger one.
 #[derive(Debug)]
 pub struct Counter {
-    bounds: Step,
-    sort: Plan,
-    ranks: Step,
-    sum: Step,
+    sorting: Plan,
+    searching: Plan,
     total: Buffer<u64>,
-}
-
-#[derive(Debug)]
-struct Step {
-    kernel: Arc<Kernel>,
-    bindings: Bindings,
-    workgroups: u32,
-}
-
-impl Step {
-    fn new(
-        kernels: &Kernels,
-        (recipe, constants): (&Recipe, &[(&'static str, u32)]),
-        workgroups: u32,
-        params: &[u32],
-        buffers: &[(&str, &wgpu::Buffer)],
-    ) -> Result<Self, MatchingError> {
-        let gpu = kernels.gpu();
-        let kernel = kernels.get(recipe, constants)?;
-        let params = Kernels::params(gpu, params)?;
-        let mut bound = vec![("params", params.binding())];
-        bound.extend(buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
-        Ok(Self { bindings: kernel.bind(gpu, &bound)?, kernel, workgroups })
-    }
-
-    fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.kernel.dispatch(pass, &self.bindings, self.workgroups);
-    }
 }
 
 impl Counter {
@@ -63,48 +45,59 @@ impl Counter {
         kernels: &Kernels,
         subscriptions: &Columns,
         updates: &Columns,
-        items: u32,
+        ends_each: u32,
     ) -> Result<Self, MatchingError> {
         let gpu = kernels.gpu();
         let larger = subscriptions.count.max(updates.count);
         let starts = Buffer::<u32>::storage(gpu, "lower bounds", 2 * u64::from(larger))?;
         let ends = Buffer::<u32>::storage(gpu, "upper bounds", 2 * u64::from(larger))?;
-        let bounds = Step::new(
-            kernels,
-            (&programs::SWEEP_BOUNDS, &[]),
-            (2 * larger).div_ceil(SIZE),
-            &[subscriptions.count, updates.count, 0, 0, 0, 0, 0, larger],
+        // Empty regions come last in the order and are left out.
+        let filled = [subscriptions.filled, updates.filled];
+        let groups = filled.map(|count| count.div_ceil(ends_each * GROUP_SIZE).min(RANK_GROUPS));
+        let all = groups[0] + groups[1];
+        let params = CountParams {
+            pairs: u64::from(filled[0]) * u64::from(filled[1]),
+            subscriptions: subscriptions.count,
+            updates: updates.count,
+            filled_subscriptions: filled[0],
+            filled_updates: filled[1],
+            subscription_groups: groups[0],
+            update_groups: groups[1],
+        };
+        let mut sorting = Plan::new("sort the bounds");
+        kernels.add_each(
+            &mut sorting,
+            &programs::copy_bounds(),
+            2 * larger,
+            &params,
             &[
                 ("subscriptions", subscriptions.keys.raw()),
                 ("updates", updates.keys.raw()),
-                ("starts", starts.raw()),
-                ("ends", ends.raw()),
+                ("copied_starts", starts.raw()),
+                ("copied_ends", ends.raw()),
             ],
         )?;
         let count = Count::host(gpu, larger.into())?;
         let sort = kernels.sort(2 * larger)?.arrays(gpu, 2)?.bind(gpu, &count, &starts, &ends, 0..32)?;
-        // Empty regions come last in the order and are left out.
-        let filled = [subscriptions.filled, updates.filled];
-        let groups = filled.map(|count| count.div_ceil(items * SIZE).min(RANK_GROUPS));
-        let all = groups[0] + groups[1];
-        let sums = Buffer::<u64>::storage(gpu, "sums of ranks", all.into())?;
-        let ranks = Step::new(
-            kernels,
-            (&programs::RANKS, &[("ITEMS", items)]),
+        sorting.append(&sort);
+        let ranks = Buffer::<u64>::storage(gpu, "sums of ranks", all.into())?;
+        let mut searching = Plan::new("search the bounds");
+        kernels.add(
+            &mut searching,
+            &programs::count_ranks(ends_each),
             all,
-            &[filled[0], filled[1], groups[0], all, 0, 0, 0, larger],
-            &[("starts", starts.raw()), ("ends", ends.raw()), ("ranks", sums.raw())],
+            &params,
+            &[("starts", starts.raw()), ("ends", ends.raw()), ("ranks", ranks.raw())],
         )?;
         let total = Buffer::storage(gpu, "pairs", 1)?;
-        let (low, high) = halves(u64::from(filled[0]) * u64::from(filled[1]));
-        let sum = Step::new(
-            kernels,
-            (&programs::TOTAL_OF_RANKS, &[]),
+        kernels.add(
+            &mut searching,
+            &programs::total_ranks(),
             1,
-            &[0, 0, 0, all, low, high],
-            &[("ranks", sums.raw()), ("total", total.raw())],
+            &params,
+            &[("all_ranks", ranks.raw()), ("total", total.raw())],
         )?;
-        Ok(Self { bounds, sort, ranks, sum, total })
+        Ok(Self { sorting, searching, total })
     }
 
     /// Records one count.
@@ -117,15 +110,13 @@ impl Counter {
     /// The first part of [`Counter::record`]: bounds are copied and sorted. For timing by stage.
     #[doc(hidden)]
     pub fn record_sort(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.bounds.record(pass);
-        self.sort.record_in(pass);
+        self.sorting.record_in(pass);
     }
 
     /// The second part of [`Counter::record`]: ranks are searched and added up.
     #[doc(hidden)]
     pub fn record_search(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.ranks.record(pass);
-        self.sum.record(pass);
+        self.searching.record_in(pass);
     }
 
     /// The number of overlapping pairs, on the device: one value, after what was recorded has run.
@@ -142,5 +133,26 @@ impl Counter {
         self.record(&mut encoder);
         gpu.submit(encoder)?;
         Ok(self.total.read(gpu)?[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_lie_as_in_wgsl() {
+        crate::matching::kernels::assert_same_layout!(
+            programs::total_ranks(),
+            CountParams {
+                pairs,
+                subscriptions,
+                updates,
+                filled_subscriptions,
+                filled_updates,
+                subscription_groups,
+                update_groups
+            }
+        );
     }
 }

@@ -7,10 +7,10 @@ use super::matches::Source;
 use super::programs;
 use super::region::{Coordinate, Region};
 use super::set::{Columns, check};
-use super::sweep::{TILE, gather};
+use super::sweep::{ListParams, TILE, gather};
 use super::work::Work;
 use super::{Algorithm, Matcher, Matches, MatchingError};
-use crate::gpu::Buffer;
+use crate::gpu::{Buffer, Plan};
 
 /// Two sets whose regions move: each step reports the pairs that began to overlap and those that ended.
 ///
@@ -137,15 +137,13 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         side: u32,
     ) -> Result<Vec<[u32; 2]>, MatchingError> {
         let kernels = self.matcher.kernels();
-        let constants = [("DIMS", sets[0].dims), ("SIDE", side)];
-        let count = kernels.get(&programs::CHANGES_COUNT, &constants)?;
-        let write = kernels.get(&programs::CHANGES_PAIRS, &constants)?;
+        let dims = sets[0].dims;
         let mut found = self.matcher.matches(sets[0], sets[1], Algorithm::Auto)?;
         let mut lost = Vec::new();
         while let Some(page) = found.next_page()? {
             let work = Work {
-                count: count.clone(),
-                write: write.clone(),
+                count: programs::changes_count(dims, side),
+                write: programs::changes_write(dims, side),
                 inputs: vec![
                     ("subscriptions", others[0].keys.raw().clone()),
                     ("updates", others[1].keys.raw().clone()),
@@ -154,8 +152,9 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
                     ("flags", self.subscriptions.flags.raw().clone()),
                 ],
                 sides: others.map(|set| set.count),
-                extra: page.len(),
+                candidates: page.len().into(),
                 tasks: page.len().div_ceil(TILE),
+                // 8·10^6 pairs, each of which reads two boxes from anywhere. A guess, not measured.
                 unit: 4096,
             };
             let (placed, total) = work.count(kernels)?;
@@ -170,9 +169,9 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
         let now = matcher.upload(label, regions)?.columns;
         let gpu = matcher.gpu();
         let keys = Buffer::storage(gpu, label, now.keys.len())?;
-        let mut encoder = gpu.encoder("copy regions");
-        encoder.copy_buffer_to_buffer(now.keys.raw(), 0, keys.raw(), 0, now.keys.raw().size());
-        gpu.submit(encoder)?;
+        let mut plan = Plan::new("copy regions");
+        plan.copy("bounds", (now.keys.raw(), 0), (keys.raw(), 0), now.keys.raw().size());
+        plan.submit(gpu)?;
         Ok(Self {
             flags: Buffer::storage(gpu, "moving regions", now.count.into())?,
             empty: regions.iter().map(Region::is_empty).collect(),
@@ -219,13 +218,13 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
             *empty = row.is_empty();
         }
         let ids = Buffer::storage_from(matcher.gpu(), "moved regions", &ids)?;
-        let kernels = matcher.kernels();
-        let width = 2 * self.now.dims;
-        let before = gather(kernels, &self.now.keys, width, self.now.count, &ids, after.count)?;
+        let mut plan = Plan::new("regions move");
+        let before = gather(matcher.kernels(), &mut plan, &self.now, &ids, after.count)?;
         let before = Columns { keys: before.columns, filled: filled_before, ..after.clone() };
         self.next.filled = self.now.filled - before.filled + after.filled;
         let moved = Moved { ids, before, after };
-        moved.scatter(matcher, &self.next, &self.flags, 1)?;
+        moved.scatter(matcher, &mut plan, &self.next, &self.flags, 1)?;
+        plan.submit(matcher.gpu())?;
         Ok(Some(moved))
     }
 
@@ -233,28 +232,33 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
     fn settle(&mut self, matcher: &Matcher, moved: Option<Moved>) -> Result<(), MatchingError> {
         let Some(moved) = moved else { return Ok(()) };
         self.now.filled = self.next.filled;
-        moved.scatter(matcher, &self.now, &self.flags, 0)
+        let mut plan = Plan::new("regions have moved");
+        moved.scatter(matcher, &mut plan, &self.now, &self.flags, 0)?;
+        plan.submit(matcher.gpu())?;
+        Ok(())
     }
 }
 
 impl Moved {
-    /// Writes the new bounds into the columns of all, and `flag` for each that moved.
+    /// Adds to a plan that the new bounds are written into the columns of all, and `flag` for each that moved.
     fn scatter(
         &self,
         matcher: &Matcher,
+        plan: &mut Plan,
         columns: &Columns,
         flags: &Buffer<u32>,
         flag: u32,
     ) -> Result<(), MatchingError> {
-        let kernel = matcher.kernels().get(&programs::SCATTER, &[])?;
-        matcher.kernels().run(
-            &kernel,
-            self.after.count,
-            &[columns.count, 0, 0, self.after.count, 0, 0, flag, 2 * columns.dims],
+        let listed = self.after.count;
+        matcher.kernels().add_each(
+            plan,
+            &programs::scatter(),
+            listed,
+            &ListParams { regions: columns.count, listed, columns: 2 * columns.dims, flag },
             &[
                 ("ids", self.ids.raw()),
                 ("moved", self.after.keys.raw()),
-                ("columns", columns.keys.raw()),
+                ("targets", columns.keys.raw()),
                 ("flags", flags.raw()),
             ],
         )

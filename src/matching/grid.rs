@@ -1,13 +1,14 @@
 //! Grid-based matching: regions that share a cell are tested.
 
+use bytemuck::{Pod, Zeroable};
+
 use super::MatchingError;
 use super::kernels::Kernels;
 use super::matches::Source;
 use super::programs;
 use super::set::Columns;
-use super::sweep::{Ordered, Ranges};
-use crate::gpu::Buffer;
-use crate::primitives::Count;
+use super::sweep::{Ordered, RangeParams, Ranges};
+use crate::gpu::{Buffer, Plan};
 
 /// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some millions of
 /// cells.
@@ -15,9 +16,30 @@ fn cell_bits(dims: u32) -> u32 {
     22 / dims
 }
 
+/// The most entries of a set, of `2·dims + 3` columns: kernels number their words with 32 bits.
+fn max_entries(dims: u32) -> u32 {
+    (u32::MAX / (2 * dims + 3)).min(1 << 30)
+}
+
+/// As in grid_cells.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct CellParams {
+    regions: u32,
+    cells: u32,
+}
+
+/// As in grid_entries.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct EntryParams {
+    entries: u32,
+    regions: u32,
+}
+
 /// Where the library chooses the cells it wants at most so many entries per region: more than the corners of a
 /// box that is smaller than a cell can meet in few dimensions, and few enough to be sorted in less time than
-/// they save.
+/// they save. A guess, not measured.
 const ENTRIES_PER_REGION: u64 = 4;
 
 /// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the library
@@ -48,11 +70,12 @@ pub(super) fn matches(
     };
     let begins = Buffer::<u32>::storage(kernels.gpu(), "begins of ranges", subscriptions.count.into())?;
     let lengths = Buffer::<u32>::storage(kernels.gpu(), "lengths of ranges", subscriptions.count.into())?;
-    let kernel = kernels.get(&programs::GRID_RANGES, &[("DIMS", dims)])?;
-    kernels.run(
-        &kernel,
+    let mut plan = Plan::new("ranges of a grid");
+    kernels.add_each(
+        &mut plan,
+        &programs::grid_ranges(dims),
         subscriptions.count,
-        &[subscriptions.count, updates.count],
+        &RangeParams { subscriptions: subscriptions.count, updates: updates.count, dimension: 0 },
         &[
             ("subscriptions", subscriptions.columns.raw()),
             ("updates", updates.columns.raw()),
@@ -61,13 +84,12 @@ pub(super) fn matches(
         ],
     )?;
     let count = subscriptions.count;
-    let (places, candidates) = kernels.offsets(&lengths, count)?;
+    let (places, candidates) = kernels.offsets(plan, &lengths, count)?;
     let ranges = Ranges { subscriptions, updates, dims, begins, places, count, candidates };
     if candidates == 0 {
         return Ok((0, Source::Nothing));
     }
-    let (placed, total) =
-        ranges.filtered(kernels, &[programs::HOME_COUNT, programs::HOME_PAIRS])?.count(kernels)?;
+    let (placed, total) = ranges.filtered(kernels, true)?.count(kernels)?;
     Ok((total, Source::Placed(placed)))
 }
 
@@ -85,15 +107,17 @@ fn cells_for(regions: u64, dims: u32) -> u32 {
 /// The bounding box of both sets, as keys: lower and upper bound of each dimension in turn.
 fn bounds(kernels: &Kernels, subscriptions: &Columns, updates: &Columns) -> Result<Vec<u32>, MatchingError> {
     let bounds = Buffer::storage_from(kernels.gpu(), "bounding box", &[u32::MAX, 0].repeat(4))?;
-    let kernel = kernels.get(&programs::GRID_BOUNDS, &[])?;
+    let mut plan = Plan::new("bounding box");
     for set in [subscriptions, updates] {
-        kernels.run(
-            &kernel,
+        kernels.add_each(
+            &mut plan,
+            &programs::grid_bounds(set.dims),
             set.count,
-            &[0, 0, 0, set.count, 0, 0, 0, 2 * set.dims],
+            &CellParams { regions: set.count, cells: 0 },
             &[("columns", set.keys.raw()), ("bounds", bounds.raw())],
         )?;
     }
+    plan.submit(kernels.gpu())?;
     Ok(bounds.read(kernels.gpu())?)
 }
 
@@ -127,11 +151,12 @@ impl Grid {
         let gpu = kernels.gpu();
         let cells = Buffer::<u32>::storage(gpu, "cells of regions", 2 * u64::from(set.count))?;
         let lengths = Buffer::<u32>::storage(gpu, "numbers of cells", set.count.into())?;
-        let kernel = kernels.get(&programs::GRID_CELLS, &[("DIMS", set.dims)])?;
-        kernels.run(
-            &kernel,
+        let mut plan = Plan::new("cells of regions");
+        kernels.add_each(
+            &mut plan,
+            &programs::grid_cells(set.dims),
             set.count,
-            &[0, 0, 0, set.count, 0, 0, 0, self.cells],
+            &CellParams { regions: set.count, cells: self.cells },
             &[
                 ("columns", set.keys.raw()),
                 ("edges", self.edges.raw()),
@@ -139,14 +164,14 @@ impl Grid {
                 ("lengths", lengths.raw()),
             ],
         )?;
-        let (places, entries) = kernels.offsets(&lengths, set.count)?;
+        let (places, entries) = kernels.offsets(plan, &lengths, set.count)?;
         Ok(Homes { cells, places, entries })
     }
 
     /// The entries of a set in the order of their cells.
     fn entries(&self, kernels: &Kernels, set: &Columns, homes: &Homes) -> Result<Ordered, MatchingError> {
         let gpu = kernels.gpu();
-        let limit = 1 << 30;
+        let limit = max_entries(set.dims);
         let count = u32::try_from(homes.entries).ok().filter(|count| *count <= limit).ok_or(
             MatchingError::TooMuchWork {
                 what: "entries of regions in cells of a grid",
@@ -158,11 +183,13 @@ impl Grid {
         let ids = Buffer::<u32>::storage(gpu, "regions of entries", count.into())?;
         let width = u64::from(2 * set.dims + 3);
         let ordered = Buffer::<u32>::storage(gpu, "ordered entries", u64::from(count) * width)?;
-        let list = kernels.get(&programs::GRID_ENTRIES, &[("DIMS", set.dims)])?;
-        kernels.run(
-            &list,
+        let params = EntryParams { entries: count, regions: set.count };
+        let mut plan = Plan::new("entries of cells");
+        kernels.add_each(
+            &mut plan,
+            &programs::list_entries(set.dims),
             count,
-            &[0, 0, 0, count, 0, 0, 0, set.count],
+            &params,
             &[
                 ("cells", homes.cells.raw()),
                 ("places", homes.places.raw()),
@@ -170,25 +197,33 @@ impl Grid {
                 ("ids", ids.raw()),
             ],
         )?;
-        let sort = kernels.sort(count)?;
-        let task =
-            sort.bind(gpu, &Count::host(gpu, count.into())?, &keys, &ids, 0..cell_bits(set.dims) * set.dims)?;
-        let mut encoder = gpu.encoder("sort entries");
-        task.record(&mut encoder);
-        gpu.submit(encoder)?;
-        let gather = kernels.get(&programs::GRID_GATHER, &[("DIMS", set.dims)])?;
-        kernels.run(
-            &gather,
+        kernels.add_sort(&mut plan, &keys, &ids, count, cell_bits(set.dims) * set.dims)?;
+        kernels.add_each(
+            &mut plan,
+            &programs::gather_entries(set.dims),
             count,
-            &[set.count, 0, 0, count],
+            &params,
             &[
-                ("keys", keys.raw()),
-                ("ids", ids.raw()),
+                ("sorted_keys", keys.raw()),
+                ("sorted_ids", ids.raw()),
                 ("cells", homes.cells.raw()),
                 ("columns", set.keys.raw()),
                 ("ordered", ordered.raw()),
             ],
         )?;
+        plan.submit(gpu)?;
         Ok(Ordered { count, columns: ordered })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::kernels::assert_same_layout;
+
+    #[test]
+    fn parameters_lie_as_in_wgsl() {
+        assert_same_layout!(programs::grid_cells(1), CellParams { regions, cells });
+        assert_same_layout!(programs::list_entries(1), EntryParams { entries, regions });
     }
 }

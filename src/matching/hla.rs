@@ -42,9 +42,9 @@ use super::{Matcher, MatchingError, MovingRegions, Region};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Federate(pub u32);
 
-/// A region of the service.
+/// A region of the service. A handle is never given out again: that of a deleted region stays unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RegionHandle(u32);
+pub struct RegionHandle(u64);
 
 /// An object instance whose updates are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,22 +59,28 @@ pub struct Service<const D: usize> {
     matcher: Matcher,
     /// The upper bound of each dimension.
     dimensions: [u32; D],
-    regions: BTreeMap<u32, Use<D>>,
+    regions: BTreeMap<RegionHandle, Use<D>>,
     objects: Vec<Object>,
     /// Bounds that wait for the commit.
-    modified: BTreeMap<u32, Region<u32, D>>,
-    /// Regions whose part in matching changed.
+    modified: BTreeMap<RegionHandle, Region<u32, D>>,
+    next: u64,
+    /// By row, the region that it is for now. Every region has the same row on both sides of the matching; on a side where the
+    /// region is not used, that row is empty.
+    rows: Vec<Option<RegionHandle>>,
+    /// Rows without a region.
+    free: Vec<u32>,
+    /// Rows whose part in matching changed. A row that gets another region before that is matched is matched once, with
+    /// what its new region is.
     changed: BTreeSet<u32>,
-    /// Every region has its place on both sides; on a side where it is not used, an empty one.
     matching: Option<MovingRegions<u32, D>>,
-    places: u32,
-    next: u32,
-    /// By region associated with updates, the subscribed regions that it overlaps.
+    device_rows: u32,
+    /// By row associated with updates, the subscribed rows that it overlaps.
     overlaps: BTreeMap<u32, BTreeSet<u32>>,
 }
 
 #[derive(Debug)]
 struct Use<const D: usize> {
+    row: u32,
     bounds: Region<u32, D>,
     subscribers: BTreeSet<(Federate, u32)>,
     objects: BTreeSet<ObjectHandle>,
@@ -84,7 +90,7 @@ struct Use<const D: usize> {
 struct Object {
     owner: Federate,
     class: u32,
-    regions: BTreeSet<u32>,
+    regions: BTreeSet<RegionHandle>,
 }
 
 impl<const D: usize> Service<D> {
@@ -96,10 +102,12 @@ impl<const D: usize> Service<D> {
             regions: BTreeMap::new(),
             objects: Vec::new(),
             modified: BTreeMap::new(),
+            next: 0,
+            rows: Vec::new(),
+            free: Vec::new(),
             changed: BTreeSet::new(),
             matching: None,
-            places: 0,
-            next: 0,
+            device_rows: 0,
             overlaps: BTreeMap::new(),
         }
     }
@@ -108,12 +116,20 @@ impl<const D: usize> Service<D> {
     ///
     /// # Errors
     /// [`MatchingError::Range`] if a range is not within its dimension.
+    ///
+    /// # Panics
+    /// Beyond 2^32 regions at a time.
     pub fn create_region(&mut self, ranges: [(u32, u32); D]) -> Result<RegionHandle, MatchingError> {
         let bounds = self.bounds(ranges)?;
         let handle = RegionHandle(self.next);
         self.next += 1;
-        let usage = Use { bounds, subscribers: BTreeSet::new(), objects: BTreeSet::new() };
-        self.regions.insert(handle.0, usage);
+        let row = self.free.pop().unwrap_or_else(|| {
+            self.rows.push(None);
+            u32::try_from(self.rows.len() - 1).expect("fewer than 2^32 regions")
+        });
+        self.rows[row as usize] = Some(handle);
+        let usage = Use { row, bounds, subscribers: BTreeSet::new(), objects: BTreeSet::new() };
+        self.regions.insert(handle, usage);
         Ok(handle)
     }
 
@@ -127,9 +143,19 @@ impl<const D: usize> Service<D> {
         if !usage.subscribers.is_empty() || !usage.objects.is_empty() {
             return Err(MatchingError::RegionInUse { region: region.0 });
         }
-        self.regions.remove(&region.0);
-        self.modified.remove(&region.0);
+        // On the device the row is empty, or among `changed`: the region is not used.
+        let row = usage.row;
+        self.regions.remove(&region);
+        self.modified.remove(&region);
+        self.rows[row as usize] = None;
+        self.free.push(row);
         Ok(())
+    }
+
+    /// How many regions each side of the matching has memory for on the device: a power of two that follows the most regions
+    /// that there were at a time, however many were created and deleted.
+    pub fn device_rows(&self) -> u32 {
+        self.device_rows
     }
 
     /// *Set range bounds*, of all dimensions: in effect after [`Service::commit`].
@@ -139,7 +165,7 @@ impl<const D: usize> Service<D> {
     pub fn modify(&mut self, region: RegionHandle, ranges: [(u32, u32); D]) -> Result<(), MatchingError> {
         let bounds = self.bounds(ranges)?;
         self.region(region)?;
-        self.modified.insert(region.0, bounds);
+        self.modified.insert(region, bounds);
         Ok(())
     }
 
@@ -151,7 +177,7 @@ impl<const D: usize> Service<D> {
         for (region, bounds) in std::mem::take(&mut self.modified) {
             if let Some(usage) = self.regions.get_mut(&region) {
                 usage.bounds = bounds;
-                self.changed.insert(region);
+                self.changed.insert(usage.row);
             }
         }
         self.match_changed()
@@ -173,9 +199,11 @@ impl<const D: usize> Service<D> {
     /// [`MatchingError::UnknownHandle`].
     pub fn associate(&mut self, object: ObjectHandle, region: RegionHandle) -> Result<(), MatchingError> {
         self.object(object)?;
-        self.region(region)?.objects.insert(object);
-        self.object(object)?.regions.insert(region.0);
-        self.changed.insert(region.0);
+        let usage = self.region(region)?;
+        usage.objects.insert(object);
+        let row = usage.row;
+        self.object(object)?.regions.insert(region);
+        self.changed.insert(row);
         Ok(())
     }
 
@@ -184,9 +212,11 @@ impl<const D: usize> Service<D> {
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
     pub fn unassociate(&mut self, object: ObjectHandle, region: RegionHandle) -> Result<(), MatchingError> {
-        self.object(object)?.regions.remove(&region.0);
-        self.region(region)?.objects.remove(&object);
-        self.changed.insert(region.0);
+        self.object(object)?.regions.remove(&region);
+        let usage = self.region(region)?;
+        usage.objects.remove(&object);
+        let row = usage.row;
+        self.changed.insert(row);
         Ok(())
     }
 
@@ -201,8 +231,10 @@ impl<const D: usize> Service<D> {
         class: u32,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
-        self.region(region)?.subscribers.insert((federate, class));
-        self.changed.insert(region.0);
+        let usage = self.region(region)?;
+        usage.subscribers.insert((federate, class));
+        let row = usage.row;
+        self.changed.insert(row);
         Ok(())
     }
 
@@ -216,8 +248,10 @@ impl<const D: usize> Service<D> {
         class: u32,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
-        self.region(region)?.subscribers.remove(&(federate, class));
-        self.changed.insert(region.0);
+        let usage = self.region(region)?;
+        usage.subscribers.remove(&(federate, class));
+        let row = usage.row;
+        self.changed.insert(row);
         Ok(())
     }
 
@@ -231,8 +265,9 @@ impl<const D: usize> Service<D> {
         let Object { owner, class, regions } = &*self.object(object)?;
         let (owner, class, regions) = (*owner, *class, regions.clone());
         let mut federates = BTreeSet::new();
-        for region in regions.iter().filter_map(|region| self.overlaps.get(region)).flatten() {
-            let subscribers = self.regions.get(region).map(|usage| &usage.subscribers);
+        let rows = regions.iter().filter_map(|region| Some(self.regions.get(region)?.row));
+        for row in rows.filter_map(|row| self.overlaps.get(&row)).flatten() {
+            let subscribers = self.region_in(*row).map(|usage| &usage.subscribers);
             let interested = subscribers.into_iter().flatten().filter(|(_, wanted)| *wanted == class);
             federates.extend(interested.map(|(federate, _)| *federate));
         }
@@ -251,11 +286,16 @@ impl<const D: usize> Service<D> {
 
     fn region(&mut self, region: RegionHandle) -> Result<&mut Use<D>, MatchingError> {
         let unknown = MatchingError::UnknownHandle { kind: "region", handle: region.0 };
-        self.regions.get_mut(&region.0).ok_or(unknown)
+        self.regions.get_mut(&region).ok_or(unknown)
+    }
+
+    /// The region that a row is for now.
+    fn region_in(&self, row: u32) -> Option<&Use<D>> {
+        self.regions.get(self.rows[row as usize].as_ref()?)
     }
 
     fn object(&mut self, object: ObjectHandle) -> Result<&mut Object, MatchingError> {
-        let unknown = MatchingError::UnknownHandle { kind: "object", handle: object.0 };
+        let unknown = MatchingError::UnknownHandle { kind: "object", handle: object.0.into() };
         self.objects.get_mut(object.0 as usize).ok_or(unknown)
     }
 
@@ -265,22 +305,23 @@ impl<const D: usize> Service<D> {
             return Ok(());
         }
         let nowhere = Region::new([0; D], [0; D]);
-        if self.matching.is_none() || self.next > self.places {
-            // More places than regions, so that this is seldom needed. All regions count as changed then.
-            self.places = self.next.next_power_of_two().max(64);
-            let places = vec![nowhere; self.places as usize];
-            self.matching = Some(MovingRegions::new(&self.matcher, &places, &places)?);
+        if self.matching.is_none() || self.rows.len() > self.device_rows as usize {
+            // More rows than regions, so that this is seldom needed. All regions count as changed then.
+            let rows = self.rows.len().next_power_of_two().max(64);
+            let empty = vec![nowhere; rows];
+            self.matching = Some(MovingRegions::new(&self.matcher, &empty, &empty)?);
+            self.device_rows = u32::try_from(rows).unwrap_or(u32::MAX);
             self.overlaps.clear();
-            self.changed.extend(self.regions.keys());
+            self.changed.extend(self.regions.values().map(|usage| usage.row));
         }
         let (mut subscriptions, mut updates) = (Vec::new(), Vec::new());
-        for region in std::mem::take(&mut self.changed) {
-            let usage = self.regions.get(&region);
+        for row in std::mem::take(&mut self.changed) {
+            let usage = self.region_in(row);
             let bounds = |used: bool, usage: &Use<D>| if used { usage.bounds } else { nowhere };
             let subscribed = usage.map_or(nowhere, |usage| bounds(!usage.subscribers.is_empty(), usage));
             let associated = usage.map_or(nowhere, |usage| bounds(!usage.objects.is_empty(), usage));
-            subscriptions.push((region, subscribed));
-            updates.push((region, associated));
+            subscriptions.push((row, subscribed));
+            updates.push((row, associated));
         }
         let Some(matching) = &mut self.matching else { return Ok(()) };
         let changes = matching.update(&subscriptions, &updates)?;

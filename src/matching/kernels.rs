@@ -1,59 +1,106 @@
-//! The room's kernels, built when they are first needed.
+//! What all algorithms of the module use: its kernels, dispatches of them, and the primitives' scratch memory.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
+
+use bytemuck::Pod;
 
 use super::MatchingError;
-use super::programs::Recipe;
-use crate::gpu::{Buffer, Gpu, Kernel};
+use crate::gpu::{Buffer, Gpu, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
-/// Threads of a workgroup, in every kernel of the room.
-pub(super) const SIZE: u32 = 256;
+/// Invocations of a workgroup, in every kernel of the module: as in common.wgsl.
+pub(super) const GROUP_SIZE: u32 = 256;
 
 /// What the primitives take at the most.
 pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
-/// A kernel by name and constants.
-type Key = (&'static str, Vec<(&'static str, u32)>);
-
-/// Kernels that were built so far, for one device.
+/// One device, with the scratch memory that is worth keeping between calls.
 #[derive(Debug)]
 pub(super) struct Kernels {
     gpu: Gpu,
-    built: Mutex<HashMap<Key, Arc<Kernel>>>,
     /// The last sort, for as many keys as `0` says: its scratch memory serves all that are not longer.
     sort: Mutex<Option<(u32, RadixSort<u32>)>>,
     scan: Mutex<Option<Scan>>,
+    /// How fast pages of pairs are written, in units of `sweep::UNIT` tiles. Kept, because a page of pairs is written in less
+    /// time than a wait for its first part would take.
+    pub(super) page_pace: Mutex<Pace>,
 }
 
 impl Kernels {
     pub(super) fn new(gpu: &Gpu) -> Self {
-        Self { gpu: gpu.clone(), built: Mutex::default(), sort: Mutex::default(), scan: Mutex::default() }
+        let page_pace = Mutex::new(Pace::new(u32::MAX));
+        Self { gpu: gpu.clone(), sort: Mutex::default(), scan: Mutex::default(), page_pace }
     }
 
     pub(super) fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// A kernel, with values for its overrides.
-    pub(super) fn get(
-        &self,
-        recipe: &Recipe,
-        constants: &[(&'static str, u32)],
-    ) -> Result<Arc<Kernel>, MatchingError> {
-        let key = (recipe.name, constants.to_vec());
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = built.get(&key) {
-            return Ok(Arc::clone(kernel));
-        }
-        let program = recipe.link()?;
-        let values: Vec<_> = constants.iter().map(|&(name, value)| (name, f64::from(value))).collect();
-        // SAFETY: no file of the room holds a user's WGSL. Each guards its indices by counts from the host that are
-        // taken from the buffers' lengths, every loop has a bound, and nothing is divided by but constants.
-        let kernel = Arc::new(unsafe { Kernel::trusted(self.gpu(), &program, recipe.entry, &values)? });
-        built.insert(key, Arc::clone(&kernel));
+    fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
+        // SAFETY: no file of the module holds a user's WGSL, and no user can write what its kernels index with: of the
+        // buffers that a user reaches, `rows` (import) holds bounds and no indices, and pages of pairs and the total of a
+        // `Counter` are written before the module reads them, if it does (changes). So it is enough that the kernels index
+        // within their buffers for what this module writes there.
+        //
+        // All: an invocation's number is compared with a length that the host passes, the one that it allotted the buffers
+        // for. `MAX_REGIONS` and `MAX_ENTRIES` keep products of columns and rows below 2^32. Vectors and workgroup arrays
+        // are indexed by dimension, lane and item, all below constants; brute.wgsl by `k < GROUP_SIZE`, candidates.wgsl
+        // by less than STAGED, sweep_count.wgsl likewise.
+        //
+        // Loops: over dimensions, columns, items, rows of tiles with steps that are at least 1 (`sweep_count`: the number of
+        // workgroups of a side that has this one), halvings in reduce.wgsl, search.wgsl and `sum_before`, and STEPS.
+        //
+        // Divisors: constants, but for `spans()` (brute: at least 1, since no kernel starts for a side without regions)
+        // and `width` (grid_entries: 1 more than the difference between a region's last and first cell in a
+        // dimension, which find_cells writes in this order and which has at most 22 bits).
+        //
+        // Indices from data, by group of kernels:
+        // * order: `ids` is either numbered 0 .. n and permuted by a stable sort of n pairs, or checked against the set's
+        //   length on the host, which also sees that none comes twice (`Side::check`).
+        // * grid: `find_cells` counts edges, so cells are below `cells` per dimension. `places` is the exclusive
+        //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. `sorted_ids` permutes those.
+        // * candidates: `places` is the exclusive prefix sum of `lengths`, so the range found for a candidate below the
+        //   total holds it, and `begins` + the candidate's number within the range is below begin + length, which is the
+        //   result of a search in the other side. Candidates from the total on are not looked up: count_matches and
+        //   write_matches compare with `params.candidates`, write_all with the page, which ends at the total at the most.
+        //   `firsts` is one longer than there are tiles; its last search may be for a candidate beyond the total and finds
+        //   the last range.
+        // * changes: `found` has pairs that the algorithms wrote: on one side ids of `ids`, on the other those of a set that is
+        //   as long as the one here.
+        // * tree: `cursors` begins at 0 and moves to leaves below `end`, which is at most the number of leaves; a
+        //   node of level l is a leaf's number / 8^l, and the host lays out as many nodes. Levels are at most 10,
+        //   since there are at most 8^10 leaves: no shift reaches 32.
+        // * tasks: `offsets` is one longer than there are tasks (or updates, in the tree). `put` compares with the page.
+        // * sweep_count: ranks lie between the two ends of a search, which are places of one side.
+        let kernel = unsafe { recipe.trusted(&self.gpu)? };
         Ok(kernel)
+    }
+
+    /// Adds a dispatch of `workgroups` workgroups to a plan, with `params` for the uniform of that name.
+    pub(super) fn add<P: Pod>(
+        &self,
+        plan: &mut Plan,
+        recipe: &Recipe,
+        workgroups: u32,
+        params: &P,
+        buffers: &[(&str, &wgpu::Buffer)],
+    ) -> Result<(), MatchingError> {
+        let params = Buffer::uniform(&self.gpu, "parameters", params)?;
+        let mut bound = vec![("params", params.binding())];
+        bound.extend(buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
+        Ok(plan.dispatch(&self.gpu, &self.kernel(recipe)?, workgroups, &bound)?)
+    }
+
+    /// The same with an invocation for each of `items`.
+    pub(super) fn add_each<P: Pod>(
+        &self,
+        plan: &mut Plan,
+        recipe: &Recipe,
+        items: u32,
+        params: &P,
+        buffers: &[(&str, &wgpu::Buffer)],
+    ) -> Result<(), MatchingError> {
+        self.add(plan, recipe, items.div_ceil(GROUP_SIZE), params, buffers)
     }
 
     /// A sort of up to `count` keys.
@@ -71,9 +118,24 @@ impl Kernels {
         }
     }
 
-    /// The exclusive 64-bit prefix sums of `count` lengths, with their sum at the end, and that sum.
+    /// Adds a sort of the first `count` of `keys`, and of `values` with them, by the lowest `bits` bits.
+    pub(super) fn add_sort(
+        &self,
+        plan: &mut Plan,
+        keys: &Buffer<u32>,
+        values: &Buffer<u32>,
+        count: u32,
+        bits: u32,
+    ) -> Result<(), MatchingError> {
+        let count_of = Count::host(&self.gpu, count.into())?;
+        plan.append(&self.sort(count)?.bind(&self.gpu, &count_of, keys, values, 0..bits)?);
+        Ok(())
+    }
+
+    /// Runs `plan`, which writes `count` lengths. Their exclusive 64-bit prefix sums, with their sum at the end, and that sum.
     pub(super) fn offsets(
         &self,
+        mut plan: Plan,
         lengths: &Buffer<u32>,
         count: u32,
     ) -> Result<(Buffer<u64>, u64), MatchingError> {
@@ -88,39 +150,25 @@ impl Kernels {
         };
         let total = Some((&offsets, count));
         let count = Count::host(gpu, count.into())?;
-        let task = scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?;
-        let mut encoder = gpu.encoder("offsets");
-        task.record(&mut encoder);
-        gpu.submit(encoder)?;
+        plan.append(&scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?);
+        plan.submit(gpu)?;
         let total = pollster::block_on(offsets.read_range(gpu, offsets.len() - 1, 1))?[0];
         Ok((offsets, total))
     }
-
-    /// Submits one dispatch with a thread for each of `threads`.
-    pub(super) fn run(
-        &self,
-        kernel: &Kernel,
-        threads: u32,
-        params: &[u32],
-        buffers: &[(&'static str, &wgpu::Buffer)],
-    ) -> Result<(), MatchingError> {
-        let params = Self::params(&self.gpu, params)?;
-        let mut bound = vec![("params", params.binding())];
-        bound.extend(buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
-        let bindings = kernel.bind(&self.gpu, &bound)?;
-        let mut encoder = self.gpu.encoder(kernel.name());
-        {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            kernel.dispatch(&mut pass, &bindings, threads.div_ceil(SIZE));
-        }
-        self.gpu.submit(encoder)?;
-        Ok(())
-    }
-
-    /// A uniform buffer of these words, padded to what a uniform struct may need.
-    pub(super) fn params(gpu: &Gpu, words: &[u32]) -> Result<Buffer<[u32; 8]>, MatchingError> {
-        let mut padded = [0; 8];
-        padded[..words.len()].copy_from_slice(words);
-        Ok(Buffer::uniform(gpu, "parameters", &padded)?)
-    }
 }
+
+/// Checks that the fields of a Rust struct have the names and places of those of a WGSL struct.
+#[cfg(test)]
+macro_rules! assert_same_layout {
+    ($recipe:expr, $ty:ident { $($field:ident),* $(,)? }) => {{
+        let layout = $recipe.link().unwrap().layout(stringify!($ty)).unwrap();
+        let wgsl: Vec<_> =
+            layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
+        let rust = [$((stringify!($field), std::mem::offset_of!($ty, $field))),*];
+        assert_eq!(wgsl, rust);
+        assert_eq!(layout.bytes as usize, size_of::<$ty>());
+        assert!(layout.is_dense());
+    }};
+}
+#[cfg(test)]
+pub(super) use assert_same_layout;

@@ -89,7 +89,7 @@ impl Matches {
         };
         let len = u32::try_from(left).map_or(self.page_len, |left| left.min(self.page_len));
         let first = self.next;
-        self.source.write(&self.kernels, Window { first, room: len }, &pairs)?;
+        self.source.write(&self.kernels, Window { first, len }, &pairs)?;
         self.next += u64::from(len);
         let pairs = &*self.pairs.insert(pairs);
         Ok(Some(Page { gpu: self.kernels.gpu(), first, len, pairs }))
@@ -118,7 +118,7 @@ impl Source {
     ) -> Result<(), MatchingError> {
         match self {
             Self::Nothing => Ok(()),
-            Self::Placed(placed) => placed.write(kernels.gpu(), window, pairs),
+            Self::Placed(placed) => placed.write(kernels, window, pairs),
             Self::Ranges(ranges) => ranges.write(kernels, window, pairs),
             Self::Tree(tree) => tree.write(kernels, window, pairs),
         }

@@ -47,6 +47,9 @@
 //!        s.lo <= u.lo < s.hi                             u.lo < s.lo < u.hi
 //! ```
 //!
+//! Bounds of type `f64`, for instance positions in a map's projection, are brought near a common origin by [`round`], which says
+//! so where 32-bit floats would change the result.
+//!
 //! # What bounds each
 //!
 //! Milliseconds on an NVIDIA H200 (Vulkan, driver 580.159.04) with `examples/bench_matching.rs`: half the regions are
@@ -83,6 +86,7 @@ mod matches;
 mod programs;
 pub mod reference;
 mod region;
+mod rounded;
 mod sample;
 mod set;
 mod sweep;
@@ -96,6 +100,7 @@ pub use matches::{Matches, Page};
 #[doc(hidden)]
 pub use programs::kernels;
 pub use region::{Coordinate, Region};
+pub use rounded::{Rounded, round};
 pub use set::Regions;
 
 use std::sync::Arc;
@@ -114,7 +119,7 @@ pub enum Algorithm {
     /// Sort-based matching: the time of two sorts, and of the pairs. In more than one dimension along the
     /// dimension in which the fewest pairs overlap; those are tested in the others.
     Sort,
-    /// An interval tree over the subscriptions, queried by each update. One thread serves one update, so a few
+    /// An interval tree over the subscriptions, queried by each update. One invocation serves one update, so a few
     /// updates that overlap very many subscriptions are slow.
     IntervalTree,
     /// A regular grid; regions that share a cell are tested. Best where regions are small in several
@@ -159,18 +164,18 @@ impl Matcher {
         subscriptions: &Regions<T, 1>,
         updates: &Regions<T, 1>,
     ) -> Result<Counter, MatchingError> {
-        self.counter_tuned(subscriptions, updates, counter::RANK_ITEMS)
+        self.counter_tuned(subscriptions, updates, counter::RANK_ENDS)
     }
 
-    /// [`Matcher::counter`] with another number of searches per thread, for measurements.
+    /// [`Matcher::counter`] with another number of searches per invocation, for measurements.
     #[doc(hidden)]
     pub fn counter_tuned<T: Coordinate>(
         &self,
         subscriptions: &Regions<T, 1>,
         updates: &Regions<T, 1>,
-        items: u32,
+        ends_each: u32,
     ) -> Result<Counter, MatchingError> {
-        Counter::new(&self.kernels, &subscriptions.columns, &updates.columns, items)
+        Counter::new(&self.kernels, &subscriptions.columns, &updates.columns, ends_each)
     }
 
     /// How many (subscription, update) pairs overlap.
@@ -192,7 +197,7 @@ impl Matcher {
             _ => false,
         };
         if D == 1 && by_ranks {
-            return Counter::new(&self.kernels, subscriptions, updates, counter::RANK_ITEMS)?
+            return Counter::new(&self.kernels, subscriptions, updates, counter::RANK_ENDS)?
                 .count(self.gpu());
         }
         Ok(self.matches(subscriptions, updates, algorithm)?.total())
@@ -208,12 +213,12 @@ impl Matcher {
         subscriptions: &Regions<T, D>,
         updates: &Regions<T, D>,
     ) -> Result<Algorithm, MatchingError> {
-        let plan = Plan::new(&self.kernels, &subscriptions.columns, &updates.columns, Algorithm::Auto)?;
-        Ok(match plan {
-            Plan::Brute => Algorithm::Brute,
-            Plan::Sort { .. } => Algorithm::Sort,
-            Plan::IntervalTree { .. } => Algorithm::IntervalTree,
-            Plan::Grid { cells } => Algorithm::Grid { cells },
+        let choice = Choice::new(&self.kernels, &subscriptions.columns, &updates.columns, Algorithm::Auto)?;
+        Ok(match choice {
+            Choice::Brute => Algorithm::Brute,
+            Choice::Sort { .. } => Algorithm::Sort,
+            Choice::IntervalTree { .. } => Algorithm::IntervalTree,
+            Choice::Grid { cells } => Algorithm::Grid { cells },
         })
     }
 
@@ -252,43 +257,51 @@ impl Matcher {
         algorithm: Algorithm,
     ) -> Result<(u64, Source), MatchingError> {
         let kernels = &self.kernels;
-        let plan = Plan::new(kernels, subscriptions, updates, algorithm)?;
-        match plan {
-            Plan::Brute => {
-                let (placed, total) = brute::work(kernels, subscriptions, updates)?.count(kernels)?;
+        match Choice::new(kernels, subscriptions, updates, algorithm)? {
+            Choice::Brute => {
+                let (placed, total) = brute::work(subscriptions, updates)?.count(kernels)?;
                 Ok((total, Source::Placed(placed)))
             }
-            Plan::Sort { dim } => sweep::matches(kernels, subscriptions, updates, dim),
-            Plan::IntervalTree { dim } => tree::matches(kernels, subscriptions, updates, dim),
-            Plan::Grid { cells } => grid::matches(kernels, subscriptions, updates, cells),
+            Choice::Sort { dim } => sweep::matches(kernels, subscriptions, updates, dim),
+            Choice::IntervalTree { dim } => tree::matches(kernels, subscriptions, updates, dim),
+            Choice::Grid { cells } => grid::matches(kernels, subscriptions, updates, cells),
         }
     }
 }
 
 /// An algorithm with all that it needs to know.
-enum Plan {
+enum Choice {
     Brute,
     Sort { dim: u32 },
     IntervalTree { dim: u32 },
     Grid { cells: Option<u32> },
 }
 
-/// Tests that cost no more than the passes over all regions, and the submissions, of the other algorithms: two sets of
-/// 23,000 regions on a GPU, and of 2,000 on a processor that plays one.
+/// Whether brute force takes no longer than the passes over all regions, and the submissions, of the other algorithms.
 fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
     let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
     let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
-    let free = if slow { 4e6 } else { 5.4e8 };
+    let free = if slow { FREE_TESTS_ON_PROCESSOR } else { FREE_TESTS };
     n * m <= free + TESTS_PER_REGION * (n + m)
 }
 
-/// Each region costs the other algorithms so many tests at the least, for its part in a sort.
+/// Tests for two sets of 23,000 regions: 0.17 ms at the 3.1·10¹² per second of an H200 in one dimension, which is about
+/// half of what a sort of small sets takes there (the table of times above). For other GPUs a guess.
+const FREE_TESTS: f64 = 5.4e8;
+
+/// The same on a processor that plays a GPU: two sets of 2,000 regions. A guess.
+const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
+
+/// Each region costs the other algorithms so many tests at the least, for its part in a sort. A guess on the low side: the
+/// 5.72 ms in which an H200 sorts the bounds of 10⁸ regions are 180 tests for each.
 const TESTS_PER_REGION: f64 = 64.0;
 
-/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid.
+/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A guess: in the table of
+/// times above sweep and grid are equal at 300,000 regions in 2 dimensions, where a region has some 270 candidates, and the
+/// sweep takes twice as long at 10⁶, where it has 500.
 const SWEEP_CANDIDATES: f64 = 64.0;
 
-impl Plan {
+impl Choice {
     fn new(
         kernels: &Kernels,
         subscriptions: &Columns,

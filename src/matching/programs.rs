@@ -1,84 +1,99 @@
-//! The room's programs: which files are linked for which kernel.
+//! The module's kernels before they are built: which files are linked for which entry point.
 
-use crate::gpu::{GpuError, Program, Variant};
+use super::region::Kind;
+use crate::gpu::Recipe;
 use crate::shaders;
 
-/// A kernel before it is built: files of `shaders/matching/` and an entry point. Its name is unique.
-#[derive(Debug)]
-pub(super) struct Recipe {
-    pub(super) name: &'static str,
-    pub(super) entry: &'static str,
-    files: &'static [&'static str],
-}
-
-impl Recipe {
-    const fn new(name: &'static str, entry: &'static str, files: &'static [&'static str]) -> Self {
-        Self { name, entry, files }
-    }
-
-    pub(super) fn link(&self) -> Result<Program, GpuError> {
-        let sources: Vec<_> =
-            self.files.iter().map(|file| shaders::file(&format!("matching/{file}.wgsl"))).collect();
-        Ok(Program::link(self.name, &sources)?)
-    }
+/// Entry point `entry` of `shaders/matching/FILE.wgsl`.
+fn recipe(name: &'static str, path: &'static str, entry: &'static str) -> Recipe {
+    Recipe::new(name, entry, [shaders::file(path)])
 }
 
 macro_rules! recipes {
-    ($($constant:ident = $name:literal: $entry:ident in $($file:ident)+;)*) => {
-        $(pub(super) const $constant: Recipe =
-            Recipe::new($name, stringify!($entry), &[$(stringify!($file)),+]);)*
-        const ALL: &[Recipe] = &[$($constant),*];
+    ($($(#[$doc:meta])* $function:ident($($argument:ident: $ty:ty => $constant:literal),*) = $file:ident::$entry:ident;)*) => {
+        $($(#[$doc])* pub(super) fn $function($($argument: $ty),*) -> Recipe {
+            let name = concat!("matching/", stringify!($file));
+            recipe(name, concat!("matching/", stringify!($file), ".wgsl"), stringify!($entry))
+                $(.with([($constant, f64::from(u32::from($argument)))]))*
+        })*
     };
 }
 
+// function(values of overrides) = file::entry point
 recipes! {
-    IMPORT = "import": import_rows in import;
-    SAMPLE = "sample": sample in sample;
-    IOTA = "iota": iota in iota;
-    GATHER = "gather": gather in gather;
-    SCATTER = "scatter": scatter in scatter;
-    BRUTE_COUNT = "brute, count": brute in brute sink_count;
-    BRUTE_PAIRS = "brute, pairs": brute in brute sink_pairs;
-    SWEEP_RANGES = "sweep ranges": ranges in sweep_ranges;
-    SWEEP_BOUNDS = "sweep bounds": copy_bounds in sweep_bounds;
-    RANKS = "ranks": count_ranks in sweep_count;
-    TOTAL_OF_RANKS = "total of ranks": total_ranks in sweep_total;
-    FIRSTS = "firsts": find_firsts in firsts;
-    EXPAND = "expand": expand in expand;
-    FILTER_COUNT = "filter, count": filter_candidates in filter accept_overlap sink_count;
-    FILTER_PAIRS = "filter, pairs": filter_candidates in filter accept_overlap sink_pairs;
-    HOME_COUNT = "filter home, count": filter_candidates in filter accept_home sink_count;
-    HOME_PAIRS = "filter home, pairs": filter_candidates in filter accept_home sink_pairs;
-    TREE_LEVEL = "tree level": build_level in tree_level;
-    TREE_COUNT = "tree, count": query in tree_query tree_count;
-    TREE_PAIRS = "tree, pairs": query in tree_query tree_pairs;
-    GRID_BOUNDS = "grid bounds": find_bounds in grid_bounds;
-    GRID_CELLS = "grid cells": find_cells in grid_cells;
-    GRID_ENTRIES = "grid entries": list_entries in grid_entries;
-    GRID_GATHER = "grid gather": gather_entries in grid_gather;
-    GRID_RANGES = "grid ranges": ranges in grid_ranges;
-    CHANGES_COUNT = "changes, count": find_changes in changes sink_count;
-    CHANGES_PAIRS = "changes, pairs": find_changes in changes sink_pairs;
+    import_rows(dims: u32 => "DIMS", kind: Kind => "KIND") = import::import_rows;
+    sample(dims: u32 => "DIMS") = sample::sample;
+    number_ids() = order::number_ids;
+    gather() = order::gather;
+    scatter() = order::scatter;
+    brute_count(dims: u32 => "DIMS") = brute::count_pairs;
+    brute_write(dims: u32 => "DIMS") = brute::write_pairs;
+    copy_bounds() = sweep_count::copy_bounds;
+    count_ranks(ends: u32 => "ENDS") = sweep_count::count_ranks;
+    total_ranks() = sweep_count::total_ranks;
+    sweep_ranges(dims: u32 => "DIMS") = ranges::sweep_ranges;
+    grid_ranges(dims: u32 => "DIMS") = ranges::grid_ranges;
+    find_firsts() = firsts::find_firsts;
+    candidates_count(dims: u32 => "DIMS", homes: bool => "HOMES") = candidates::count_matches;
+    candidates_write(dims: u32 => "DIMS", homes: bool => "HOMES") = candidates::write_matches;
+    candidates_write_all(dims: u32 => "DIMS") = candidates::write_all;
+    tree_level() = tree_level::build_level;
+    tree_count(dims: u32 => "DIMS") = tree_query::count_walks;
+    tree_write(dims: u32 => "DIMS") = tree_query::write_walks;
+    grid_bounds(dims: u32 => "DIMS") = grid_cells::find_bounds;
+    grid_cells(dims: u32 => "DIMS") = grid_cells::find_cells;
+    list_entries(dims: u32 => "DIMS") = grid_entries::list_entries;
+    gather_entries(dims: u32 => "DIMS") = grid_entries::gather_entries;
+    changes_count(dims: u32 => "DIMS", side: u32 => "SIDE") = changes::count_changes;
+    changes_write(dims: u32 => "DIMS", side: u32 => "SIDE") = changes::write_changes;
 }
 
-/// Every program that the room may link, with the least and the greatest values of its overrides.
+/// Every kernel that the module may build, with the least and the greatest values of its overrides.
 #[doc(hidden)]
-pub fn kernels() -> Result<Vec<Variant>, GpuError> {
-    let ranges = [("DIMS", [1.0, 4.0]), ("KIND", [0.0, 2.0]), ("SIDE", [0.0, 1.0])];
-    let mut kernels = Vec::new();
-    for recipe in ALL {
-        for end in [0, 1] {
-            let program = recipe.link()?;
-            let names: Vec<_> =
-                program.module().overrides.iter().filter_map(|(_, found)| found.name.clone()).collect();
-            let values = ranges.iter().filter(|(name, _)| names.iter().any(|found| found == name));
-            let values: Vec<_> = values.map(|(name, values)| (*name, values[end])).collect();
-            let alone = values.is_empty();
-            kernels.push((program, values));
-            if alone {
-                break;
+pub fn kernels() -> Vec<Recipe> {
+    let mut all =
+        vec![number_ids(), gather(), scatter(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
+    all.extend([1, 8].map(count_ranks));
+    for (dims, kind, homes, side) in [(1, Kind::U32, false, 0), (4, Kind::F32, true, 1)] {
+        all.extend([
+            import_rows(dims, kind),
+            sample(dims),
+            brute_count(dims),
+            brute_write(dims),
+            sweep_ranges(dims),
+            grid_ranges(dims),
+            candidates_count(dims, homes),
+            candidates_write(dims, homes),
+            candidates_write_all(dims),
+            tree_count(dims),
+            tree_write(dims),
+            grid_bounds(dims),
+            grid_cells(dims),
+            list_entries(dims),
+            gather_entries(dims),
+            changes_count(dims, side),
+            changes_write(dims, side),
+        ]);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So that no entry point is left out of the tests that translate all kernels.
+    #[test]
+    fn every_entry_point_is_listed() {
+        let all = kernels();
+        for recipe in &all {
+            let program = recipe.link().unwrap();
+            for point in &program.module().entry_points {
+                let listed = |other: &Recipe| {
+                    other.entry() == point.name && other.link().unwrap().name() == program.name()
+                };
+                assert!(all.iter().any(listed), "{}::{}", program.name(), point.name);
             }
         }
     }
-    Ok(kernels)
 }

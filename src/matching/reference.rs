@@ -15,7 +15,7 @@ use super::region::Coordinate;
 /// let updates = [Region::new([5, 5], [25, 25]), Region::new([10, 0], [11, 10])];
 /// assert_eq!(reference::find(&subscriptions, &updates), [[0, 0], [1, 0]]);
 /// ```
-pub fn find<T: Coordinate, const D: usize>(
+pub fn find<T: Copy + PartialOrd, const D: usize>(
     subscriptions: &[Region<T, D>],
     updates: &[Region<T, D>],
 ) -> Vec<[u32; 2]> {

@@ -20,7 +20,7 @@ unsafe impl<T: Zeroable, const D: usize> Zeroable for Region<T, D> {}
 // SAFETY: as above; every byte belongs to a bound, and any bytes make valid bounds.
 unsafe impl<T: Pod, const D: usize> Pod for Region<T, D> {}
 
-impl<T: Coordinate, const D: usize> Region<T, D> {
+impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
     /// The region from `lo` up to, and not including, `hi`.
     pub fn new(lo: [T; D], hi: [T; D]) -> Self {
         Self { lo, hi }
@@ -60,6 +60,12 @@ pub enum Kind {
     U32 = 0,
     I32 = 1,
     F32 = 2,
+}
+
+impl From<Kind> for u32 {
+    fn from(kind: Kind) -> Self {
+        kind as Self
+    }
 }
 
 const SIGN: u32 = 1 << 31;

@@ -1,14 +1,28 @@
 //! Sets of regions on the device.
 
+use std::fmt::Display;
 use std::marker::PhantomData;
+
+use bytemuck::{Pod, Zeroable};
 
 use super::programs;
 use super::region::{Coordinate, Kind, Region};
 use super::{Matcher, MatchingError};
-use crate::gpu::{Buffer, Gpu};
+use crate::gpu::{Buffer, Gpu, Plan};
 
-/// The most regions of a set: kernels number region times dimension with 32 bits.
-const MAX_REGIONS: u64 = 1 << 30;
+/// The most regions of a set in so many dimensions: kernels number the words of `2·dims` columns, and of one more where they
+/// are put in order, with 32 bits.
+const fn max_regions(dims: u64) -> u64 {
+    let words = u32::MAX as u64 / (2 * dims + 1);
+    if words < 1 << 30 { words } else { 1 << 30 }
+}
+
+/// As in import.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct ImportParams {
+    regions: u32,
+}
 
 /// Regions on the device, checked and ready to match. A region's id is its index.
 #[derive(Debug, Clone)]
@@ -64,19 +78,25 @@ impl Matcher {
     ) -> Result<Regions<T, D>, MatchingError> {
         const { assert!(D >= 1 && D <= 4, "regions have 1 to 4 dimensions") };
         let gpu = self.gpu();
-        if rows.len() > MAX_REGIONS {
+        let limit = const { max_regions(D as u64) };
+        if rows.len() > limit {
             let (set, regions) = (label.to_owned(), rows.len());
-            return Err(MatchingError::TooManyRegions { set, regions, limit: MAX_REGIONS });
+            return Err(MatchingError::TooManyRegions { set, regions, limit });
         }
         #[expect(clippy::cast_possible_truncation, reason = "both were checked above")]
         let (count, dims) = (rows.len() as u32, D as u32);
         let keys = Buffer::storage(gpu, label, rows.len() * 2 * u64::from(dims))?;
         let status = Buffer::storage_from(gpu, "status of regions", &[u32::MAX, 0])?;
         if count > 0 {
-            let kernel =
-                self.kernels().get(&programs::IMPORT, &[("DIMS", dims), ("KIND", T::KIND as u32)])?;
-            let buffers = [("rows", rows.raw()), ("columns", keys.raw()), ("status", status.raw())];
-            self.kernels().run(&kernel, count, &[count], &buffers)?;
+            let mut plan = Plan::new("import regions");
+            self.kernels().add_each(
+                &mut plan,
+                &programs::import_rows(dims, T::KIND),
+                count,
+                &ImportParams { regions: count },
+                &[("rows", rows.raw()), ("columns", keys.raw()), ("status", status.raw())],
+            )?;
+            plan.submit(gpu)?;
         }
         let status = status.read(gpu)?;
         if status[0] != u32::MAX {
@@ -101,7 +121,7 @@ fn fault<T: Coordinate, const D: usize>(
 }
 
 /// The error for a bound of a region that is inverted or no number.
-fn wrong<T: Coordinate, const D: usize>(
+fn wrong<T: Copy + PartialOrd + Display, const D: usize>(
     label: &str,
     region: u32,
     dimension: u32,
@@ -117,7 +137,7 @@ fn wrong<T: Coordinate, const D: usize>(
 }
 
 /// Checks one region on the host as the kernel does all of a set.
-pub(super) fn check<T: Coordinate, const D: usize>(
+pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     label: &str,
     region: u32,
     row: &Region<T, D>,
@@ -144,5 +164,18 @@ impl<T: Coordinate, const D: usize> Regions<T, D> {
     /// What errors call the set.
     pub fn label(&self) -> &str {
         &self.columns.label
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_lie_as_in_wgsl() {
+        crate::matching::kernels::assert_same_layout!(
+            programs::import_rows(1, Kind::U32),
+            ImportParams { regions }
+        );
     }
 }

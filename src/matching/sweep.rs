@@ -1,18 +1,50 @@
 //! Sort-based matching: regions ordered by their lower bounds, overlaps as ranges of the other side's order.
 
-use std::sync::Arc;
+use std::sync::PoisonError;
+
+use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::{Kernels, SIZE};
+use super::kernels::{GROUP_SIZE, Kernels};
 use super::matches::Source;
-use super::programs::{self, Recipe};
+use super::programs;
 use super::set::Columns;
-use super::work::{Window, Work, halves};
-use crate::gpu::Buffer;
-use crate::primitives::Count;
+use super::work::{MAX_TASKS, TaskParams, Window, Work, in_slices};
+use crate::gpu::{Buffer, Plan};
 
-/// Candidates of a workgroup: `TILE` in tile.wgsl.
-pub(super) const TILE: u32 = 8 * SIZE;
+/// Candidates of a workgroup: `TILE` in common.wgsl.
+pub(super) const TILE: u32 = 8 * GROUP_SIZE;
+/// Tiles of candidates that go into a first submission: 3·10⁷ candidates, or 268 MB of pairs. An estimate for devices that
+/// write 10 GB/s, not measured.
+const UNIT: u32 = 1 << 14;
+
+/// As in order.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+pub(super) struct ListParams {
+    pub(super) regions: u32,
+    pub(super) listed: u32,
+    pub(super) columns: u32,
+    pub(super) flag: u32,
+}
+
+/// As in ranges.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(super) struct RangeParams {
+    pub(super) subscriptions: u32,
+    pub(super) updates: u32,
+    pub(super) dimension: u32,
+}
+
+/// As in firsts.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct FirstsParams {
+    candidate: u64,
+    tiles: u32,
+    ranges: u32,
+}
 
 /// Non-empty regions in some order: `columns` columns of keys, then their ids.
 #[derive(Debug, Clone)]
@@ -21,47 +53,41 @@ pub(super) struct Ordered {
     pub(super) columns: Buffer<u32>,
 }
 
-/// Orders the non-empty regions of a set by their lower bounds in dimension `dim`.
+/// Orders the non-empty regions of a set by their lower bounds in dimension `dim`. Submitted alone, because a large set takes
+/// its time.
 pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordered, MatchingError> {
     let gpu = kernels.gpu();
     let keys = Buffer::<u32>::storage(gpu, "lower bounds", set.count.into())?;
     let ids = Buffer::<u32>::storage(gpu, "region ids", set.count.into())?;
-    let iota = kernels.get(&programs::IOTA, &[])?;
-    let params = Kernels::params(gpu, &[0, 0, 0, set.count])?;
-    let iota_bindings = iota.bind(gpu, &[("params", params.binding()), ("ids", ids.binding())])?;
-    let sort = kernels.sort(set.count)?;
-    let count = Count::host(gpu, set.count.into())?;
-    let sort = sort.bind(gpu, &count, &keys, &ids, 0..32)?;
-    let mut encoder = gpu.encoder("order regions");
+    let mut plan = Plan::new("order regions");
     // Empty regions have the largest key and come last.
-    let bytes = u64::from(set.count) * 4;
-    encoder.copy_buffer_to_buffer(set.keys.raw(), set.column_offset(2 * dim), keys.raw(), 0, bytes);
-    {
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        iota.dispatch(&mut pass, &iota_bindings, set.count.div_ceil(SIZE));
-        sort.record_in(&mut pass);
-    }
-    gpu.submit(encoder)?;
-    gather(kernels, &set.keys, 2 * set.dims, set.count, &ids, set.filled)
+    let column = (set.keys.raw(), set.column_offset(2 * dim));
+    plan.copy("lower bounds", column, (keys.raw(), 0), u64::from(set.count) * 4);
+    let params = ListParams { listed: set.count, ..ListParams::default() };
+    kernels.add_each(&mut plan, &programs::number_ids(), set.count, &params, &[("numbered", ids.raw())])?;
+    kernels.add_sort(&mut plan, &keys, &ids, set.count, 32)?;
+    let ordered = gather(kernels, &mut plan, set, &ids, set.filled)?;
+    plan.submit(gpu)?;
+    Ok(ordered)
 }
 
-/// The first `count` of `ids`, with their columns.
+/// Adds to a plan that the first `count` of `ids` are put together with their columns in `set`.
 pub(super) fn gather(
     kernels: &Kernels,
-    columns: &Buffer<u32>,
-    width: u32,
-    height: u32,
+    plan: &mut Plan,
+    set: &Columns,
     ids: &Buffer<u32>,
     count: u32,
 ) -> Result<Ordered, MatchingError> {
-    let gpu = kernels.gpu();
-    let ordered = Buffer::<u32>::storage(gpu, "ordered regions", u64::from(count) * u64::from(width + 1))?;
-    let kernel = kernels.get(&programs::GATHER, &[])?;
-    kernels.run(
-        &kernel,
+    let columns = 2 * set.dims;
+    let words = u64::from(count) * u64::from(columns + 1);
+    let ordered = Buffer::<u32>::storage(kernels.gpu(), "ordered regions", words)?;
+    kernels.add_each(
+        plan,
+        &programs::gather(),
         count,
-        &[height, 0, 0, count, 0, 0, 0, width],
-        &[("ids", ids.raw()), ("columns", columns.raw()), ("ordered", ordered.raw())],
+        &ListParams { regions: set.count, listed: count, columns, flag: 0 },
+        &[("ids", ids.raw()), ("columns", set.keys.raw()), ("ordered", ordered.raw())],
     )?;
     Ok(Ordered { count, columns: ordered })
 }
@@ -98,11 +124,12 @@ pub(super) fn ranges(
         .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 })?;
     let begins = Buffer::<u32>::storage(gpu, "begins of ranges", count.into())?;
     let lengths = Buffer::<u32>::storage(gpu, "lengths of ranges", count.into())?;
-    let kernel = kernels.get(&programs::SWEEP_RANGES, &[("DIMS", dims)])?;
-    kernels.run(
-        &kernel,
+    let mut plan = Plan::new("ranges of a sweep");
+    kernels.add_each(
+        &mut plan,
+        &programs::sweep_ranges(dims),
         count,
-        &[subscriptions.count, updates.count, 0, count, 0, 0, 0, dim],
+        &RangeParams { subscriptions: subscriptions.count, updates: updates.count, dimension: dim },
         &[
             ("subscriptions", subscriptions.columns.raw()),
             ("updates", updates.columns.raw()),
@@ -110,7 +137,7 @@ pub(super) fn ranges(
             ("lengths", lengths.raw()),
         ],
     )?;
-    let (places, candidates) = kernels.offsets(&lengths, count)?;
+    let (places, candidates) = kernels.offsets(plan, &lengths, count)?;
     Ok(Ranges { subscriptions, updates, dims, begins, places, count, candidates })
 }
 
@@ -119,48 +146,49 @@ impl Ranges {
         [self.subscriptions.count, self.updates.count]
     }
 
+    /// What the kernels of candidates.wgsl read, with the buffer of `firsts` for them.
+    fn inputs<'a>(&'a self, firsts: &'a Buffer<u32>) -> [(&'static str, &'a wgpu::Buffer); 5] {
+        [
+            ("subscriptions", self.subscriptions.columns.raw()),
+            ("updates", self.updates.columns.raw()),
+            ("places", self.places.raw()),
+            ("begins", self.begins.raw()),
+            ("firsts", firsts.raw()),
+        ]
+    }
+
     /// For each of `tiles` tiles from candidate `first` on, the range that holds its first candidate; and one
     /// more.
     fn firsts(&self, kernels: &Kernels, first: u64, tiles: u32) -> Result<Buffer<u32>, MatchingError> {
         let gpu = kernels.gpu();
         let firsts = Buffer::<u32>::storage(gpu, "first ranges of tiles", u64::from(tiles) + 1)?;
-        let kernel = kernels.get(&programs::FIRSTS, &[])?;
-        let (low, high) = halves(first);
-        kernels.run(
-            &kernel,
+        let mut plan = Plan::new("first ranges of tiles");
+        kernels.add_each(
+            &mut plan,
+            &programs::find_firsts(),
             tiles + 1,
-            &[0, 0, 0, tiles + 1, low, high, 0, self.count],
+            &FirstsParams { candidate: first, tiles: tiles + 1, ranges: self.count },
             &[("places", self.places.raw()), ("firsts", firsts.raw())],
         )?;
+        plan.submit(gpu)?;
         Ok(firsts)
     }
 
-    /// The candidates as work that tests each, with a kernel that counts the matches and one that writes them.
-    pub(super) fn filtered(
-        &self,
-        kernels: &Kernels,
-        [count, write]: &[Recipe; 2],
-    ) -> Result<Work, MatchingError> {
+    /// The candidates as work that tests each; with `homes`, of a grid.
+    pub(super) fn filtered(&self, kernels: &Kernels, homes: bool) -> Result<Work, MatchingError> {
         let needed = self.candidates.div_ceil(TILE.into());
-        let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks < 1 << 31).ok_or(
-            MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: (1 << 31) - 1 },
+        let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks <= MAX_TASKS).ok_or(
+            MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: MAX_TASKS.into() },
         )?;
         let firsts = self.firsts(kernels, 0, tasks)?;
-        let dims = [("DIMS", self.dims)];
         Ok(Work {
-            count: kernels.get(count, &dims)?,
-            write: kernels.get(write, &dims)?,
-            inputs: vec![
-                ("subscriptions", self.subscriptions.columns.raw().clone()),
-                ("updates", self.updates.columns.raw().clone()),
-                ("places", self.places.raw().clone()),
-                ("begins", self.begins.raw().clone()),
-                ("firsts", firsts.raw().clone()),
-            ],
+            count: programs::candidates_count(self.dims, homes),
+            write: programs::candidates_write(self.dims, homes),
+            inputs: self.inputs(&firsts).map(|(name, buffer)| (name, buffer.clone())).to_vec(),
             sides: self.sides(),
-            extra: self.count,
+            candidates: self.candidates,
             tasks,
-            unit: 1 << 14,
+            unit: UNIT,
         })
     }
 
@@ -171,32 +199,30 @@ impl Ranges {
         window: Window,
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<(), MatchingError> {
-        let gpu = kernels.gpu();
-        let tiles = window.room.div_ceil(TILE);
+        self.write_in_units(kernels, window, pairs, UNIT)
+    }
+
+    fn write_in_units(
+        &self,
+        kernels: &Kernels,
+        window: Window,
+        pairs: &Buffer<[u32; 2]>,
+        unit: u32,
+    ) -> Result<(), MatchingError> {
+        let tiles = window.len.div_ceil(TILE);
         let firsts = self.firsts(kernels, window.first, tiles)?;
-        let kernel = kernels.get(&programs::EXPAND, &[("DIMS", self.dims)])?;
-        let [low, high, room] = window.words();
-        let [subscriptions, updates] = self.sides();
-        // One dispatch: it is bound by writing what one binding holds.
-        let params = Kernels::params(gpu, &[subscriptions, updates, 0, tiles, low, high, room, self.count])?;
-        let bindings = kernel.bind(
-            gpu,
-            &[
-                ("params", params.binding()),
-                ("subscriptions", self.subscriptions.columns.binding()),
-                ("updates", self.updates.columns.binding()),
-                ("places", self.places.binding()),
-                ("begins", self.begins.binding()),
-                ("firsts", firsts.binding()),
-                ("pairs", pairs.binding()),
-            ],
-        )?;
-        let mut encoder = gpu.encoder("write pairs");
-        {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            kernel.dispatch(&mut pass, &bindings, tiles);
-        }
-        gpu.submit(encoder)?;
+        let mut buffers = self.inputs(&firsts).to_vec();
+        buffers.push(("pairs", pairs.raw()));
+        let kept = || kernels.page_pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pace = kept().clone();
+        in_slices(kernels.gpu(), tiles, unit, &mut pace, |first, end| {
+            let params = TaskParams::new(self.sides(), (first, end), self.candidates, window);
+            let mut plan = Plan::new("write pairs");
+            let recipe = programs::candidates_write_all(self.dims);
+            kernels.add(&mut plan, &recipe, end - first, &params, &buffers)?;
+            Ok(plan)
+        })?;
+        *kept() = pace;
         Ok(())
     }
 }
@@ -204,7 +230,7 @@ impl Ranges {
 /// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that pass the
 /// test.
 pub(super) fn matches(
-    kernels: &Arc<Kernels>,
+    kernels: &Kernels,
     subscriptions: &Columns,
     updates: &Columns,
     dim: u32,
@@ -216,7 +242,36 @@ pub(super) fn matches(
     if subscriptions.dims == 1 {
         return Ok((ranges.candidates, Source::Ranges(ranges)));
     }
-    let (placed, total) =
-        ranges.filtered(kernels, &[programs::FILTER_COUNT, programs::FILTER_PAIRS])?.count(kernels)?;
+    let (placed, total) = ranges.filtered(kernels, false)?.count(kernels)?;
     Ok((total, Source::Placed(placed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Gpu;
+    use crate::matching::kernels::assert_same_layout;
+    use crate::matching::{Matcher, Region};
+
+    #[test]
+    fn a_page_that_is_written_in_slices_is_whole() {
+        let gpu = Gpu::new().unwrap();
+        let matcher = Matcher::new(&gpu);
+        let set = matcher.upload("identical", &[Region::new([3u32], [5]); 150]).unwrap().columns;
+        let ranges = ranges(matcher.kernels(), &set, &set, 0).unwrap();
+        // 22,500 pairs are 11 tiles: a slice of one to begin with.
+        let window = Window { first: 10, len: 22_490 };
+        let pairs = Buffer::storage_from(&gpu, "pairs", &vec![[u32::MAX; 2]; 22_490]).unwrap();
+        ranges.write_in_units(matcher.kernels(), window, &pairs, 1).unwrap();
+        let pairs = pairs.read(&gpu).unwrap();
+        assert!(pairs.iter().all(|[s, u]| *s < 150 && *u < 150));
+        assert_eq!(pairs.iter().collect::<std::collections::HashSet<_>>().len(), 22_490);
+    }
+
+    #[test]
+    fn parameters_lie_as_in_wgsl() {
+        assert_same_layout!(programs::gather(), ListParams { regions, listed, columns, flag });
+        assert_same_layout!(programs::sweep_ranges(1), RangeParams { subscriptions, updates, dimension });
+        assert_same_layout!(programs::find_firsts(), FirstsParams { candidate, tiles, ranges });
+    }
 }

@@ -1,20 +1,42 @@
 //! Interval-tree matching: a flat tree over the subscriptions, queried by each update.
 
+use bytemuck::{Pod, Zeroable};
+
 use super::MatchingError;
-use super::kernels::{Kernels, SIZE};
+use super::kernels::{GROUP_SIZE, Kernels};
 use super::matches::Source;
 use super::programs;
 use super::set::Columns;
 use super::sweep::{Ordered, order};
-use super::work::{Window, in_slices};
-use crate::gpu::{Buffer, Kernel};
+use super::work::{TaskParams, Window, in_slices};
+use crate::gpu::{Buffer, Pace, Plan, Recipe};
 
 /// Children of a node: `FANOUT` in tree_level.wgsl.
 const FANOUT: u32 = 8;
 /// Levels of the largest tree: `8^10` leaves are more than a set can have.
 const LEVELS: usize = 12;
-/// Workgroups of a slice to begin with: a walk has a bounded number of steps per round.
+/// Workgroups of a first submission: 2^18 walks of at most 4,096 steps in a round. A guess, not measured.
 const UNIT: u32 = 1 << 10;
+
+/// As in tree_level.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct LevelParams {
+    first: u32,
+    nodes: u32,
+    first_below: u32,
+    nodes_below: u32,
+}
+
+/// As in tree_query.wgsl.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct TreeParams {
+    top: u32,
+    dimension: u32,
+    unused: [u32; 2],
+    starts: [u32; LEVELS],
+}
 
 /// The tree, and the updates that query it.
 #[derive(Debug)]
@@ -22,10 +44,8 @@ pub(super) struct Tree {
     subscriptions: Ordered,
     updates: Ordered,
     dims: u32,
-    /// The dimension of the tree.
-    dim: u32,
     nodes: Buffer<u32>,
-    levels: Buffer<[u32; 16]>,
+    params: Buffer<TreeParams>,
     cursors: Buffer<u32>,
     found: Buffer<u32>,
     /// Where the matches of each update begin.
@@ -40,9 +60,8 @@ pub(super) fn matches(
     dim: u32,
 ) -> Result<(u64, Source), MatchingError> {
     let mut tree = Tree::new(kernels, subscriptions, updates, dim)?;
-    let count = kernels.get(&programs::TREE_COUNT, &[("DIMS", tree.dims)])?;
-    tree.walk(kernels, &count, Window { first: 0, room: 0 }, &[])?;
-    let (offsets, total) = kernels.offsets(&tree.found, tree.updates.count)?;
+    tree.walk(kernels, &programs::tree_count(tree.dims), Window::NONE, &[])?;
+    let (offsets, total) = kernels.offsets(Plan::new("places of walks"), &tree.found, tree.updates.count)?;
     tree.offsets = Some(offsets);
     Ok((total, Source::Tree(tree)))
 }
@@ -67,31 +86,33 @@ impl Tree {
         }
         let all = sizes.last().map_or(0, |(start, count)| start + count);
         let nodes = Buffer::<u32>::storage(gpu, "interval tree", all.into())?;
-        let mut words = [0; 4 + LEVELS];
-        words[0] = u32::try_from(sizes.len() - 1).expect("few levels");
-        for (word, (start, _)) in words[4..].iter_mut().zip(&sizes) {
-            *word = *start;
+        let mut params = TreeParams {
+            top: u32::try_from(sizes.len() - 1).expect("few levels"),
+            dimension: dim,
+            unused: [0; 2],
+            starts: [0; LEVELS],
+        };
+        for (place, (start, _)) in params.starts.iter_mut().zip(&sizes) {
+            *place = *start;
         }
-        let kernel = kernels.get(&programs::TREE_LEVEL, &[])?;
-        let mut encoder = gpu.encoder("build the interval tree");
+        let mut plan = Plan::new("build the interval tree");
         let leaves = u64::from(subscriptions.count) * 4;
-        let upper_bounds = u64::from(2 * dim + 1) * leaves;
-        encoder.copy_buffer_to_buffer(subscriptions.columns.raw(), upper_bounds, nodes.raw(), 0, leaves);
-        {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            for pair in sizes.windows(2) {
-                let ((below, children), (start, count)) = (pair[0], pair[1]);
-                let params = Kernels::params(gpu, &[children, start, below, count])?;
-                let bindings =
-                    kernel.bind(gpu, &[("params", params.binding()), ("nodes", nodes.binding())])?;
-                kernel.dispatch(&mut pass, &bindings, count.div_ceil(SIZE));
-            }
+        let upper_bounds = (subscriptions.columns.raw(), u64::from(2 * dim + 1) * leaves);
+        plan.copy("leaves", upper_bounds, (nodes.raw(), 0), leaves);
+        for pair in sizes.windows(2) {
+            let ((first_below, nodes_below), (first, count)) = (pair[0], pair[1]);
+            kernels.add_each(
+                &mut plan,
+                &programs::tree_level(),
+                count,
+                &LevelParams { first, nodes: count, first_below, nodes_below },
+                &[("nodes", nodes.raw())],
+            )?;
         }
-        gpu.submit(encoder)?;
+        plan.submit(gpu)?;
         Ok(Self {
             dims,
-            dim,
-            levels: Buffer::uniform(gpu, "levels of the interval tree", &words)?,
+            params: Buffer::uniform(gpu, "interval tree", &params)?,
             cursors: Buffer::storage(gpu, "walks", updates.count.into())?,
             found: Buffer::storage(gpu, "matches of updates", updates.count.into())?,
             subscriptions,
@@ -105,38 +126,37 @@ impl Tree {
     fn walk(
         &self,
         kernels: &Kernels,
-        kernel: &Kernel,
+        kernel: &Recipe,
         window: Window,
         outputs: &[(&'static str, &wgpu::Buffer)],
     ) -> Result<(), MatchingError> {
         let gpu = kernels.gpu();
         let unfinished = Buffer::<u32>::storage(gpu, "unfinished walks", 1)?;
-        let mut encoder = gpu.encoder("walks begin");
-        encoder.clear_buffer(self.cursors.raw(), 0, None);
-        encoder.clear_buffer(self.found.raw(), 0, None);
-        gpu.submit(encoder)?;
-        let [low, high, room] = window.words();
+        let mut start = Plan::new("walks begin");
+        start.clear("walks", self.cursors.raw());
+        start.clear("matches of updates", self.found.raw());
+        start.submit(gpu)?;
+        let sides = [self.subscriptions.count, self.updates.count];
+        let mut buffers = vec![
+            ("subscriptions", self.subscriptions.columns.raw()),
+            ("updates", self.updates.columns.raw()),
+            ("cursors", self.cursors.raw()),
+            ("nodes", self.nodes.raw()),
+            ("found", self.found.raw()),
+            ("unfinished", unfinished.raw()),
+            ("tree", self.params.raw()),
+        ];
+        buffers.extend(outputs);
+        let groups = self.updates.count.div_ceil(GROUP_SIZE);
         loop {
             unfinished.write(gpu, 0, &[0])?;
-            in_slices(gpu, self.updates.count.div_ceil(SIZE), UNIT, |first, end, encoder| {
-                let sides = [self.subscriptions.count, self.updates.count];
-                let words = [sides[0], sides[1], first, end, low, high, room, self.dim];
-                let params = Kernels::params(gpu, &words)?;
-                let mut buffers = vec![
-                    ("params", params.binding()),
-                    ("subscriptions", self.subscriptions.columns.binding()),
-                    ("updates", self.updates.columns.binding()),
-                    ("cursors", self.cursors.binding()),
-                    ("nodes", self.nodes.binding()),
-                    ("found", self.found.binding()),
-                    ("unfinished", unfinished.binding()),
-                    ("levels", self.levels.binding()),
-                ];
-                buffers.extend(outputs.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
-                let bindings = kernel.bind(gpu, &buffers)?;
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                kernel.dispatch(&mut pass, &bindings, end - first);
-                Ok(())
+            let mut pace = Pace::new(groups.div_ceil(UNIT));
+            in_slices(gpu, groups, UNIT, &mut pace, |first, end| {
+                // The kernels do not look at the number of candidates: nobody knows it.
+                let params = TaskParams::new(sides, (first, end), 0, window);
+                let mut plan = Plan::new("walks");
+                kernels.add(&mut plan, kernel, end - first, &params, &buffers)?;
+                Ok(plan)
             })?;
             // Each round takes every unfinished walk further, so this ends.
             if unfinished.read(gpu)?[0] == 0 {
@@ -153,7 +173,19 @@ impl Tree {
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<(), MatchingError> {
         let Some(offsets) = &self.offsets else { return Ok(()) };
-        let write = kernels.get(&programs::TREE_PAIRS, &[("DIMS", self.dims)])?;
-        self.walk(kernels, &write, window, &[("offsets", offsets.raw()), ("pairs", pairs.raw())])
+        let outputs = [("offsets", offsets.raw()), ("pairs", pairs.raw())];
+        self.walk(kernels, &programs::tree_write(self.dims), window, &outputs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::kernels::assert_same_layout;
+
+    #[test]
+    fn parameters_lie_as_in_wgsl() {
+        assert_same_layout!(programs::tree_level(), LevelParams { first, nodes, first_below, nodes_below });
+        assert_same_layout!(programs::tree_count(1), TreeParams { top, dimension, unused, starts });
     }
 }

@@ -1,52 +1,75 @@
-//! Work in tasks: how every algorithm of the room is cut, counted, placed and written.
+//! Work in tasks: how every algorithm of the module is cut, counted, placed and written.
 //!
-//! A kernel tests candidates; a *task* is what one workgroup tests. The counting version of a kernel leaves the
-//! matches of each task, their 64-bit prefix sums say where each task's pairs go, and the writing version of
-//! the same kernel puts them there. So every pair has one place, known before it is written, and any window of
+//! A kernel tests candidates; a *task* is what one workgroup tests. The counting kernel of an algorithm leaves the
+//! matches of each task, their 64-bit prefix sums say where each task's pairs go, and the writing kernel, which finds
+//! the same ones, puts them there. So every pair has one place, known before it is written, and any window of
 //! the output can be written on its own: that is a page.
 
-use std::sync::Arc;
-
+use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::MatchingError;
 use super::kernels::Kernels;
-use crate::gpu::{Buffer, Gpu, Kernel, Pace};
+use crate::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 
-/// A part of the output: pairs `first` and the `room` that follow.
+/// The most tasks: the numbers of workgroups beyond the last must not wrap around.
+pub(super) const MAX_TASKS: u32 = (1 << 31) - 1;
+
+/// A part of the output: pairs `first` and the `len` that follow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     pub(super) first: u64,
-    pub(super) room: u32,
+    pub(super) len: u32,
 }
 
 impl Window {
-    /// Its three words in the kernels' parameters.
-    pub(super) fn words(self) -> [u32; 3] {
-        let (low, high) = halves(self.first);
-        [low, high, self.room]
+    /// For kernels that count.
+    pub(super) const NONE: Self = Self { first: 0, len: 0 };
+
+    pub(super) fn end(self) -> u64 {
+        self.first + u64::from(self.len)
     }
 }
 
-/// The low and the high word.
-pub(super) fn halves(value: u64) -> (u32, u32) {
-    #[expect(clippy::cast_possible_truncation, reason = "that is what a half is")]
-    (value as u32, (value >> 32) as u32)
+/// As in tasks.wgsl.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(super) struct TaskParams {
+    subscriptions: u32,
+    updates: u32,
+    first: u32,
+    end: u32,
+    candidates: u64,
+    page_first: u64,
+    page_end: u64,
+}
+
+impl TaskParams {
+    /// For tasks `first..end` of work with so many boxes on each side.
+    pub(super) fn new(
+        [subscriptions, updates]: [u32; 2],
+        (first, end): (u32, u32),
+        candidates: u64,
+        window: Window,
+    ) -> Self {
+        let (page_first, page_end) = (window.first, window.end());
+        Self { subscriptions, updates, first, end, candidates, page_first, page_end }
+    }
 }
 
 /// An algorithm's candidates, in tasks.
 #[derive(Debug)]
 pub(super) struct Work {
-    /// Adds up the matches of each task.
-    pub(super) count: Arc<Kernel>,
+    /// Counts the matches of each task.
+    pub(super) count: Recipe,
     /// Writes the matches of each task.
-    pub(super) write: Arc<Kernel>,
+    pub(super) write: Recipe,
     /// What both read, by the names that the kernels use.
     pub(super) inputs: Vec<(&'static str, wgpu::Buffer)>,
-    /// Boxes of each side: the first two parameters.
+    /// Boxes of each side.
     pub(super) sides: [u32; 2],
-    /// The last parameter.
-    pub(super) extra: u32,
+    /// Pairs that are tested.
+    pub(super) candidates: u64,
     /// How many tasks there are.
     pub(super) tasks: u32,
     /// How many of them are surely done in some milliseconds on any device.
@@ -63,36 +86,28 @@ pub(super) struct Placed {
 impl Work {
     /// Counts the matches of all tasks.
     pub(super) fn count(self, kernels: &Kernels) -> Result<(Placed, u64), MatchingError> {
-        let gpu = kernels.gpu();
-        let lengths = Buffer::<u32>::storage(gpu, "matches of tasks", u64::from(self.tasks))?;
-        let window = Window { first: 0, room: 0 };
-        self.run(gpu, &self.count, &[("lengths", lengths.raw())], window)?;
-        let (offsets, total) = kernels.offsets(&lengths, self.tasks)?;
+        let lengths = Buffer::<u32>::storage(kernels.gpu(), "matches of tasks", u64::from(self.tasks))?;
+        self.run(kernels, &self.count, &[("lengths", lengths.raw())], Window::NONE)?;
+        let (offsets, total) = kernels.offsets(Plan::new("places of tasks"), &lengths, self.tasks)?;
         Ok((Placed { work: self, offsets }, total))
     }
 
     /// Runs all tasks, in submissions of some tens of milliseconds.
     fn run(
         &self,
-        gpu: &Gpu,
-        kernel: &Kernel,
+        kernels: &Kernels,
+        kernel: &Recipe,
         outputs: &[(&'static str, &wgpu::Buffer)],
         window: Window,
     ) -> Result<(), MatchingError> {
         let inputs = self.inputs.iter().map(|(name, buffer)| (*name, buffer));
         let buffers: Vec<_> = inputs.chain(outputs.iter().copied()).collect();
-        let [first_word, second_word, room] = window.words();
-        in_slices(gpu, self.tasks, self.unit, |first, end, encoder| {
-            let [subscriptions, updates] = self.sides;
-            let words = [subscriptions, updates, first, end, first_word, second_word, room, self.extra];
-            let params = Kernels::params(gpu, &words)?;
-            let mut bound: Vec<_> =
-                buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())).collect();
-            bound.push(("params", params.binding()));
-            let bindings = kernel.bind(gpu, &bound)?;
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            kernel.dispatch(&mut pass, &bindings, end - first);
-            Ok(())
+        let mut pace = Pace::new(self.tasks.div_ceil(self.unit));
+        in_slices(kernels.gpu(), self.tasks, self.unit, &mut pace, |first, end| {
+            let params = TaskParams::new(self.sides, (first, end), self.candidates, window);
+            let mut plan = Plan::new("tasks");
+            kernels.add(&mut plan, kernel, end - first, &params, &buffers)?;
+            Ok(plan)
         })
     }
 }
@@ -101,33 +116,30 @@ impl Placed {
     /// Writes the pairs of a window to the start of `pairs`.
     pub(super) fn write(
         &self,
-        gpu: &Gpu,
+        kernels: &Kernels,
         window: Window,
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<(), MatchingError> {
         let outputs = [("offsets", self.offsets.raw()), ("pairs", pairs.raw())];
-        self.work.run(gpu, &self.work.write, &outputs, window)
+        self.work.run(kernels, &self.work.write, &outputs, window)
     }
 }
 
-/// Records and submits `items` of work in slices of some tens of milliseconds; `record` gets the first item of
-/// a slice and the one after its last. A slice starts with `unit` items. What fits one unit is submitted
-/// without a wait.
+/// Submits `items` of work in slices of some tens of milliseconds; `plan` gets the first item of a slice and the one
+/// after its last. `pace` counts units of `unit` items. What is done in one slice is submitted without a wait.
 pub(super) fn in_slices(
     gpu: &Gpu,
     items: u32,
     unit: u32,
-    mut record: impl FnMut(u32, u32, &mut wgpu::CommandEncoder) -> Result<(), MatchingError>,
+    pace: &mut Pace,
+    mut plan: impl FnMut(u32, u32) -> Result<Plan, MatchingError>,
 ) -> Result<(), MatchingError> {
-    let mut pace = Pace::new(items.div_ceil(unit));
     let mut first = 0;
     while first < items {
         let units = pace.units();
         let end = items.min(first.saturating_add(units.saturating_mul(unit)));
         let start = Instant::now();
-        let mut encoder = gpu.encoder("region matching");
-        record(first, end, &mut encoder)?;
-        let submission = gpu.submit(encoder)?;
+        let submission = plan(first, end)?.submit(gpu)?;
         if end < items {
             gpu.wait(submission)?;
             pace.record(units, start.elapsed());
@@ -135,4 +147,18 @@ pub(super) fn in_slices(
         first = end;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::programs;
+
+    #[test]
+    fn parameters_lie_as_in_wgsl() {
+        crate::matching::kernels::assert_same_layout!(
+            programs::brute_count(1),
+            TaskParams { subscriptions, updates, first, end, candidates, page_first, page_end }
+        );
+    }
 }

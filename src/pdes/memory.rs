@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn structs_lie_as_in_wgsl() {
-        let program = Program::link("engine", &[shaders::file("pdes/gather.wgsl")]).unwrap();
+        let program = Program::link("engine", &[shaders::file("pdes/yawns.wgsl")]).unwrap();
         let offsets = |name, expected: &[(&str, usize)], bytes: usize| {
             let layout = program.layout(name).unwrap();
             let found: Vec<_> = layout.fields.iter().map(|f| (f.name.as_str(), f.offset as usize)).collect();

@@ -64,7 +64,7 @@ impl Recipes {
             start: with_model("start_lps", "pdes/start.wgsl", &[]),
             settle: with_model("settle_lps", "pdes/start.wgsl", &[]),
             window,
-            gather: Recipe::new("pdes/gather.wgsl", "gather", [shaders::file("pdes/gather.wgsl")])
+            gather: Recipe::new("pdes/yawns.wgsl", "gather", [shaders::file("pdes/yawns.wgsl")])
                 .with([("GROUP_SIZE", f64::from(gather_size))]),
             digest: with_queue("digest", "pdes/digest.wgsl", &[], "pdes/digest.wgsl"),
         }

@@ -1,0 +1,28 @@
+// How many boxes of a side that is in order lie below a key in the column of that order.
+//
+// Functions: subscriptions_below, updates_below.
+
+// import: gpu/search.wgsl
+// import: matching/boxes.wgsl
+
+struct Sought {
+    of_updates: bool,
+    // Where the column begins.
+    first: u32,
+    key: u32,
+}
+
+fn goes_before(i: u32, sought: Sought) -> bool {
+    if sought.of_updates {
+        return updates[sought.first + i] < sought.key;
+    }
+    return subscriptions[sought.first + i] < sought.key;
+}
+
+fn subscriptions_below(key: u32, column: u32) -> u32 {
+    return search(0u, params.subscriptions, Sought(false, column * params.subscriptions, key));
+}
+
+fn updates_below(key: u32, column: u32) -> u32 {
+    return search(0u, params.updates, Sought(true, column * params.updates, key));
+}

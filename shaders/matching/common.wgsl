@@ -1,0 +1,23 @@
+// What the kernels of the module share: the dimensions, the size and the number of a workgroup, and tiles.
+
+// Dimensions of the regions, 1 to 4.
+override DIMS: u32 = 1u;
+
+// Invocations of a workgroup, in every kernel of the module: as in kernels.rs.
+const GROUP_SIZE = 256u;
+
+// A tile is what a workgroup takes of a long list: ITEMS elements per invocation. As in sweep.rs.
+const ITEMS = 8u;
+const TILE = ITEMS * GROUP_SIZE;
+// 2^32 / TILE
+const TILES_PER_WORD = (1u << 31u) / (TILE / 2u);
+
+// The number of a workgroup in the grid of Kernel::dispatch.
+fn group_number(group: vec3<u32>, groups: vec3<u32>) -> u32 {
+    return group.y * groups.x + group.x;
+}
+
+// The first element of a tile, in 64 bits.
+fn tile_start(tile: u32) -> vec2<u32> {
+    return vec2(tile * TILE, tile / TILES_PER_WORD);
+}
