@@ -80,9 +80,9 @@
 //!
 //! # Ways to run
 //!
-//! Where the device has subgroups, workgroups scan by shuffles and sorts rank digits by ballots; elsewhere, or after
-//! `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels do the same through workgroup memory. Results are the same, and so they
-//! are for every [`Tuning`].
+//! Where a probe saw workgroups consist of whole subgroups ([`Gpu::subgroups`](crate::gpu::Gpu::subgroups)), they scan by shuffles
+//! and sorts rank digits by ballots; elsewhere, or after `gpu.without(wgpu::Features::SUBGROUP)`, baseline kernels do the same
+//! through workgroup memory. Results are the same, and so they are for every [`Tuning`].
 //!
 //! Signed and floating keys sort as their images under the order-preserving maps of [`keys`], which WGSL imports as
 //! `primitives/keys.wgsl`.

@@ -26,7 +26,10 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     //
     // Elements. `length()` reads count[params.count_index], an index that `Count` compared with the buffer's length, and gives
     // at most `params.maximum`. That is the bound that `bind` compared with the length of each of the caller's buffers, and
-    // at most the `max` that scratch buffers are allotted for. Elements are reached at indices below it (of a sort, plus the
+    // at most the `max` that scratch buffers are allotted for. All dispatches of a plan find the same count: wgpu refuses a
+    // dispatch that reads it and writes its buffer, and of the kernels that do not read it only `spine` and `finish` write to a
+    // buffer of the caller's. Nothing reads the count after `finish`; that `spine` does not write it, `Compact` checks, and of
+    // `Scan` the types of the buffers say it. Elements are reached at indices below it (of a sort, plus the
     // array's start: `arrays` times the bound is compared). Vectors of four reach beyond it by at most 3 words, and the
     // size of every `Buffer` is a multiple of 16 bytes.
     //
