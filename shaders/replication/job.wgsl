@@ -103,9 +103,12 @@ fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
     return job_saved[slot].steps;
 }
 
-// Writes down where the job stands after a slice: `steps` made in all, what the last of them returned, and whether it drew
-// beyond the end of the stream.
-fn job_store(slot: u32, state: ptr<function, State>, steps: u32, more: bool, exhausted: bool) {
+// Writes down where the job stands after a slice. `opened` is the stream's position before it, `steps` those made in all, `more`
+// what the last of them returned.
+//
+// A stream that began again from its first draw ends the replication, whatever came after that in the same slice: so how a
+// replication ends does not depend on where slices end. (No slice makes 2^32 draws.)
+fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, more: bool) {
     if loops_cut(job_work.jobs) {
         // Nothing of this slice can be trusted. What was saved before it stands.
         atomicAdd(&job_running[1], 1u);
@@ -113,6 +116,7 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, more: bool, exh
     }
     // Of replications that are done too: it tells how far they came.
     job_saved[slot].position = stream_position();
+    let exhausted = stream_position() < opened;
     if !job_failed && !exhausted && !more {
         let output = finish(state);
         // `finish` may fail too.
@@ -122,10 +126,10 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, more: bool, exh
             return;
         }
     }
-    if job_failed {
-        job_outcomes[slot] = vec2<u32>(JOB_FAILED, job_code);
-    } else if exhausted {
+    if exhausted {
         job_outcomes[slot] = vec2<u32>(JOB_EXHAUSTED, 0u);
+    } else if job_failed {
+        job_outcomes[slot] = vec2<u32>(JOB_FAILED, job_code);
     } else if steps >= job_work.max_steps {
         job_outcomes[slot] = vec2<u32>(JOB_ENDLESS, 0u);
     } else {
@@ -145,15 +149,12 @@ fn job_slice(slot: u32) {
     job_open(slot);
     var state: State;
     let before = job_load(slot, status, &state);
+    let opened = stream_position();
     let budget = min(job_work.steps, job_work.max_steps - before);
     var more = true;
-    // Asked after each step, not after each slice: how a replication ends must not depend on where slices end.
-    var exhausted = false;
     var taken = 0u;
-    for (; taken < budget && more && !job_failed && !exhausted; taken++) {
-        let position = stream_position();
+    for (; taken < budget && more && !job_failed; taken++) {
         more = step(&state);
-        exhausted = stream_position() < position;
     }
-    job_store(slot, &state, before + taken, more, exhausted);
+    job_store(slot, &state, before + taken, opened, more);
 }

@@ -64,20 +64,18 @@ fn team_slice(slot: u32) {
     job_open(slot);
     var state: State;
     let before = job_load(slot, status, &state);
+    let opened = stream_position();
     let budget = team_agree(min(job_work.steps, job_work.max_steps - before));
     var more = true;
-    var exhausted = false;
     var taken = 0u;
     for (; taken < budget; taken++) {
-        if team_agree(u32(more && !job_failed && !exhausted)) == 0u {
+        if team_agree(u32(more && !job_failed)) == 0u {
             break;
         }
-        let position = stream_position();
         more = team_step(&state);
-        exhausted = stream_position() < position;
     }
     // Every lane has read what is written now: the last team_agree came after.
     if team_lane == 0u {
-        job_store(slot, &state, before + taken, more, exhausted);
+        job_store(slot, &state, before + taken, opened, more);
     }
 }

@@ -94,7 +94,8 @@ impl Gpu {
     /// Uses a device and queue that an application already owns.
     ///
     /// The library installs no callback on them and changes none of their state, so that the application's own
-    /// hears of a lost device; here each call after that returns [`GpuError::Lost`]. Errors of the library's calls never
+    /// hears of a lost device; here the next call that brings something back to the host returns [`GpuError::Lost`], and so does each
+    /// one after it. (wgpu tells of a loss only those who ask; asking costs more than most calls do.) Errors of the library's calls never
     /// reach the application's handlers. The library uses the features that the application enabled (`SHADER_INT64` and
     /// `SUBGROUP` make it faster) and keeps to the limits that it asked for.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
@@ -212,11 +213,13 @@ impl Gpu {
         let value = work(&self.device);
         let errors = [settle(validation.pop()), settle(internal.pop()), settle(memory.pop())];
         let error = errors.into_iter().flatten().flatten().next();
-        // Before anything else: a lost device answers with invalid objects and no error, and then with errors of these.
-        self.present()?;
         match error {
             None => Ok(value),
-            Some(error) => Err(GpuError::from_wgpu(context, error)),
+            Some(error) => {
+                // A lost device answers with invalid objects and no error, and then with errors of these.
+                self.present()?;
+                Err(GpuError::from_wgpu(context, error))
+            }
         }
     }
 
@@ -241,7 +244,7 @@ impl Gpu {
     pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
         let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(self.patience) };
         match self.poll(wait)? {
-            Ok(_) => self.present(),
+            Ok(_) => self.alive(),
             Err(wgpu::PollError::Timeout) => {
                 self.present()?;
                 // Destroying a device waits for its work, and this work may never end: the device is never destroyed.

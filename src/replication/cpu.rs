@@ -108,13 +108,15 @@ impl<M: Twin + Sync> CpuEngine<M> {
         };
         for _ in 0..self.max_steps {
             let before = stream.position();
-            let more = match self.model.step(params, &mut state, stream) {
-                Ok(more) => more,
-                Err(fail) => return failed(fail),
-            };
+            let more = self.model.step(params, &mut state, stream);
+            // Before all else: what came after the stream's end means nothing.
             if stream.position() < before {
                 return (M::Output::zeroed(), Ended::Exhausted);
             }
+            let more = match more {
+                Ok(more) => more,
+                Err(fail) => return failed(fail),
+            };
             if !more {
                 return match self.model.finish(params, &state) {
                     Ok(output) => (output, Ended::Done),
