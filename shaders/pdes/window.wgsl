@@ -23,7 +23,7 @@ fn window(
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
-        leave(group, horizon, left);
+        leave(group, left);
     }
     // A loop that the driver cut may be that of any LP that had something to do.
     if mine.w != 0u && loops_cut(run.rows) { fail(row, LOOPS_CUT); }

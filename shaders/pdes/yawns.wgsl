@@ -29,18 +29,16 @@ struct Horizon {
     events: vec2<u32>,
     failure: u32,
     stopped: bool,
-    // Whether LPs are to be served: all before `until` are executed.
+    // Whether LPs are to be served: all events before `until` are executed.
     serve: bool,
     until: vec2<u32>,
 }
 
-// To be called by all invocations of the workgroup.
-fn synchronise(lane: u32) -> Horizon {
-    var mine = IDLE;
-    for (var i = lane; i < part.partials_count; i += GROUP_SIZE) {
-        mine = merge(mine, lps[part.partials_first + i]);
-    }
-    let last = reduce_group(lane, mine);
+// All partials of the last window, merged. Kept here and not in registers, which LPs have a use for meanwhile.
+var<workgroup> horizon_last: Reduced;
+
+// What follows from all partials of the last window, and from the half of control that it left.
+fn horizon_of(last: Reduced) -> Horizon {
     let before = part.parity * HALF_WORDS;
     var found: Horizon;
     found.now = last.xy;
@@ -59,8 +57,20 @@ fn synchronise(lane: u32) -> Horizon {
     return found;
 }
 
-// What the next window needs to know, from one invocation of workgroup `group`; `left` is what its LPs left.
-fn leave(group: u32, found: Horizon, left: Reduced) {
+// To be called by all invocations of the workgroup.
+fn synchronise(lane: u32) -> Horizon {
+    var mine = IDLE;
+    for (var i = lane; i < part.partials_count; i += GROUP_SIZE) {
+        mine = merge(mine, lps[part.partials_first + i]);
+    }
+    let last = reduce_group(lane, mine);
+    if lane == 0u { horizon_last = last; }
+    return horizon_of(last);
+}
+
+// What the next window needs to know, from lane 0 of workgroup `group`; `left` is what its LPs left.
+fn leave(group: u32, left: Reduced) {
+    let found = horizon_of(horizon_last);
     let next = 1u - part.parity;
     let partials = 2u * run.rows;
     if found.serve {
