@@ -24,6 +24,9 @@ struct Args {
     /// Invocations per workgroup to compare; the library's choice by default.
     #[arg(long, alias = "workgroup")]
     group_size: Vec<u32>,
+    /// LPs that an invocation serves in each window; the library's choice by default.
+    #[arg(long)]
+    tiles: Option<u32>,
     /// LPs; by default 1024, 32768 and 1048576.
     #[arg(long)]
     lps: Vec<u32>,
@@ -60,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let mut expected = None;
                 for &queue in &queues {
                     for &group_size in &groups {
-                        let options = Options { seed: 42, queue: Some(queue), group_size };
+                        let options = Options { seed: 42, queue: Some(queue), group_size, tiles: args.tiles };
                         let line = match measure(&gpu, &model, options, &args, &mut expected) {
                             Err(SimulationError::TooLarge { needed, limit, .. }) => {
                                 format!("needs {} MiB, in bindings of {}", needed >> 20, limit >> 20)

@@ -55,6 +55,9 @@ struct Args {
     /// Invocations per workgroup: a power of two. It changes the speed only.
     #[arg(long, alias = "workgroup")]
     group_size: Option<u32>,
+    /// LPs that an invocation serves in each window. It changes the speed only.
+    #[arg(long)]
+    tiles: Option<u32>,
     #[command(flatten)]
     place: shared::Where,
     /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
@@ -91,7 +94,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "auto" => None,
         name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
     };
-    let options = Options { seed: args.seed, queue, group_size: args.group_size };
+    let options = Options { seed: args.seed, queue, group_size: args.group_size, tiles: args.tiles };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
         return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());

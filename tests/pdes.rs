@@ -47,7 +47,7 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
     let model = phold(200, 8, 0.1);
     for queue in QueueDesign::ALL {
         for group_size in [1, 8, 64, 256] {
-            let options = Options { seed: 42, queue: Some(queue), group_size: Some(group_size) };
+            let options = Options { seed: 42, queue: Some(queue), group_size: Some(group_size), tiles: None };
             same(&gpu, &model, options, &[until(100.0)]);
         }
     }
@@ -157,6 +157,20 @@ fn a_window_of_more_than_one_dispatch() {
 }
 
 #[test]
+fn invocations_that_serve_several_lps() {
+    let gpu = gpu();
+    for lps in [1, 63, 64, 65, 191, 192, 193, 1000] {
+        for (group_size, tiles) in [(64, 3), (8, 24), (32, 2), (1, 70)] {
+            let options = Options { seed: 9, group_size: Some(group_size), tiles: Some(tiles), queue: None };
+            same(&gpu, &phold(lps, 3, 0.1), options, &[until(25.0), until(60.0)]);
+        }
+    }
+    // Where a binding does not hold a workgroup's rows, it serves fewer.
+    let options = Options { tiles: Some(100), ..Options::default() };
+    same(&gpu.binding_at_most(1 << 16), &phold(500, 16, 0.1), options, &[until(40.0)]);
+}
+
+#[test]
 fn memory_that_is_cut_over_several_bindings() {
     let gpu = gpu();
     // 64 KiB hold the queues, or mailboxes, of 64 to some hundred LPs each.
@@ -165,7 +179,8 @@ fn memory_that_is_cut_over_several_bindings() {
         let model = phold(lps, 16, 0.1);
         for queue in QueueDesign::ALL {
             for group_size in [8, 64] {
-                let options = Options { seed: 3, queue: Some(queue), group_size: Some(group_size) };
+                let options =
+                    Options { seed: 3, queue: Some(queue), group_size: Some(group_size), tiles: None };
                 same(&small, &model, options, &[until(25.0), until(40.0), until(90.0)]);
             }
         }
@@ -262,14 +277,22 @@ fn a_known_fingerprint_stays() {
 #[test]
 fn random_models_agree() {
     let gpu = gpu();
-    let strategy =
-        (1u32..150, 1u32..12, 0.01f64..3.0, 0.5f64..20.0, any::<u64>(), 0usize..3, 0u32..9, 0u64..3000);
+    let strategy = (
+        1u32..150,
+        1u32..12,
+        0.01f64..3.0,
+        0.5f64..20.0,
+        any::<u64>(),
+        0usize..3,
+        (0u32..9, 1u32..5),
+        0u64..3000,
+    );
     let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
     runner
-        .run(&strategy, |(lps, population, rate, lookahead, seed, queue, group, events)| {
+        .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
             let queue = Some(QueueDesign::ALL[queue]);
-            let options = Options { seed, queue, group_size: Some(1 << group) };
+            let options = Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles) };
             same(
                 &gpu,
                 &model,

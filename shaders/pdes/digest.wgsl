@@ -46,10 +46,11 @@ fn digest(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let group = group_number(id);
-    let row = row_of(group, lane);
     var mine = vec2<u32>(0u);
-    if row < run.rows {
-        mine = digest_lp(row);
+    for (var tile = 0u; tile < TILES; tile += 1u) {
+        let row = row_of(group, tile, lane);
+        if row >= run.rows { break; }
+        mine = wide_add(mine, digest_lp(row));
         if loops_cut(run.rows) { atomicMax(&words[DIGEST_CUT], 1u + row); }
     }
     let sum = reduce_group(lane, mine);

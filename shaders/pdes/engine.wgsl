@@ -52,6 +52,8 @@ struct Part {
 }
 
 override GROUP_SIZE: u32 = 64u;
+// Rows that an invocation serves, one after the other.
+override TILES: u32 = 1u;
 
 @group(0) @binding(0) var<uniform> run: Run;
 @group(0) @binding(1) var<uniform> part: Part;
@@ -77,6 +79,7 @@ const COUNTS = 32u;
 
 // Kinds of failures, as in src/pdes/error.rs.
 const NO_FAILURE = 0xffffffffu;
+const NO_ROW = 0xffffffffu;
 const QUEUE_FULL = 1u;
 const MAILBOX_FULL = 2u;
 const LOOKAHEAD = 3u;
@@ -84,13 +87,13 @@ const DESTINATION = 4u;
 const TIME_OVERFLOW = 5u;
 const LOOPS_CUT = 6u;
 
-// The number of a workgroup among all of a window, and the row that an invocation serves.
+// The number of a workgroup among all of a window, and the rows that an invocation serves: one for each of TILES tiles.
 fn group_number(id: vec3<u32>) -> u32 {
     return part.first_group + id.x;
 }
 
-fn row_of(group: u32, lane: u32) -> u32 {
-    return group * GROUP_SIZE + lane;
+fn row_of(group: u32, tile: u32, lane: u32) -> u32 {
+    return (group * TILES + tile) * GROUP_SIZE + lane;
 }
 
 fn name_of(row: u32) -> u32 {

@@ -37,14 +37,16 @@ fn start_lps(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let row = row_of(group_number(id), lane);
-    if row >= run.rows { return; }
-    start_row = row;
-    stream_open(run.seed, name_of(row), vec2<u32>(0u, 0u));
-    var state: State;
-    init(name_of(row), &state);
-    states[row] = state;
-    if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+    for (var tile = 0u; tile < TILES; tile += 1u) {
+        let row = row_of(group_number(id), tile, lane);
+        if row >= run.rows { break; }
+        start_row = row;
+        stream_open(run.seed, name_of(row), vec2<u32>(0u, 0u));
+        var state: State;
+        init(name_of(row), &state);
+        states[row] = state;
+        if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+    }
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -53,18 +55,19 @@ fn settle_lps(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let group = group_number(id);
-    let row = row_of(group, lane);
     var mine = IDLE;
-    if row < run.rows {
+    for (var tile = 0u; tile < TILES; tile += 1u) {
+        let row = row_of(group, tile, lane);
+        if row >= run.rows { break; }
         let count = mail_count(0u, row);
         queue_open(row - part.queue_first, vec2<u32>(0u, 0u));
         queue_adopt(min(atomicLoad(&words[count]), run.queue_capacity));
         atomicStore(&words[count], 0u);
-        if queue_size() > 0u {
-            mine = vec4<u32>(queue_first().xy, 0u, 0u);
-        }
-        lps[row] = vec4<u32>(mine.xy, queue_close());
+        var first = TIME_NEVER;
+        if queue_size() > 0u { first = queue_first().xy; }
+        lps[row] = vec4<u32>(first, queue_close());
         lps[run.rows + row] = vec4<u32>(0u);
+        mine = merge(mine, vec4<u32>(first, 0u, 0u));
         if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
     }
     let all_lps = reduce_group(lane, mine);

@@ -15,16 +15,22 @@ fn window(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let group = group_number(id);
-    let row = row_of(group, lane);
     let horizon = synchronise(lane);
     var mine = IDLE;
-    if horizon.serve && row < run.rows {
-        mine = execute(row, horizon.until);
+    var served = NO_ROW;
+    if horizon.serve {
+        for (var tile = 0u; tile < TILES; tile += 1u) {
+            let row = row_of(group, tile, lane);
+            if row >= run.rows { break; }
+            let done = execute(row, horizon.until);
+            if done.w != 0u { served = min(served, row); }
+            mine = merge(mine, done);
+        }
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
         leave(group, left);
     }
     // A loop that the driver cut may be that of any LP that had something to do.
-    if mine.w != 0u && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+    if served != NO_ROW && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
 }

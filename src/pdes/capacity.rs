@@ -33,7 +33,7 @@ impl Capacity {
 
     /// Whether the bindings of a device hold this for each of `lps` LPs, in a queue design (whatever the device's memory holds).
     pub fn fits(self, gpu: &Gpu, lps: u32, queue: QueueDesign) -> bool {
-        Cut::new(gpu, lps, group_size_at_most(gpu, 256), queue, self).is_ok()
+        Cut::new(gpu, lps, (group_size_at_most(gpu, 256), 1), queue, self).is_ok()
     }
 }
 

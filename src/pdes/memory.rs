@@ -54,6 +54,11 @@ pub(super) const COUNTS: usize = 32;
 /// 7 million events per second of PHOLD: a dispatch in which each of them has an event takes 0.15 s.)
 const DISPATCH_ROWS: u32 = 1 << 20;
 
+/// Invocations of a window, at the most: with more LPs than that, each serves several, one after the other. (`bench_phold` on an H200,
+/// 1,048,576 LPs, 65,536 invocations against a million: 0.96 to 1.11 times as fast at rate 0.1, where fewer queues at once share
+/// the cache better; 1.0 to 1.4 at 0.001; 2.3 to 3.6 at 0.00001, where workgroups with nothing to do cost most.)
+const AT_ONCE: u32 = 1 << 16;
+
 /// Up to this many partial reductions, every workgroup of the next window reads them all; beyond, a dispatch of its
 /// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
 const DIRECT_PARTIALS: u32 = 1024;
@@ -77,6 +82,8 @@ const ALIGNMENT: u64 = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) group_size: u32,
+    /// Rows that an invocation serves, one after the other.
+    pub(super) tiles: u32,
     pub(super) rows: u32,
     /// Rows of a dispatch, and of a binding of the queues: whole workgroups unless there is one dispatch.
     pub(super) part_rows: u32,
@@ -84,6 +91,15 @@ pub(super) struct Cut {
     pub(super) mail_rows: u32,
     /// Slots of a queue.
     pub(super) queue_stride: u32,
+}
+
+/// The LPs that an invocation serves in each window, unless somebody chooses.
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32) -> u32 {
+    match gpu.info().device_type {
+        // Drivers on the processor have no use for fewer invocations, and llvmpipe counts the loops of each.
+        wgpu::DeviceType::Cpu => 1,
+        _ => rows.min(DISPATCH_ROWS).div_ceil(AT_ONCE),
+    }
 }
 
 /// A power of two of at most `size` invocations that the device takes.
@@ -96,7 +112,7 @@ impl Cut {
     pub(super) fn new(
         gpu: &Gpu,
         rows: u32,
-        group_size: u32,
+        (group_size, tiles): (u32, u32),
         queue: QueueDesign,
         capacity: Capacity,
     ) -> Result<Self, SimulationError> {
@@ -109,6 +125,7 @@ impl Cut {
             mail_parts: if bindings >= MAIL_PARTS { MAIL_PARTS } else { 1 },
             rows,
             group_size,
+            tiles,
             // A dispatch has one dimension: a second one might launch workgroups of the next part too.
             dispatch_rows: group_size
                 .saturating_mul(gpu.limits().max_compute_workgroups_per_dimension)
@@ -144,7 +161,12 @@ impl Cut {
     }
 
     pub(super) fn groups(&self) -> u32 {
-        self.rows.div_ceil(self.group_size)
+        self.groups_of(self.rows)
+    }
+
+    /// The workgroups that serve so many rows.
+    pub(super) fn groups_of(&self, rows: u32) -> u32 {
+        rows.div_ceil(self.group_size * self.tiles)
     }
 
     /// The first row and the number of rows of each dispatch.
@@ -176,7 +198,7 @@ impl Cut {
         let (partials_first, partials_count) = self.partials()[parity as usize];
         Part {
             parity,
-            first_group: first / self.group_size,
+            first_group: first / (self.group_size * self.tiles),
             queue_first: first,
             queue_rows: rows,
             inbox_first: first / self.mail_rows * self.mail_rows,
@@ -194,18 +216,26 @@ struct Room {
     mail_parts: u32,
     rows: u32,
     group_size: u32,
+    tiles: u32,
     dispatch_rows: u32,
 }
 
 impl Room {
+    /// Fewer tiles serve where a workgroup's rows do not fit a binding.
     fn cut(&self, queue_stride: u64, mail_capacity: u32) -> Option<Cut> {
+        let fewer = |tiles: &u32| (*tiles > 1).then(|| tiles.div_ceil(2));
+        let mut tiles = std::iter::successors(Some(self.tiles), fewer);
+        tiles.find_map(|tiles| self.cut_in(tiles, queue_stride, mail_capacity))
+    }
+
+    fn cut_in(&self, tiles: u32, queue_stride: u64, mail_capacity: u32) -> Option<Cut> {
         let event = size_of::<Event>() as u64;
         // Kernels number slots, bytes and words by 32 bits.
         let fitting =
             |slots: u64| (self.bytes.min(u32::MAX.into()) / event).checked_div(slots).unwrap_or(u64::MAX);
         let fitting = |slots| u32::try_from(fitting(slots)).unwrap_or(u32::MAX);
         // Dispatches are whole workgroups.
-        let whole = self.group_size;
+        let whole = self.group_size.saturating_mul(tiles);
         let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
         let (queue_rows, mail_rows) = (fitting(queue_stride), fitting(mail_capacity.into()));
         let part_rows = rounded(queue_rows.min(mail_rows).min(self.dispatch_rows));
@@ -215,6 +245,7 @@ impl Room {
         let mail_rows = if mail_rows >= self.rows { self.rows } else { mail_rows / part_rows * part_rows };
         let cut = Cut {
             group_size: self.group_size,
+            tiles,
             rows: self.rows,
             part_rows,
             mail_rows,
@@ -468,10 +499,11 @@ mod tests {
     #[test]
     fn cuts_hold_all_rows_in_bindings_that_fit() {
         for rows in [1, 63, 64, 65, 1000, 100_000, 1 << 20, (1 << 20) + 1] {
-            for group_size in [8, 64, 256] {
+            for (group_size, tiles) in [(8, 1), (64, 1), (256, 1), (8, 3), (256, 16)] {
                 for (stride, mail) in [(1, 1), (10, 3), (232, 150), (3, 1000), (5000, 10)] {
                     for bytes in [4096, 1 << 20, 128 << 20] {
-                        let room = Room { bytes, mail_parts: 24, rows, group_size, dispatch_rows: 1 << 20 };
+                        let room =
+                            Room { bytes, mail_parts: 24, rows, group_size, tiles, dispatch_rows: 1 << 20 };
                         let Some(cut) = room.cut(stride, mail) else {
                             let least = u64::from(group_size.min(rows)) * 16;
                             let parts = u64::from(rows).div_ceil(24) * 16 * u64::from(mail);
@@ -481,7 +513,7 @@ mod tests {
                         assert_eq!(cut.parts().map(|(_, rows)| rows).sum::<u32>(), rows);
                         let mut next = 0;
                         for (first, count) in cut.parts() {
-                            assert_eq!((first, first % group_size), (next, 0));
+                            assert_eq!((first, first % (group_size * cut.tiles)), (next, 0));
                             assert!(u64::from(count) * stride * 16 <= bytes);
                             let part = cut.part(first, count, 0);
                             assert!(first + count <= part.inbox_first + cut.mail_rows);

@@ -20,9 +20,9 @@ pub(super) fn start<S: bytemuck::Pod>(
     memory: &Memory<S>,
 ) -> Result<Plans, GpuError> {
     let cut = &memory.cut;
-    let groups = |rows: u32| rows.div_ceil(cut.group_size);
     let parts = |parity| {
-        let parts = cut.parts().map(move |(first, rows)| (groups(rows), cut.part(first, rows, parity)));
+        let parts =
+            cut.parts().map(move |(first, rows)| (cut.groups_of(rows), cut.part(first, rows, parity)));
         let with_buffers =
             parts.map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "part", &part)?)));
         with_buffers.collect::<Result<Vec<(u32, Part, Buffer<Part>)>, GpuError>>()

@@ -22,6 +22,7 @@ pub(super) struct Choice {
     pub(super) queue: QueueDesign,
     pub(super) int64: bool,
     pub(super) group_size: u32,
+    pub(super) tiles: u32,
     /// Of the kernel that gathers partial reductions: one workgroup, as large as the device has them.
     pub(super) gather_size: u32,
     /// Rows in each binding of the mailboxes, where they take several.
@@ -34,6 +35,7 @@ impl Choice {
             queue,
             int64: gpu.has(wgpu::Features::SHADER_INT64),
             group_size: cut.group_size,
+            tiles: cut.tiles,
             gather_size: super::memory::group_size_at_most(gpu, 256),
             mail_rows: (cut.mail_parts() > 1).then_some(cut.mail_rows),
         }
@@ -42,9 +44,9 @@ impl Choice {
 
 impl Recipes {
     pub(super) fn new(model: &impl Model, choice: Choice) -> Self {
-        let Choice { queue, int64, group_size, gather_size, mail_rows } = choice;
+        let Choice { queue, int64, group_size, tiles, gather_size, mail_rows } = choice;
         let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
-        let group_size = [("GROUP_SIZE", f64::from(group_size))];
+        let group_size = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
         let with_queue = |entry, kernel: &str, files: &[&str], name: &str| {
             let files = [&[kernel], files].concat();
             let mut sources: Vec<_> = files.into_iter().map(shaders::file).collect();
@@ -170,7 +172,7 @@ pub fn kernels(model: &impl Model) -> Vec<Recipe> {
     for queue in QueueDesign::ALL {
         for int64 in [false, true] {
             for mail_rows in [None, Some(1024)] {
-                let choice = Choice { queue, int64, group_size: 256, gather_size: 256, mail_rows };
+                let choice = Choice { queue, int64, group_size: 256, tiles: 4, gather_size: 256, mail_rows };
                 let Recipes { start, settle, window, gather, digest } = Recipes::new(model, choice);
                 match mail_rows {
                     None => kernels.extend([start, settle, window, gather, digest]),

@@ -11,7 +11,7 @@ use crate::queue::{QueueDesign, Traverse};
 
 use super::cpu::check;
 use super::error::{Fault, FaultKind, SimulationError};
-use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, group_size_at_most};
+use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, group_size_at_most, usual_tiles};
 use super::plans::{self, Plans};
 use super::recipes::{Choice, Recipes};
 use super::{Event, Fingerprint, Model, Progress, Until};
@@ -25,6 +25,9 @@ pub struct Options {
     pub queue: Option<QueueDesign>,
     /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one.
     pub group_size: Option<u32>,
+    /// LPs that an invocation serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
+    /// number.
+    pub tiles: Option<u32>,
 }
 
 /// A simulation on the GPU.
@@ -86,7 +89,8 @@ impl<M: Model> Simulation<M> {
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
-        let cut = Cut::new(gpu, rows, group_size, queue, capacity)?;
+        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows)).max(1);
+        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, capacity)?;
         let recipes = Recipes::new(model, Choice::new(gpu, queue, &cut));
         let state_bytes = recipes.check(model)?;
         let memory = Memory::new(gpu, model, options.seed, lps.start, cut, state_bytes)?;
