@@ -1,4 +1,4 @@
-//! The WGSL of the rooms `time` and `random`, function by function, against the host: the same bits.
+//! The WGSL of the modules `time` and `random`, function by function, against the host: the same bits.
 
 mod common;
 

@@ -61,7 +61,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
     post();
     posted = true;
     posted_row = row;
-    posted_index = atomicAdd(&words[mail_count(1u - part.parity, row)], 1u);
+    posted_index = atomicAdd(&words[mail_count(1u - run.part.parity, row)], 1u);
     posted_event = vec4<u32>(time, payload);
     deliver_earliest = time_min(deliver_earliest, time);
 }

@@ -28,12 +28,12 @@ fn digest_lp(row: u32) -> vec2<u32> {
         state = mix_word(state, state_rows[row * run.state_words + i]);
     }
     sum = wide_add(sum, mix_end(state));
-    queue_open(row - part.queue_first, lps[row].zw);
+    queue_open(row - run.part.queue_first, lps[row].zw);
     for (var i = 0u; i < queue_size(); i += 1u) {
         sum = wide_add(sum, digest_event(DIGEST_PENDING, name, queue_peek(i)));
     }
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
-    let first = (row - part.inbox_first) * run.mail_capacity;
+    let first = (row - run.part.inbox_first) * run.mail_capacity;
     for (var i = 0u; i < mails; i += 1u) {
         sum = wide_add(sum, digest_event(DIGEST_PENDING, name, inbox[first + i]));
     }

@@ -6,15 +6,15 @@
 //
 // A time is vec2<u32>(low, high) in ticks, an event vec4<u32>(time, payload), and R is run.rows:
 //
-//   run      what is the same in all dispatches of a run
-//   part     which workgroups and which part of the memory this dispatch serves, and its parity. A window is one dispatch, or
-//            several where the memory takes several bindings. Dispatches of a window never wait for each other, so what one
-//            window writes the next one reads: `words`, the partials and the mailboxes have two halves that alternate
+//   run      what is the same in all dispatches of a run, and in run.part which workgroups and which part of the memory this
+//            dispatch serves, and its parity. A window is one dispatch, or several where the memory takes several bindings.
+//            Dispatches of a window never wait for each other, so what one window writes the next one reads: `words`, the
+//            partials and the mailboxes have two halves that alternate
 //   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on 2 x R: the mails in each mailbox
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
-//   queue_events   run.queue_stride events for each row from part.queue_first on
-//   inbox    run.mail_capacity events for each row from part.inbox_first on: what the last window sent. The mailboxes that this
+//   queue_events   run.queue_stride events for each row from run.part.queue_first on
+//   inbox    run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent. The mailboxes that this
 //            window fills are other buffers (pdes/mail_one.wgsl, pdes/mail_many.wgsl)
 //
 // import: gpu/loops.wgsl
@@ -38,6 +38,8 @@ struct Run {
     queue_stride: u32,
     mail_capacity: u32,
     state_words: u32,
+    unused: vec2<u32>,
+    part: Part,
 }
 
 struct Part {
@@ -56,7 +58,6 @@ override GROUP_SIZE: u32 = 64u;
 override TILES: u32 = 1u;
 
 @group(0) @binding(0) var<uniform> run: Run;
-@group(0) @binding(1) var<uniform> part: Part;
 @group(0) @binding(2) var<storage, read_write> words: array<atomic<u32>>;
 @group(0) @binding(3) var<storage, read_write> lps: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> queue_events: array<vec4<u32>>;
@@ -89,7 +90,7 @@ const LOOPS_CUT = 6u;
 
 // The number of a workgroup among all of a window, and the rows that an invocation serves: one for each of TILES tiles.
 fn group_number(id: vec3<u32>) -> u32 {
-    return part.first_group + id.x;
+    return run.part.first_group + id.x;
 }
 
 fn row_of(group: u32, tile: u32, lane: u32) -> u32 {
@@ -121,7 +122,7 @@ fn mail_count(parity: u32, row: u32) -> u32 {
 // Records a failure of this dispatch, in the half that the next one reads. The rest of the dispatch goes on, so that the
 // smallest of its failures is found whatever the order of invocations; later dispatches do nothing.
 fn fail(row: u32, kind: u32) {
-    atomicMin(&words[(1u - part.parity) * HALF_WORDS + FAILURE], row * 16u + kind);
+    atomicMin(&words[(1u - run.part.parity) * HALF_WORDS + FAILURE], row * 16u + kind);
 }
 
 // fail, where `needed` events had to have room.

@@ -9,12 +9,12 @@
 // there was anything to do).
 fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
     let kept = lps[row];
-    let count = mail_count(part.parity, row);
+    let count = mail_count(run.part.parity, row);
     let mails = min(atomicLoad(&words[count]), run.mail_capacity);
     if mails == 0u && !time_less(kept.xy, until) {
         return vec4<u32>(kept.xy, 0u, 0u);
     }
-    queue_open(row - part.queue_first, kept.zw);
+    queue_open(row - run.part.queue_first, kept.zw);
     if mails > 0u {
         // Before any is handled: which of them came first must not show.
         if mails > run.queue_capacity - queue_size() {
@@ -22,7 +22,7 @@ fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
             return vec4<u32>(TIME_NEVER, 0u, 1u);
         }
         atomicStore(&words[count], 0u);
-        let first = (row - part.inbox_first) * run.mail_capacity;
+        let first = (row - run.part.inbox_first) * run.mail_capacity;
         for (var i = 0u; i < mails; i += 1u) {
             queue_push(inbox[first + i]);
         }

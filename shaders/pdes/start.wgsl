@@ -6,9 +6,8 @@
 // settle_lps   every LP's queue is put in order, and the reduction for the first window is prepared.
 //
 // import: pdes/model.wgsl
-// import: pdes/yawns.wgsl
 //
-// needs: a queue
+// needs: a queue, Reduced, IDLE, merge, reduce_group (pdes/yawns.wgsl)
 
 var<private> start_row: u32;
 
@@ -22,8 +21,8 @@ fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
         fail(start_row, TIME_OVERFLOW);
         return;
     }
-    let queue = row - part.queue_first;
-    if queue >= part.queue_rows { return; }
+    let queue = row - run.part.queue_first;
+    if queue >= run.part.queue_rows { return; }
     let index = atomicAdd(&words[mail_count(0u, row)], 1u);
     if index >= run.queue_capacity {
         fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
@@ -60,7 +59,7 @@ fn settle_lps(
         let row = row_of(group, tile, lane);
         if row >= run.rows { break; }
         let count = mail_count(0u, row);
-        queue_open(row - part.queue_first, vec2<u32>(0u, 0u));
+        queue_open(row - run.part.queue_first, vec2<u32>(0u, 0u));
         queue_adopt(min(atomicLoad(&words[count]), run.queue_capacity));
         atomicStore(&words[count], 0u);
         var first = TIME_NEVER;

@@ -1,16 +1,39 @@
 // One window of simulation: the horizon is found, every LP executes all its events before it in order, and what they schedule
-// goes to mailboxes that the next window empties. Read this file first; its three parts are files of their own:
+// goes to mailboxes that the next window empties. Read this file first; its three parts are files of their own, of which
+// src/pdes/recipes.rs chooses the first and the last:
 //
 //   synchronise  how far the window may go                pdes/yawns.wgsl
 //   execute      an LP's mails, queue, states, streams    pdes/execute.wgsl
 //   deliver      what `schedule` does                     pdes/deliver_mail.wgsl
 //
-// import: pdes/yawns.wgsl
 // import: pdes/execute.wgsl
-// import: pdes/deliver_mail.wgsl
+//
+// needs: synchronise, leave and what belongs to them (pdes/yawns.wgsl says what), deliver_* (pdes/deliver_mail.wgsl)
 
+// One row for each invocation.
 @compute @workgroup_size(GROUP_SIZE)
 fn window(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = group_number(id);
+    let row = row_of(group, 0u, lane);
+    let horizon = synchronise(lane);
+    var mine = IDLE;
+    if horizon.serve && row < run.rows {
+        mine = execute(row, horizon.until);
+    }
+    let left = reduce_group(lane, mine);
+    if lane == 0u && group < run.groups {
+        leave(group, horizon, left);
+    }
+    // A loop that the driver cut may be that of any LP that had something to do.
+    if mine.w != 0u && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+}
+
+// The same with TILES rows for each.
+@compute @workgroup_size(GROUP_SIZE)
+fn window_tiles(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
@@ -29,8 +52,7 @@ fn window(
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
-        leave(group, left);
+        leave(group, horizon, left);
     }
-    // A loop that the driver cut may be that of any LP that had something to do.
     if served != NO_ROW && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
 }

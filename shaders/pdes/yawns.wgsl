@@ -9,7 +9,8 @@
 // halves over, so any number of further windows is harmless, and a later run goes on from there. Runs begin at parity 0. So
 // if it is one of parity 1 that first finds the end, it *settles* what the last window sent: takes the mails into the queues.
 //
-// Functions: synchronise, leave. The rest is theirs. Entry point: gather.
+// What a file that synchronises brings: alias Reduced (what workgroups leave for the next window: earliest time (2), events, a word
+// that merging drops), IDLE, merge; struct Horizon with at least `serve` and `until`; synchronise, leave; entry point gather.
 //
 // import: pdes/engine.wgsl
 // import: gpu/reduce.wgsl
@@ -29,17 +30,19 @@ struct Horizon {
     events: vec2<u32>,
     failure: u32,
     stopped: bool,
-    // Whether LPs are to be served: all events before `until` are executed.
+    // Whether LPs are to be served: all before `until` are executed.
     serve: bool,
     until: vec2<u32>,
 }
 
-// All partials of the last window, merged. Kept here and not in registers, which LPs have a use for meanwhile.
-var<workgroup> horizon_last: Reduced;
-
-// What follows from all partials of the last window, and from the half of control that it left.
-fn horizon_of(last: Reduced) -> Horizon {
-    let before = part.parity * HALF_WORDS;
+// To be called by all invocations of the workgroup.
+fn synchronise(lane: u32) -> Horizon {
+    var mine = IDLE;
+    for (var i = lane; i < run.part.partials_count; i += GROUP_SIZE) {
+        mine = merge(mine, lps[run.part.partials_first + i]);
+    }
+    let last = reduce_group(lane, mine);
+    let before = run.part.parity * HALF_WORDS;
     var found: Horizon;
     found.now = last.xy;
     found.events = wide_add(
@@ -50,37 +53,25 @@ fn horizon_of(last: Reduced) -> Horizon {
     let sound = found.failure == NO_FAILURE;
     found.stopped = !sound || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
         || !time_less(found.events, run.event_limit);
-    let settle = sound && part.parity == 1u && atomicLoad(&words[before + STOPPED]) == 0u;
+    let settle = sound && run.part.parity == 1u && atomicLoad(&words[before + STOPPED]) == 0u;
     found.serve = !found.stopped || settle;
     found.until = time_min(time_add(found.now, run.lookahead), run.until);
     if found.stopped { found.until = TIME_ZERO; }
     return found;
 }
 
-// To be called by all invocations of the workgroup.
-fn synchronise(lane: u32) -> Horizon {
-    var mine = IDLE;
-    for (var i = lane; i < part.partials_count; i += GROUP_SIZE) {
-        mine = merge(mine, lps[part.partials_first + i]);
-    }
-    let last = reduce_group(lane, mine);
-    if lane == 0u { horizon_last = last; }
-    return horizon_of(last);
-}
-
-// What the next window needs to know, from lane 0 of workgroup `group`; `left` is what its LPs left.
-fn leave(group: u32, left: Reduced) {
-    let found = horizon_of(horizon_last);
-    let next = 1u - part.parity;
+// What the next window needs to know, from one invocation of workgroup `group`; `left` is what its LPs left.
+fn leave(group: u32, found: Horizon, left: Reduced) {
+    let next = 1u - run.part.parity;
     let partials = 2u * run.rows;
     if found.serve {
         lps[partials + next * run.groups + group] = left;
     } else {
-        let carried = lps[partials + part.parity * run.groups + group].xy;
+        let carried = lps[partials + run.part.parity * run.groups + group].xy;
         lps[partials + next * run.groups + group] = vec4<u32>(carried, 0u, 0u);
     }
     if group != 0u { return; }
-    let before = part.parity * HALF_WORDS;
+    let before = run.part.parity * HALF_WORDS;
     let after = next * HALF_WORDS;
     let windows = wide_add(
         vec2<u32>(atomicLoad(&words[before + WINDOWS]), atomicLoad(&words[before + WINDOWS + 1u])),
@@ -104,7 +95,7 @@ fn gather(@builtin(local_invocation_index) lane: u32) {
     let partials = 2u * run.rows;
     var mine = IDLE;
     for (var i = lane; i < run.groups; i += GROUP_SIZE) {
-        mine = merge(mine, lps[partials + part.parity * run.groups + i]);
+        mine = merge(mine, lps[partials + run.part.parity * run.groups + i]);
     }
     let all_groups = reduce_group(lane, mine);
     if lane == 0u {

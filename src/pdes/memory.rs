@@ -26,10 +26,12 @@ pub(super) struct Run {
     pub(super) queue_stride: u32,
     pub(super) mail_capacity: u32,
     pub(super) state_words: u32,
+    unused: [u32; 2],
+    pub(super) part: Part,
 }
 
 /// `struct Part` in `shaders/pdes/engine.wgsl`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Part {
     pub(super) parity: u32,
@@ -69,8 +71,8 @@ const MAIL_PARTS: u32 = 24;
 /// Storage buffers of a window beside the mailboxes that it fills: words, lps, queue_events, inbox, states, data.
 const OTHER_BINDINGS: u32 = 6;
 
-/// Uniform buffers of a window: run, part, params.
-const UNIFORM_BINDINGS: u32 = 3;
+/// Uniform buffers of a window: run, params.
+const UNIFORM_BINDINGS: u32 = 2;
 
 /// Bytes of a state from which on llvmpipe takes seconds to compile a window (1.2 s at 256, 25 s at 1,024, 42 s at 2,048).
 const SLOW_STATE: u32 = 256;
@@ -260,7 +262,6 @@ impl Room {
 pub(super) struct Memory<S> {
     pub(super) cut: Cut,
     pub(super) run: Run,
-    run_buffer: Buffer<Run>,
     words: Buffer<u32>,
     lps: Buffer<[u32; 4]>,
     /// By dispatch.
@@ -315,6 +316,8 @@ impl<S: Pod> Memory<S> {
             queue_stride: cut.queue_stride,
             mail_capacity: capacity.mailbox,
             state_words: state_bytes / 4,
+            unused: [0; 2],
+            part: Part::default(),
         };
         let queues = cut
             .parts()
@@ -335,7 +338,6 @@ impl<S: Pod> Memory<S> {
         Ok(Self {
             cut,
             run,
-            run_buffer: Buffer::uniform(gpu, "run", &run)?,
             words,
             lps: Buffer::storage(gpu, "LPs", 2 * rows + 2 * groups + 1)?,
             queues: queues.collect::<Result<_, _>>()?,
@@ -348,18 +350,22 @@ impl<S: Pod> Memory<S> {
         })
     }
 
-    /// What a dispatch sees, by the names of WGSL variables.
+    /// What the dispatch of a part is told.
+    pub(super) fn run(&self, part: Part) -> Run {
+        Run { part, ..self.run }
+    }
+
+    /// What a dispatch sees, by the names of WGSL variables; `run` is what it is told.
     pub(super) fn bindings<'m>(
         &'m self,
         part: &Part,
-        part_buffer: &'m Buffer<Part>,
+        run: &'m Buffer<Run>,
     ) -> Vec<(&'static str, wgpu::BindingResource<'m>)> {
         let (parity, queue) = (part.parity as usize, part.queue_first / self.cut.part_rows);
         let inbox = part.inbox_first / self.cut.mail_rows;
         let outbox = &self.mails[1 - parity];
         let mut bound = vec![
-            ("run", self.run_buffer.binding()),
-            ("part", part_buffer.binding()),
+            ("run", run.binding()),
             ("words", self.words.binding()),
             ("lps", self.lps.binding()),
             ("queue_events", self.queues[queue as usize].binding()),
@@ -383,13 +389,6 @@ impl<S: Pod> Memory<S> {
             }
         }));
         bound
-    }
-
-    /// Tells the device where the run ends.
-    pub(super) fn set_until(&mut self, gpu: &Gpu, until: Until) -> Result<(), SimulationError> {
-        self.run.until = until.time;
-        self.run.event_limit = until.events;
-        Ok(self.run_buffer.write(gpu, 0, &[self.run])?)
     }
 
     /// What the words of control say.
@@ -492,7 +491,7 @@ mod tests {
             };
         }
         fields!(Run: unread seed lookahead until event_limit first_lp rows total groups queue_capacity queue_stride
-            mail_capacity state_words);
+            mail_capacity state_words unused part);
         fields!(Part: parity first_group queue_first queue_rows inbox_first partials_first partials_count unused);
     }
 

@@ -2,11 +2,13 @@
 
 use crate::gpu::{Buffer, Gpu, GpuError, Plan};
 
-use super::memory::{Memory, Part};
+use super::memory::{Memory, Part, Run};
 use super::recipes::Recipes;
 
 #[derive(Debug)]
 pub(super) struct Plans {
+    /// What the dispatches of windows and digests are told.
+    pub(super) runs: Vec<(Part, Buffer<Run>)>,
     /// Two windows, so that between calls it is always half 0 of the memory that counts.
     pub(super) windows: Plan,
     /// One dispatch each, to be submitted alone: together they might run long.
@@ -24,8 +26,8 @@ pub(super) fn start<S: bytemuck::Pod>(
         let parts =
             cut.parts().map(move |(first, rows)| (cut.groups_of(rows), cut.part(first, rows, parity)));
         let with_buffers =
-            parts.map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "part", &part)?)));
-        with_buffers.collect::<Result<Vec<(u32, Part, Buffer<Part>)>, GpuError>>()
+            parts.map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "run", &memory.run(part))?)));
+        with_buffers.collect::<Result<Vec<(u32, Part, Buffer<Run>)>, GpuError>>()
     };
     let parities = [parts(0)?, parts(1)?];
 
@@ -53,7 +55,7 @@ pub(super) fn start<S: bytemuck::Pod>(
     // The start writes what a window of parity 1 would: half 0.
     let start = recipes.start.kernel(gpu)?;
     let settle = recipes.settle.kernel(gpu)?;
-    let once = |kernel, groups, part: &Part, buffer: &Buffer<Part>| {
+    let once = |kernel, groups, part: &Part, buffer: &Buffer<Run>| {
         let mut plan = Plan::new("start");
         plan.dispatch(gpu, kernel, groups, &memory.bindings(part, buffer))?;
         plan.submit(gpu)
@@ -62,12 +64,13 @@ pub(super) fn start<S: bytemuck::Pod>(
         // Every LP's first events, as far as they go to these queues.
         for (groups, lps, _) in &parities[1] {
             let part = Part { first_group: lps.first_group, ..*queues };
-            once(&start, *groups, &part, &Buffer::uniform(gpu, "part", &part)?)?;
+            once(&start, *groups, &part, &Buffer::uniform(gpu, "run", &memory.run(part))?)?;
         }
     }
     for (groups, part, buffer) in &parities[1] {
         once(&settle, *groups, part, buffer)?;
     }
     log::debug!("{windows}");
-    Ok(Plans { windows, digests })
+    let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).collect();
+    Ok(Plans { runs, windows, digests })
 }

@@ -7,6 +7,10 @@ use crate::shaders;
 use super::memory::Cut;
 use super::{Model, SimulationError};
 
+/// How far a window goes, and what `schedule` does in it: one file each today.
+const SYNCHRONISE: &str = "pdes/yawns.wgsl";
+const DELIVER: &str = "pdes/deliver_mail.wgsl";
+
 #[derive(Debug)]
 pub(super) struct Recipes {
     pub(super) start: Recipe,
@@ -55,18 +59,19 @@ impl Recipes {
         };
         let with_model = |entry, kernel: &str, files: &[&str]| {
             let name = format!("{} {kernel}", model.name());
-            with_queue(entry, kernel, &[files, &[product]].concat(), &name).and(model.source())
+            with_queue(entry, kernel, &[files, &[SYNCHRONISE, product]].concat(), &name).and(model.source())
         };
+        let entry = if tiles > 1 { "window_tiles" } else { "window" };
         let window = match mail_rows {
-            None => with_model("window", "pdes/window.wgsl", &["pdes/mail_one.wgsl"]),
-            Some(rows) => with_model("window", "pdes/window.wgsl", &["pdes/mail_many.wgsl"])
+            None => with_model(entry, "pdes/window.wgsl", &[DELIVER, "pdes/mail_one.wgsl"]),
+            Some(rows) => with_model(entry, "pdes/window.wgsl", &[DELIVER, "pdes/mail_many.wgsl"])
                 .with([("MAIL_ROWS", f64::from(rows))]),
         };
         Self {
             start: with_model("start_lps", "pdes/start.wgsl", &[]),
             settle: with_model("settle_lps", "pdes/start.wgsl", &[]),
             window,
-            gather: Recipe::new("pdes/yawns.wgsl", "gather", [shaders::file("pdes/yawns.wgsl")])
+            gather: Recipe::new(SYNCHRONISE, "gather", [shaders::file(SYNCHRONISE)])
                 .with([("GROUP_SIZE", f64::from(gather_size))]),
             digest: with_queue("digest", "pdes/digest.wgsl", &[], "pdes/digest.wgsl"),
         }

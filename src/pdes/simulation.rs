@@ -167,7 +167,12 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// The device's error.
     pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
-        self.memory.set_until(&self.gpu, until)
+        self.memory.run.until = until.time;
+        self.memory.run.event_limit = until.events;
+        for (part, buffer) in &self.plans.runs {
+            buffer.write(&self.gpu, 0, &[self.memory.run(*part)])?;
+        }
+        Ok(())
     }
 
     /// Records windows into an application's own encoder, up to the end that [`Simulation::set_until`] set: `windows` of
