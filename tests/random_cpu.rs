@@ -1,6 +1,8 @@
 //! The room `random` on the host: known answers, accuracy, goodness of fit.
 
-use eventhorizon::random::{Stream, exponential_short, exponential_unit, philox4x32};
+use eventhorizon::random::{
+    RandomError, Stream, exponential_short, exponential_unit, philox4x32, probability,
+};
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -221,5 +223,144 @@ proptest! {
         for _ in 0..6 {
             prop_assert_eq!(sought.draw(), drawn.draw());
         }
+    }
+}
+
+/// Fails where counts this far from the probabilities come up less than once in a million times. Cells that expect few
+/// counts are put together with their neighbours.
+fn assert_fits(counts: &[u32], probabilities: &[f64], what: &str) {
+    assert_eq!(counts.len(), probabilities.len(), "{what}");
+    assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{what}: probabilities of all there is");
+    let total: f64 = counts.iter().copied().map(f64::from).sum();
+    let (mut statistic, mut cells, mut count, mut expected) = (0.0, 0.0, 0.0, 0.0);
+    let mut remaining = total;
+    for (&c, &p) in counts.iter().zip(probabilities) {
+        count += f64::from(c);
+        expected += p * total;
+        remaining -= p * total;
+        if expected >= 20.0 && remaining >= 20.0 {
+            statistic += (count - expected).powi(2) / expected;
+            (cells, count, expected) = (cells + 1.0, 0.0, 0.0);
+        }
+    }
+    // The last cell takes the rest.
+    statistic += (count - expected).powi(2) / expected;
+    let p = ChiSquared::new(cells).unwrap().sf(statistic);
+    assert!(p > 1e-6, "{what}: chi-square {statistic:.1} for {} cells, p = {p:.2e}", cells + 1.0);
+}
+
+/// Draws 2^18 times: compares with the distribution function in 256 cells of the same probability, and the mean and the
+/// variance in ticks with what they should be, to five standard errors.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "bins, and ticks below 2^53"
+)]
+fn assert_times_fit(
+    what: &str,
+    mut draw: impl FnMut() -> Ticks,
+    cdf: impl Fn(f64) -> f64,
+    mean: f64,
+    variance: f64,
+) {
+    const BINS: usize = 256;
+    const DRAWS: usize = 1 << 18;
+    let variates: Vec<f64> = (0..DRAWS).map(|_| draw().get() as f64).collect();
+    let mut counts = [0; BINS];
+    for &x in &variates {
+        counts[((cdf(x) * BINS as f64) as usize).min(BINS - 1)] += 1;
+    }
+    assert_fits(&counts, &[1.0 / BINS as f64; BINS], what);
+    let moment = |n: i32| variates.iter().map(|x| (x - mean).powi(n)).sum::<f64>() / DRAWS as f64;
+    let (offset, squares, fourth) = (moment(1), moment(2), moment(4));
+    let root = (DRAWS as f64).sqrt();
+    assert!(offset.abs() < 5.0 * variance.sqrt() / root, "{what}: mean {} for {mean}", mean + offset);
+    let deviation = (fourth - squares * squares).sqrt();
+    assert!((squares - variance).abs() < 5.0 * deviation / root, "{what}: variance {squares} for {variance}");
+}
+
+#[test]
+fn bernoulli_trials_succeed_as_often_as_they_should() {
+    for p in [0.0, 1e-3, 0.25, 0.5, 0.9, 1.0] {
+        let mut stream = Stream::new(2024, 0, 3);
+        let word = probability(p).unwrap();
+        let successes: u32 = (0..100_000).map(|_| u32::from(stream.bernoulli(word))).sum();
+        assert_eq!(stream.position(), 100_000, "one draw each");
+        match p {
+            0.0 => assert_eq!(successes, 0),
+            1.0 => assert_eq!(successes, 100_000),
+            _ => assert_fits(&[successes, 100_000 - successes], &[p, 1.0 - p], &format!("bernoulli({p})")),
+        }
+    }
+    // The threshold itself is exact.
+    let word = Stream::new(1, 2, 3).draw();
+    assert!(!Stream::new(1, 2, 3).bernoulli(word));
+    assert!(Stream::new(1, 2, 3).bernoulli(word + 1));
+}
+
+#[test]
+fn probabilities_are_rounded_to_what_can_be_said() {
+    let unit = 2f64.powi(-32);
+    for (p, word) in [
+        (0.0, 0),
+        (0.4 * unit, 0),
+        (0.6 * unit, 1),
+        (0.5, 1 << 31),
+        (1.0 - 2.0 * unit, u32::MAX - 1),
+        (1.0 - 1.1 * unit, u32::MAX - 1),
+        (1.0 - 0.9 * unit, u32::MAX),
+        (1.0, u32::MAX),
+    ] {
+        assert_eq!(probability(p), Ok(word), "{p}");
+    }
+    for p in [-f64::MIN_POSITIVE, 1.0 + f64::EPSILON, f64::INFINITY] {
+        assert_eq!(probability(p), Err(RandomError::Probability { p }));
+    }
+    assert!(probability(f64::NAN).is_err());
+}
+
+#[test]
+#[allow(clippy::cast_precision_loss, reason = "ticks below 2^53")]
+fn uniform_times_are_uniform() {
+    for (low, span) in [(0u64, 7u64), (1000, 1000), (1 << 40, 1 << 45), (5, 3 << 48)] {
+        let mut stream = Stream::new(2024, 1, span);
+        let (from, to) = (Ticks::new(low), Ticks::new(low + span));
+        if span <= 1000 {
+            let mut counts = vec![0; usize::try_from(span).unwrap()];
+            for _ in 0..1000 * span {
+                counts[usize::try_from(stream.uniform(from, to).get() - low).unwrap()] += 1;
+            }
+            assert_uniform(&counts, &format!("uniform over {span} ticks"));
+            continue;
+        }
+        let (low, span) = (low as f64, span as f64);
+        let cdf = |x: f64| (x - low) / span;
+        assert_times_fit(
+            "uniform",
+            || stream.uniform(from, to),
+            cdf,
+            low + (span - 1.0) / 2.0,
+            span * span / 12.0,
+        );
+        // The lowest bits are as uniform as the highest.
+        let mut counts = [0; 8];
+        for _ in 0..10_000 {
+            counts[(stream.uniform(from, to).get() % 8) as usize] += 1;
+        }
+        assert_uniform(&counts, "uniform modulo 8");
+    }
+}
+
+#[test]
+fn uniform_times_at_the_ends_of_the_range() {
+    let mut stream = Stream::new(4, 0, 0);
+    let (early, late) = (Ticks::new(10), Ticks::new(11));
+    assert_eq!(stream.uniform(late, early), Ticks::NEVER);
+    assert_eq!(stream.uniform(early, early), early);
+    assert_eq!(stream.uniform(early, late), early);
+    assert_eq!(stream.position(), 9, "three draws each");
+    for _ in 0..1000 {
+        assert!(stream.uniform(Ticks::ZERO, Ticks::NEVER) < Ticks::NEVER);
     }
 }

@@ -189,3 +189,51 @@ fn exponential_variates_and_their_overflow_are_the_hosts() {
         expected
     });
 }
+
+/// DRAWS words of stream (SEED, `number`, 0), then its position: what the probes of word variates leave.
+fn drawn_words(number: usize, mut draw: impl FnMut(&mut Stream) -> u32) -> [u32; DRAWS + 1] {
+    let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
+    let mut expected = [0; DRAWS + 1];
+    expected[..DRAWS].fill_with(|| draw(&mut stream));
+    expected[DRAWS] = stream.position();
+    expected
+}
+
+/// The same for variates of two words.
+fn drawn_ticks(number: usize, mut draw: impl FnMut(&mut Stream) -> Ticks) -> [u32; 2 * DRAWS + 1] {
+    let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
+    let mut expected = [0; 2 * DRAWS + 1];
+    for pair in expected.as_chunks_mut().0 {
+        *pair = draw(&mut stream).to_words();
+    }
+    expected[2 * DRAWS] = stream.position();
+    expected
+}
+
+/// Times at the edges of both words, and `count` others of all magnitudes.
+fn times(count: u64) -> Vec<[u32; 2]> {
+    let edges = [0, 1, 2, u64::from(u32::MAX), 1 << 32, (1 << 32) + 1, 1 << 63, u64::MAX - 1, u64::MAX];
+    let others = (0..count).map(|number| {
+        let mut stream = Stream::new(5, 6, number);
+        (u64::from(stream.draw()) << 32 | u64::from(stream.draw())) >> stream.below(64)
+    });
+    edges.into_iter().chain(others).map(halves).collect()
+}
+
+#[test]
+fn bernoulli_trials_are_the_hosts() {
+    let cases: Vec<_> = words(2000).into_iter().map(|p| [p]).collect();
+    check("probe_bernoulli", &cases, |number, &[p]| {
+        drawn_words(number, |stream| u32::from(stream.bernoulli(p)))
+    });
+}
+
+#[test]
+fn uniform_times_are_the_hosts() {
+    let times = times(40);
+    let cases: Vec<_> = times.iter().flat_map(|a| times.iter().map(|b| [a[0], a[1], b[0], b[1]])).collect();
+    check("probe_uniform", &cases, |number, &[low, low_high, high, high_high]| {
+        let (low, high) = (Ticks::from_words([low, low_high]), Ticks::from_words([high, high_high]));
+        drawn_ticks(number, |stream| stream.uniform(low, high))
+    });
+}

@@ -47,6 +47,8 @@ impl Event {
 /// | `draw()` | 32 random bits of the stream (seed, LP, number of this event at this LP) |
 /// | `draw_below(n)` | uniform over 0 .. n-1 |
 /// | `draw_exponential(mean)` | exponential with a mean in ticks, in ticks |
+/// | `draw_bernoulli(p)` | true with the probability `p` / 2^32: [`Stream::bernoulli`] |
+/// | `draw_uniform(low, high)` | uniform over the ticks from `low` to before `high`: [`Stream::uniform`] |
 /// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
 /// | `lp_count()`, `lookahead()` | what the names say |
 ///
@@ -118,7 +120,7 @@ impl Context<'_> {
         self.sent.push((lp, Event { time, payload }));
     }
 
-    /// The random stream of this event. WGSL: `draw`, `draw_below`, `draw_exponential`.
+    /// The random stream of this event. WGSL: `draw` and the functions whose names begin with `draw_`.
     pub fn stream(&mut self) -> &mut Stream {
         &mut self.stream
     }

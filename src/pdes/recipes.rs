@@ -106,6 +106,8 @@ const ALLOWED: Allowed<'_> = Allowed {
         "draw",
         "draw_below",
         "draw_exponential",
+        "draw_bernoulli",
+        "draw_uniform",
         "time_add",
         "time_less",
         "time_min",

@@ -21,12 +21,16 @@
 //! ```
 
 mod distributions;
+mod error;
 mod mix;
+mod more_distributions;
 mod philox;
 mod stream;
 
 pub use distributions::{exponential_short, exponential_unit};
+pub use error::RandomError;
 pub use mix::mix;
+pub use more_distributions::probability;
 pub use philox::philox4x32;
 pub use stream::Stream;
 

@@ -35,6 +35,8 @@ const ALLOWED: Allowed<'static> = Allowed {
         "draw_block",
         "draw_below",
         "draw_exponential",
+        "draw_bernoulli",
+        "draw_uniform",
         "stream_seek",
         "stream_position",
         "stream_block",

@@ -6,6 +6,7 @@
 // import: random/philox.wgsl
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
+// import: random/more_distributions.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
 // How many cases there are: a buffer may be longer than what was asked for.
@@ -133,4 +134,31 @@ fn probe_time(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + 2u] = least.x;
     output[o + 3u] = least.y;
     output[o + 4u] = u32(time_less(a, b));
+}
+
+// in: p; out: DRAWS variates (0 or 1), position after them. As all kernels below, of the stream (SEED, owner = case, index = 0).
+@compute @workgroup_size(64)
+fn probe_bernoulli(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = u32(draw_bernoulli(input[id.x]));
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: low (2), high (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_uniform(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 4u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_uniform(vec2<u32>(input[i], input[i + 1u]), vec2<u32>(input[i + 2u], input[i + 3u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
 }

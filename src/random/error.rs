@@ -1,0 +1,11 @@
+/// What is wrong with the parameters of a distribution. Found on the host, before anything is drawn.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RandomError {
+    /// The number is no probability.
+    #[error("{p} is not a probability; it must lie between 0 and 1")]
+    Probability {
+        /// The number.
+        p: f64,
+    },
+}
