@@ -1,12 +1,12 @@
 //! The room `random` on the host: known answers, accuracy, goodness of fit.
 
 use eventhorizon::random::{
-    RandomError, Stream, exponential_short, exponential_unit, philox4x32, probability,
+    RandomError, Stream, exponential_short, exponential_unit, geometric_scale, philox4x32, probability,
 };
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 use rayon::prelude::*;
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Gamma, Triangular};
 
 #[test]
 fn philox_gives_the_known_answers_of_random123() {
@@ -362,5 +362,170 @@ fn uniform_times_at_the_ends_of_the_range() {
     assert_eq!(stream.position(), 9, "three draws each");
     for _ in 0..1000 {
         assert!(stream.uniform(Ticks::ZERO, Ticks::NEVER) < Ticks::NEVER);
+    }
+}
+
+/// 2^30 ticks, as a number of ticks and as a time.
+const MEAN: (f64, Ticks) = (1_073_741_824.0, Ticks::new(1 << 30));
+
+#[test]
+fn hyperexponential_variates_are_hyperexponential() {
+    let ((a, first), p, b) = (MEAN, 0.3, 10.0 * MEAN.0);
+    let second = Ticks::new(10 << 30);
+    let word = probability(p).unwrap();
+    let cdf = |x: f64| 1.0 - p * (-x / a).exp() - (1.0 - p) * (-x / b).exp();
+    let mean = p * a + (1.0 - p) * b;
+    let variance = 2.0 * (p * a * a + (1.0 - p) * b * b) - mean * mean;
+    let mut stream = Stream::new(2024, 2, 0);
+    assert_times_fit(
+        "hyperexponential",
+        || stream.hyperexponential(word, first, second),
+        cdf,
+        mean,
+        variance,
+    );
+    assert_eq!(stream.position(), 2 << 18, "two draws each");
+}
+
+#[test]
+fn erlang_variates_are_erlang() {
+    for stages in [1, 2, 5, 40] {
+        let k = f64::from(stages);
+        let exact = Gamma::new(k, 1.0).unwrap();
+        let cdf = |x: f64| exact.cdf(x / MEAN.0);
+        let mut stream = Stream::new(2024, 3, stages.into());
+        let what = format!("erlang of {stages}");
+        assert_times_fit(&what, || stream.erlang(stages, MEAN.1), cdf, k * MEAN.0, k * MEAN.0 * MEAN.0);
+        assert_eq!(stream.position(), stages << 18, "one draw per stage");
+    }
+}
+
+#[test]
+fn erlang_sums_at_the_ends_of_the_range() {
+    let mut stream = Stream::new(9, 0, 1);
+    assert_eq!(stream.erlang(0, MEAN.1), Ticks::ZERO);
+    assert_eq!(stream.erlang(2049, MEAN.1), Ticks::NEVER);
+    assert_eq!(stream.position(), 0);
+    assert_eq!(stream.erlang(2, Ticks::NEVER), Ticks::NEVER);
+    assert_eq!(stream.erlang(3, Ticks::ZERO), Ticks::ZERO);
+    assert_eq!(stream.position(), 5);
+    // 2048 of the longest variates fit the sum.
+    assert!((exponential_unit(0) >> 11).checked_mul(2048).is_some());
+    assert_eq!(stream.erlang(2048, Ticks::new(1 << 62)), Ticks::NEVER);
+    assert!(stream.erlang(2048, Ticks::new(1 << 52)) < Ticks::NEVER);
+    // One stage is an exponential variate, to the bits that it was cut to.
+    let mut same = stream.clone();
+    for _ in 0..1000 {
+        let (erlang, exponential) = (stream.erlang(1, MEAN.1), same.exponential(MEAN.1));
+        assert!(exponential.get() - erlang.get() <= 1);
+    }
+}
+
+/// Counts of `draw` in 0 .. `cells` - 1, and in the last cell those beyond.
+fn counts_of(draws: u32, cells: usize, mut draw: impl FnMut() -> u32) -> Vec<u32> {
+    let mut counts = vec![0; cells];
+    for _ in 0..draws {
+        counts[(draw() as usize).min(cells - 1)] += 1;
+    }
+    counts
+}
+
+#[test]
+fn geometric_variates_are_geometric() {
+    for (p, cells) in [(0.001_f64, 15_000), (0.05, 400), (0.5, 24), (0.97, 6)] {
+        let scale = geometric_scale(p).unwrap();
+        let mut stream = Stream::new(2024, 4, scale);
+        let counts = counts_of(1 << 18, cells, || stream.geometric(scale));
+        assert_eq!(stream.position(), 1 << 18, "one draw each");
+        let tail = (f64::from(u32::try_from(cells).unwrap() - 1) * (-p).ln_1p()).exp();
+        let mut probabilities: Vec<f64> =
+            std::iter::successors(Some(p), |q| Some(q * (1.0 - p))).take(cells - 1).collect();
+        probabilities.push(tail);
+        assert_fits(&counts, &probabilities, &format!("geometric of {p}"));
+    }
+}
+
+#[test]
+fn geometric_is_as_exact_as_documented() {
+    let unit = 2f64.powi(-32);
+    let mut worst: (f64, f64, u32) = (0.0, 0.0, 0);
+    for p in [2f64.powi(-31), 1e-9_f64, 1e-6, 0.001, 0.05, 0.3, 0.5, 0.7, 0.97, 0.999_999, 1.0 - 3.0 * unit] {
+        let scale = geometric_scale(p).unwrap();
+        let of = |word: u32| (u128::from(exponential_unit(word)) * u128::from(scale)) >> 91;
+        // Around the quantiles of the distribution: every count where they are dense.
+        let top = -22.0 / (-p).ln_1p();
+        for step in 0..=1000 {
+            let n = (top * f64::from(step) / 1000.0).floor();
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^37")]
+            let count = n as u128;
+            // Larger words make smaller variates: how many words leave at most n failures?
+            let (mut low, mut high) = (0u64, 1u64 << 32);
+            while low < high {
+                let middle = u64::midpoint(low, high);
+                if of(u32::try_from(middle).unwrap()) <= count { high = middle } else { low = middle + 1 }
+            }
+            #[allow(clippy::cast_precision_loss, reason = "33 bits")]
+            let beyond = low as f64 * unit;
+            let exact = ((n + 1.0) * (-p).ln_1p()).exp();
+            let error = (beyond - exact).abs();
+            if error > worst.0 {
+                worst = (error, p, u32::try_from(count.min(u32::MAX.into())).unwrap());
+            }
+        }
+    }
+    // What the documentation of `Stream::geometric` says, and not much less.
+    assert!((2e-10..2.5e-10).contains(&worst.0), "error, probability, count: {worst:?}");
+}
+
+#[test]
+fn geometric_scales_at_the_ends_of_the_range() {
+    let mut stream = Stream::new(9, 0, 2);
+    let [certain, never] = [1.0, 0.0].map(|p| geometric_scale(p).unwrap());
+    for _ in 0..100 {
+        assert_eq!(stream.geometric(certain), 0);
+        assert_eq!(stream.geometric(never), u32::MAX);
+    }
+    for p in [-0.1, 1.1, f64::INFINITY] {
+        assert_eq!(geometric_scale(p), Err(RandomError::Probability { p }));
+    }
+    assert!(geometric_scale(f64::NAN).is_err());
+    let p = 2f64.powi(-32);
+    assert_eq!(geometric_scale(p), Err(RandomError::TooRare { p }));
+    assert!(geometric_scale(2.0 * p).unwrap() < 1 << 63);
+}
+
+#[test]
+fn triangular_times_are_triangular() {
+    for (low, mode, high) in
+        [(0u64, 0u64, 1u64 << 40), (0, 1 << 40, 1 << 40), (1 << 36, 3 << 36, 9 << 36), (7, 1 << 33, 1 << 45)]
+    {
+        #[allow(clippy::cast_precision_loss, reason = "ticks below 2^53")]
+        let [a, c, b] = [low, mode, high].map(|time| time as f64);
+        let exact = Triangular::new(a, b, c).unwrap();
+        let variance = (a * a + b * b + c * c - a * b - a * c - b * c) / 18.0;
+        let [low, mode, high] = [low, mode, high].map(Ticks::new);
+        let mut stream = Stream::new(2024, 5, mode.get());
+        let what = format!("triangular {low} {mode} {high}");
+        assert_times_fit(
+            &what,
+            || stream.triangular(low, mode, high),
+            |x| exact.cdf(x),
+            (a + b + c) / 3.0,
+            variance,
+        );
+        assert_eq!(stream.position(), 2 << 18, "two draws each");
+    }
+}
+
+#[test]
+fn triangular_times_at_the_ends_of_the_range() {
+    let [a, b, c] = [10, 11, 12].map(Ticks::new);
+    let mut stream = Stream::new(9, 0, 3);
+    assert_eq!(stream.triangular(b, a, c), Ticks::NEVER);
+    assert_eq!(stream.triangular(a, c, b), Ticks::NEVER);
+    assert_eq!(stream.triangular(a, a, a), a);
+    for _ in 0..1000 {
+        assert!((a..c).contains(&stream.triangular(a, b, c)));
+        assert!(stream.triangular(Ticks::ZERO, Ticks::NEVER, Ticks::NEVER) < Ticks::NEVER);
     }
 }

@@ -237,3 +237,48 @@ fn uniform_times_are_the_hosts() {
         drawn_ticks(number, |stream| stream.uniform(low, high))
     });
 }
+
+#[test]
+fn hyperexponential_variates_are_the_hosts() {
+    let means = times(8);
+    let cases: Vec<_> = [0, 1, 1 << 31, u32::MAX - 1, u32::MAX]
+        .iter()
+        .flat_map(|&p| means.iter().zip(means.iter().rev()).map(move |(a, b)| [p, a[0], a[1], b[0], b[1]]))
+        .collect();
+    check("probe_hyperexponential", &cases, |number, &[p, a, a_high, b, b_high]| {
+        let (first, second) = (Ticks::from_words([a, a_high]), Ticks::from_words([b, b_high]));
+        drawn_ticks(number, |stream| stream.hyperexponential(p, first, second))
+    });
+}
+
+#[test]
+fn erlang_variates_and_their_overflow_are_the_hosts() {
+    let means = times(200);
+    let cases: Vec<_> = [0, 1, 2, 3, 16, 100, 2048, 2049, u32::MAX]
+        .iter()
+        .flat_map(|&stages| means.iter().map(move |mean| [stages, mean[0], mean[1]]))
+        .collect();
+    check("probe_erlang", &cases, |number, &[stages, mean, mean_high]| {
+        drawn_ticks(number, |stream| stream.erlang(stages, Ticks::from_words([mean, mean_high])))
+    });
+}
+
+#[test]
+fn geometric_variates_and_their_overflow_are_the_hosts() {
+    let cases: Vec<_> = times(5000);
+    check("probe_geometric", &cases, |number, &scale| {
+        drawn_words(number, |stream| stream.geometric(Ticks::from_words(scale).get()))
+    });
+}
+
+#[test]
+fn triangular_times_are_the_hosts() {
+    let times = times(12);
+    let pairs = times.iter().flat_map(|a| times.iter().map(move |b| [*a, *b]));
+    let cases: Vec<_> =
+        pairs.flat_map(|[a, b]| times.iter().map(move |c| [a[0], a[1], b[0], b[1], c[0], c[1]])).collect();
+    check("probe_triangular", &cases, |number, &[low, low_high, mode, mode_high, high, high_high]| {
+        let times = [[low, low_high], [mode, mode_high], [high, high_high]].map(Ticks::from_words);
+        drawn_ticks(number, |stream| stream.triangular(times[0], times[1], times[2]))
+    });
+}

@@ -4,7 +4,8 @@
 // Times are 64-bit ticks as vec2<u32>(low word, high word). What does not fit, and what is asked for with arguments in
 // the wrong order, is TIME_NEVER, or 0xffffffff where the result is a count: an error shows as "never happens".
 //
-// Functions: draw_bernoulli, draw_uniform.
+// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular
+// (product_128 and draw_unit_48 are helpers).
 //
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
@@ -35,4 +36,80 @@ fn draw_uniform(low: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
     let b_high = add_word(add_word(mul_wide(b, span.y), a_low.x), c_high.y);
     let a_high = add_word(add_word(mul_wide(a, span.y), a_low.y), b_high.y);
     return select(wide_add(low, a_high), TIME_NEVER, time_less(high, low));
+}
+
+// An exponential variate in ticks, of the mean `first` with the probability p (as draw_bernoulli takes it) and else of the
+// mean `second`. Uses two draws.
+fn draw_hyperexponential(p: u32, first: vec2<u32>, second: vec2<u32>) -> vec2<u32> {
+    return draw_exponential(select(second, first, draw_bernoulli(p)));
+}
+
+// a * b in 128 bits, low word first.
+fn product_128(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
+    // No sum overflows: 0xffffffff^2 + 2 * 0xffffffff < 2^64.
+    let lowest = mul_wide(a.x, b.x);
+    let low = add_word(mul_wide(a.x, b.y), lowest.y);
+    let middle = add_word(mul_wide(a.y, b.x), low.x);
+    let high = add_word(add_word(mul_wide(a.y, b.y), low.y), middle.y);
+    return vec4<u32>(lowest.x, middle.x, high);
+}
+
+// An exponential variate of mean 1 in units of 2^-48, so that 2849 of them, each below 23, can be added in 64 bits. Uses one draw.
+fn draw_unit_48() -> vec2<u32> {
+    let e = exponential_unit(draw());
+    return vec2<u32>((e.x >> 11u) | (e.y << 21u), e.y >> 11u);
+}
+
+// The sum of `stages` exponential variates of the mean `mean` each, in ticks, rounded down once. TIME_NEVER for more than
+// 2048 stages, which draw nothing, where the sum does not fit, and for the mean TIME_NEVER.
+// Uses one draw and one exponential_unit per stage.
+fn draw_erlang(stages: u32, mean: vec2<u32>) -> vec2<u32> {
+    if stages > 2048u {
+        return TIME_NEVER;
+    }
+    var sum = vec2<u32>(0u, 0u);
+    for (var stage = 0u; stage < stages; stage++) {
+        sum = wide_add(sum, draw_unit_48());
+    }
+    let product = product_128(sum, mean);
+    let ticks = (product.yz >> vec2<u32>(16u)) | (product.zw << vec2<u32>(16u));
+    return select(ticks, TIME_NEVER, (product.w >> 16u) != 0u || all(mean == TIME_NEVER));
+}
+
+// The number of failures before the first success, for a scale of -1 / ln(1 - p) with 32 binary places: `random::geometric_scale`
+// makes it from p. 0xffffffff where it does not fit, and for a scale of all ones (p = 0). Uses one draw.
+fn draw_geometric(scale: vec2<u32>) -> u32 {
+    let product = product_128(exponential_unit(draw()), scale);
+    // Of 59 + 32 binary places.
+    let count = (product.z >> 27u) | (product.w << 5u);
+    return select(count, 0xffffffffu, (product.w >> 27u) != 0u || all(scale == TIME_NEVER));
+}
+
+// A triangular variate in ticks: from `low`, most often near `mode`, to before `high` (`low` where all three are the same).
+// TIME_NEVER where the three are not in order. Uses two draws, and no square root:
+//
+// the larger and the smaller of two uniform variates are uniform over a triangle with the corners (0, 0), (1, 0) and (1, 1), and
+// low + (mode - low) * larger + (high - mode) * smaller is linear and takes these corners to low, mode and high. So it is
+// as often in each interval as the triangle is wide there.
+fn draw_triangular(low: vec2<u32>, mode: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
+    let a = draw();
+    let b = draw();
+    let larger = max(a, b);
+    let smaller = min(a, b);
+    let up = wide_subtract(mode, low);
+    let down = wide_subtract(high, mode);
+    let span = wide_subtract(high, low);
+    // Words stand for the middle of their 2^-32, which adds half the span. Sums of three words: the lowest in s, the others
+    // in `upper`, which stays below the span.
+    let up_low = mul_wide(up.x, larger);
+    let down_low = mul_wide(down.x, smaller);
+    let half = (span.x >> 1u) | (span.y << 31u);
+    let s = up_low.x + down_low.x;
+    let carries = u32(s < up_low.x) + u32(s + half < s);
+    let upper = wide_add(
+        add_word(mul_wide(up.y, larger), up_low.y),
+        add_word(mul_wide(down.y, smaller), down_low.y),
+    );
+    let offset = add_word(upper, (span.y >> 1u) + carries);
+    return select(wide_add(low, offset), TIME_NEVER, time_less(mode, low) || time_less(high, mode));
 }

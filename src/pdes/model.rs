@@ -49,6 +49,10 @@ impl Event {
 /// | `draw_exponential(mean)` | exponential with a mean in ticks, in ticks |
 /// | `draw_bernoulli(p)` | true with the probability `p` / 2^32: [`Stream::bernoulli`] |
 /// | `draw_uniform(low, high)` | uniform over the ticks from `low` to before `high`: [`Stream::uniform`] |
+/// | `draw_hyperexponential(p, first, second)` | exponential with either of two means: [`Stream::hyperexponential`] |
+/// | `draw_erlang(stages, mean)` | the sum of so many exponentials of one mean: [`Stream::erlang`] |
+/// | `draw_geometric(scale)` | failures before a success: [`Stream::geometric`] |
+/// | `draw_triangular(low, mode, high)` | triangular over ticks: [`Stream::triangular`] |
 /// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
 /// | `lp_count()`, `lookahead()` | what the names say |
 ///

@@ -8,4 +8,12 @@ pub enum RandomError {
         /// The number.
         p: f64,
     },
+    /// The number of trials until a success could not be counted.
+    #[error(
+        "a success of probability {p} is too rare to count the failures before it in 32 bits; use at least 2^-31, or 0"
+    )]
+    TooRare {
+        /// The probability.
+        p: f64,
+    },
 }

@@ -30,7 +30,7 @@ mod stream;
 pub use distributions::{exponential_short, exponential_unit};
 pub use error::RandomError;
 pub use mix::mix;
-pub use more_distributions::probability;
+pub use more_distributions::{geometric_scale, probability};
 pub use philox::philox4x32;
 pub use stream::Stream;
 

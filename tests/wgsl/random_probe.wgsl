@@ -162,3 +162,63 @@ fn probe_uniform(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     output[o + 2u * DRAWS] = stream_position();
 }
+
+// in: p, first mean (2), second mean (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_hyperexponential(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 5u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let first = vec2<u32>(input[i + 1u], input[i + 2u]);
+        let ticks = draw_hyperexponential(input[i], first, vec2<u32>(input[i + 3u], input[i + 4u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: stages, mean (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_erlang(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 3u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_erlang(input[i], vec2<u32>(input[i + 1u], input[i + 2u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: scale (2); out: DRAWS variates, position after them.
+@compute @workgroup_size(64)
+fn probe_geometric(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw_geometric(vec2<u32>(input[id.x * 2u], input[id.x * 2u + 1u]));
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: low (2), mode (2), high (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_triangular(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 6u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let low = vec2<u32>(input[i], input[i + 1u]);
+        let mode = vec2<u32>(input[i + 2u], input[i + 3u]);
+        let ticks = draw_triangular(low, mode, vec2<u32>(input[i + 4u], input[i + 5u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
