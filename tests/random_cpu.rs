@@ -1,12 +1,13 @@
 //! The room `random` on the host: known answers, accuracy, goodness of fit.
 
 use eventhorizon::random::{
-    RandomError, Stream, exponential_short, exponential_unit, geometric_scale, philox4x32, probability,
+    AliasTable, RandomError, Stream, exponential_short, exponential_unit, geometric_scale, philox4x32,
+    poisson_mean, probability,
 };
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 use rayon::prelude::*;
-use statrs::distribution::{ChiSquared, ContinuousCDF, Gamma, Triangular};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Gamma, Poisson, Triangular};
 
 #[test]
 fn philox_gives_the_known_answers_of_random123() {
@@ -528,4 +529,83 @@ fn triangular_times_at_the_ends_of_the_range() {
         assert!((a..c).contains(&stream.triangular(a, b, c)));
         assert!(stream.triangular(Ticks::ZERO, Ticks::NEVER, Ticks::NEVER) < Ticks::NEVER);
     }
+}
+
+#[test]
+fn alias_tables_have_the_probabilities_of_their_weights() {
+    let mut stream = Stream::new(2024, 6, 0);
+    let many = (0..1000).map(|_| f64::from(stream.draw()) / f64::from(stream.draw())).collect();
+    let few = [vec![5.0], vec![1.0, 0.0], vec![0.5, 0.0, 0.2, 0.3], vec![1e308; 3], vec![1e-320, 3e-320]];
+    for weights in few.into_iter().chain([many, vec![1.0; 64], vec![1.0; 63]]) {
+        let table = AliasTable::new(&weights).unwrap();
+        let n = f64::from(table.count());
+        assert_eq!(weights.len() * 2, table.words().len());
+        let sum: f64 = weights.iter().map(|weight| weight / n).sum();
+        let exact: Vec<f64> = weights.iter().map(|weight| weight / n / sum).collect();
+        for (number, &p) in (0..).zip(&exact) {
+            let is = table.probability(number);
+            assert!((is - p).abs() < 2f64.powi(-32) / n + 1e-15, "number {number} of {n}: {is} for {p}");
+            assert!(p > 0.0 || is == 0.0, "number {number} of {n} has no weight");
+        }
+        let draws = 100 * table.count().max(1000);
+        let counts = counts_of(draws, weights.len(), || stream.alias(&table));
+        if exact.iter().filter(|&&p| p > 0.0).count() > 1 {
+            assert_fits(&counts, &exact, &format!("table of {n}"));
+        }
+        for (count, p) in counts.iter().zip(&exact) {
+            assert!(*p > 0.0 || *count == 0);
+        }
+    }
+}
+
+#[test]
+fn alias_tables_refuse_what_are_no_weights() {
+    assert_eq!(AliasTable::new(&[]), Err(RandomError::Weights { count: 0 }));
+    assert_eq!(AliasTable::new(&[0.0, 0.0]), Err(RandomError::NoWeight));
+    for weight in [-1.0, f64::INFINITY] {
+        assert_eq!(AliasTable::new(&[1.0, weight]), Err(RandomError::Weight { index: 1, weight }));
+    }
+    assert!(matches!(AliasTable::new(&[f64::NAN]), Err(RandomError::Weight { index: 0, .. })));
+}
+
+#[test]
+fn poisson_variates_are_poisson() {
+    for mean in [0.01, 1.0, 4.5, 30.0, 256.0] {
+        let word = poisson_mean(mean).unwrap();
+        let exact = Poisson::new(mean).unwrap();
+        let mut stream = Stream::new(2024, 7, word);
+        let cells = 600;
+        let draws = 1 << 16;
+        let mut sum = 0;
+        let counts = counts_of(draws, cells, || {
+            let count = stream.poisson(word);
+            sum += count;
+            count
+        });
+        assert_eq!(stream.position(), sum + draws, "one draw more than the result");
+        let mut probabilities: Vec<f64> = (0..599).map(|count| exact.pmf(count)).collect();
+        probabilities.push(exact.sf(598));
+        assert_fits(&counts, &probabilities, &format!("poisson of {mean}"));
+        let deviation = (mean / f64::from(draws)).sqrt();
+        assert!(
+            (f64::from(sum) / f64::from(draws) - mean).abs() < 5.0 * deviation,
+            "{sum} for a mean of {mean}"
+        );
+    }
+}
+
+#[test]
+fn poisson_means_at_the_ends_of_the_range() {
+    let mut stream = Stream::new(9, 0, 4);
+    for _ in 0..1000 {
+        assert_eq!(stream.poisson(0), 0);
+    }
+    assert_eq!(stream.position(), 1000);
+    assert_eq!(stream.poisson((256 << 32) + 1), u32::MAX);
+    assert_eq!(stream.position(), 1000);
+    assert_eq!(poisson_mean(256.0), Ok(256 << 32));
+    for mean in [-1e-9, 256.1, f64::INFINITY] {
+        assert_eq!(poisson_mean(mean), Err(RandomError::PoissonMean { mean }));
+    }
+    assert!(poisson_mean(f64::NAN).is_err());
 }

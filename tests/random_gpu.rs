@@ -4,7 +4,7 @@ mod common;
 
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
-use eventhorizon::random::{Stream, exponential_short, exponential_unit, philox4x32};
+use eventhorizon::random::{AliasTable, Stream, exponential_short, exponential_unit, philox4x32};
 use eventhorizon::time::Ticks;
 
 /// As in `wgsl/random_probe.wgsl`.
@@ -281,4 +281,23 @@ fn triangular_times_are_the_hosts() {
         let times = [[low, low_high], [mode, mode_high], [high, high_high]].map(Ticks::from_words);
         drawn_ticks(number, |stream| stream.triangular(times[0], times[1], times[2]))
     });
+}
+
+#[test]
+fn poisson_variates_are_the_hosts() {
+    let small = times(300).into_iter().map(|[low, high]| [low, high % 257]);
+    let cases: Vec<_> = small.chain([[0, 256], [1, 256], [0, 257], [0, u32::MAX], [0, 0], [1, 0]]).collect();
+    check("probe_poisson", &cases, |number, &mean| {
+        drawn_words(number, |stream| stream.poisson(Ticks::from_words(mean).get()))
+    });
+}
+
+#[test]
+fn numbers_of_an_alias_table_are_the_hosts() {
+    for weights in [vec![1.0], vec![0.0, 3.0], (0..3000).map(|k| f64::from(k % 17)).collect()] {
+        let table = AliasTable::new(&weights).unwrap();
+        check("probe_alias", table.words().as_chunks::<2>().0, |number, _| {
+            drawn_words(number, |stream| stream.alias(&table))
+        });
+    }
 }

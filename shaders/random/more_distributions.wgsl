@@ -4,7 +4,7 @@
 // Times are 64-bit ticks as vec2<u32>(low word, high word). What does not fit, and what is asked for with arguments in
 // the wrong order, is TIME_NEVER, or 0xffffffff where the result is a count: an error shows as "never happens".
 //
-// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular
+// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick
 // (product_128 and draw_unit_48 are helpers).
 //
 // import: random/stream.wgsl
@@ -112,4 +112,37 @@ fn draw_triangular(low: vec2<u32>, mode: vec2<u32>, high: vec2<u32>) -> vec2<u32
     );
     let offset = add_word(upper, (span.y >> 1u) + carries);
     return select(wide_add(low, offset), TIME_NEVER, time_less(mode, low) || time_less(high, mode));
+}
+
+// The first step of a number of a table that `random::AliasTable` made, of n slots: which slot to look up. 0 where n is 0.
+// Uses one draw, and with a probability below n / 2^32 more.
+fn alias_slot(n: u32) -> u32 {
+    return draw_below(n);
+}
+
+// The second step: the number, from the two words of the slot. Uses one draw.
+fn alias_pick(slot: u32, threshold: u32, other: u32) -> u32 {
+    return select(other, slot, draw() < threshold);
+}
+
+// The number of events of a Poisson process in a time in which `mean` are expected; `mean` has 32 binary places
+// (`random::poisson_mean` makes it) and is at most 256. 0xffffffff for a larger one, which draws nothing.
+//
+// Counts how many exponential variates fit into the mean: uses one draw more than the result.
+fn draw_poisson(mean: vec2<u32>) -> u32 {
+    if wide_less(vec2<u32>(0u, 256u), mean) {
+        return 0xffffffffu;
+    }
+    // Like the sum, in units of 2^-48.
+    let end = vec2<u32>(mean.x << 16u, (mean.y << 16u) | (mean.x >> 16u));
+    var sum = vec2<u32>(0u, 0u);
+    var count = 0u;
+    // More than 1024 events come up with a probability below 1e-300.
+    for (; count < 1024u; count++) {
+        sum = wide_add(sum, draw_unit_48());
+        if wide_less(end, sum) {
+            break;
+        }
+    }
+    return count;
 }

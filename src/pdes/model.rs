@@ -53,6 +53,8 @@ impl Event {
 /// | `draw_erlang(stages, mean)` | the sum of so many exponentials of one mean: [`Stream::erlang`] |
 /// | `draw_geometric(scale)` | failures before a success: [`Stream::geometric`] |
 /// | `draw_triangular(low, mode, high)` | triangular over ticks: [`Stream::triangular`] |
+/// | `draw_poisson(mean)` | Poisson, of a mean up to 256: [`Stream::poisson`] |
+/// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
 /// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
 /// | `lp_count()`, `lookahead()` | what the names say |
 ///

@@ -16,4 +16,29 @@ pub enum RandomError {
         /// The probability.
         p: f64,
     },
+    /// The mean of a Poisson variate is out of range.
+    #[error(
+        "a Poisson variate of mean {mean} cannot be drawn; between 0 and 256 it can, and sums of variates have larger means"
+    )]
+    PoissonMean {
+        /// The mean.
+        mean: f64,
+    },
+    /// No weights, or too many.
+    #[error("a table of {count} weights; it needs at least 1 and at most 2^31")]
+    Weights {
+        /// How many there are.
+        count: usize,
+    },
+    /// A weight is negative or not finite.
+    #[error("weight {index} is {weight}; weights are finite and not negative")]
+    Weight {
+        /// Its place.
+        index: usize,
+        /// Its value.
+        weight: f64,
+    },
+    /// All weights are zero.
+    #[error("all weights are zero, so that none of the numbers can be drawn; give one of them a weight")]
+    NoWeight,
 }

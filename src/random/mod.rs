@@ -20,6 +20,7 @@
 //! # Ok::<(), eventhorizon::time::TimeError>(())
 //! ```
 
+mod alias;
 mod distributions;
 mod error;
 mod mix;
@@ -27,10 +28,11 @@ mod more_distributions;
 mod philox;
 mod stream;
 
+pub use alias::AliasTable;
 pub use distributions::{exponential_short, exponential_unit};
 pub use error::RandomError;
 pub use mix::mix;
-pub use more_distributions::{geometric_scale, probability};
+pub use more_distributions::{geometric_scale, poisson_mean, probability};
 pub use philox::philox4x32;
 pub use stream::Stream;
 

@@ -43,6 +43,18 @@ pub fn geometric_scale(p: f64) -> Result<u64, RandomError> {
     }
 }
 
+/// `mean` as [`Stream::poisson`] takes it: 32 binary places, rounded to the nearest.
+///
+/// # Errors
+/// [`RandomError::PoissonMean`] where `mean` is not in 0 ..= 256.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^40")]
+pub fn poisson_mean(mean: f64) -> Result<u64, RandomError> {
+    match (0.0..=256.0).contains(&mean) {
+        true => Ok((mean * 2f64.powi(32)).round() as u64),
+        false => Err(RandomError::PoissonMean { mean }),
+    }
+}
+
 /// (`a` × `b`) / 2^`shift`, or [`Ticks::NEVER`].
 fn scaled(a: u64, b: u64, shift: u32) -> Ticks {
     let product = u128::from(a) * u128::from(b);
@@ -136,5 +148,28 @@ impl Stream {
             + u128::from(down) * u128::from(a.min(b))
             + u128::from(middle);
         u64::try_from(offset >> 32).map_or(Ticks::NEVER, |offset| low.saturating_add(Ticks::new(offset)))
+    }
+
+    /// The number of events of a Poisson process in a time in which `mean` are expected. `mean` has 32 binary places
+    /// ([`poisson_mean`] makes it) and is at most 256; [`u32::MAX`] for a larger one, which draws nothing. A sum of Poisson
+    /// variates is one of the sum of their means.
+    ///
+    /// Counts how many exponential variates fit into the mean, so it uses one draw more than the result. (Where one
+    /// mean is used often, an [`AliasTable`](super::AliasTable) of the probabilities takes two draws.) The probability of at most k
+    /// events is off by at most 5.6e-10 × (k + 1), as that of an [`erlang`](Self::erlang) variate of k + 1 stages is. At most
+    /// 1024, where the loop ends: more come up with a probability below 1e-300. WGSL: `draw_poisson`.
+    pub fn poisson(&mut self, mean: u64) -> u32 {
+        if mean > 256 << 32 {
+            return u32::MAX;
+        }
+        let end = mean << 16;
+        let mut sum = 0;
+        for count in 0..1024 {
+            sum += self.unit_48();
+            if sum > end {
+                return count;
+            }
+        }
+        1024
     }
 }

@@ -222,3 +222,28 @@ fn probe_triangular(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     output[o + 2u * DRAWS] = stream_position();
 }
+
+// in: mean (2); out: DRAWS variates, position after them.
+@compute @workgroup_size(64)
+fn probe_poisson(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw_poisson(vec2<u32>(input[id.x * 2u], input[id.x * 2u + 1u]));
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: threshold, other number. The cases are the slots of one table. out: DRAWS numbers of the table, position after them.
+@compute @workgroup_size(64)
+fn probe_alias(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let slot = alias_slot(cases.x);
+        output[o + k] = alias_pick(slot, input[slot * 2u], input[slot * 2u + 1u]);
+    }
+    output[o + DRAWS] = stream_position();
+}
