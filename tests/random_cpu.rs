@@ -1,13 +1,16 @@
 //! The room `random` on the host: known answers, accuracy, goodness of fit.
 
 use eventhorizon::random::{
-    AliasTable, RandomError, Stream, exponential_short, exponential_unit, geometric_scale, philox4x32,
-    poisson_mean, probability,
+    AliasTable, RandomError, Stream, exponential_short, exponential_unit, geometric_scale, normal_unit,
+    philox4x32, poisson_mean, probability,
 };
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 use rayon::prelude::*;
-use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Gamma, Poisson, Triangular};
+use statrs::distribution::{
+    ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Gamma, Normal, Poisson, Triangular,
+};
+use statrs::function::erf::erfc;
 
 #[test]
 fn philox_gives_the_known_answers_of_random123() {
@@ -608,4 +611,70 @@ fn poisson_means_at_the_ends_of_the_range() {
         assert_eq!(poisson_mean(mean), Err(RandomError::PoissonMean { mean }));
     }
     assert!(poisson_mean(f64::NAN).is_err());
+}
+
+/// How far `normal_unit` is from the exact quantile: the probability that lies between, over the density.
+fn normal_error(word: u32) -> f64 {
+    let tail = (2.0 * f64::from(word.min(!word)) + 1.0) * 2f64.powi(-33);
+    let z = f64::from(normal_unit(word).abs()) * 2f64.powi(-28);
+    let density = (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    (erfc(z / 2f64.sqrt()) / 2.0 - tail) / density
+}
+
+#[test]
+fn normal_quantiles_are_as_exact_as_documented() {
+    let strided = (0..(1u32 << 31) / 251).into_par_iter().map(|i| i * 251);
+    // Where an octave of -ln(tail) ends, and both ends.
+    let ends = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0].into_par_iter().flat_map(|e| {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let word = ((-f64::max(e, 2f64.ln())).exp() * 2f64.powi(32)) as u32;
+        (word.saturating_sub(2000)..word.saturating_add(2000)).into_par_iter()
+    });
+    let worst = strided
+        .chain(ends)
+        .chain((0..2000).into_par_iter())
+        .map(|word| (normal_error(word).abs(), word))
+        .reduce(|| (0.0, 0), |a, b| if a.0 < b.0 { b } else { a });
+    // What the documentation of `normal_unit` says, and a word that keeps it honest: the worst of every 61st.
+    assert!(worst.0 < 8.9e-9, "{:e} at {:#x}", worst.0, worst.1);
+    assert!(normal_error(0x2366_7c15).abs() > 8.79e-9);
+    let mut stream = Stream::new(9, 0, 5);
+    for _ in 0..10_000 {
+        let word = stream.draw();
+        assert_eq!(normal_unit(word), -normal_unit(!word));
+    }
+    assert!((f64::from(normal_unit(u32::MAX)) * 2f64.powi(-28) - 6.338).abs() < 1e-3);
+}
+
+#[test]
+fn normal_variates_are_normal() {
+    let (mean, deviation) = (100.0 * MEAN.0, MEAN.0);
+    let exact = Normal::new(mean, deviation).unwrap();
+    let mut stream = Stream::new(2024, 8, 0);
+    let draw = || stream.normal(Ticks::new(100 << 30), MEAN.1);
+    assert_times_fit("normal", draw, |x| exact.cdf(x), mean, deviation * deviation);
+    assert_eq!(stream.position(), 1 << 18, "one draw each");
+}
+
+#[test]
+fn normal_times_at_the_ends_of_the_range() {
+    let mut stream = Stream::new(9, 0, 6);
+    assert_eq!(stream.normal(Ticks::NEVER, MEAN.1), Ticks::NEVER);
+    assert_eq!(stream.normal(MEAN.1, Ticks::NEVER), Ticks::NEVER);
+    assert_eq!(stream.normal(MEAN.1, Ticks::ZERO), MEAN.1);
+    for _ in 0..100 {
+        let (word, variate) = (stream.clone().draw(), stream.normal(Ticks::ZERO, Ticks::new(1 << 28)));
+        assert_eq!(variate.get(), u64::try_from(normal_unit(word)).unwrap_or(0));
+    }
+    let late = Ticks::new(u64::MAX - 1);
+    let mut seen = [0; 3];
+    for _ in 0..100 {
+        match stream.normal(Ticks::ZERO, late) {
+            Ticks::ZERO => seen[0] += 1,
+            Ticks::NEVER => seen[1] += 1,
+            _ => seen[2] += 1,
+        }
+    }
+    // One half is below zero, and one in six above one deviation.
+    assert!(seen.iter().all(|&count| count > 5) && seen[0] > seen[1], "{seen:?}");
 }

@@ -4,7 +4,9 @@ mod common;
 
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
-use eventhorizon::random::{AliasTable, Stream, exponential_short, exponential_unit, philox4x32};
+use eventhorizon::random::{
+    AliasTable, Stream, exponential_short, exponential_unit, normal_unit, philox4x32,
+};
 use eventhorizon::time::Ticks;
 
 /// As in `wgsl/random_probe.wgsl`.
@@ -300,4 +302,24 @@ fn numbers_of_an_alias_table_are_the_hosts() {
             drawn_words(number, |stream| stream.alias(&table))
         });
     }
+}
+
+#[test]
+fn the_unit_normal_is_the_hosts() {
+    let near =
+        (0..20_000).flat_map(|distance| [distance, u32::MAX - distance, (1 << 31) - 10_000 + distance]);
+    let strided = (0..200_000).map(|i| i * 21_474);
+    let cases: Vec<_> = words(50_000).into_iter().chain(near).chain(strided).map(|word| [word]).collect();
+    check("probe_normal_unit", &cases, |_, &[word]| [normal_unit(word).cast_unsigned()]);
+}
+
+#[test]
+fn normal_times_and_their_limits_are_the_hosts() {
+    let times = times(40);
+    let cases: Vec<_> = times.iter().flat_map(|a| times.iter().map(|b| [a[0], a[1], b[0], b[1]])).collect();
+    check("probe_normal", &cases, |number, &[mean, mean_high, deviation, deviation_high]| {
+        let (mean, deviation) =
+            (Ticks::from_words([mean, mean_high]), Ticks::from_words([deviation, deviation_high]));
+        drawn_ticks(number, |stream| stream.normal(mean, deviation))
+    });
 }

@@ -115,6 +115,8 @@ const ALLOWED: Allowed<'_> = Allowed {
         "draw_poisson",
         "alias_slot",
         "alias_pick",
+        "draw_normal",
+        "normal_unit",
         "time_add",
         "time_less",
         "time_min",

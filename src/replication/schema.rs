@@ -44,6 +44,8 @@ const ALLOWED: Allowed<'static> = Allowed {
         "draw_poisson",
         "alias_slot",
         "alias_pick",
+        "draw_normal",
+        "normal_unit",
         "stream_seek",
         "stream_position",
         "stream_block",

@@ -247,3 +247,25 @@ fn probe_alias(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     output[o + DRAWS] = stream_position();
 }
+
+// in: word; out: variate in units of 2^-28.
+@compute @workgroup_size(64)
+fn probe_normal_unit(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    output[id.x] = bitcast<u32>(normal_unit(input[id.x]));
+}
+
+// in: mean (2), deviation (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_normal(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 4u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_normal(vec2<u32>(input[i], input[i + 1u]), vec2<u32>(input[i + 2u], input[i + 3u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
