@@ -1,16 +1,17 @@
 //! The room `random` on the host: known answers, accuracy, goodness of fit.
 
 use eventhorizon::random::{
-    AliasTable, RandomError, Stream, exponential_short, exponential_unit, geometric_scale, normal_unit,
-    philox4x32, poisson_mean, probability,
+    AliasTable, RandomError, Stream, exponential_short, exponential_unit, geometric_scale, lognormal_spread,
+    normal_unit, philox4x32, poisson_mean, probability,
 };
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use statrs::distribution::{
-    ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Gamma, Normal, Poisson, Triangular,
+    ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Gamma, LogNormal, Normal, Poisson, Triangular,
 };
 use statrs::function::erf::erfc;
+use statrs::statistics::Distribution;
 
 #[test]
 fn philox_gives_the_known_answers_of_random123() {
@@ -677,4 +678,62 @@ fn normal_times_at_the_ends_of_the_range() {
     }
     // One half is below zero, and one in six above one deviation.
     assert!(seen.iter().all(|&count| count > 5) && seen[0] > seen[1], "{seen:?}");
+}
+
+#[test]
+#[allow(clippy::cast_precision_loss, reason = "an f64 holds 53 bits, the error is sought near bit 27")]
+fn lognormal_variates_are_as_exact_as_documented() {
+    let mut worst: (f64, f64) = (0.0, 0.0);
+    for sigma in [0.01, 0.1, 0.5, 1.0, 2.0, 4.0] {
+        let spread = lognormal_spread(sigma).unwrap();
+        let mut stream = Stream::new(2024, 9, spread.into());
+        for _ in 0..20_000 {
+            let word = stream.clone().draw();
+            // The quantile, corrected by its own error.
+            let z = f64::from(normal_unit(word).abs()) * 2f64.powi(-28) + normal_error(word);
+            let z = if word < 1 << 31 { -z } else { z };
+            let ticks = stream.lognormal(Ticks::new(1 << 50), spread).get() as f64;
+            // Where a tick is not what counts.
+            if ticks > 2f64.powi(34) && ticks < 2f64.powi(63) {
+                let error = (ticks / (2f64.powi(50) * (sigma * z).exp()) - 1.0).abs();
+                if error / (0.1 + sigma) > worst.0 {
+                    worst = (error / (0.1 + sigma), sigma);
+                }
+            }
+        }
+    }
+    // What the documentation of `Stream::lognormal` says, and not much less.
+    assert!((1.2e-8..1.4e-8).contains(&worst.0), "{worst:?}");
+}
+
+#[test]
+fn lognormal_variates_are_lognormal() {
+    for sigma in [0.25, 0.8] {
+        let exact = LogNormal::new(MEAN.0.ln(), sigma).unwrap();
+        let (mean, variance) = (exact.mean().unwrap(), exact.variance().unwrap());
+        let spread = lognormal_spread(sigma).unwrap();
+        let mut stream = Stream::new(2024, 9, 0);
+        let draw = || stream.lognormal(MEAN.1, spread);
+        assert_times_fit(&format!("lognormal of {sigma}"), draw, |x| exact.cdf(x), mean, variance);
+        assert_eq!(stream.position(), 1 << 18, "one draw each");
+    }
+}
+
+#[test]
+fn lognormal_times_at_the_ends_of_the_range() {
+    let mut stream = Stream::new(9, 0, 7);
+    assert_eq!(stream.lognormal(Ticks::NEVER, 1), Ticks::NEVER);
+    assert_eq!(stream.lognormal(MEAN.1, 0), MEAN.1);
+    let late = Ticks::new(1 << 63);
+    let spread = lognormal_spread(11.0).unwrap();
+    for _ in 0..100 {
+        assert_eq!(stream.lognormal(Ticks::ZERO, spread), Ticks::ZERO);
+        let above = stream.clone().draw() >= 1 << 31;
+        let variate = stream.lognormal(late, spread);
+        assert!(if above { variate >= late } else { variate < late });
+    }
+    for sigma in [-0.1, 11.1, f64::INFINITY] {
+        assert_eq!(lognormal_spread(sigma), Err(RandomError::Spread { sigma }));
+    }
+    assert!(lognormal_spread(f64::NAN).is_err());
 }

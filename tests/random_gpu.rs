@@ -323,3 +323,15 @@ fn normal_times_and_their_limits_are_the_hosts() {
         drawn_ticks(number, |stream| stream.normal(mean, deviation))
     });
 }
+
+#[test]
+fn lognormal_times_and_their_limits_are_the_hosts() {
+    let medians = times(100);
+    // From no spread over all shifts by bits and by words to one that leaves the range on both sides.
+    let spreads = [0, 1, 1 << 20, 1 << 26, 1 << 28, 3 << 28, 11 << 28, u32::MAX];
+    let cases: Vec<_> =
+        medians.iter().flat_map(|&[low, high]| spreads.map(|spread| [low, high, spread])).collect();
+    check("probe_lognormal", &cases, |number, &[median, median_high, spread]| {
+        drawn_ticks(number, |stream| stream.lognormal(Ticks::from_words([median, median_high]), spread))
+    });
+}

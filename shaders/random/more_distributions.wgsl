@@ -4,8 +4,8 @@
 // Times are 64-bit ticks as vec2<u32>(low word, high word). What does not fit, and what is asked for with arguments in
 // the wrong order, is TIME_NEVER, or 0xffffffff where the result is a count: an error shows as "never happens".
 //
-// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal, normal_unit
-// (product_128 and draw_unit_48 are helpers).
+// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal, normal_unit, draw_lognormal
+// (product_128, draw_unit_48 and exp2_fraction are helpers).
 //
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
@@ -236,4 +236,64 @@ fn draw_normal(mean: vec2<u32>, deviation: vec2<u32>) -> vec2<u32> {
         return select(wide_subtract(mean, distance), TIME_ZERO, far || wide_less(mean, distance));
     }
     return select(time_add(mean, distance), TIME_NEVER, far || never);
+}
+
+// 2^(x / 2^32) in units of 2^-31, for a fraction x: a polynomial of degree 7 with positive coefficients, a Chebyshev fit.
+fn exp2_fraction(x: u32) -> u32 {
+    var sum = 0x0000b0a7u;
+    sum = 0x0004c0fau + mul_wide(sum, x).y;
+    sum = 0x002be9b7u + mul_wide(sum, x).y;
+    sum = 0x013b148cu + mul_wide(sum, x).y;
+    sum = 0x071ac671u + mul_wide(sum, x).y;
+    sum = 0x1ebfbdaeu + mul_wide(sum, x).y;
+    sum = 0x58b90bfdu + mul_wide(sum, x).y;
+    return 0x80000000u + mul_wide(sum, x).y;
+}
+
+// A lognormal variate in ticks, rounded down: `median` times e^(sigma z) for a standard normal z. `spread` is sigma / ln 2 with 28
+// binary places (`random::lognormal_spread` makes it). TIME_NEVER where it does not fit, and for the median TIME_NEVER. Uses
+// one draw.
+fn draw_lognormal(median: vec2<u32>, spread: u32) -> vec2<u32> {
+    let z = normal_unit(draw());
+    // The exponent of 2, of 56 binary places: a whole number of -102 to 101 and a fraction.
+    let size = mul_wide(u32(abs(z)), spread);
+    let exponent = select(size, wide_subtract(TIME_ZERO, size), z < 0);
+    let whole = bitcast<i32>(exponent.y) >> 24u;
+    let factor = exp2_fraction((exponent.y << 8u) | (exponent.x >> 24u));
+    // Three words of median * factor, to be shifted right by 31 - whole: by `bits`, in which one more word below comes up, ...
+    let lowest = mul_wide(median.x, factor);
+    let upper = add_word(mul_wide(median.y, factor), lowest.y);
+    let right = 31 - whole;
+    let bits = u32(right & 31);
+    let words = vec4<u32>(0u, lowest.x, upper);
+    let above = vec4<u32>(words.yzw, 0u);
+    // Two shifts, because a shift by 32 is none.
+    let shifted = (words >> vec4<u32>(bits)) | ((above << vec4<u32>(31u - bits)) << vec4<u32>(1u));
+    // ... and by whole words.
+    var ticks = TIME_ZERO;
+    var beyond = 0u;
+    switch right >> 5u {
+        case -2: {
+            ticks = vec2<u32>(0u, shifted.x);
+            beyond = shifted.y | shifted.z | shifted.w;
+        }
+        case -1: {
+            ticks = shifted.xy;
+            beyond = shifted.z | shifted.w;
+        }
+        case 0: {
+            ticks = shifted.yz;
+            beyond = shifted.w;
+        }
+        case 1: {
+            ticks = shifted.zw;
+        }
+        case 2: {
+            ticks.x = shifted.w;
+        }
+        default: {
+            beyond = select(0u, median.x | median.y, right < 0);
+        }
+    }
+    return select(ticks, TIME_NEVER, beyond != 0u || all(median == TIME_NEVER));
 }

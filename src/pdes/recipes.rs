@@ -117,6 +117,7 @@ const ALLOWED: Allowed<'_> = Allowed {
         "alias_pick",
         "draw_normal",
         "normal_unit",
+        "draw_lognormal",
         "time_add",
         "time_less",
         "time_min",

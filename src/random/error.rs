@@ -24,6 +24,14 @@ pub enum RandomError {
         /// The mean.
         mean: f64,
     },
+    /// The spread of a lognormal variate is out of range.
+    #[error(
+        "a lognormal variate whose logarithm deviates by {sigma} cannot be drawn; between 0 and 11 it can"
+    )]
+    Spread {
+        /// The standard deviation of the natural logarithm.
+        sigma: f64,
+    },
     /// No weights, or too many.
     #[error("a table of {count} weights; it needs at least 1 and at most 2^31")]
     Weights {

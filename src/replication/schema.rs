@@ -46,6 +46,7 @@ const ALLOWED: Allowed<'static> = Allowed {
         "alias_pick",
         "draw_normal",
         "normal_unit",
+        "draw_lognormal",
         "stream_seek",
         "stream_position",
         "stream_block",

@@ -269,3 +269,18 @@ fn probe_normal(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     output[o + 2u * DRAWS] = stream_position();
 }
+
+// in: median (2), spread; out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_lognormal(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 3u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_lognormal(vec2<u32>(input[i], input[i + 1u]), input[i + 2u]);
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
