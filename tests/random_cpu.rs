@@ -1,14 +1,14 @@
 //! The room `random` on the host: known answers, accuracy, goodness of fit.
 
 use eventhorizon::random::{
-    AliasTable, RandomError, Stream, exponential_short, exponential_unit, geometric_scale, lognormal_spread,
-    normal_unit, philox4x32, poisson_mean, probability,
+    AliasTable, RandomError, Stream, exponential_short, exponential_unit, geometric_scale, log2_unit,
+    lognormal_spread, normal_unit, philox4x32, poisson_mean, probability, weibull_power,
 };
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use statrs::distribution::{
-    ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Gamma, LogNormal, Normal, Poisson, Triangular,
+    ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Gamma, LogNormal, Normal, Poisson, Triangular, Weibull,
 };
 use statrs::function::erf::erfc;
 use statrs::statistics::Distribution;
@@ -736,4 +736,75 @@ fn lognormal_times_at_the_ends_of_the_range() {
         assert_eq!(lognormal_spread(sigma), Err(RandomError::Spread { sigma }));
     }
     assert!(lognormal_spread(f64::NAN).is_err());
+}
+
+#[test]
+#[allow(clippy::cast_precision_loss, reason = "an f64 holds 53 bits, the error is sought near bit 27")]
+fn weibull_variates_are_as_exact_as_documented() {
+    let mut worst: (f64, f64) = (0.0, 0.0);
+    for shape in [0.3, 0.5, 1.0, 2.0, 3.5, 20.0] {
+        let power = weibull_power(shape).unwrap();
+        let mut stream = Stream::new(2024, 10, power.into());
+        for _ in 0..20_000 {
+            let quantile = exact(stream.clone().draw()).powf(1.0 / shape);
+            let ticks = stream.weibull(Ticks::new(1 << 54), power).get() as f64;
+            // Where a tick is not what counts.
+            if ticks > 2f64.powi(34) && ticks < 2f64.powi(63) {
+                let error = (ticks / (2f64.powi(54) * quantile) - 1.0).abs() / (0.1 + 1.0 / shape);
+                if error > worst.0 {
+                    worst = (error, shape);
+                }
+            }
+        }
+    }
+    // What the documentation of `Stream::weibull` says, and not much less.
+    assert!((1e-8..1.2e-8).contains(&worst.0), "{worst:?}");
+}
+
+#[test]
+fn weibull_variates_are_weibull() {
+    for shape in [0.7, 1.0, 3.0] {
+        let exact = Weibull::new(shape, MEAN.0).unwrap();
+        let (mean, variance) = (exact.mean().unwrap(), exact.variance().unwrap());
+        let power = weibull_power(shape).unwrap();
+        let mut stream = Stream::new(2024, 10, 0);
+        let draw = || stream.weibull(MEAN.1, power);
+        assert_times_fit(&format!("weibull of {shape}"), draw, |x| exact.cdf(x), mean, variance);
+        assert_eq!(stream.position(), 1 << 18, "one draw each");
+    }
+}
+
+#[test]
+fn weibull_times_at_the_ends_of_the_range() {
+    let mut stream = Stream::new(9, 0, 8);
+    assert_eq!(stream.weibull(Ticks::NEVER, 1), Ticks::NEVER);
+    assert_eq!(stream.weibull(MEAN.1, 0xf000_0001), Ticks::NEVER);
+    assert_eq!(stream.weibull(Ticks::ZERO, 1 << 30), Ticks::ZERO);
+    assert_eq!(stream.weibull(MEAN.1, 0), MEAN.1);
+    assert_eq!(stream.position(), 4, "one draw each");
+    for shape in [0.29, 1001.0, -1.0, f64::INFINITY] {
+        assert_eq!(weibull_power(shape), Err(RandomError::Shape { shape }));
+    }
+    assert!(weibull_power(f64::NAN).is_err());
+    assert!(weibull_power(0.3).unwrap() <= 0xf000_0000);
+    // The logarithm of the shortest exponential variate fits its word.
+    let shortest = exponential_unit(u32::MAX);
+    assert_eq!(log2_unit(shortest), -33 << 25);
+}
+
+#[test]
+#[allow(clippy::cast_precision_loss, reason = "the logarithm is sought to bit 27")]
+fn logarithms_are_as_exact_as_documented() {
+    let mut stream = Stream::new(9, 0, 9);
+    let near = (0..64)
+        .flat_map(|n| (0..100).flat_map(move |d| [(1u64 << n) + d, (1u64 << n).wrapping_sub(d).max(1)]));
+    let all = (0..100_000).map(|_| {
+        let e = u64::from(stream.draw()) << 32 | u64::from(stream.draw());
+        (e >> stream.below(64)).max(1)
+    });
+    let worst =
+        near.chain(all).map(|e| (f64::from(log2_unit(e)) - ((e as f64).log2() - 59.0) * 2f64.powi(25)).abs());
+    let worst = worst.fold(0.0, f64::max);
+    assert!((0.5..0.55).contains(&worst), "{worst}");
+    assert_eq!(log2_unit(0), log2_unit(1));
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::random::{
-    AliasTable, Stream, exponential_short, exponential_unit, normal_unit, philox4x32,
+    AliasTable, Stream, exponential_short, exponential_unit, log2_unit, normal_unit, philox4x32,
 };
 use eventhorizon::time::Ticks;
 
@@ -334,4 +334,21 @@ fn lognormal_times_and_their_limits_are_the_hosts() {
     check("probe_lognormal", &cases, |number, &[median, median_high, spread]| {
         drawn_ticks(number, |stream| stream.lognormal(Ticks::from_words([median, median_high]), spread))
     });
+}
+
+#[test]
+fn weibull_times_and_their_limits_are_the_hosts() {
+    let scales = times(100);
+    let powers = [0, 1, 1 << 20, 1 << 29, 1 << 30, 3 << 30, 0xf000_0000, 0xf000_0001, u32::MAX];
+    let cases: Vec<_> =
+        scales.iter().flat_map(|&[low, high]| powers.map(|power| [low, high, power])).collect();
+    check("probe_weibull", &cases, |number, &[scale, scale_high, power]| {
+        drawn_ticks(number, |stream| stream.weibull(Ticks::from_words([scale, scale_high]), power))
+    });
+}
+
+#[test]
+fn logarithms_of_both_words_are_the_hosts() {
+    let cases: Vec<_> = pairs().into_iter().chain(times(5000)).collect();
+    check("probe_log2_unit", &cases, |_, &e| [log2_unit(Ticks::from_words(e).get()).cast_unsigned()]);
 }

@@ -4,8 +4,8 @@
 // Times are 64-bit ticks as vec2<u32>(low word, high word). What does not fit, and what is asked for with arguments in
 // the wrong order, is TIME_NEVER, or 0xffffffff where the result is a count: an error shows as "never happens".
 //
-// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal, normal_unit, draw_lognormal
-// (product_128, draw_unit_48 and exp2_fraction are helpers).
+// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal, normal_unit, draw_lognormal, draw_weibull
+// (product_128, draw_unit_48, exp2_fraction, log2_unit and times_exp2 are helpers).
 //
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
@@ -250,19 +250,14 @@ fn exp2_fraction(x: u32) -> u32 {
     return 0x80000000u + mul_wide(sum, x).y;
 }
 
-// A lognormal variate in ticks, rounded down: `median` times e^(sigma z) for a standard normal z. `spread` is sigma / ln 2 with 28
-// binary places (`random::lognormal_spread` makes it). TIME_NEVER where it does not fit, and for the median TIME_NEVER. Uses
-// one draw.
-fn draw_lognormal(median: vec2<u32>, spread: u32) -> vec2<u32> {
-    let z = normal_unit(draw());
-    // The exponent of 2, of 56 binary places: a whole number of -102 to 101 and a fraction.
-    let size = mul_wide(u32(abs(z)), spread);
-    let exponent = select(size, wide_subtract(TIME_ZERO, size), z < 0);
+// `time` in ticks times 2^exponent, rounded down: the exponent has a sign and 56 binary places. TIME_NEVER where it does not fit, and
+// for TIME_NEVER.
+fn times_exp2(time: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
     let whole = bitcast<i32>(exponent.y) >> 24u;
     let factor = exp2_fraction((exponent.y << 8u) | (exponent.x >> 24u));
-    // Three words of median * factor, to be shifted right by 31 - whole: by `bits`, in which one more word below comes up, ...
-    let lowest = mul_wide(median.x, factor);
-    let upper = add_word(mul_wide(median.y, factor), lowest.y);
+    // Three words of time * factor, to be shifted right by 31 - whole: by `bits`, in which one more word below comes up, ...
+    let lowest = mul_wide(time.x, factor);
+    let upper = add_word(mul_wide(time.y, factor), lowest.y);
     let right = 31 - whole;
     let bits = u32(right & 31);
     let words = vec4<u32>(0u, lowest.x, upper);
@@ -292,8 +287,52 @@ fn draw_lognormal(median: vec2<u32>, spread: u32) -> vec2<u32> {
             ticks.x = shifted.w;
         }
         default: {
-            beyond = select(0u, median.x | median.y, right < 0);
+            beyond = select(0u, time.x | time.y, right < 0);
         }
     }
-    return select(ticks, TIME_NEVER, beyond != 0u || all(median == TIME_NEVER));
+    return select(ticks, TIME_NEVER, beyond != 0u || all(time == TIME_NEVER));
+}
+
+// A lognormal variate in ticks, rounded down: `median` times e^(sigma z) for a standard normal z. `spread` is sigma / ln 2 with 28
+// binary places (`random::lognormal_spread` makes it). TIME_NEVER where it does not fit, and for the median TIME_NEVER. Uses
+// one draw.
+fn draw_lognormal(median: vec2<u32>, spread: u32) -> vec2<u32> {
+    let z = normal_unit(draw());
+    let size = mul_wide(u32(abs(z)), spread);
+    return times_exp2(median, select(size, wide_subtract(TIME_ZERO, size), z < 0));
+}
+
+// The binary logarithm of an exponential variate e of mean 1, which has 59 binary places, in units of 2^-25, and that of 2^-59 for 0: a polynomial of
+// degree 11 with alternating signs for the bits after the leading one, a Chebyshev fit.
+fn log2_unit(e: vec2<u32>) -> i32 {
+    let short = e.y == 0u;
+    let v = select(e, vec2<u32>(0u, max(e.x, 1u)), short);
+    let leading = countLeadingZeros(v.y);
+    // Two shifts, because a shift by 32 is none.
+    let x = ((v.y << leading) << 1u) | (v.x >> (31u - leading));
+    var sum = 0x004dd1ecu;
+    sum = 0x021aa9f9u - mul_wide(sum, x).y;
+    sum = 0x06d34c6eu - mul_wide(sum, x).y;
+    sum = 0x0e2d9070u - mul_wide(sum, x).y;
+    sum = 0x162149c9u - mul_wide(sum, x).y;
+    sum = 0x1d5ab737u - mul_wide(sum, x).y;
+    sum = 0x249d6ab5u - mul_wide(sum, x).y;
+    sum = 0x2e1f3a9fu - mul_wide(sum, x).y;
+    sum = 0x3d8d3459u - mul_wide(sum, x).y;
+    sum = 0x5c55160du - mul_wide(sum, x).y;
+    sum = 0xb8aa3b1bu - mul_wide(sum, x).y;
+    let whole = 4 - i32(leading) - select(0, 32, short);
+    return whole * 0x02000000 + i32((mul_wide(sum, x).y + 32u) >> 6u);
+}
+
+// A Weibull variate in ticks, rounded down: `scale` times e^power, for an exponential variate e of mean 1. The power is 1 / shape
+// with 30 binary places (`random::weibull_power` makes it), at most 3.75. TIME_NEVER for a larger one, where the variate does not
+// fit, and for the scale TIME_NEVER. Uses one draw.
+fn draw_weibull(scale: vec2<u32>, power: u32) -> vec2<u32> {
+    let logarithm = log2_unit(exponential_unit(draw()));
+    // Of 25 + 30 binary places, and one more; below 33 * 3.75.
+    let half = mul_wide(u32(abs(logarithm)), power);
+    let size = wide_add(half, half);
+    let ticks = times_exp2(scale, select(size, wide_subtract(TIME_ZERO, size), logarithm < 0));
+    return select(ticks, TIME_NEVER, power > 0xf0000000u);
 }

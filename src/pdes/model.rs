@@ -56,6 +56,7 @@ impl Event {
 /// | `draw_poisson(mean)` | Poisson, of a mean up to 256: [`Stream::poisson`] |
 /// | `draw_normal(mean, deviation)` | normal in ticks, at least 0: [`Stream::normal`] |
 /// | `draw_lognormal(median, spread)` | lognormal in ticks: [`Stream::lognormal`] |
+/// | `draw_weibull(scale, power)` | Weibull in ticks: [`Stream::weibull`] |
 /// | `normal_unit(word)` | standard normal in units of 2^-28, from a word that was drawn: [`normal_unit`](crate::random::normal_unit) |
 /// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
 /// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |

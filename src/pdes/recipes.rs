@@ -118,6 +118,7 @@ const ALLOWED: Allowed<'_> = Allowed {
         "draw_normal",
         "normal_unit",
         "draw_lognormal",
+        "draw_weibull",
         "time_add",
         "time_less",
         "time_min",

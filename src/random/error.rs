@@ -32,6 +32,12 @@ pub enum RandomError {
         /// The standard deviation of the natural logarithm.
         sigma: f64,
     },
+    /// The shape of a Weibull variate is out of range.
+    #[error("a Weibull variate of shape {shape} cannot be drawn; between 0.3 and 1000 it can")]
+    Shape {
+        /// The shape.
+        shape: f64,
+    },
     /// No weights, or too many.
     #[error("a table of {count} weights; it needs at least 1 and at most 2^31")]
     Weights {

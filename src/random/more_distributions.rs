@@ -179,6 +179,65 @@ fn exp2_fraction(x: u32) -> u32 {
     (1 << 31) + mul_wide(sum, x)[1]
 }
 
+/// `time` × 2^(`exponent` / 2^56), rounded down; [`Ticks::NEVER`] where it does not fit, and for [`Ticks::NEVER`].
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the exponent is cut on purpose")]
+fn times_exp2(time: Ticks, exponent: i64) -> Ticks {
+    if time == Ticks::NEVER {
+        return Ticks::NEVER;
+    }
+    let factor = exp2_fraction((exponent >> 24) as u32);
+    let product = u128::from(time.get()) * u128::from(factor);
+    // Of 31 binary places; the product has 96 bits.
+    let right = 31 - (exponent >> 56) as i32;
+    let ticks = match right.unsigned_abs() {
+        _ if product == 0 => 0,
+        right_by if right >= 0 => product.checked_shr(right_by).unwrap_or(0),
+        left if left < product.leading_zeros() => product << left,
+        _ => u128::MAX,
+    };
+    u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
+}
+
+/// 1 / `shape` with 30 binary places, rounded to the nearest: the power that [`Stream::weibull`] takes.
+///
+/// # Errors
+/// [`RandomError::Shape`] where `shape` is not in 0.3 ..= 1000.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32")]
+pub fn weibull_power(shape: f64) -> Result<u32, RandomError> {
+    match (0.3..=1000.0).contains(&shape) {
+        true => Ok((2f64.powi(30) / shape).round() as u32),
+        false => Err(RandomError::Shape { shape }),
+    }
+}
+
+/// The binary logarithm of `e`, which has 59 binary places as [`exponential_unit`] gives it, in units of 2^-25 and within 0.55 of them;
+/// that of 2^-59 for 0. WGSL: `log2_unit`.
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "leading zeros are at most 63, and the shifted sum has 26 bits"
+)]
+pub fn log2_unit(e: u64) -> i32 {
+    /// Of a polynomial of alternating signs without a constant, in units of 2^-31.
+    const COEFFICIENTS: [u32; 11] = [
+        0xb8aa_3b1b,
+        0x5c55_160d,
+        0x3d8d_3459,
+        0x2e1f_3a9f,
+        0x249d_6ab5,
+        0x1d5a_b737,
+        0x1621_49c9,
+        0x0e2d_9070,
+        0x06d3_4c6e,
+        0x021a_a9f9,
+        0x004d_d1ec,
+    ];
+    let e = e.max(1);
+    let leading = e.leading_zeros();
+    let x = ((e << leading << 1) >> 32) as u32;
+    let sum = COEFFICIENTS.iter().rev().copied().reduce(|sum, c| c - mul_wide(sum, x)[1]).unwrap_or_default();
+    (4 - leading as i32) * (1 << 25) + ((mul_wide(sum, x)[1] + 32) >> 6) as i32
+}
+
 /// (`a` × `b`) / 2^`shift`, or [`Ticks::NEVER`].
 fn scaled(a: u64, b: u64, shift: u32) -> Ticks {
     let product = u128::from(a) * u128::from(b);
@@ -323,27 +382,24 @@ impl Stream {
     /// But for the rounding to ticks, the quantiles are exact to a fraction of 1.4e-8 × (0.1 + sigma), as measured
     /// for sigma from 0.01 to 4.
     /// [`Ticks::NEVER`] where it does not fit 64 bits, and for the median [`Ticks::NEVER`]. Uses one draw. WGSL: `draw_lognormal`.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "|exponent| is below 102 * 2^56; its fraction is cut"
-    )]
     pub fn lognormal(&mut self, median: Ticks, spread: u32) -> Ticks {
         let z = normal_unit(self.draw());
-        if median == Ticks::NEVER {
+        times_exp2(median, i64::from(z) * i64::from(spread))
+    }
+
+    /// A Weibull variate, rounded down to the tick: `scale` × e^`power`, for an exponential variate e of mean 1. `power` is
+    /// 1 / shape with 30 binary places ([`weibull_power`] makes it), at most 3.75.
+    ///
+    /// But for the rounding to ticks, the quantiles are exact to a fraction of 1.2e-8 × (0.1 + 1 / shape), as
+    /// measured for shapes from 0.3 to 20.
+    /// [`Ticks::NEVER`] for a larger power, where the variate does not fit 64 bits, and for the scale [`Ticks::NEVER`].
+    /// Uses one draw. WGSL: `draw_weibull`.
+    pub fn weibull(&mut self, scale: Ticks, power: u32) -> Ticks {
+        let logarithm = log2_unit(exponential_unit(self.draw()));
+        if power > 0xf000_0000 {
             return Ticks::NEVER;
         }
-        let exponent = i64::from(z) * i64::from(spread);
-        let factor = exp2_fraction((exponent >> 24) as u32);
-        let product = u128::from(median.get()) * u128::from(factor);
-        // Of 31 binary places; the product has 96 bits.
-        let right = 31 - (exponent >> 56) as i32;
-        let ticks = match right.unsigned_abs() {
-            _ if product == 0 => 0,
-            right_by if right >= 0 => product.checked_shr(right_by).unwrap_or(0),
-            left if left < product.leading_zeros() => product << left,
-            _ => u128::MAX,
-        };
-        u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
+        // Of 25 + 30 binary places, and one more; below 33 * 3.75.
+        times_exp2(scale, i64::from(logarithm) * i64::from(power) * 2)
     }
 }

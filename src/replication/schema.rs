@@ -47,6 +47,7 @@ const ALLOWED: Allowed<'static> = Allowed {
         "draw_normal",
         "normal_unit",
         "draw_lognormal",
+        "draw_weibull",
         "stream_seek",
         "stream_position",
         "stream_block",

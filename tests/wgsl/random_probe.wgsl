@@ -284,3 +284,25 @@ fn probe_lognormal(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     output[o + 2u * DRAWS] = stream_position();
 }
+
+// in: scale (2), power; out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_weibull(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 3u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_weibull(vec2<u32>(input[i], input[i + 1u]), input[i + 2u]);
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: e (2); out: logarithm in units of 2^-25.
+@compute @workgroup_size(64)
+fn probe_log2_unit(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    output[id.x] = bitcast<u32>(log2_unit(vec2<u32>(input[id.x * 2u], input[id.x * 2u + 1u])));
+}
