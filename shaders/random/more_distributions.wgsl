@@ -4,8 +4,9 @@
 // Times are 64-bit ticks as vec2<u32>(low word, high word). What does not fit, and what is asked for with arguments in
 // the wrong order, is TIME_NEVER, or 0xffffffff where the result is a count: an error shows as "never happens".
 //
-// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal, normal_unit, draw_lognormal, draw_weibull
-// (product_128, draw_unit_48, exp2_fraction, log2_unit and times_exp2 are helpers).
+// Functions: draw_bernoulli, draw_uniform, draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson,
+// alias_slot, alias_pick, draw_normal, normal_unit, draw_lognormal, draw_weibull (product_128, draw_unit_48, exp2_fraction, log2_unit and
+// times_exp2 are helpers).
 //
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
