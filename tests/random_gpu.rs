@@ -4,7 +4,9 @@ mod common;
 
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
-use eventhorizon::random::{Stream, exponential_short, exponential_unit, philox4x32};
+use eventhorizon::random::{
+    AliasTable, Stream, exponential_short, exponential_unit, log2_unit, normal_unit, philox4x32,
+};
 use eventhorizon::time::Ticks;
 
 /// As in `wgsl/random_probe.wgsl`.
@@ -188,4 +190,165 @@ fn exponential_variates_and_their_overflow_are_the_hosts() {
         expected.copy_from_slice(variates.as_flattened());
         expected
     });
+}
+
+/// DRAWS words of stream (SEED, `number`, 0), then its position: what the probes of word variates leave.
+fn drawn_words(number: usize, mut draw: impl FnMut(&mut Stream) -> u32) -> [u32; DRAWS + 1] {
+    let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
+    let mut expected = [0; DRAWS + 1];
+    expected[..DRAWS].fill_with(|| draw(&mut stream));
+    expected[DRAWS] = stream.position();
+    expected
+}
+
+/// The same for variates of two words.
+fn drawn_ticks(number: usize, mut draw: impl FnMut(&mut Stream) -> Ticks) -> [u32; 2 * DRAWS + 1] {
+    let mut stream = Stream::new(SEED, u32::try_from(number).unwrap(), 0);
+    let mut expected = [0; 2 * DRAWS + 1];
+    for pair in expected.as_chunks_mut().0 {
+        *pair = draw(&mut stream).to_words();
+    }
+    expected[2 * DRAWS] = stream.position();
+    expected
+}
+
+/// Times at the edges of both words, and `count` others of all magnitudes.
+fn times(count: u64) -> Vec<[u32; 2]> {
+    let edges = [0, 1, 2, u64::from(u32::MAX), 1 << 32, (1 << 32) + 1, 1 << 63, u64::MAX - 1, u64::MAX];
+    let others = (0..count).map(|number| {
+        let mut stream = Stream::new(5, 6, number);
+        (u64::from(stream.draw()) << 32 | u64::from(stream.draw())) >> stream.below(64)
+    });
+    edges.into_iter().chain(others).map(halves).collect()
+}
+
+#[test]
+fn bernoulli_trials_are_the_hosts() {
+    let cases: Vec<_> = words(2000).into_iter().map(|p| [p]).collect();
+    check("probe_bernoulli", &cases, |number, &[p]| {
+        drawn_words(number, |stream| u32::from(stream.bernoulli(p)))
+    });
+}
+
+#[test]
+fn uniform_times_are_the_hosts() {
+    let times = times(40);
+    let cases: Vec<_> = times.iter().flat_map(|a| times.iter().map(|b| [a[0], a[1], b[0], b[1]])).collect();
+    check("probe_uniform", &cases, |number, &[low, low_high, high, high_high]| {
+        let (low, high) = (Ticks::from_words([low, low_high]), Ticks::from_words([high, high_high]));
+        drawn_ticks(number, |stream| stream.uniform(low, high))
+    });
+}
+
+#[test]
+fn hyperexponential_variates_are_the_hosts() {
+    let means = times(8);
+    let cases: Vec<_> = [0, 1, 1 << 31, u32::MAX - 1, u32::MAX]
+        .iter()
+        .flat_map(|&p| means.iter().zip(means.iter().rev()).map(move |(a, b)| [p, a[0], a[1], b[0], b[1]]))
+        .collect();
+    check("probe_hyperexponential", &cases, |number, &[p, a, a_high, b, b_high]| {
+        let (first, second) = (Ticks::from_words([a, a_high]), Ticks::from_words([b, b_high]));
+        drawn_ticks(number, |stream| stream.hyperexponential(p, first, second))
+    });
+}
+
+#[test]
+fn erlang_variates_and_their_overflow_are_the_hosts() {
+    let means = times(200);
+    let cases: Vec<_> = [0, 1, 2, 3, 16, 100, 2048, 2049, u32::MAX]
+        .iter()
+        .flat_map(|&stages| means.iter().map(move |mean| [stages, mean[0], mean[1]]))
+        .collect();
+    check("probe_erlang", &cases, |number, &[stages, mean, mean_high]| {
+        drawn_ticks(number, |stream| stream.erlang(stages, Ticks::from_words([mean, mean_high])))
+    });
+}
+
+#[test]
+fn geometric_variates_and_their_overflow_are_the_hosts() {
+    let cases: Vec<_> = times(5000);
+    check("probe_geometric", &cases, |number, &scale| {
+        drawn_words(number, |stream| stream.geometric(Ticks::from_words(scale).get()))
+    });
+}
+
+#[test]
+fn triangular_times_are_the_hosts() {
+    let times = times(12);
+    let pairs = times.iter().flat_map(|a| times.iter().map(move |b| [*a, *b]));
+    let cases: Vec<_> =
+        pairs.flat_map(|[a, b]| times.iter().map(move |c| [a[0], a[1], b[0], b[1], c[0], c[1]])).collect();
+    check("probe_triangular", &cases, |number, &[low, low_high, mode, mode_high, high, high_high]| {
+        let times = [[low, low_high], [mode, mode_high], [high, high_high]].map(Ticks::from_words);
+        drawn_ticks(number, |stream| stream.triangular(times[0], times[1], times[2]))
+    });
+}
+
+#[test]
+fn poisson_variates_are_the_hosts() {
+    let small = times(300).into_iter().map(|[low, high]| [low, high % 257]);
+    let cases: Vec<_> = small.chain([[0, 256], [1, 256], [0, 257], [0, u32::MAX], [0, 0], [1, 0]]).collect();
+    check("probe_poisson", &cases, |number, &mean| {
+        drawn_words(number, |stream| stream.poisson(Ticks::from_words(mean).get()))
+    });
+}
+
+#[test]
+fn numbers_of_an_alias_table_are_the_hosts() {
+    for weights in [vec![1.0], vec![0.0, 3.0], (0..3000).map(|k| f64::from(k % 17)).collect()] {
+        let table = AliasTable::new(&weights).unwrap();
+        check("probe_alias", table.words().as_chunks::<2>().0, |number, _| {
+            drawn_words(number, |stream| stream.alias(&table))
+        });
+    }
+}
+
+#[test]
+fn the_unit_normal_is_the_hosts() {
+    let near =
+        (0..20_000).flat_map(|distance| [distance, u32::MAX - distance, (1 << 31) - 10_000 + distance]);
+    let strided = (0..200_000).map(|i| i * 21_474);
+    let cases: Vec<_> = words(50_000).into_iter().chain(near).chain(strided).map(|word| [word]).collect();
+    check("probe_normal_unit", &cases, |_, &[word]| [normal_unit(word).cast_unsigned()]);
+}
+
+#[test]
+fn normal_times_and_their_limits_are_the_hosts() {
+    let times = times(40);
+    let cases: Vec<_> = times.iter().flat_map(|a| times.iter().map(|b| [a[0], a[1], b[0], b[1]])).collect();
+    check("probe_normal", &cases, |number, &[mean, mean_high, deviation, deviation_high]| {
+        let (mean, deviation) =
+            (Ticks::from_words([mean, mean_high]), Ticks::from_words([deviation, deviation_high]));
+        drawn_ticks(number, |stream| stream.normal(mean, deviation))
+    });
+}
+
+#[test]
+fn lognormal_times_and_their_limits_are_the_hosts() {
+    let medians = times(100);
+    // From no spread over all shifts by bits and by words to one that leaves the range on both sides.
+    let spreads = [0, 1, 1 << 20, 1 << 26, 1 << 28, 3 << 28, 11 << 28, u32::MAX];
+    let cases: Vec<_> =
+        medians.iter().flat_map(|&[low, high]| spreads.map(|spread| [low, high, spread])).collect();
+    check("probe_lognormal", &cases, |number, &[median, median_high, spread]| {
+        drawn_ticks(number, |stream| stream.lognormal(Ticks::from_words([median, median_high]), spread))
+    });
+}
+
+#[test]
+fn weibull_times_and_their_limits_are_the_hosts() {
+    let scales = times(100);
+    let powers = [0, 1, 1 << 20, 1 << 29, 1 << 30, 3 << 30, 0xf000_0000, 0xf000_0001, u32::MAX];
+    let cases: Vec<_> =
+        scales.iter().flat_map(|&[low, high]| powers.map(|power| [low, high, power])).collect();
+    check("probe_weibull", &cases, |number, &[scale, scale_high, power]| {
+        drawn_ticks(number, |stream| stream.weibull(Ticks::from_words([scale, scale_high]), power))
+    });
+}
+
+#[test]
+fn logarithms_of_both_words_are_the_hosts() {
+    let cases: Vec<_> = pairs().into_iter().chain(times(5000)).collect();
+    check("probe_log2_unit", &cases, |_, &e| [log2_unit(Ticks::from_words(e).get()).cast_unsigned()]);
 }

@@ -47,6 +47,18 @@ impl Event {
 /// | `draw()` | 32 random bits of the stream (seed, LP, number of this event at this LP) |
 /// | `draw_below(n)` | uniform over 0 .. n-1 |
 /// | `draw_exponential(mean)` | exponential with a mean in ticks, in ticks |
+/// | `draw_bernoulli(p)` | true with the probability `p` / 2^32: [`Stream::bernoulli`] |
+/// | `draw_uniform(low, high)` | uniform over the ticks from `low` to before `high`: [`Stream::uniform`] |
+/// | `draw_hyperexponential(p, first, second)` | exponential with either of two means: [`Stream::hyperexponential`] |
+/// | `draw_erlang(stages, mean)` | the sum of so many exponentials of one mean: [`Stream::erlang`] |
+/// | `draw_geometric(scale)` | failures before a success: [`Stream::geometric`] |
+/// | `draw_triangular(low, mode, high)` | triangular over ticks: [`Stream::triangular`] |
+/// | `draw_poisson(mean)` | Poisson, of a mean up to 256: [`Stream::poisson`] |
+/// | `draw_normal(mean, deviation)` | normal in ticks, at least 0: [`Stream::normal`] |
+/// | `draw_lognormal(median, spread)` | lognormal in ticks: [`Stream::lognormal`] |
+/// | `draw_weibull(scale, power)` | Weibull in ticks: [`Stream::weibull`] |
+/// | `normal_unit(word)` | standard normal in units of 2^-28, from a word that was drawn: [`normal_unit`](crate::random::normal_unit) |
+/// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
 /// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
 /// | `lp_count()`, `lookahead()` | what the names say |
 ///
@@ -118,7 +130,7 @@ impl Context<'_> {
         self.sent.push((lp, Event { time, payload }));
     }
 
-    /// The random stream of this event. WGSL: `draw`, `draw_below`, `draw_exponential`.
+    /// The random stream of this event. WGSL: `draw` and the functions whose names begin with `draw_`.
     pub fn stream(&mut self) -> &mut Stream {
         &mut self.stream
     }

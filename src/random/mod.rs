@@ -20,13 +20,21 @@
 //! # Ok::<(), eventhorizon::time::TimeError>(())
 //! ```
 
+mod alias;
 mod distributions;
+mod error;
 mod mix;
+mod more_distributions;
 mod philox;
 mod stream;
 
+pub use alias::AliasTable;
 pub use distributions::{exponential_short, exponential_unit};
+pub use error::RandomError;
 pub use mix::mix;
+pub use more_distributions::{
+    geometric_scale, log2_unit, lognormal_spread, normal_unit, poisson_mean, probability, weibull_power,
+};
 pub use philox::philox4x32;
 pub use stream::Stream;
 

@@ -6,6 +6,7 @@
 // import: random/philox.wgsl
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
+// import: random/more_distributions.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
 // How many cases there are: a buffer may be longer than what was asked for.
@@ -133,4 +134,175 @@ fn probe_time(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + 2u] = least.x;
     output[o + 3u] = least.y;
     output[o + 4u] = u32(time_less(a, b));
+}
+
+// in: p; out: DRAWS variates (0 or 1), position after them. As all kernels below, of the stream (SEED, owner = case, index = 0).
+@compute @workgroup_size(64)
+fn probe_bernoulli(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = u32(draw_bernoulli(input[id.x]));
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: low (2), high (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_uniform(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 4u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_uniform(vec2<u32>(input[i], input[i + 1u]), vec2<u32>(input[i + 2u], input[i + 3u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: p, first mean (2), second mean (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_hyperexponential(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 5u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let first = vec2<u32>(input[i + 1u], input[i + 2u]);
+        let ticks = draw_hyperexponential(input[i], first, vec2<u32>(input[i + 3u], input[i + 4u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: stages, mean (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_erlang(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 3u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_erlang(input[i], vec2<u32>(input[i + 1u], input[i + 2u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: scale (2); out: DRAWS variates, position after them.
+@compute @workgroup_size(64)
+fn probe_geometric(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw_geometric(vec2<u32>(input[id.x * 2u], input[id.x * 2u + 1u]));
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: low (2), mode (2), high (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_triangular(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 6u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let low = vec2<u32>(input[i], input[i + 1u]);
+        let mode = vec2<u32>(input[i + 2u], input[i + 3u]);
+        let ticks = draw_triangular(low, mode, vec2<u32>(input[i + 4u], input[i + 5u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: mean (2); out: DRAWS variates, position after them.
+@compute @workgroup_size(64)
+fn probe_poisson(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw_poisson(vec2<u32>(input[id.x * 2u], input[id.x * 2u + 1u]));
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: threshold, other number. The cases are the slots of one table. out: DRAWS numbers of the table, position after them.
+@compute @workgroup_size(64)
+fn probe_alias(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let slot = alias_slot(cases.x);
+        output[o + k] = alias_pick(slot, input[slot * 2u], input[slot * 2u + 1u]);
+    }
+    output[o + DRAWS] = stream_position();
+}
+
+// in: word; out: variate in units of 2^-28.
+@compute @workgroup_size(64)
+fn probe_normal_unit(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    output[id.x] = bitcast<u32>(normal_unit(input[id.x]));
+}
+
+// in: mean (2), deviation (2); out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_normal(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 4u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_normal(vec2<u32>(input[i], input[i + 1u]), vec2<u32>(input[i + 2u], input[i + 3u]));
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: median (2), spread; out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_lognormal(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 3u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_lognormal(vec2<u32>(input[i], input[i + 1u]), input[i + 2u]);
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: scale (2), power; out: DRAWS variates (2 each), position after them.
+@compute @workgroup_size(64)
+fn probe_weibull(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    let i = id.x * 3u;
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (2u * DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        let ticks = draw_weibull(vec2<u32>(input[i], input[i + 1u]), input[i + 2u]);
+        output[o + 2u * k] = ticks.x;
+        output[o + 2u * k + 1u] = ticks.y;
+    }
+    output[o + 2u * DRAWS] = stream_position();
+}
+
+// in: e (2); out: logarithm in units of 2^-25.
+@compute @workgroup_size(64)
+fn probe_log2_unit(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    output[id.x] = bitcast<u32>(log2_unit(vec2<u32>(input[id.x * 2u], input[id.x * 2u + 1u])));
 }
