@@ -74,7 +74,6 @@ files! {
     "queue/order.wgsl",
     "random/distributions.wgsl",
     "random/mix.wgsl",
-    "random/more_distributions.wgsl",
     "random/mul_wide.wgsl",
     "random/mul_wide_int64.wgsl",
     "random/philox.wgsl",

@@ -3,7 +3,6 @@
 // import: random/philox.wgsl
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
-// import: random/more_distributions.wgsl
 // import: pdes/engine.wgsl
 //
 // needs: State, init, handle (the model), schedule (pdes/deliver_*.wgsl), mul_wide

@@ -1,10 +1,17 @@
 // Random variates from the invocation's stream, in integer arithmetic only: WGSL's log may be 3 ULP off, and
 // the same seed must give the same bits on every device. The Rust twins are in `random`.
 //
-// Functions: draw_below, exponential_unit, exponential_short, draw_exponential (exponential_fold and add_word are helpers).
+// Times are 64-bit ticks as vec2<u32>(low word, high word). What does not fit, and what is asked for with arguments in the wrong
+// order, is TIME_NEVER, or 0xffffffff where the result is a count: an error shows as "never happens".
+//
+// Functions: draw_below, exponential_unit, exponential_short, draw_exponential, draw_bernoulli, draw_uniform,
+// draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal,
+// normal_unit, draw_lognormal, draw_weibull. (Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction,
+// log2_unit, times_exp2.)
 //
 // import: random/stream.wgsl
 // import: time/ticks.wgsl
+// import: gpu/wide.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
 // An unbiased integer in 0..n; 0 where n is 0. Uses one draw, and with a probability below n / 2^32 more.
@@ -100,4 +107,328 @@ fn draw_exponential(mean: vec2<u32>) -> vec2<u32> {
     let high = add_word(add_word(mul_wide(e.y, mean.y), low.y), middle.y);
     let ticks = vec2<u32>((middle.x >> 27u) | (high.x << 5u), (high.x >> 27u) | (high.y << 5u));
     return select(ticks, TIME_NEVER, (high.y >> 27u) != 0u || all(mean == TIME_NEVER));
+}
+
+// True with the probability p / 2^32, but for p = 0xffffffff, which is always: so both certainties are exact, and
+// 1 - 2^-32 is the one probability that p cannot say. Uses one draw.
+fn draw_bernoulli(p: u32) -> bool {
+    return draw() < p || p == 0xffffffffu;
+}
+
+// A time in low .. high - 1, in ticks; low where the two are the same, TIME_NEVER where high is before low.
+//
+// The upper two words of (96 random bits) * (high - low): no loop, and a larger variate for larger words. Each tick's
+// probability is off by a fraction below 2^-32 of itself. Uses three draws.
+fn draw_uniform(low: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
+    let a = draw();
+    let b = draw();
+    let c = draw();
+    let span = wide_subtract(high, low);
+    // The words (c, b, a) times the span's low word, whose lowest word is not needed; then times the high word on top.
+    // No sum overflows: 0xffffffff^2 + 2 * 0xffffffff < 2^64.
+    let b_low = add_word(mul_wide(b, span.x), mul_wide(c, span.x).y);
+    let a_low = add_word(mul_wide(a, span.x), b_low.y);
+    let c_high = add_word(mul_wide(c, span.y), b_low.x);
+    let b_high = add_word(add_word(mul_wide(b, span.y), a_low.x), c_high.y);
+    let a_high = add_word(add_word(mul_wide(a, span.y), a_low.y), b_high.y);
+    return select(wide_add(low, a_high), TIME_NEVER, time_less(high, low));
+}
+
+// An exponential variate in ticks, of the mean `first` with the probability p (as draw_bernoulli takes it) and else of the
+// mean `second`. Uses two draws.
+fn draw_hyperexponential(p: u32, first: vec2<u32>, second: vec2<u32>) -> vec2<u32> {
+    return draw_exponential(select(second, first, draw_bernoulli(p)));
+}
+
+// a * b in 128 bits, low word first.
+fn product_128(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
+    // No sum overflows: 0xffffffff^2 + 2 * 0xffffffff < 2^64.
+    let lowest = mul_wide(a.x, b.x);
+    let low = add_word(mul_wide(a.x, b.y), lowest.y);
+    let middle = add_word(mul_wide(a.y, b.x), low.x);
+    let high = add_word(add_word(mul_wide(a.y, b.y), low.y), middle.y);
+    return vec4<u32>(lowest.x, middle.x, high);
+}
+
+// An exponential variate of mean 1 in units of 2^-48, so that 2849 of them, each below 23, can be added in 64 bits. Uses one draw.
+fn draw_unit_48() -> vec2<u32> {
+    let e = exponential_unit(draw());
+    return vec2<u32>((e.x >> 11u) | (e.y << 21u), e.y >> 11u);
+}
+
+// The sum of `stages` exponential variates of the mean `mean` each, in ticks, rounded down once. TIME_NEVER for more than
+// 2048 stages, which draw nothing, where the sum does not fit, and for the mean TIME_NEVER.
+// Uses one draw and one exponential_unit per stage.
+fn draw_erlang(stages: u32, mean: vec2<u32>) -> vec2<u32> {
+    if stages > 2048u {
+        return TIME_NEVER;
+    }
+    var sum = vec2<u32>(0u, 0u);
+    for (var stage = 0u; stage < stages; stage++) {
+        sum = wide_add(sum, draw_unit_48());
+    }
+    let product = product_128(sum, mean);
+    let ticks = (product.yz >> vec2<u32>(16u)) | (product.zw << vec2<u32>(16u));
+    return select(ticks, TIME_NEVER, (product.w >> 16u) != 0u || all(mean == TIME_NEVER));
+}
+
+// The number of failures before the first success, for a scale of -1 / ln(1 - p) with 32 binary places: `random::geometric_scale`
+// makes it from p. 0xffffffff where it does not fit, and for a scale of all ones (p = 0). Uses one draw.
+fn draw_geometric(scale: vec2<u32>) -> u32 {
+    let product = product_128(exponential_unit(draw()), scale);
+    // Of 59 + 32 binary places.
+    let count = (product.z >> 27u) | (product.w << 5u);
+    return select(count, 0xffffffffu, (product.w >> 27u) != 0u || all(scale == TIME_NEVER));
+}
+
+// A triangular variate in ticks: from `low`, most often near `mode`, to before `high` (`low` where all three are the same).
+// TIME_NEVER where the three are not in order. Uses two draws, and no square root:
+//
+// the larger and the smaller of two uniform variates are uniform over a triangle with the corners (0, 0), (1, 0) and (1, 1), and
+// low + (mode - low) * larger + (high - mode) * smaller is linear and takes these corners to low, mode and high. So it is
+// as often in each interval as the triangle is wide there.
+fn draw_triangular(low: vec2<u32>, mode: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
+    let a = draw();
+    let b = draw();
+    let larger = max(a, b);
+    let smaller = min(a, b);
+    let up = wide_subtract(mode, low);
+    let down = wide_subtract(high, mode);
+    let span = wide_subtract(high, low);
+    // Words stand for the middle of their 2^-32, which adds half the span. Sums of three words: the lowest in s, the others
+    // in `upper`, which stays below the span.
+    let up_low = mul_wide(up.x, larger);
+    let down_low = mul_wide(down.x, smaller);
+    let half = (span.x >> 1u) | (span.y << 31u);
+    let s = up_low.x + down_low.x;
+    let carries = u32(s < up_low.x) + u32(s + half < s);
+    let upper = wide_add(
+        add_word(mul_wide(up.y, larger), up_low.y),
+        add_word(mul_wide(down.y, smaller), down_low.y),
+    );
+    let offset = add_word(upper, (span.y >> 1u) + carries);
+    return select(wide_add(low, offset), TIME_NEVER, time_less(mode, low) || time_less(high, mode));
+}
+
+// The first step of a number of a table that `random::AliasTable` made, of n slots: which slot to look up. 0 where n is 0.
+// Uses one draw, and with a probability below n / 2^32 more.
+fn alias_slot(n: u32) -> u32 {
+    return draw_below(n);
+}
+
+// The second step: the number, from the two words of the slot. Uses one draw.
+fn alias_pick(slot: u32, threshold: u32, other: u32) -> u32 {
+    return select(other, slot, draw() < threshold);
+}
+
+// The number of events of a Poisson process in a time in which `mean` are expected; `mean` has 32 binary places
+// (`random::poisson_mean` makes it) and is at most 256. 0xffffffff for a larger one, which draws nothing.
+//
+// Counts how many exponential variates fit into the mean: uses one draw more than the result.
+fn draw_poisson(mean: vec2<u32>) -> u32 {
+    if wide_less(vec2<u32>(0u, 256u), mean) {
+        return 0xffffffffu;
+    }
+    // Like the sum, in units of 2^-48.
+    let end = vec2<u32>(mean.x << 16u, (mean.y << 16u) | (mean.x >> 16u));
+    var sum = vec2<u32>(0u, 0u);
+    var count = 0u;
+    // More than 1024 events come up with a probability below 1e-300.
+    for (; count < 1024u; count++) {
+        sum = wide_add(sum, draw_unit_48());
+        if wide_less(end, sum) {
+            break;
+        }
+    }
+    return count;
+}
+
+// A standard normal variate in units of 2^-28: the quantile of (2 word + 1) / 2^33, within 8.9e-9 (2^-26.7) of the exact one, measured at every fifth word. Larger for
+// larger words, but for that error, and `~word` has the negative of what `word` has. Between -6.338 and 6.338: the tails that are cut off
+// have the probability 2^-33 each.
+//
+// The quantile is a smooth function of the exponential variate -ln(probability of the tail). In each octave of it, x is the place from
+// 0 to 1 and the quantile a polynomial of degree 9 whose signs alternate, so that no step of Horner's rule leaves the positive.
+// The coefficients are Chebyshev fits, c0 in units of 2^-28 and the others of 2^-30.
+fn normal_unit(word: u32) -> i32 {
+    let e = exponential_unit(min(word, ~word));
+    // The tail is at most 1/2, so the variate is between ln 2 and 23, and its leading bit in the high word.
+    let octave = countLeadingZeros(e.y);
+    let x = (e.y << (octave + 1u)) | (e.x >> (31u - octave));
+    var c0: i32;
+    var a: vec4<u32>;
+    var b: vec4<u32>;
+    var c9: u32;
+    switch octave {
+        // 16 to 23
+        case 0u: {
+            c0 = 1389781951;
+            a = vec4<u32>(0xbf1bc779u, 0x339bb7c0u, 0x1b5831a2u, 0x11ea9040u);
+            b = vec4<u32>(0x0d0196e6u, 0x09cfabb9u, 0x06f9b888u, 0x03e022b7u);
+            c9 = 0x0128ac55u;
+        }
+        // 8 to 16
+        case 1u: {
+            c0 = 913000703;
+            a = vec4<u32>(0x8bf464d4u, 0x2758aaa5u, 0x1557e902u, 0x0e145816u);
+            b = vec4<u32>(0x09d14a9cu, 0x065dc28cu, 0x034a81abu, 0x011f42acu);
+            c9 = 0x002e58ddu;
+        }
+        // 4 to 8
+        case 2u: {
+            c0 = 560989834;
+            a = vec4<u32>(0x685c4f22u, 0x1ee68fb2u, 0x1139dfd7u, 0x0b8f5377u);
+            b = vec4<u32>(0x0826cfa0u, 0x0552cedeu, 0x02c37d8cu, 0x00f1d393u);
+            c9 = 0x00271346u;
+        }
+        // 2 to 4
+        case 3u: {
+            c0 = 295686925;
+            a = vec4<u32>(0x4fa66161u, 0x190db8c6u, 0x0e593facu, 0x09c78d36u);
+            b = vec4<u32>(0x06f6958eu, 0x04931018u, 0x02621439u, 0x00d0f508u);
+            c9 = 0x0021ce3cu;
+        }
+        // 1 to 2
+        case 4u: {
+            c0 = 90590246;
+            a = vec4<u32>(0x3e7996acu, 0x14f21771u, 0x0c49d7ccu, 0x087c10afu);
+            b = vec4<u32>(0x0616c70bu, 0x0404efdau, 0x02198adcu, 0x00b86a15u);
+            c9 = 0x001ddd46u;
+        }
+        // ln 2 to 1
+        default: {
+            c0 = -72553348;
+            a = vec4<u32>(0x327470abu, 0x11f1c793u, 0x0a909de6u, 0x06f1c71eu);
+            b = vec4<u32>(0x04626972u, 0x02594834u, 0x00f1c6d8u, 0x003e937eu);
+            c9 = 0x0007aa30u;
+        }
+    }
+    var sum = b.w - mul_wide(c9, x).y;
+    sum = b.z - mul_wide(sum, x).y;
+    sum = b.y - mul_wide(sum, x).y;
+    sum = b.x - mul_wide(sum, x).y;
+    sum = a.w - mul_wide(sum, x).y;
+    sum = a.z - mul_wide(sum, x).y;
+    sum = a.y - mul_wide(sum, x).y;
+    sum = a.x - mul_wide(sum, x).y;
+    let quantile = max(c0 + i32((mul_wide(sum, x).y + 2u) >> 2u), 0);
+    return select(quantile, -quantile, word < 0x80000000u);
+}
+
+// A normal variate of the given mean and standard deviation, all in ticks, rounded to the nearest. There is no time before 0:
+// what would be negative is 0. TIME_NEVER where it does not fit, and for a mean or a deviation of TIME_NEVER. Uses one draw.
+fn draw_normal(mean: vec2<u32>, deviation: vec2<u32>) -> vec2<u32> {
+    let z = normal_unit(draw());
+    let size = u32(abs(z));
+    // Half a tick and size * deviation in three words, of 28 binary places.
+    let lowest = mul_wide(deviation.x, size);
+    let upper = add_word(mul_wide(deviation.y, size), lowest.y);
+    let rounded = lowest.x + 0x08000000u;
+    let high = add_word(upper, u32(rounded < lowest.x));
+    let distance = vec2<u32>((rounded >> 28u) | (high.x << 4u), (high.x >> 28u) | (high.y << 4u));
+    let far = (high.y >> 28u) != 0u;
+    let never = all(mean == TIME_NEVER) || all(deviation == TIME_NEVER);
+    if z < 0 && !never {
+        return select(wide_subtract(mean, distance), TIME_ZERO, far || wide_less(mean, distance));
+    }
+    return select(time_add(mean, distance), TIME_NEVER, far || never);
+}
+
+// 2^(x / 2^32) in units of 2^-31, for a fraction x: a polynomial of degree 7 with positive coefficients, a Chebyshev fit.
+fn exp2_fraction(x: u32) -> u32 {
+    var sum = 0x0000b0a7u;
+    sum = 0x0004c0fau + mul_wide(sum, x).y;
+    sum = 0x002be9b7u + mul_wide(sum, x).y;
+    sum = 0x013b148cu + mul_wide(sum, x).y;
+    sum = 0x071ac671u + mul_wide(sum, x).y;
+    sum = 0x1ebfbdaeu + mul_wide(sum, x).y;
+    sum = 0x58b90bfdu + mul_wide(sum, x).y;
+    return 0x80000000u + mul_wide(sum, x).y;
+}
+
+// `time` in ticks times 2^exponent, rounded down: the exponent has a sign and 56 binary places. TIME_NEVER where it does not fit, and
+// for TIME_NEVER.
+fn times_exp2(time: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
+    let whole = bitcast<i32>(exponent.y) >> 24u;
+    let factor = exp2_fraction((exponent.y << 8u) | (exponent.x >> 24u));
+    // Three words of time * factor, to be shifted right by 31 - whole: by `bits`, in which one more word below comes up, ...
+    let lowest = mul_wide(time.x, factor);
+    let upper = add_word(mul_wide(time.y, factor), lowest.y);
+    let right = 31 - whole;
+    let bits = u32(right & 31);
+    let words = vec4<u32>(0u, lowest.x, upper);
+    let above = vec4<u32>(words.yzw, 0u);
+    // Two shifts, because a shift by 32 is none.
+    let shifted = (words >> vec4<u32>(bits)) | ((above << vec4<u32>(31u - bits)) << vec4<u32>(1u));
+    // ... and by whole words.
+    var ticks = TIME_ZERO;
+    var beyond = 0u;
+    switch right >> 5u {
+        case -2: {
+            ticks = vec2<u32>(0u, shifted.x);
+            beyond = shifted.y | shifted.z | shifted.w;
+        }
+        case -1: {
+            ticks = shifted.xy;
+            beyond = shifted.z | shifted.w;
+        }
+        case 0: {
+            ticks = shifted.yz;
+            beyond = shifted.w;
+        }
+        case 1: {
+            ticks = shifted.zw;
+        }
+        case 2: {
+            ticks.x = shifted.w;
+        }
+        default: {
+            beyond = select(0u, time.x | time.y, right < 0);
+        }
+    }
+    return select(ticks, TIME_NEVER, beyond != 0u || all(time == TIME_NEVER));
+}
+
+// A lognormal variate in ticks, rounded down: `median` times e^(sigma z) for a standard normal z. `spread` is sigma / ln 2 with 28
+// binary places (`random::lognormal_spread` makes it). TIME_NEVER where it does not fit, and for the median TIME_NEVER. Uses
+// one draw.
+fn draw_lognormal(median: vec2<u32>, spread: u32) -> vec2<u32> {
+    let z = normal_unit(draw());
+    let size = mul_wide(u32(abs(z)), spread);
+    return times_exp2(median, select(size, wide_subtract(TIME_ZERO, size), z < 0));
+}
+
+// The binary logarithm of an exponential variate e of mean 1, which has 59 binary places, in units of 2^-25, and that of 2^-59 for 0: a polynomial of
+// degree 11 with alternating signs for the bits after the leading one, a Chebyshev fit.
+fn log2_unit(e: vec2<u32>) -> i32 {
+    let short = e.y == 0u;
+    let v = select(e, vec2<u32>(0u, max(e.x, 1u)), short);
+    let leading = countLeadingZeros(v.y);
+    // Two shifts, because a shift by 32 is none.
+    let x = ((v.y << leading) << 1u) | (v.x >> (31u - leading));
+    var sum = 0x004dd1ecu;
+    sum = 0x021aa9f9u - mul_wide(sum, x).y;
+    sum = 0x06d34c6eu - mul_wide(sum, x).y;
+    sum = 0x0e2d9070u - mul_wide(sum, x).y;
+    sum = 0x162149c9u - mul_wide(sum, x).y;
+    sum = 0x1d5ab737u - mul_wide(sum, x).y;
+    sum = 0x249d6ab5u - mul_wide(sum, x).y;
+    sum = 0x2e1f3a9fu - mul_wide(sum, x).y;
+    sum = 0x3d8d3459u - mul_wide(sum, x).y;
+    sum = 0x5c55160du - mul_wide(sum, x).y;
+    sum = 0xb8aa3b1bu - mul_wide(sum, x).y;
+    let whole = 4 - i32(leading) - select(0, 32, short);
+    return whole * 0x02000000 + i32((mul_wide(sum, x).y + 32u) >> 6u);
+}
+
+// A Weibull variate in ticks, rounded down: `scale` times e^power, for an exponential variate e of mean 1. The power is 1 / shape
+// with 30 binary places (`random::weibull_power` makes it), at most 3.75. TIME_NEVER for a larger one, where the variate does not
+// fit, and for the scale TIME_NEVER. Uses one draw.
+fn draw_weibull(scale: vec2<u32>, power: u32) -> vec2<u32> {
+    let logarithm = log2_unit(exponential_unit(draw()));
+    // Of 25 + 30 binary places, and one more; below 33 * 3.75.
+    let half = mul_wide(u32(abs(logarithm)), power);
+    let size = wide_add(half, half);
+    let ticks = times_exp2(scale, select(size, wide_subtract(TIME_ZERO, size), logarithm < 0));
+    return select(ticks, TIME_NEVER, power > 0xf0000000u);
 }

@@ -20,7 +20,6 @@
 //
 // import: gpu/loops.wgsl
 // import: random/distributions.wgsl
-// import: random/more_distributions.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl); the model
 
 struct JobWork {

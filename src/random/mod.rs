@@ -24,19 +24,19 @@ mod alias;
 mod distributions;
 mod error;
 mod mix;
-mod more_distributions;
 mod philox;
 mod stream;
+mod variates;
 
 pub use alias::AliasTable;
 pub use distributions::{exponential_short, exponential_unit};
 pub use error::RandomError;
 pub use mix::mix;
-pub use more_distributions::{
-    geometric_scale, log2_unit, lognormal_spread, normal_unit, poisson_mean, probability, weibull_power,
-};
 pub use philox::philox4x32;
 pub use stream::Stream;
+pub use variates::{
+    geometric_scale, log2_unit, lognormal_spread, normal_unit, poisson_mean, probability, weibull_power,
+};
 
 /// The low and the high word.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of a word are cut on purpose")]

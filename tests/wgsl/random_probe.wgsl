@@ -6,7 +6,6 @@
 // import: random/philox.wgsl
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
-// import: random/more_distributions.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
 // How many cases there are: a buffer may be longer than what was asked for.

@@ -1,4 +1,4 @@
-//! The twin of `shaders/random/more_distributions.wgsl`.
+//! The twin of `shaders/random/distributions.wgsl`.
 
 use super::{RandomError, Stream, exponential_unit, mul_wide};
 use crate::time::Ticks;
@@ -319,7 +319,7 @@ impl Stream {
     ///
     /// Rounded down to the tick: half a tick below (`low` + `mode` + `high`) / 3 on average. It is made from two words, each of which
     /// stands for the middle of an interval of 2^-32; so it lies within (`high` - `low`) / 2^33 and a tick of an exact variate.
-    /// Uses two draws, and no square root: `shaders/random/more_distributions.wgsl` tells how. WGSL: `draw_triangular`.
+    /// Uses two draws, and no square root: `shaders/random/distributions.wgsl` tells how. WGSL: `draw_triangular`.
     pub fn triangular(&mut self, low: Ticks, mode: Ticks, high: Ticks) -> Ticks {
         let [a, b] = [(); 2].map(|()| self.draw());
         if mode < low || high < mode {
