@@ -160,15 +160,16 @@ fn a_window_of_more_than_one_dispatch() {
 fn invocations_that_serve_several_lps() {
     let gpu = gpu();
     for lps in [1, 63, 64, 65, 191, 192, 193, 1000] {
-        for (group_size, tiles) in [(64, 3), (8, 24), (32, 2), (1, 70)] {
+        for (group_size, tiles) in [(64, 3), (8, 24), (32, 2), (1, 70), (64, u32::MAX)] {
             let options = Options { seed: 9, group_size: Some(group_size), tiles: Some(tiles), queue: None };
             same(&gpu, &phold(lps, 3, 0.1), options, &[until(25.0), until(60.0)]);
         }
     }
     // Where a binding does not hold a workgroup's rows, it serves fewer.
-    let model = phold(500, 16, 0.1).with_capacity(Capacity { queue: 62, mailbox: 8 });
-    let options = Options { tiles: Some(100), ..Options::default() };
-    same(&gpu.binding_at_most(1 << 16), &model, options, &[Until::events(0), Until::events(1)]);
+    let mut model = Ring::new(500, 9);
+    model.capacity = Capacity { queue: 200, mailbox: 8 };
+    let options = Options { tiles: Some(100), group_size: Some(8), ..Options::default() };
+    same(&gpu.binding_at_most(1 << 16), &model, options, &[Until::time(Ticks::new(33)), Until::EMPTY]);
 }
 
 #[test]

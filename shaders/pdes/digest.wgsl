@@ -57,4 +57,5 @@ fn digest(
     if lane == 0u && group < run.groups {
         digests[group] = sum;
     }
+    if loops_cut(run.rows) { atomicMax(&words[DIGEST_CUT], 1u + min(row_of(group, 0u, lane), run.rows - 1u)); }
 }

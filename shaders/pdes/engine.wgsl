@@ -81,12 +81,13 @@ const COUNTS = 32u;
 // Kinds of failures, as in src/pdes/error.rs.
 const NO_FAILURE = 0xffffffffu;
 const NO_ROW = 0xffffffffu;
-const QUEUE_FULL = 1u;
-const MAILBOX_FULL = 2u;
-const LOOKAHEAD = 3u;
-const DESTINATION = 4u;
-const TIME_OVERFLOW = 5u;
-const LOOPS_CUT = 6u;
+// A cut loop comes first: what else an LP is blamed for may follow from it.
+const LOOPS_CUT = 1u;
+const QUEUE_FULL = 2u;
+const MAILBOX_FULL = 3u;
+const LOOKAHEAD = 4u;
+const DESTINATION = 5u;
+const TIME_OVERFLOW = 6u;
 
 // The number of a workgroup among all of a window, and the rows that an invocation serves: one for each of TILES tiles.
 fn group_number(id: vec3<u32>) -> u32 {

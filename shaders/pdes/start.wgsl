@@ -73,4 +73,5 @@ fn settle_lps(
     if lane == 0u && group < run.groups {
         lps[2u * run.rows + group] = all_lps;
     }
+    if loops_cut(run.rows) { fail(min(row_of(group, 0u, lane), run.rows - 1u), LOOPS_CUT); }
 }

@@ -51,9 +51,12 @@ fn synchronise(lane: u32) -> Horizon {
     );
     found.failure = atomicLoad(&words[before + FAILURE]);
     let sound = found.failure == NO_FAILURE;
-    found.stopped = !sound || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
+    // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
+    let second = run.part.parity == 1u;
+    let ended = second && atomicLoad(&words[before + STOPPED]) != 0u;
+    found.stopped = !sound || ended || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
         || !time_less(found.events, run.event_limit);
-    let settle = sound && run.part.parity == 1u && atomicLoad(&words[before + STOPPED]) == 0u;
+    let settle = sound && second && !ended;
     found.serve = !found.stopped || settle;
     found.until = time_min(time_add(found.now, run.lookahead), run.until);
     if found.stopped { found.until = TIME_ZERO; }

@@ -172,9 +172,11 @@ impl Gpu {
         self.features.contains(feature)
     }
 
-    /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as buffers are.
+    /// The most bytes that one storage buffer can hold and a kernel can bind: a multiple of 16, as buffers are, and below 2^32,
+    /// because the sizes that run-time checks compare with have 32 bits.
     pub fn max_buffer_bytes(&self) -> u64 {
-        self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size) / 16 * 16
+        let limits = &self.limits;
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX.into()) / 16 * 16
     }
 
     /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first call and kept.

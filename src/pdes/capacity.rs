@@ -5,7 +5,7 @@ use statrs::distribution::{DiscreteCDF, Poisson};
 use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
 
-use super::memory::{Cut, group_size_at_most};
+use super::memory::{Cut, usual_group_size};
 
 /// Room for events, per LP. An event takes 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Capacity {
 
     /// Whether the bindings of a device hold this for each of `lps` LPs, in a queue design (whatever the device's memory holds).
     pub fn fits(self, gpu: &Gpu, lps: u32, queue: QueueDesign) -> bool {
-        Cut::new(gpu, lps, (group_size_at_most(gpu, 256), 1), queue, self).is_ok()
+        Cut::new(gpu, lps, (usual_group_size(gpu, lps), 1), queue, self).is_ok()
     }
 }
 

@@ -111,7 +111,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The LP at which it happened: the receiving one for a full queue or mailbox, else the one that scheduled.
     pub lp: u32,
-    /// The window, counted from 1; 0 is the initialisation.
+    /// The window, counted from 1; 0 is the initialisation. (A run that ends takes in what its last window sent: a queue that is too
+    /// full for that fails in the last window, or, where the end came later by one, when the run goes on.)
     pub window: u64,
     /// For a full queue or mailbox, the events that it would have had to hold: the most of all LPs in that window. Else 0.
     pub needed: u32,
@@ -177,12 +178,12 @@ pub enum FaultKind {
 impl FaultKind {
     /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote is no fault.
     const BY_NUMBER: [Self; 6] = [
+        Self::LoopsCut,
         Self::QueueFull,
         Self::MailboxFull,
         Self::Lookahead,
         Self::Destination,
         Self::TimeOverflow,
-        Self::LoopsCut,
     ];
 }
 

@@ -95,6 +95,15 @@ pub(super) struct Cut {
     pub(super) queue_stride: u32,
 }
 
+/// From this many LPs on, workgroups of 256 are faster; below, those of 64 spread LPs over more processors. (`bench_phold` on an
+/// H200, which has 132 processors: 16,384 LPs are 64 workgroups of 256. The exact place is a guess.)
+const MANY_LPS: u32 = 16_384;
+
+/// The invocations of a workgroup, unless somebody chooses.
+pub(super) fn usual_group_size(gpu: &Gpu, rows: u32) -> u32 {
+    group_size_at_most(gpu, if rows >= MANY_LPS { 256 } else { 64 })
+}
+
 /// The LPs that an invocation serves in each window, unless somebody chooses.
 pub(super) fn usual_tiles(gpu: &Gpu, rows: u32) -> u32 {
     match gpu.info().device_type {

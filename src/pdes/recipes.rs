@@ -189,12 +189,12 @@ pub fn kernels(model: &impl Model) -> Vec<Recipe> {
     let mut kernels = Vec::new();
     for queue in QueueDesign::ALL {
         for int64 in [false, true] {
-            for mail_rows in [None, Some(1024)] {
-                let choice = Choice { queue, int64, group_size: 256, tiles: 4, gather_size: 256, mail_rows };
+            for (mail_rows, tiles) in [(None, 4), (None, 1), (Some(1024), 1)] {
+                let choice = Choice { queue, int64, group_size: 256, tiles, gather_size: 256, mail_rows };
                 let Recipes { start, settle, window, gather, digest } = Recipes::new(model, choice);
-                match mail_rows {
-                    None => kernels.extend([start, settle, window, gather, digest]),
-                    Some(_) => kernels.push(window),
+                kernels.push(window);
+                if tiles > 1 {
+                    kernels.extend([start, settle, gather, digest]);
                 }
             }
         }

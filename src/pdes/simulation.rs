@@ -11,7 +11,7 @@ use crate::queue::{QueueDesign, Traverse};
 
 use super::cpu::check;
 use super::error::{Fault, FaultKind, SimulationError};
-use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, group_size_at_most, usual_tiles};
+use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, usual_group_size, usual_tiles};
 use super::plans::{self, Plans};
 use super::recipes::{Choice, Recipes};
 use super::{Event, Fingerprint, Model, Progress, Until};
@@ -47,10 +47,6 @@ pub struct Simulation<M: Model> {
 /// 4 events per LP need room for 32, and CB-SEQ wins; 16 need room for 62, and the heap does.)
 const SHORT_QUEUE: u32 = 40;
 
-/// From this many LPs on, workgroups of 256 are faster; below, those of 64 spread LPs over more processors. (`bench_phold` on an
-/// H200, which has 132 processors: 16,384 LPs are 64 workgroups of 256. The exact place is a guess.)
-const MANY_LPS: u32 = 16_384;
-
 /// Windows in one submission at the most: as many empty ones as take 10 ms on an H200.
 const MAX_WINDOWS: u32 = 4096;
 
@@ -83,13 +79,14 @@ impl<M: Model> Simulation<M> {
         let short = capacity.queue <= SHORT_QUEUE;
         let usual = if short { QueueDesign::CbSeq(Traverse::BackToFront) } else { QueueDesign::Heap };
         let queue = options.queue.unwrap_or(usual);
-        let usual = group_size_at_most(gpu, if rows >= MANY_LPS { 256 } else { 64 });
-        let group_size = options.group_size.unwrap_or(usual);
+        let group_size = options.group_size.unwrap_or_else(|| usual_group_size(gpu, rows));
         let max = gpu.limits().max_compute_invocations_per_workgroup;
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
-        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows)).max(1);
+        // More than one workgroup's would serve nothing.
+        let most = rows.div_ceil(group_size).max(1);
+        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows)).clamp(1, most);
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, capacity)?;
         let recipes = Recipes::new(model, Choice::new(gpu, queue, &cut));
         let state_bytes = recipes.check(model)?;
