@@ -249,14 +249,14 @@ fn the_probe_of_subgroups_sees_what_the_adapter_says() {
         return;
     };
     assert_eq!(
-        subgroups.layouts().iter().map(|layout| layout.workgroup).collect::<Vec<_>>(),
+        subgroups.layouts().iter().map(|layout| layout.group_size).collect::<Vec<_>>(),
         [32, 64, 128, 256]
     );
     for layout in subgroups.layouts() {
         let info = gpu.info();
         assert!(info.subgroup_min_size <= layout.min && layout.min <= layout.max, "{layout:?}");
         assert!(layout.max <= info.subgroup_max_size, "{layout:?}");
-        assert_eq!(subgroups.of(layout.workgroup), Some(layout));
+        assert_eq!(subgroups.of(layout.group_size), Some(layout));
     }
     assert_eq!(subgroups.of(48), None);
     // The answer is kept, for every handle of the device, and hidden from handles without the feature.

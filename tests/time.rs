@@ -1,4 +1,4 @@
-//! The room `time` on the host.
+//! The module `time` on the host.
 
 use eventhorizon::time::{Resolution, Ticks, TimeError};
 use proptest::prelude::*;

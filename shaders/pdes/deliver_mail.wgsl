@@ -45,15 +45,8 @@ fn post() {
 }
 
 fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
-    let row = row_at(lp);
-    if row >= run.rows {
-        fail(deliver_row, DESTINATION);
-        return;
-    }
-    if all(time == TIME_NEVER) {
-        fail(deliver_row, TIME_OVERFLOW);
-        return;
-    }
+    let row = deliver_to(deliver_row, lp, time);
+    if row == NO_ROW { return; }
     if time_less(time, deliver_least) {
         fail(deliver_row, LOOKAHEAD);
         return;

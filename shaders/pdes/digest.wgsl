@@ -51,11 +51,11 @@ fn digest(
         let row = row_of(group, tile, lane);
         if row >= run.rows { break; }
         mine = wide_add(mine, digest_lp(row));
-        if loops_cut(run.rows) { atomicMax(&words[DIGEST_CUT], 1u + row); }
     }
     let sum = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
         digests[group] = sum;
     }
-    if loops_cut(run.rows) { atomicMax(&words[DIGEST_CUT], 1u + min(row_of(group, 0u, lane), run.rows - 1u)); }
+    let served = row_of(group, 0u, lane);
+    if served < run.rows && loops_cut(run.rows) { atomicMax(&words[DIGEST_CUT], 1u + served); }
 }

@@ -126,6 +126,21 @@ fn fail(row: u32, kind: u32) {
     atomicMin(&words[(1u - run.part.parity) * HALF_WORDS + FAILURE], row * 16u + kind);
 }
 
+// The row that an event for an address at a time goes to, which the LP in row `from_row` schedules; NO_ROW, and a failure, where there
+// is no such LP here or no such time.
+fn deliver_to(from_row: u32, address: u32, time: vec2<u32>) -> u32 {
+    let row = row_at(address);
+    if row >= run.rows {
+        fail(from_row, DESTINATION);
+        return NO_ROW;
+    }
+    if all(time == TIME_NEVER) {
+        fail(from_row, TIME_OVERFLOW);
+        return NO_ROW;
+    }
+    return row;
+}
+
 // fail, where `needed` events had to have room.
 fn fail_room(row: u32, kind: u32, place: u32, needed: u32) {
     atomicMax(&words[place], needed);

@@ -12,15 +12,8 @@
 var<private> start_row: u32;
 
 fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
-    let row = row_at(lp);
-    if row >= run.rows {
-        fail(start_row, DESTINATION);
-        return;
-    }
-    if all(time == TIME_NEVER) {
-        fail(start_row, TIME_OVERFLOW);
-        return;
-    }
+    let row = deliver_to(start_row, lp, time);
+    if row == NO_ROW { return; }
     let queue = row - run.part.queue_first;
     if queue >= run.part.queue_rows { return; }
     let index = atomicAdd(&words[mail_count(0u, row)], 1u);
@@ -67,11 +60,11 @@ fn settle_lps(
         lps[row] = vec4<u32>(first, queue_close());
         lps[run.rows + row] = vec4<u32>(0u);
         mine = merge(mine, vec4<u32>(first, 0u, 0u));
-        if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
     }
     let all_lps = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
         lps[2u * run.rows + group] = all_lps;
     }
-    if loops_cut(run.rows) { fail(min(row_of(group, 0u, lane), run.rows - 1u), LOOPS_CUT); }
+    let served = row_of(group, 0u, lane);
+    if served < run.rows && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
 }

@@ -46,6 +46,15 @@ impl Gpu {
         pollster::block_on(Self::open())
     }
 
+    /// A device for a unit test. It is never destroyed: NVIDIA's driver (580.159) can deadlock when that happens while other
+    /// threads end.
+    #[cfg(test)]
+    pub(crate) fn for_test() -> Self {
+        let gpu = Self::new().unwrap_or_else(|error| panic!("this test needs an adapter: {error}"));
+        std::mem::forget(gpu.clone());
+        gpu
+    }
+
     /// [`Gpu::new`] for browsers, where nothing may block.
     ///
     /// # Errors

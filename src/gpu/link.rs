@@ -45,11 +45,6 @@ impl Source {
         Self { library: !name.starts_with("shaders/models/"), ..Self::new(name, text) }
     }
 
-    /// Whether it is a file of the library's.
-    pub fn is_library(&self) -> bool {
-        self.library
-    }
-
     /// What error messages call this piece.
     pub fn name(&self) -> &str {
         &self.name

@@ -22,6 +22,8 @@ pub(crate) use contract::Declaration;
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
+#[cfg(test)]
+pub(crate) use layout::assert_same_layout;
 pub use layout::{Field, FieldKind, StructLayout};
 pub use link::{LinkError, Program, Source};
 pub use pace::{Pace, SLICE};

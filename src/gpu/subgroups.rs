@@ -4,14 +4,14 @@ use super::{Buffer, Gpu, GpuError, Plan, Recipe};
 use crate::shaders;
 
 /// The workgroup sizes that are looked at: the ones that kernels use.
-const WORKGROUPS: [u32; 4] = [32, 64, 128, 256];
+const GROUP_SIZES: [u32; 4] = [32, 64, 128, 256];
 /// Workgroups of each size that are looked at.
 const SAMPLES: u32 = 4;
 
 /// How subgroups lie in the workgroups of a device, by the size of these: what [`Gpu::subgroups`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subgroups {
-    layouts: [SubgroupLayout; WORKGROUPS.len()],
+    layouts: [SubgroupLayout; GROUP_SIZES.len()],
 }
 
 /// How subgroups lie in workgroups of one size.
@@ -22,7 +22,7 @@ pub struct Subgroups {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubgroupLayout {
     /// Invocations per workgroup.
-    pub workgroup: u32,
+    pub group_size: u32,
     /// The smallest `subgroup_size` that an invocation saw.
     pub min: u32,
     /// The largest.
@@ -38,17 +38,12 @@ pub struct SubgroupLayout {
 impl Subgroups {
     /// The layout in workgroups of this size; none if it is not one of 32, 64, 128 and 256.
     pub fn of(&self, workgroup: u32) -> Option<&SubgroupLayout> {
-        self.layouts.iter().find(|layout| layout.workgroup == workgroup)
+        self.layouts.iter().find(|layout| layout.group_size == workgroup)
     }
 
     /// The layouts in workgroups of 32, 64, 128 and 256.
     pub fn layouts(&self) -> &[SubgroupLayout] {
         &self.layouts
-    }
-
-    /// Whether subgroups are whole in workgroups of all these sizes.
-    pub fn whole(&self) -> bool {
-        self.layouts.iter().all(|layout| layout.whole)
     }
 
     /// The size that all subgroups of the device have; none if the adapter says that it has several.
@@ -61,17 +56,17 @@ impl Subgroups {
     pub(super) fn probe(gpu: &Gpu) -> Result<Self, GpuError> {
         let mut plan = Plan::new("probe of subgroups");
         let mut outputs = Vec::new();
-        for workgroup in WORKGROUPS {
-            let kernel = recipe(workgroup).kernel(gpu)?;
-            let label = format!("subgroups in workgroups of {workgroup}");
-            let output = Buffer::<Seen>::storage(gpu, &label, u64::from(workgroup * SAMPLES))?;
+        for group_size in GROUP_SIZES {
+            let kernel = recipe(group_size).kernel(gpu)?;
+            let label = format!("subgroups in workgroups of {group_size}");
+            let output = Buffer::<Seen>::storage(gpu, &label, u64::from(group_size * SAMPLES))?;
             plan.dispatch(gpu, &kernel, SAMPLES, &[("subgroups_seen", output.binding())])?;
             outputs.push(output);
         }
         plan.submit(gpu)?;
-        let mut layouts = WORKGROUPS.map(SubgroupLayout::unknown);
+        let mut layouts = GROUP_SIZES.map(SubgroupLayout::unknown);
         for (layout, output) in layouts.iter_mut().zip(&outputs) {
-            *layout = SubgroupLayout::of(layout.workgroup, &output.read(gpu)?);
+            *layout = SubgroupLayout::of(layout.group_size, &output.read(gpu)?);
         }
         Ok(Self { layouts })
     }
@@ -93,18 +88,18 @@ struct Seen {
 }
 
 impl SubgroupLayout {
-    fn unknown(workgroup: u32) -> Self {
-        Self { workgroup, min: 0, max: 0, whole: false, in_order: false }
+    fn unknown(group_size: u32) -> Self {
+        Self { group_size, min: 0, max: 0, whole: false, in_order: false }
     }
 
     /// What the invocations of several workgroups, by local index, amount to.
-    fn of(workgroup: u32, seen: &[Seen]) -> Self {
+    fn of(group_size: u32, seen: &[Seen]) -> Self {
         let sizes = || seen.iter().map(|seen| seen.size);
-        let groups = || seen.chunks(workgroup as usize);
+        let groups = || seen.chunks(group_size as usize);
         let whole = groups().all(is_whole);
         let mut numbered = groups().flat_map(|group| (0..).zip(group));
         Self {
-            workgroup,
+            group_size,
             min: sizes().min().unwrap_or(0),
             max: sizes().max().unwrap_or(0),
             whole: whole && sizes().all(|size| size == seen[0].size),
@@ -155,15 +150,15 @@ fn is_whole(group: &[Seen]) -> bool {
     })
 }
 
-fn recipe(workgroup: u32) -> Recipe {
+fn recipe(group_size: u32) -> Recipe {
     Recipe::new("subgroups", "subgroups", [shaders::file("gpu/subgroups.wgsl")])
-        .with([("GROUP_SIZE", workgroup.into())])
+        .with([("GROUP_SIZE", group_size.into())])
 }
 
 /// Every kernel that this module may link.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
-    WORKGROUPS.iter().map(|&workgroup| recipe(workgroup)).collect()
+    GROUP_SIZES.iter().map(|&group_size| recipe(group_size)).collect()
 }
 
 #[cfg(test)]
@@ -205,7 +200,7 @@ mod tests {
         let turned: Vec<u32> = (0..64).map(|i| i ^ 5).collect();
         for size in [1, 4, 8, 16, 32, 64] {
             let expected =
-                SubgroupLayout { workgroup: 64, min: size, max: size, whole: true, in_order: true };
+                SubgroupLayout { group_size: 64, min: size, max: size, whole: true, in_order: true };
             assert_eq!(SubgroupLayout::of(64, &seen(&straight, size)), expected);
             let expected = SubgroupLayout { in_order: false, ..expected };
             assert_eq!(SubgroupLayout::of(64, &seen(&turned, size)), expected);
@@ -245,13 +240,9 @@ mod tests {
 
     #[test]
     fn the_host_and_wgsl_agree_on_what_is_seen() {
-        let program = recipe(32).link().unwrap();
-        let layout = program.layout("Seen").unwrap();
-        assert_eq!(layout.bytes as usize, size_of::<Seen>());
-        let fields: Vec<_> = layout.fields.iter().map(|f| (f.name.as_str(), f.offset as usize)).collect();
-        macro_rules! offsets {
-            ($($name:ident),*) => { [$((stringify!($name), std::mem::offset_of!(Seen, $name))),*] };
-        }
-        assert_eq!(fields, offsets!(size, index, subgroup, subgroups, voters, before, across, first, votes));
+        crate::gpu::assert_same_layout!(
+            recipe(32).link().unwrap(),
+            Seen { size, index, subgroup, subgroups, voters, before, across, first, votes }
+        );
     }
 }

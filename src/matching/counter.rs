@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        crate::matching::kernels::assert_same_layout!(
-            programs::total_ranks(),
+        crate::gpu::assert_same_layout!(
+            programs::total_ranks().link().unwrap(),
             CountParams {
                 pairs,
                 subscriptions,

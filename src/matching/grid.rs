@@ -219,11 +219,11 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matching::kernels::assert_same_layout;
+    use crate::gpu::assert_same_layout;
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(programs::grid_cells(1), CellParams { regions, cells });
-        assert_same_layout!(programs::list_entries(1), EntryParams { entries, regions });
+        assert_same_layout!(programs::grid_cells(1).link().unwrap(), CellParams { regions, cells });
+        assert_same_layout!(programs::list_entries(1).link().unwrap(), EntryParams { entries, regions });
     }
 }

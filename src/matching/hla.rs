@@ -64,7 +64,7 @@ pub struct Service<const D: usize> {
     /// Bounds that wait for the commit.
     modified: BTreeMap<RegionHandle, Region<u32, D>>,
     next: u64,
-    /// By row, the region that it is for now. Every region has the same row on both sides of the matching; on a side where the
+    /// By row, the region that it holds, if it holds one. Every region has the same row on both sides of the matching; on a side where the
     /// region is not used, that row is empty.
     rows: Vec<Option<RegionHandle>>,
     /// Rows without a region.
@@ -289,7 +289,7 @@ impl<const D: usize> Service<D> {
         self.regions.get_mut(&region).ok_or(unknown)
     }
 
-    /// The region that a row is for now.
+    /// The region that a row holds.
     fn region_in(&self, row: u32) -> Option<&Use<D>> {
         self.regions.get(self.rows[row as usize].as_ref()?)
     }

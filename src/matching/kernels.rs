@@ -156,19 +156,3 @@ impl Kernels {
         Ok((offsets, total))
     }
 }
-
-/// Checks that the fields of a Rust struct have the names and places of those of a WGSL struct.
-#[cfg(test)]
-macro_rules! assert_same_layout {
-    ($recipe:expr, $ty:ident { $($field:ident),* $(,)? }) => {{
-        let layout = $recipe.link().unwrap().layout(stringify!($ty)).unwrap();
-        let wgsl: Vec<_> =
-            layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
-        let rust = [$((stringify!($field), std::mem::offset_of!($ty, $field))),*];
-        assert_eq!(wgsl, rust);
-        assert_eq!(layout.bytes as usize, size_of::<$ty>());
-        assert!(layout.is_dense());
-    }};
-}
-#[cfg(test)]
-pub(super) use assert_same_layout;

@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        crate::matching::kernels::assert_same_layout!(
-            programs::sample(1),
+        crate::gpu::assert_same_layout!(
+            programs::sample(1).link().unwrap(),
             SampleParams {
                 subscriptions,
                 updates,

@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        crate::matching::kernels::assert_same_layout!(
-            programs::import_rows(1, Kind::U32),
+        crate::gpu::assert_same_layout!(
+            programs::import_rows(1, Kind::U32).link().unwrap(),
             ImportParams { regions }
         );
     }

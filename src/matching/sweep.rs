@@ -250,12 +250,12 @@ pub(super) fn matches(
 mod tests {
     use super::*;
     use crate::gpu::Gpu;
-    use crate::matching::kernels::assert_same_layout;
+    use crate::gpu::assert_same_layout;
     use crate::matching::{Matcher, Region};
 
     #[test]
     fn a_page_that_is_written_in_slices_is_whole() {
-        let gpu = Gpu::new().unwrap();
+        let gpu = Gpu::for_test();
         let matcher = Matcher::new(&gpu);
         let set = matcher.upload("identical", &[Region::new([3u32], [5]); 150]).unwrap().columns;
         let ranges = ranges(matcher.kernels(), &set, &set, 0).unwrap();
@@ -270,8 +270,17 @@ mod tests {
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(programs::gather(), ListParams { regions, listed, columns, flag });
-        assert_same_layout!(programs::sweep_ranges(1), RangeParams { subscriptions, updates, dimension });
-        assert_same_layout!(programs::find_firsts(), FirstsParams { candidate, tiles, ranges });
+        assert_same_layout!(
+            programs::gather().link().unwrap(),
+            ListParams { regions, listed, columns, flag }
+        );
+        assert_same_layout!(
+            programs::sweep_ranges(1).link().unwrap(),
+            RangeParams { subscriptions, updates, dimension }
+        );
+        assert_same_layout!(
+            programs::find_firsts().link().unwrap(),
+            FirstsParams { candidate, tiles, ranges }
+        );
     }
 }

@@ -181,11 +181,17 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matching::kernels::assert_same_layout;
+    use crate::gpu::assert_same_layout;
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(programs::tree_level(), LevelParams { first, nodes, first_below, nodes_below });
-        assert_same_layout!(programs::tree_count(1), TreeParams { top, dimension, unused, starts });
+        assert_same_layout!(
+            programs::tree_level().link().unwrap(),
+            LevelParams { first, nodes, first_below, nodes_below }
+        );
+        assert_same_layout!(
+            programs::tree_count(1).link().unwrap(),
+            TreeParams { top, dimension, unused, starts }
+        );
     }
 }

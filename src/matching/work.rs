@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        crate::matching::kernels::assert_same_layout!(
-            programs::brute_count(1),
+        crate::gpu::assert_same_layout!(
+            programs::brute_count(1).link().unwrap(),
             TaskParams { subscriptions, updates, first, end, candidates, page_first, page_end }
         );
     }

@@ -25,8 +25,8 @@ pub(super) fn start<S: bytemuck::Pod>(
     let parts = |parity| {
         let parts =
             cut.parts().map(move |(first, rows)| (cut.groups_of(rows), cut.part(first, rows, parity)));
-        let with_buffers =
-            parts.map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "run", &memory.run(part))?)));
+        let with_buffers = parts
+            .map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "run", &memory.run_for(part))?)));
         with_buffers.collect::<Result<Vec<(u32, Part, Buffer<Run>)>, GpuError>>()
     };
     let parities = [parts(0)?, parts(1)?];
@@ -64,7 +64,7 @@ pub(super) fn start<S: bytemuck::Pod>(
         // Every LP's first events, as far as they go to these queues.
         for (groups, lps, _) in &parities[1] {
             let part = Part { first_group: lps.first_group, ..*queues };
-            once(&start, *groups, &part, &Buffer::uniform(gpu, "run", &memory.run(part))?)?;
+            once(&start, *groups, &part, &Buffer::uniform(gpu, "run", &memory.run_for(part))?)?;
         }
     }
     for (groups, part, buffer) in &parities[1] {

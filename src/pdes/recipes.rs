@@ -2,6 +2,7 @@
 
 use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe};
 use crate::queue::QueueDesign;
+use crate::random::MODEL_FUNCTIONS;
 use crate::shaders;
 
 use super::memory::Cut;
@@ -50,12 +51,12 @@ impl Recipes {
     pub(super) fn new(model: &impl Model, choice: Choice) -> Self {
         let Choice { queue, int64, group_size, tiles, gather_size, mail_rows } = choice;
         let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
-        let group_size = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
+        let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
         let with_queue = |entry, kernel: &str, files: &[&str], name: &str| {
             let files = [&[kernel], files].concat();
             let mut sources: Vec<_> = files.into_iter().map(shaders::file).collect();
             sources.extend([QueueDesign::event_order(), queue.source()]);
-            Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(group_size)
+            Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(sizes)
         };
         let with_model = |entry, kernel: &str, files: &[&str]| {
             let name = format!("{} {kernel}", model.name());
@@ -81,7 +82,9 @@ impl Recipes {
     pub(super) fn check<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
         self.start.link().map_err(|error| lacking(model, error))?;
         let program = self.window.link().map_err(|error| lacking(model, error))?;
-        program.check_user(&ALLOWED).map_err(GpuError::from)?;
+        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS].concat();
+        let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
+        program.check_user(&allowed).map_err(GpuError::from)?;
         check_variables(&program, model)?;
         check_layouts(&program, model)
     }
@@ -106,35 +109,8 @@ fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
     }
 }
 
-/// What a model may use, as the documentation of [`Model`] lists it.
-const ALLOWED: Allowed<'_> = Allowed {
-    functions: &[
-        "schedule",
-        "draw",
-        "draw_below",
-        "draw_exponential",
-        "draw_bernoulli",
-        "draw_uniform",
-        "draw_hyperexponential",
-        "draw_erlang",
-        "draw_geometric",
-        "draw_triangular",
-        "draw_poisson",
-        "alias_slot",
-        "alias_pick",
-        "draw_normal",
-        "normal_unit",
-        "draw_lognormal",
-        "draw_weibull",
-        "time_add",
-        "time_less",
-        "time_min",
-        "lp_count",
-        "lookahead",
-    ],
-    variables: &["params", "data"],
-    written: &[],
-};
+/// What of the engine a model may call besides [`MODEL_FUNCTIONS`], as the documentation of [`Model`] lists it.
+const FUNCTIONS: [&str; 6] = ["schedule", "time_add", "time_less", "time_min", "lp_count", "lookahead"];
 
 /// Refuses `params` and `data` in places that the engine does not bind.
 fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {

@@ -69,6 +69,7 @@ impl<M: Model> Simulation<M> {
         options: Options,
     ) -> Result<Self, SimulationError> {
         check(model)?;
+        assert!(lps.start < lps.end && lps.end <= model.lps(), "{lps:?} of {} LPs", model.lps());
         let rows = lps.end - lps.start;
         let capacity = model.capacity();
         for (what, size) in [("queue", capacity.queue), ("mailbox", capacity.mailbox)] {
@@ -167,7 +168,7 @@ impl<M: Model> Simulation<M> {
         self.memory.run.until = until.time;
         self.memory.run.event_limit = until.events;
         for (part, buffer) in &self.plans.runs {
-            buffer.write(&self.gpu, 0, &[self.memory.run(*part)])?;
+            buffer.write(&self.gpu, 0, &[self.memory.run_for(*part)])?;
         }
         Ok(())
     }

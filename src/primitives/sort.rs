@@ -249,7 +249,7 @@ mod tests {
     /// Where a driver makes the kernel with more subgroups than there are counters for. No device of the tests does that by itself.
     #[test]
     fn sorts_are_right_with_more_subgroups_than_counters() {
-        let gpu = Gpu::new().unwrap();
+        let gpu = Gpu::for_test();
         let Some(subgroups) = gpu.subgroups().and_then(|seen| seen.of(128).copied()) else { return };
         let tuning = Tuning { group_size: 128, items: 12, workgroups: 3 };
         let count = Count::host(&gpu, 5000).unwrap();

@@ -128,19 +128,14 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Program;
+    use crate::gpu::{Program, assert_same_layout};
 
     #[test]
     fn params_lie_as_in_wgsl() {
         let program = Program::link("t", &[shaders::file("primitives/params.wgsl")]).unwrap();
-        let layout = program.layout("Params").unwrap();
-        let fields: Vec<_> = layout.fields.iter().map(|f| (f.name.as_str(), f.offset as usize)).collect();
-        macro_rules! offsets {
-            ($($name:ident),*) => { [$((stringify!($name), std::mem::offset_of!(Params, $name))),*] };
-        }
-        assert_eq!(
-            fields,
-            offsets!(
+        assert_same_layout!(
+            program,
+            Params {
                 count_index,
                 maximum,
                 groups,
@@ -149,9 +144,7 @@ mod tests {
                 first_bit,
                 digit_mask,
                 array_length
-            )
+            }
         );
-        assert_eq!(layout.bytes as usize, size_of::<Params>());
-        assert!(layout.is_dense());
     }
 }

@@ -38,6 +38,26 @@ pub use variates::{
     geometric_scale, log2_unit, lognormal_spread, normal_unit, poisson_mean, probability, weibull_power,
 };
 
+/// The functions of `shaders/random/` that models of every engine may call. What an engine allows besides, it says itself.
+pub(crate) const MODEL_FUNCTIONS: [&str; 16] = [
+    "draw",
+    "draw_below",
+    "draw_exponential",
+    "draw_bernoulli",
+    "draw_uniform",
+    "draw_hyperexponential",
+    "draw_erlang",
+    "draw_geometric",
+    "draw_triangular",
+    "draw_poisson",
+    "alias_slot",
+    "alias_pick",
+    "draw_normal",
+    "normal_unit",
+    "draw_lognormal",
+    "draw_weibull",
+];
+
 /// The low and the high word.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of a word are cut on purpose")]
 const fn words(value: u64) -> [u32; 2] {
@@ -47,4 +67,21 @@ const fn words(value: u64) -> [u32; 2] {
 /// The low and the high word of the product.
 fn mul_wide(a: u32, b: u32) -> [u32; 2] {
     words(u64::from(a) * u64::from(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MODEL_FUNCTIONS;
+    use crate::gpu::Program;
+    use crate::shaders;
+
+    #[test]
+    fn what_models_may_call_is_there() {
+        let files = ["random/distributions.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+        let program = Program::link("random", &files).unwrap();
+        for name in MODEL_FUNCTIONS {
+            let mut functions = program.module().functions.iter();
+            assert!(functions.any(|(_, function)| function.name.as_deref() == Some(name)), "{name}");
+        }
+    }
 }

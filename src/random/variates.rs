@@ -57,8 +57,8 @@ pub fn poisson_mean(mean: f64) -> Result<u64, RandomError> {
 
 /// A standard normal variate in units of 2^-28, from a word that was drawn before: the quantile of (2 `word` + 1) / 2^33.
 ///
-/// It is within 8.9e-9 (2^-26.7) of the exact one, measured at every fifth word. It is larger for larger words, but for that error, and `!word` has exactly the negative of
-/// what `word` has. It lies between -6.338 and 6.338: the tails that are cut off have the probability 2^-33 each.
+/// It is within 8.9e-9 (2^-26.7) of the exact one, measured at every fifth word. It is larger for larger words, but for that error, and
+/// `!word` has exactly the negative of what `word` has. It lies between -6.338 and 6.338: the tails that are cut off have the probability 2^-33 each.
 ///
 /// The quantile is a smooth function of the exponential variate -ln(probability of the tail). In each octave of it, it is
 /// a polynomial of degree 9 whose signs alternate. WGSL: `normal_unit`.

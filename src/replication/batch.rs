@@ -294,9 +294,8 @@ pub(super) fn check_steps(what: &'static str, steps: u32) -> Result<(), Analysis
 
 #[cfg(test)]
 mod tests {
-    use std::mem::offset_of;
-
-    use super::*;
+    use super::Work as JobWork;
+    use crate::gpu::assert_same_layout;
     use crate::models::Pi;
     use crate::replication::schema::link;
     use crate::shaders;
@@ -304,22 +303,20 @@ mod tests {
     #[test]
     fn the_host_lays_work_out_as_wgsl_does() {
         let engine = ["replication/thread.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
-        let layout = link(&Pi, &engine).unwrap().layout("JobWork").unwrap();
-        let wgsl: Vec<_> =
-            layout.fields.iter().map(|field| (field.name.as_str(), field.offset as usize)).collect();
-        let host = [
-            ("unread", offset_of!(Work, unread)),
-            ("seed", offset_of!(Work, seed)),
-            ("first_replication", offset_of!(Work, first_replication)),
-            ("replications", offset_of!(Work, replications)),
-            ("first", offset_of!(Work, first)),
-            ("jobs", offset_of!(Work, jobs)),
-            ("steps", offset_of!(Work, steps)),
-            ("max_steps", offset_of!(Work, max_steps)),
-            ("common_numbers", offset_of!(Work, common_numbers)),
-            ("antithetic", offset_of!(Work, antithetic)),
-        ];
-        assert_eq!(wgsl, host);
-        assert_eq!(layout.bytes as usize, size_of::<Work>());
+        assert_same_layout!(
+            link(&Pi, &engine).unwrap(),
+            JobWork {
+                unread,
+                seed,
+                first_replication,
+                replications,
+                first,
+                jobs,
+                steps,
+                max_steps,
+                common_numbers,
+                antithetic
+            }
+        );
     }
 }

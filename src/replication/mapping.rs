@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Model;
 use super::ReplicationError;
-use crate::gpu::{Gpu, Kernel, Recipe};
+use crate::gpu::{Gpu, Kernel, Recipe, Subgroups};
 use crate::shaders;
 
 /// The largest workgroup that the kernels are written for: WebGPU has 256 invocations unless asked for more.
@@ -110,14 +110,21 @@ impl Shape {
 
     /// What the device lets be linked.
     fn files(self, gpu: &Gpu) -> Files {
-        let info = gpu.info();
-        let fixed = info.subgroup_min_size == info.subgroup_max_size;
-        let whole = fixed && self.group_size.is_multiple_of(warp_size(gpu));
         Files {
             mapping: self.mapping,
             int64: gpu.has(wgpu::Features::SHADER_INT64),
-            subgroups: gpu.has(wgpu::Features::SUBGROUP) && (self.mapping != Mapping::Cooperative || whole),
+            subgroups: match self.mapping {
+                Mapping::Cooperative => self.whole_subgroups(gpu),
+                _ => gpu.has(wgpu::Features::SUBGROUP),
+            },
         }
+    }
+
+    /// Whether a workgroup consists of whole subgroups, in any kernel: by what the adapter says, and by what a kernel saw.
+    fn whole_subgroups(self, gpu: &Gpu) -> bool {
+        let Some(size) = Subgroups::fixed(gpu) else { return false };
+        let seen = gpu.subgroups().and_then(|seen| seen.of(self.group_size).copied());
+        seen.is_some_and(|seen| seen.whole && seen.min == size)
     }
 }
 

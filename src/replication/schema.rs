@@ -3,6 +3,7 @@
 use super::mapping::product;
 use super::{Model, ReplicationError};
 use crate::gpu::{Allowed, Declaration, GpuError, Program, Source, StructLayout};
+use crate::random::MODEL_FUNCTIONS;
 use crate::shaders;
 
 /// The structs of a model as its WGSL lays them out: factors and result columns by name, type and offset.
@@ -18,7 +19,7 @@ pub struct Schema {
     pub(super) saved_bytes: u32,
 }
 
-/// What a model's file must declare: keyword, name, declaration.
+/// What a model's file must declare.
 const CONTRACT: [Declaration; 6] = [
     Declaration { keyword: "struct", name: "Params", text: "struct Params" },
     Declaration { keyword: "struct", name: "State", text: "struct State" },
@@ -28,44 +29,24 @@ const CONTRACT: [Declaration; 6] = [
     Declaration { keyword: "fn", name: "finish", text: "fn finish(state: ptr<function, State>) -> Output" },
 ];
 
-/// What of the engine a model's file may use: the documentation of [`Model`].
-const ALLOWED: Allowed<'static> = Allowed {
-    functions: &[
-        "draw",
-        "draw_block",
-        "draw_below",
-        "draw_exponential",
-        "draw_bernoulli",
-        "draw_uniform",
-        "draw_hyperexponential",
-        "draw_erlang",
-        "draw_geometric",
-        "draw_triangular",
-        "draw_poisson",
-        "alias_slot",
-        "alias_pick",
-        "draw_normal",
-        "normal_unit",
-        "draw_lognormal",
-        "draw_weibull",
-        "stream_seek",
-        "stream_position",
-        "stream_block",
-        "exponential_unit",
-        "exponential_short",
-        "mul_wide",
-        "add_word",
-        "time_add",
-        "time_less",
-        "time_min",
-        "wide_add",
-        "wide_subtract",
-        "wide_less",
-        "fail",
-    ],
-    variables: &["params"],
-    written: &[],
-};
+/// What of the engine a model's file may call besides [`MODEL_FUNCTIONS`]: the documentation of [`Model`].
+const FUNCTIONS: [&str; 15] = [
+    "draw_block",
+    "stream_seek",
+    "stream_position",
+    "stream_block",
+    "exponential_unit",
+    "exponential_short",
+    "mul_wide",
+    "add_word",
+    "time_add",
+    "time_less",
+    "time_min",
+    "wide_add",
+    "wide_subtract",
+    "wide_less",
+    "fail",
+];
 
 /// What its file for a team may use besides: `shaders/replication/team.wgsl`.
 const TEAM_FUNCTIONS: [&str; 4] = ["team_size", "team_agree", "team_sum", "team_scan"];
@@ -78,11 +59,13 @@ impl Schema {
         let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
         let program = link(model, &engine)?;
         let file = model.source().name().to_owned();
-        program.check_user(&ALLOWED).map_err(GpuError::from)?;
+        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS].concat();
+        let allowed = Allowed { functions: &functions, variables: &["params"], written: &[] };
+        program.check_user(&allowed).map_err(GpuError::from)?;
         if let Some(team) = model.team_source() {
             let engine = ["replication/team_workgroup.wgsl", product(false)].map(shaders::file);
             let program = link(model, &[&[team][..], &engine].concat())?;
-            let functions = [ALLOWED.functions, &TEAM_FUNCTIONS].concat();
+            let functions = [&functions[..], &TEAM_FUNCTIONS].concat();
             let allowed = Allowed { functions: &functions, variables: &TEAM_VARIABLES, written: &[] };
             program.check_user(&allowed).map_err(GpuError::from)?;
         }

@@ -1,4 +1,4 @@
-// One kernel per function of the rooms `time` and `random`, to be tested alone. One invocation serves one
+// One kernel per function of the modules `time` and `random`, to be tested alone. One invocation serves one
 // case: it reads the case's words from `input` and writes its result's words to `output`, at the strides
 // given with each kernel.
 //
