@@ -85,6 +85,9 @@ files! {
     "replication/thread.wgsl",
     "replication/warp.wgsl",
     "replication/warp_subgroups.wgsl",
+    "statistics/histogram.wgsl",
+    "statistics/tally.wgsl",
+    "statistics/time_average.wgsl",
     "time/ticks.wgsl",
 }
 

@@ -1,6 +1,7 @@
-//! What a sample says: designs, observations, intervals, comparisons, precision stops, series, reports and plots.
+//! What a sample says: designs, observations, intervals, comparisons, precision stops, series, reports and plots. And what a model
+//! can count while it runs: tallies, time averages and histograms.
 //!
-//! It runs on the host and knows nothing of devices: [`replication`](crate::replication) fills its [`Observations`], and any other module or
+//! It knows nothing of devices: [`replication`](crate::replication) fills its [`Observations`], and any other module or
 //! program can. [`Observations::summary`] says what is summed in integers and what in `f64`.
 //!
 //! ```text
@@ -26,9 +27,53 @@
 //! assert!(wait.interval.is_some_and(|interval| interval.contains(4.5)));
 //! # Ok::<(), eventhorizon::statistics::AnalysisError>(())
 //! ```
+//!
+//! # While a model runs
+//!
+//! A model of [`pdes`](crate::pdes) or of [`replication`](crate::replication) may keep statistics in its `State`. A file of the library holds
+//! each of them in WGSL, for models to import, and the Rust type of the same name has the same bytes: integers only, so that they are the same
+//! bits on every device. Times and spans are in ticks, 64-bit numbers are `vec2<u32>` of low and high word.
+//!
+//! | `// import:` | in WGSL | what it does |
+//! | --- | --- | --- |
+//! | `statistics/tally.wgsl` | `struct Tally` | count, sum, squares, minimum and maximum of 64-bit values: [`Tally`] |
+//! | | `tally_since(time) -> Tally` | empty; observations before `time` do not count |
+//! | | `tally_add(tally, time, value) -> Tally` | with an observation more |
+//! | `statistics/time_average.wgsl` | `struct TimeAverage` | the average of a `u32` over time: [`TimeAverage`] |
+//! | | `time_average_since(time, level) -> TimeAverage` | of a level that counts from `time` on |
+//! | | `time_average_set(average, time, level) -> TimeAverage` | `level` from `time` on |
+//! | | `time_average_add(average, time, change) -> TimeAverage` | higher by `change: i32` from `time` on |
+//! | | `time_average_at(average, time) -> TimeAverage` | up to `time`, with the level as it is |
+//! | `statistics/histogram.wgsl` | `histogram_bin(value, low, width, bins) -> u32` | the bin to count 64-bit `value` in: [`histogram_bin`], [`Histogram`] |
+//!
+//! A zeroed `Tally` or `TimeAverage` is a valid beginning: from time 0 on, nothing observed, the level 0. All is by value, because WGSL
+//! takes no pointers to fields:
+//!
+//! ```wgsl
+//! // import: statistics/tally.wgsl
+//! // import: statistics/time_average.wgsl
+//! // import: statistics/histogram.wgsl
+//!
+//! struct State {
+//!     wait: Tally,                // 64 bytes, aligned to 16
+//!     queue: TimeAverage,         // 48 bytes, aligned to 16
+//!     waits: array<u32, 20>,      // the bins
+//! }
+//!
+//! fn served(state: ptr<function, State>, now: vec2<u32>, wait: vec2<u32>) {
+//!     (*state).wait = tally_add((*state).wait, now, wait);
+//!     (*state).queue = time_average_add((*state).queue, now, -1);
+//!     (*state).waits[histogram_bin(wait, TIME_ZERO, vec2<u32>(1000u, 0u), 20u)] += 1u;
+//! }
+//! ```
+//!
+//! On the host, `#[repr(C)] struct State { wait: Tally, queue: TimeAverage, waits: [u32; 20] }` has the same layout. The size of a struct
+//! that holds either of them is a multiple of 16 bytes in WGSL: declare what is missing as fields, since the engines refuse padding.
+//! [`Tally::merge`], [`PooledAverage`] and [`Histogram::add_counts`] pool logical processes and replications.
 
 mod design;
 mod error;
+mod histogram;
 mod observations;
 #[cfg(feature = "plot")]
 pub mod plot;
@@ -36,13 +81,66 @@ mod report;
 mod series;
 mod stopping;
 mod summary;
+mod tally;
 pub mod theory;
+mod time_average;
+mod wide;
 
 pub use design::{Design, Value};
 pub use error::AnalysisError;
+pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
 pub use report::{PointFailure, Report, Row};
 pub use series::{BatchMeans, batch_means, mser5};
 pub use stopping::{Budget, Decision, Precision, Stopping};
 pub use summary::{Interval, Summary, compare, student_t};
+pub use tally::Tally;
+pub use time_average::{PooledAverage, TimeAverage};
+
+/// The functions of `shaders/statistics/` that models of every engine may call.
+pub(crate) const MODEL_FUNCTIONS: [&str; 7] = [
+    "tally_since",
+    "tally_add",
+    "time_average_since",
+    "time_average_set",
+    "time_average_add",
+    "time_average_at",
+    "histogram_bin",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::MODEL_FUNCTIONS;
+    use crate::gpu::Program;
+    use crate::shaders;
+
+    /// The name of a function, and whether it is in a file of this module.
+    fn functions(program: &Program) -> impl Iterator<Item = (&str, bool)> {
+        program.module().functions.iter().map(|(handle, function)| {
+            let span = program.module().functions.get_span(handle);
+            let line = span.location(program.text()).line_number;
+            let (file, _) = program.origin(line).unwrap();
+            (function.name.as_deref().unwrap(), file.starts_with("shaders/statistics/"))
+        })
+    }
+
+    #[test]
+    fn what_models_may_call_is_all_that_is_there() {
+        let files = ["statistics/tally.wgsl", "statistics/time_average.wgsl", "statistics/histogram.wgsl"];
+        let sources = files.into_iter().chain(["random/mul_wide.wgsl"]).map(shaders::file);
+        let program = Program::link("statistics", &sources.collect::<Vec<_>>()).unwrap();
+        let mut found: Vec<_> = functions(&program).filter_map(|(name, own)| own.then_some(name)).collect();
+        let mut listed = MODEL_FUNCTIONS;
+        found.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(found, listed);
+    }
+
+    #[test]
+    fn each_file_links_alone() {
+        for file in ["statistics/tally.wgsl", "statistics/time_average.wgsl", "statistics/histogram.wgsl"] {
+            Program::link(file, &[file, "random/mul_wide.wgsl"].map(shaders::file)).unwrap();
+        }
+    }
+}

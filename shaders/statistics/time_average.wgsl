@@ -1,0 +1,87 @@
+// The average of a level over time: a queue's length, the number of busy servers. Area under the level, smallest and largest level,
+// exactly. The Rust twin is `statistics::TimeAverage`.
+//
+// A level counts once it has lasted: from its change to the next call, and only if that is a tick or more. So a zeroed TimeAverage is
+// the level 0 from time 0 on, of which nothing has counted yet, and a level that comes and goes within an instant leaves no trace.
+//
+// Times must not go back. A call for a time before the last one makes `area` all ones, and it stays so: there is no average then. So does
+// a change that takes the level below 0 or beyond a word.
+//
+// All is by value, because WGSL takes no pointers to fields:
+//
+//     (*state).busy = time_average_add((*state).busy, event.time, -1);
+//
+// Functions: time_average_since, time_average_set, time_average_add, time_average_at.
+//
+// import: gpu/wide.wgsl
+// import: random/distributions.wgsl
+// import: time/ticks.wgsl
+// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
+
+// 48 bytes, aligned to 16. Numbers of 64 and 128 bits, low word first.
+struct TimeAverage {
+    // Level times ticks, from `since` to `changed`; all ones where a call was wrong. It always fits.
+    area: vec4<u32>,
+    // In ticks: where the average begins.
+    since: vec2<u32>,
+    // In ticks: up to where the level is known. What counts has a length once this is after `since`.
+    changed: vec2<u32>,
+    // From `changed` on.
+    level: u32,
+    // Smallest and largest level that counted; no meaning while `changed` is not after `since`.
+    minimum: u32,
+    maximum: u32,
+    unused: u32,
+}
+
+const TIME_AVERAGE_WRONG = vec4<u32>(0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu);
+
+// An average that begins at `time` (in ticks), of a level that is `level` until it is changed. It may be changed before `time`: what it
+// is until then does not count.
+fn time_average_since(time: vec2<u32>, level: u32) -> TimeAverage {
+    var average = TimeAverage();
+    average.since = time;
+    average.level = level;
+    return average;
+}
+
+// The level is `level` from `time` (in ticks) on.
+fn time_average_set(average: TimeAverage, time: vec2<u32>, level: u32) -> TimeAverage {
+    var next = average;
+    next.level = level;
+    if time_less(time, average.changed) {
+        next.area = TIME_AVERAGE_WRONG;
+        return next;
+    }
+    next.changed = time;
+    // Whether the level so far would be the first one that counts.
+    let first = !time_less(average.since, average.changed);
+    let begin = select(average.changed, average.since, first);
+    if time_less(begin, time) {
+        let held = wide_subtract(time, begin);
+        let low = mul_wide(average.level, held.x);
+        let high = add_word(mul_wide(average.level, held.y), low.y);
+        next.area = wide_add_128(average.area, vec4<u32>(low.x, high, 0u));
+        next.minimum = select(min(average.minimum, average.level), average.level, first);
+        next.maximum = select(max(average.maximum, average.level), average.level, first);
+    }
+    return next;
+}
+
+// The level is higher by `change` from `time` (in ticks) on; it stays within 0 .. 2^32 - 1.
+fn time_average_add(average: TimeAverage, time: vec2<u32>, change: i32) -> TimeAverage {
+    let level = average.level + bitcast<u32>(change);
+    let down = change < 0;
+    // The sum of words goes round where it is on the other side of the level.
+    if (level < average.level) != down {
+        var wrong = time_average_set(average, time, select(0xffffffffu, 0u, down));
+        wrong.area = TIME_AVERAGE_WRONG;
+        return wrong;
+    }
+    return time_average_set(average, time, level);
+}
+
+// The average up to `time` (in ticks), the level as it is: for the end of a run.
+fn time_average_at(average: TimeAverage, time: vec2<u32>) -> TimeAverage {
+    return time_average_set(average, time, average.level);
+}
