@@ -61,6 +61,7 @@ impl Event {
 /// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
 /// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
 /// | `lp_count()`, `lookahead()` | what the names say |
+/// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics that it keeps in its state: see [`statistics`](crate::statistics#while-a-model-runs) |
 ///
 /// and have no other effect than through `state`, so that the engine may run them when and as often as it likes. An event
 /// that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.

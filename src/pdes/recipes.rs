@@ -82,7 +82,7 @@ impl Recipes {
     pub(super) fn check<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
         self.start.link().map_err(|error| lacking(model, error))?;
         let program = self.window.link().map_err(|error| lacking(model, error))?;
-        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS].concat();
+        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS, &crate::statistics::MODEL_FUNCTIONS].concat();
         let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
         program.check_user(&allowed).map_err(GpuError::from)?;
         check_variables(&program, model)?;

@@ -59,7 +59,7 @@ impl Schema {
         let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
         let program = link(model, &engine)?;
         let file = model.source().name().to_owned();
-        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS].concat();
+        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS, &crate::statistics::MODEL_FUNCTIONS].concat();
         let allowed = Allowed { functions: &functions, variables: &["params"], written: &[] };
         program.check_user(&allowed).map_err(GpuError::from)?;
         if let Some(team) = model.team_source() {
