@@ -30,6 +30,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
         replication::kernels(&Walk).unwrap(),
         replication::kernels(&Mmck::default()).unwrap(),
         replication::kernels(&Workshop).unwrap(),
+        statistics(),
     ];
     let link = |recipe: Recipe| {
         let program = recipe.link().unwrap_or_else(|error| panic!("{error}"));
@@ -37,6 +38,19 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
     };
     recipes.into_iter().flatten().map(link).collect()
 });
+
+/// What models may keep in their states, which no model that ships does yet: the kernels that test it alone.
+fn statistics() -> Vec<Recipe> {
+    let recipe = |entry, product| {
+        Recipe::new("statistics", entry, [eventhorizon::wgsl!("wgsl/statistics_probe.wgsl"), product])
+    };
+    let entries = ["probe_tally", "probe_time_average", "probe_histogram"];
+    let products = [
+        eventhorizon::wgsl!("../shaders/random/mul_wide.wgsl"),
+        eventhorizon::wgsl!("../shaders/random/mul_wide_int64.wgsl"),
+    ];
+    products.into_iter().flat_map(|product| entries.map(|entry| recipe(entry, product.clone()))).collect()
+}
 
 /// An entry point with its overrides replaced by their values: what wgpu hands to a back end.
 struct Shader {

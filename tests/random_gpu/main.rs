@@ -1,6 +1,8 @@
-//! The WGSL of the modules `time` and `random`, function by function, against the host: the same bits.
+//! The WGSL of the modules `time`, `random` and `statistics`, function by function, against the host: the same bits.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod statistics;
 
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
@@ -28,17 +30,27 @@ fn pairs() -> Vec<[u32; 2]> {
 
 /// The library's two ways to multiply: `mul_wide` is a choice between two files.
 fn products(gpu: &Gpu) -> Vec<Source> {
-    let baseline = eventhorizon::wgsl!("../shaders/random/mul_wide.wgsl");
-    let int64 = eventhorizon::wgsl!("../shaders/random/mul_wide_int64.wgsl");
+    let baseline = eventhorizon::wgsl!("../../shaders/random/mul_wide.wgsl");
+    let int64 = eventhorizon::wgsl!("../../shaders/random/mul_wide_int64.wgsl");
     match gpu.has(wgpu::Features::SHADER_INT64) {
         true => vec![baseline, int64],
         false => vec![baseline],
     }
 }
 
-/// Runs kernel `entry` on `cases` with each `mul_wide`, checked and trusted, and compares the words that each
-/// case leaves with `expected`.
+/// [`check_in`] `wgsl/random_probe.wgsl`.
 fn check<const IN: usize, const OUT: usize>(
+    entry: &str,
+    cases: &[[u32; IN]],
+    expected: impl Fn(usize, &[u32; IN]) -> [u32; OUT],
+) {
+    check_in(&eventhorizon::wgsl!("../wgsl/random_probe.wgsl"), entry, cases, expected);
+}
+
+/// Runs kernel `entry` of `probe` on `cases` with each `mul_wide`, checked and trusted, and compares the words that each
+/// case leaves with `expected`.
+fn check_in<const IN: usize, const OUT: usize>(
+    probe: &Source,
     entry: &str,
     cases: &[[u32; IN]],
     expected: impl Fn(usize, &[u32; IN]) -> [u32; OUT],
@@ -48,11 +60,10 @@ fn check<const IN: usize, const OUT: usize>(
     let count = Buffer::uniform(&gpu, "cases", &[u32::try_from(cases.len()).unwrap(), 0, 0, 0]).unwrap();
     for product in products(&gpu) {
         let product_name = product.name().to_owned();
-        let probe = eventhorizon::wgsl!("wgsl/random_probe.wgsl");
-        let program = Program::link("random_probe", &[probe, product]).unwrap();
+        let program = Program::link(probe.name(), &[probe.clone(), product]).unwrap();
         let checked = Kernel::new(&gpu, &program, entry, &[]).unwrap();
         // SAFETY: `input` and `output` hold the `cases` that the probes keep to, `output` has room for every case,
-        // their loops count to a constant, and `draw_below` divides by n only where n is above 0.
+        // their loops are bounded by constants, and `draw_below` divides by n only where n is above 0.
         let trusted = unsafe { Kernel::trusted(&gpu, &program, entry, &[]) }.unwrap();
         for (kernel, checks) in [(checked, "checked"), (trusted, "trusted")] {
             // One case more than there is, to see that nothing is written beyond.
@@ -103,7 +114,7 @@ fn times_add_and_compare_as_on_the_host() {
 
 #[test]
 fn philox_gives_the_known_answers_and_the_hosts() {
-    let vectors = include_str!("data/random123_kat_vectors.txt");
+    let vectors = include_str!("../data/random123_kat_vectors.txt");
     let known = vectors.lines().filter_map(|line| line.strip_prefix("philox4x32 10 ")).map(|hex| {
         let mut words = hex.split_whitespace().map(|word| u32::from_str_radix(word, 16).unwrap());
         [0; 10].map(|_| words.next().unwrap())
