@@ -30,6 +30,8 @@ struct State {
 impl Model for Stations {
     type State = State;
     type Params = Params;
+    type Payload = [u32; 2];
+    type Output = ();
     fn name(&self) -> &str { "stations" }
     fn source(&self) -> Source { eventhorizon::wgsl!("stations.wgsl") }
     fn lps(&self) -> u32 { 10_000 }

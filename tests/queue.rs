@@ -11,37 +11,53 @@ use eventhorizon::queue::QueueDesign;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-type Event = [u32; 4];
-type Key = [u32; 4];
+/// The words of an event; where events have 4, the others are zero.
+type Event = [u32; 8];
 
 #[derive(Debug, Clone)]
 enum Op {
     Push(Event),
     Pop,
     Reopen,
+    /// Events that are put at `queue_spare`, and taken in all at once.
+    Take(Vec<Event>),
 }
 
-/// A total order: the WGSL, and the key that sorts alike.
+/// A total order: the WGSL, the words of an event, and the key that sorts alike.
 struct Order {
     source: Source,
-    key: fn(Event) -> Key,
+    words: usize,
+    key: fn(Event) -> Event,
 }
 
-fn orders() -> [Order; 2] {
-    let backwards = "fn event_before(a: vec4<u32>, b: vec4<u32>) -> bool {
+fn orders() -> [Order; 3] {
+    let backwards = "alias Item = vec4<u32>;
+    fn event_before(a: Item, b: Item) -> bool {
         if a.w != b.w { return a.w > b.w; }
         if a.z != b.z { return a.z > b.z; }
         if a.y != b.y { return a.y > b.y; }
         return a.x > b.x;
     }";
+    let forwards = |[x, y, rest @ ..]: Event| {
+        let mut key = [y, x, 0, 0, 0, 0, 0, 0];
+        key[2..].copy_from_slice(&rest);
+        key
+    };
     [
-        Order { source: QueueDesign::event_order(), key: |[x, y, z, w]| [y, x, z, w] },
-        Order { source: Source::new("backwards.wgsl", backwards), key: |[x, y, z, w]| [!w, !z, !y, !x] },
+        Order { source: QueueDesign::events(), words: 4, key: forwards },
+        Order { source: QueueDesign::wide_events(), words: 8, key: forwards },
+        Order {
+            source: Source::new("backwards.wgsl", backwards),
+            words: 4,
+            key: |[x, y, z, w, ..]| [!w, !z, !y, !x, 0, 0, 0, 0],
+        },
     ]
 }
 
 /// What each queue returned, operation by operation, and what it held at the end.
 type Outcome = Vec<(Vec<Event>, Vec<Event>)>;
+
+const POISONED: Event = [POISON; 8];
 
 fn on_gpu(
     gpu: &Gpu,
@@ -51,28 +67,47 @@ fn on_gpu(
     adopted: &[Vec<Event>],
     scripts: &[Vec<Op>],
 ) -> Outcome {
-    let length = scripts.iter().zip(adopted).map(|(s, a)| s.len() + a.len() + 1).max().unwrap_or(1);
-    let (mut kinds, mut events) = (Vec::new(), Vec::new());
-    for (script, adopted) in scripts.iter().zip(adopted) {
-        let end = kinds.len() + length;
-        kinds.push(3);
-        events.push([u32::try_from(adopted.len()).unwrap(), 0, 0, 0]);
-        kinds.extend(adopted.iter().map(|_| 9));
-        events.extend(adopted);
+    let count = |events: &[Event]| {
+        let mut words = [0; 8];
+        words[0] = u32::try_from(events.len()).unwrap();
+        words
+    };
+    // The rows of each script: kind and event. What an operation takes follows it, marked as no operation.
+    let rows = scripts.iter().zip(adopted).map(|(script, adopted)| {
+        let taking = |kind, events: &[Event]| {
+            std::iter::once((kind, count(events))).chain(events.iter().map(|event| (9, *event))).collect()
+        };
+        let mut rows: Vec<(u32, Event)> = taking(3, adopted);
         for op in script {
-            let (kind, event) = match op {
-                Op::Push(event) => (0, *event),
-                Op::Pop => (1, [0; 4]),
-                Op::Reopen => (2, [0; 4]),
-            };
-            kinds.push(kind);
-            events.push(event);
+            match op {
+                Op::Push(event) => rows.push((0, *event)),
+                Op::Pop => rows.push((1, [0; 8])),
+                Op::Reopen => rows.push((2, [0; 8])),
+                Op::Take(events) => rows.extend::<Vec<_>>(taking(4, events)),
+            }
         }
-        kinds.resize(end, 2);
-        events.resize(end, [0; 4]);
-    }
+        rows
+    });
+    let mut rows: Vec<_> = rows.collect();
+    let length = rows.iter().map(Vec::len).max().unwrap_or(1);
+    rows.iter_mut().for_each(|rows| rows.resize(length, (9, [0; 8])));
+    let cut = |event: &Event| event[..order.words].to_vec();
+    let kinds: Vec<u32> = rows.iter().flatten().map(|row| row.0).collect();
+    let events: Vec<u32> = rows.iter().flatten().flat_map(|row| cut(&row.1)).collect();
+
+    let item = match order.words {
+        4 => {
+            "fn item_of(head: vec4<u32>) -> Item { return head; }
+        fn head_of(item: Item) -> vec4<u32> { return item; }"
+        }
+        _ => {
+            "fn item_of(head: vec4<u32>) -> Item { return Item(head, vec4<u32>(0u)); }
+        fn head_of(item: Item) -> vec4<u32> { return item.head; }"
+        }
+    };
     let source = Source::new("tests/wgsl/queue_probe.wgsl", include_str!("wgsl/queue_probe.wgsl"));
-    let program = Program::link("queue probe", &[source, order.source.clone(), design.source()]).unwrap();
+    let sources = [source, Source::new("item.wgsl", item), order.source.clone(), design.source()];
+    let program = Program::link("queue probe", &sources).unwrap();
     let kernel = Kernel::new(gpu, &program, "probe", design.constants()).unwrap();
     let queues = u32::try_from(scripts.len()).unwrap();
     let stride = u32::try_from(design.stride(capacity)).unwrap();
@@ -81,10 +116,10 @@ fn on_gpu(
     let kinds = Buffer::storage_from(gpu, "kinds", &kinds).unwrap();
     let events = Buffer::storage_from(gpu, "events", &events).unwrap();
     // A queue writes its own slots only: the poison between and behind them must survive.
-    let slots = stride as usize * scripts.len();
-    let poison = |count: usize| vec![[POISON; 4]; count];
-    let storage = Buffer::storage_from(gpu, "queue_events", &poison(slots + 8)).unwrap();
-    let results = scripts.len() * (length + capacity as usize);
+    let slots = stride as usize * scripts.len() * order.words;
+    let poison = |count: usize| vec![POISON; count];
+    let storage = Buffer::storage_from(gpu, "queue_events", &poison(slots + 32)).unwrap();
+    let results = scripts.len() * (length + capacity as usize) * order.words;
     let results = Buffer::storage_from(gpu, "results", &poison(results)).unwrap();
     let bindings = kernel
         .bind(
@@ -101,34 +136,47 @@ fn on_gpu(
     let mut encoder = gpu.encoder("probe");
     kernel.dispatch(&mut encoder.begin_compute_pass(&Default::default()), &bindings, queues.div_ceil(32));
     gpu.submit(encoder).unwrap();
-    assert_eq!(storage.read(gpu).unwrap()[slots..], poison(8), "a queue wrote beyond its storage");
+    assert_eq!(storage.read(gpu).unwrap()[slots..], poison(32), "a queue wrote beyond its storage");
     let results = results.read(gpu).unwrap();
+    let results: Vec<Event> = results
+        .chunks(order.words)
+        .map(|words| match words.iter().all(|word| *word == POISON) {
+            true => POISONED,
+            false => std::array::from_fn(|word| words.get(word).copied().unwrap_or(0)),
+        })
+        .collect();
     let (steps, rest) = results.split_at(scripts.len() * length);
     (0..scripts.len())
         .map(|q| {
-            let first = q * length + 1 + adopted[q].len();
+            let steps = steps[q * length..][..length].iter().zip(&rows[q]).skip(1);
+            let steps = steps.filter(|(_, row)| row.0 != 9).map(|(step, _)| *step).collect();
             let mut held: Vec<Event> = rest[q * capacity as usize..][..capacity as usize].to_vec();
-            held.retain(|event| *event != [POISON; 4]);
+            held.retain(|event| *event != POISONED);
             held.sort_unstable();
-            (steps[first..first + scripts[q].len()].to_vec(), held)
+            (steps, held)
         })
         .collect()
 }
 
 fn on_cpu(order: &Order, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) -> Outcome {
+    let cut = |event: &Event| -> Event {
+        std::array::from_fn(|word| if word < order.words { event[word] } else { 0 })
+    };
+    let keyed = |event: &Event| Reverse(((order.key)(cut(event)), cut(event)));
     let run = |(adopted, script): (&Vec<Event>, &Vec<Op>)| {
-        let mut heap: BinaryHeap<Reverse<(Key, Event)>> =
-            adopted.iter().map(|event| Reverse(((order.key)(*event), *event))).collect();
-        let steps = script.iter().map(|op| match op {
-            Op::Push(event) => {
-                let fits = heap.len() < capacity as usize;
-                if fits {
-                    heap.push(Reverse(((order.key)(*event), *event)));
-                }
-                [u32::from(fits), u32::try_from(heap.len()).unwrap(), 0, 0]
+        let mut heap: BinaryHeap<Reverse<(Event, Event)>> = adopted.iter().map(keyed).collect();
+        let steps = script.iter().map(|op| {
+            let more = match op {
+                Op::Pop => return heap.pop().map_or(POISONED, |Reverse((_, event))| event),
+                Op::Reopen => return POISONED,
+                Op::Push(event) => std::slice::from_ref(event),
+                Op::Take(events) => events,
+            };
+            let fits = heap.len() + more.len() <= capacity as usize;
+            if fits {
+                heap.extend(more.iter().map(keyed));
             }
-            Op::Pop => heap.pop().map_or([POISON; 4], |Reverse((_, event))| event),
-            Op::Reopen => [POISON; 4],
+            [u32::from(fits), u32::try_from(heap.len()).unwrap(), 0, 0, 0, 0, 0, 0]
         });
         let steps = steps.collect();
         let mut held: Vec<Event> = heap.into_iter().map(|Reverse((_, event))| event).collect();
@@ -153,12 +201,22 @@ fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) 
 /// Few distinct words, so that equal keys, equal times and ties in each word are common; and the extremes.
 fn event() -> impl Strategy<Value = Event> {
     let word = prop_oneof![0u32..3, Just(u32::MAX), Just(1 << 31), any::<u32>()];
-    proptest::array::uniform4(word)
-        .prop_filter("the poison marks slots without an event", |e| *e != [POISON; 4])
+    proptest::array::uniform8(word)
+        .prop_filter("the poison marks slots without an event", |e| e[..4] != [POISON; 4])
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    prop_oneof![5 => event().prop_map(Op::Push), 4 => Just(Op::Pop), 1 => Just(Op::Reopen)]
+    let events = proptest::collection::vec(event(), 0..5);
+    prop_oneof![
+        5 => event().prop_map(Op::Push),
+        4 => Just(Op::Pop),
+        1 => Just(Op::Reopen),
+        2 => events.prop_map(Op::Take),
+    ]
+}
+
+fn event_of([x, y, z, w]: [u32; 4]) -> Event {
+    [x, y, z, w, 0, 0, 0, 0]
 }
 
 #[test]
@@ -183,9 +241,10 @@ fn random_operations_match_a_binary_heap() {
 fn a_full_queue_refuses_and_keeps_what_it_has() {
     let gpu = gpu();
     for capacity in [1u32, 2, 3, 7, 8, 9, 31, 32, 33] {
-        let mut script: Vec<Op> = (0..capacity + 3).map(|i| Op::Push([i * 7 % 5, 0, i, 1])).collect();
+        let mut script: Vec<Op> =
+            (0..capacity + 3).map(|i| Op::Push(event_of([i * 7 % 5, 0, i, 1]))).collect();
         script.extend(vec![Op::Pop; capacity as usize + 2]);
-        script.extend((0..capacity + 1).map(|i| Op::Push([0, capacity - i.min(capacity), i, 1])));
+        script.extend((0..capacity + 1).map(|i| Op::Push(event_of([0, capacity - i.min(capacity), i, 1]))));
         check(&gpu, capacity, &[vec![]], &[script]);
     }
 }
@@ -193,22 +252,38 @@ fn a_full_queue_refuses_and_keeps_what_it_has() {
 #[test]
 fn equal_events_all_come_out() {
     let gpu = gpu();
-    let mut script = vec![Op::Push([5, 5, 5, 5]); 20];
+    let mut script = vec![Op::Push(event_of([5, 5, 5, 5])); 20];
     script.extend(vec![Op::Pop; 21]);
-    check(&gpu, 20, &[vec![[5, 5, 5, 5]; 0]], &[script.clone()]);
+    check(&gpu, 20, &[vec![]], &[script.clone()]);
     script.truncate(10);
-    check(&gpu, 20, &[vec![[5, 5, 5, 5]; 10]], &[script]);
+    check(&gpu, 20, &[vec![event_of([5, 5, 5, 5]); 10]], &[script]);
 }
 
 #[test]
 fn ascending_and_descending_runs_wrap_around_the_buffer() {
     let gpu = gpu();
-    let ascending =
-        (0..200u32).flat_map(|i| [Op::Push([i, 0, 0, 1]), Op::Push([i + 3, 0, 0, 1]), Op::Pop, Op::Pop]);
-    let descending = (0..200u32)
-        .rev()
-        .flat_map(|i| [Op::Push([i, 0, 0, 1]), Op::Reopen, Op::Push([i, 1, 0, 1]), Op::Pop, Op::Pop]);
-    check(&gpu, 5, &[vec![], vec![]], &[ascending.collect(), descending.collect()]);
+    let ascending = (0..200u32).flat_map(|i| {
+        [Op::Push(event_of([i, 0, 0, 1])), Op::Push(event_of([i + 3, 0, 0, 1])), Op::Pop, Op::Pop]
+    });
+    let descending = (0..200u32).rev().flat_map(|i| {
+        [Op::Push(event_of([i, 0, 0, 1])), Op::Reopen, Op::Push(event_of([i, 1, 0, 1])), Op::Pop, Op::Pop]
+    });
+    // Taking exactly what fits, wherever the front is.
+    let taking = (0..40u32).flat_map(|i| {
+        let all = (0..5).map(|e| event_of([i + e * 7 % 5, 0, e, 1])).collect();
+        [
+            Op::Take(all),
+            Op::Take(vec![event_of([0; 4])]),
+            Op::Pop,
+            Op::Pop,
+            Op::Pop,
+            Op::Pop,
+            Op::Pop,
+            Op::Push(event_of([i, 0, 0, 2])),
+            Op::Pop,
+        ]
+    });
+    check(&gpu, 5, &[vec![], vec![], vec![]], &[ascending.collect(), descending.collect(), taking.collect()]);
 }
 
 #[test]

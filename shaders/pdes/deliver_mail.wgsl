@@ -1,34 +1,35 @@
-// Deliver: what `schedule` does in a window. An event for an LP goes to its mailbox, which the next window empties.
+// Deliver: what `schedule` does in a window. An event for another LP goes to that one's mailbox, which the next window empties. One
+// for the LP itself goes to its own queue, and happens in this window if it is early enough.
 //
-// Functions: schedule (the model's); deliver_open, deliver_from, deliver_close (the engine's).
+// Functions: schedule (the model's); deliver_open, deliver_own, deliver_close (the engine's).
 //
-// import: pdes/engine.wgsl
+// import: pdes/model.wgsl
 //
-// needs: mail_put (pdes/mail_one.wgsl or pdes/mail_many.wgsl)
+// needs: mail_put (pdes/mail_one.wgsl or pdes/mail_many.wgsl), a queue
 
-var<private> deliver_row: u32;            // the LP that schedules
-var<private> deliver_least: vec2<u32>;    // the earliest time that its present event may schedule for
-var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled in this window
+var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
+var<private> deliver_own_count: u32;      // what the present event scheduled for the LP itself, at queue_spare
 
 // The event whose place in a mailbox was asked for last. It is put there when the next one asks, or at the end:
 // the answer takes long, and the work in between hides that.
 var<private> posted: bool;
 var<private> posted_row: u32;
 var<private> posted_index: u32;
-var<private> posted_event: vec4<u32>;
+var<private> posted_event: Item;
 
 // Before the first event of an LP.
-fn deliver_open(row: u32) {
-    deliver_row = row;
+fn deliver_open() {
     deliver_earliest = TIME_NEVER;
 }
 
-// Before each event: it happens at `time`.
-fn deliver_from(time: vec2<u32>) {
-    deliver_least = time_add(time, run.lookahead);
+// After each event: its LP's queue, which is open, takes what it scheduled for itself.
+fn deliver_own() {
+    if deliver_own_count == 0u { return; }
+    queue_take(deliver_own_count);
+    deliver_own_count = 0u;
 }
 
-// After the last event. Returns the earliest time that was scheduled.
+// After the last event. Returns the earliest time that was scheduled for another LP.
 fn deliver_close() -> vec2<u32> {
     post();
     return deliver_earliest;
@@ -44,17 +45,35 @@ fn post() {
     mail_put(posted_row, posted_index, posted_event);
 }
 
-fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
-    let row = deliver_to(deliver_row, lp, time);
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
+    let row = deliver_to(lp_row, lp, time);
     if row == NO_ROW { return; }
-    if time_less(time, deliver_least) {
-        fail(deliver_row, LOOKAHEAD);
+    if row == lp_row {
+        keep(time, payload);
+        return;
+    }
+    if time_less(time, time_add(lp_now, run.lookahead)) {
+        fail(lp_row, LOOKAHEAD);
         return;
     }
     post();
     posted = true;
     posted_row = row;
     posted_index = atomicAdd(&words[mail_count(1u - run.part.parity, row)], 1u);
-    posted_event = vec4<u32>(time, payload);
+    posted_event = event_item(time, payload);
     deliver_earliest = time_min(deliver_earliest, time);
+}
+
+fn keep(time: vec2<u32>, payload: Payload) {
+    if time_less(time, lp_now) {
+        fail(lp_row, PAST);
+        return;
+    }
+    let held = queue_size() + deliver_own_count;
+    if held >= run.queue_capacity {
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, held + 1u);
+        return;
+    }
+    queue_events[queue_spare(deliver_own_count)] = event_item(time, payload);
+    deliver_own_count += 1u;
 }

@@ -11,7 +11,8 @@
 // needs: a queue
 
 @group(0) @binding(6) var<storage, read> state_rows: array<u32>;
-@group(0) @binding(7) var<storage, read_write> digests: array<vec2<u32>>;
+@group(0) @binding(7) var<storage, read> memory: array<vec4<u32>>;
+@group(0) @binding(8) var<storage, read_write> digests: array<vec2<u32>>;
 
 alias Reduced = vec2<u32>;
 
@@ -23,19 +24,29 @@ fn digest_lp(row: u32) -> vec2<u32> {
     let name = name_of(row);
     var sum = lps[run.rows + row].zw;
     var state = mix_word(mix_start(DIGEST_STATE), name);
-    // Bounds: the words of a state, then what the queue and the mailbox hold.
+    // Bounds: the words of a state, the rows of memory, then what the queue and the mailbox hold.
     for (var i = 0u; i < run.state_words; i += 1u) {
         state = mix_word(state, state_rows[row * run.state_words + i]);
     }
     sum = wide_add(sum, mix_end(state));
+    let kept = (row - run.part.memory_first) * run.memory_rows;
+    for (var i = 0u; i < run.memory_rows; i += 1u) {
+        let held = memory[kept + i];
+        // Zero rows count nothing, so that how many there are does not show.
+        if all(held == vec4<u32>(0u)) { continue; }
+        var lanes = mix_word(digest_begin(DIGEST_MEMORY, name), i);
+        lanes = mix_word(mix_word(mix_word(mix_word(lanes, held.x), held.y), held.z), held.w);
+        sum = wide_add(sum, mix_end(lanes));
+    }
     queue_open(row - run.part.queue_first, lps[row].zw);
+    let pending = digest_begin(DIGEST_PENDING, name);
     for (var i = 0u; i < queue_size(); i += 1u) {
-        sum = wide_add(sum, digest_event(DIGEST_PENDING, name, queue_peek(i)));
+        sum = wide_add(sum, digest_event(pending, queue_peek(i)));
     }
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     let first = (row - run.part.inbox_first) * run.mail_capacity;
     for (var i = 0u; i < mails; i += 1u) {
-        sum = wide_add(sum, digest_event(DIGEST_PENDING, name, inbox[first + i]));
+        sum = wide_add(sum, digest_event(pending, inbox[first + i]));
     }
     return sum;
 }

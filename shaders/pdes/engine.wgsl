@@ -4,7 +4,7 @@
 // and its failures; and an *address*, what models call it when they send to it. Today the address is the name, and names count
 // from run.first_lp, so that a run can be cut into parts that hold some of the LPs each.
 //
-// A time is vec2<u32>(low, high) in ticks, an event vec4<u32>(time, payload), and R is run.rows:
+// A time is vec2<u32>(low, high) in ticks, an event an Item of 4 or 8 words (time, payload), and R is run.rows:
 //
 //   run      what is the same in all dispatches of a run, and in run.part which workgroups and which part of the memory this
 //            dispatch serves, and its parity. A window is one dispatch, or several where the memory takes several bindings.
@@ -14,12 +14,15 @@
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
+//   memory   run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
 //   inbox    run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent. The mailboxes that this
 //            window fills are other buffers (pdes/mail_one.wgsl, pdes/mail_many.wgsl)
 //
 // import: gpu/loops.wgsl
 // import: gpu/wide.wgsl
 // import: time/ticks.wgsl
+//
+// needs: Item (queue/events_4.wgsl or queue/events_8.wgsl)
 
 struct Run {
     // Read by no kernel, and always zero. Mesa's lavapipe (22.3) takes the first word of a uniform buffer for whatever a condition
@@ -38,7 +41,8 @@ struct Run {
     queue_stride: u32,
     mail_capacity: u32,
     state_words: u32,
-    unused: vec2<u32>,
+    memory_rows: u32,
+    unused: u32,
     part: Part,
 }
 
@@ -50,7 +54,7 @@ struct Part {
     inbox_first: u32,
     partials_first: u32,
     partials_count: u32,
-    unused: u32,
+    memory_first: u32,
 }
 
 override GROUP_SIZE: u32 = 64u;
@@ -60,22 +64,28 @@ override TILES: u32 = 1u;
 @group(0) @binding(0) var<uniform> run: Run;
 @group(0) @binding(2) var<storage, read_write> words: array<atomic<u32>>;
 @group(0) @binding(3) var<storage, read_write> lps: array<vec4<u32>>;
-@group(0) @binding(4) var<storage, read_write> queue_events: array<vec4<u32>>;
-@group(0) @binding(5) var<storage, read> inbox: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read_write> queue_events: array<Item>;
+@group(0) @binding(5) var<storage, read> inbox: array<Item>;
+
+// Events that an LP executes in a window at the most. What is left over runs in the next one, so no dispatch runs long.
+const BUDGET = 256u;
+// Windows in a row, at one time, after which an LP that used up its budget in each is stuck there.
+const PATIENCE = 4096u;
 
 // Words of a half of control. All but FAILURE are written by one invocation.
-const HALF_WORDS = 8u;
+const HALF_WORDS = 12u;
 const WINDOWS = 0u;   // windows done (2 words)
 const EVENTS = 2u;    // events executed in all windows but the last (2 words)
 const NOW = 4u;       // the time up to which all is done (2 words)
 const STOPPED = 6u;   // 1 once the run has reached its end
 const FAILURE = 7u;   // the first failure: the smallest of row * 16 + kind, or NO_FAILURE
+const STANDING = 8u;  // windows in a row that began where the one before them began
 
 // Words that both halves share: the most room that was asked for where there was too little, and 1 + a row whose digest was
 // cut by the driver, or 0. The latter ends no run.
-const QUEUE_NEEDED = 16u;
-const MAIL_NEEDED = 17u;
-const DIGEST_CUT = 18u;
+const QUEUE_NEEDED = 24u;
+const MAIL_NEEDED = 25u;
+const DIGEST_CUT = 26u;
 const COUNTS = 32u;
 
 // Kinds of failures, as in src/pdes/error.rs.
@@ -88,6 +98,9 @@ const MAILBOX_FULL = 3u;
 const LOOKAHEAD = 4u;
 const DESTINATION = 5u;
 const TIME_OVERFLOW = 6u;
+const PAST = 7u;
+const STUCK = 8u;
+const MEMORY_FULL = 9u;
 
 // The number of a workgroup among all of a window, and the rows that an invocation serves: one for each of TILES tiles.
 fn group_number(id: vec3<u32>) -> u32 {

@@ -1,13 +1,14 @@
-// Execute: an LP takes in its mails and runs its events before a time, in order. One invocation serves one LP.
+// Execute: an LP takes in its mails and runs its events before a time in order, BUDGET of them at the most. One invocation serves
+// one LP.
 //
 // import: pdes/model.wgsl
 // import: pdes/fingerprint.wgsl
 //
-// needs: a queue, deliver_open, deliver_from, deliver_close (pdes/deliver_*.wgsl)
+// needs: a queue, deliver_open, deliver_own, deliver_close (pdes/deliver_*.wgsl)
 
 // Empties the mailbox of a row, executes its events before `until`, and tells (earliest pending time, events executed, whether
-// there was anything to do).
-fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
+// there was anything to do). The window begins at `begin`: no event is pending before.
+fn execute(row: u32, begin: vec2<u32>, until: vec2<u32>) -> vec4<u32> {
     let kept = lps[row];
     let count = mail_count(run.part.parity, row);
     let mails = min(atomicLoad(&words[count]), run.mail_capacity);
@@ -28,7 +29,7 @@ fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
         }
     }
     var first = TIME_NEVER;
-    if queue_size() > 0u { first = queue_first().xy; }
+    if queue_size() > 0u { first = event_time(queue_first()); }
     var executed = 0u;
     var sent = TIME_NEVER;
     if time_less(first, until) {
@@ -37,21 +38,25 @@ fn execute(row: u32, until: vec2<u32>) -> vec4<u32> {
         var number = counts.xy;
         var digest = counts.zw;
         var state = states[row];
-        deliver_open(row);
-        // Bound: the events held. None is added: what is scheduled goes to mailboxes.
-        for (var left = queue_size(); left > 0u; left -= 1u) {
+        let begun = digest_begin(DIGEST_EXECUTED, name);
+        lp_row = row;
+        deliver_open();
+        while queue_size() > 0u {
             let event = queue_first();
-            first = event.xy;
-            if !time_less(first, until) { break; }
+            first = event_time(event);
+            if executed == BUDGET || !time_less(first, until) { break; }
             queue_pop();
-            first = TIME_NEVER;
             executed += 1u;
             number = wide_add(number, vec2<u32>(1u, 0u));
-            digest = wide_add(digest, digest_event(DIGEST_EXECUTED, name, event));
-            deliver_from(event.xy);
+            digest = wide_add(digest, digest_event(begun, event));
+            lp_now = first;
+            first = TIME_NEVER;
             stream_open(run.seed, name, number);
-            handle(name, Event(event.xy, event.zw), &state);
+            handle(name, item_event(event), &state);
+            deliver_own();
         }
+        // All that it executed was at one time, and there is more.
+        if executed == BUDGET && all(first == begin) && standing() >= PATIENCE { fail(row, STUCK); }
         sent = deliver_close();
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);

@@ -1,20 +1,23 @@
-// The fingerprint: 64 bits, a sum over things that have no order among themselves (executed events, final states,
-// pending events), so that neither invocations nor devices nor the layout of queues can show in it.
+// The fingerprint: 64 bits, a sum over things that have no order among themselves (executed events, final states, rows of
+// LP memory, pending events), so that neither invocations nor devices nor the layout of queues can show in it.
 //
 // Each thing is a row of words, of which random/mix.wgsl makes 64 bits. The Rust twin is src/pdes/fingerprint.rs.
 //
 // import: gpu/wide.wgsl
 // import: random/mix.wgsl
+//
+// needs: Item, mix_item (pdes/payload_2.wgsl or pdes/payload_6.wgsl)
 
 const DIGEST_EXECUTED = 1u;
 const DIGEST_STATE = 2u;
 const DIGEST_PENDING = 3u;
+const DIGEST_MEMORY = 4u;
 
-fn digest_event(kind: u32, lp: u32, event: vec4<u32>) -> vec2<u32> {
-    var lanes = mix_word(mix_start(kind), lp);
-    lanes = mix_word(lanes, event.x);
-    lanes = mix_word(lanes, event.y);
-    lanes = mix_word(lanes, event.z);
-    lanes = mix_word(lanes, event.w);
-    return mix_end(lanes);
+// What the digests of an LP's events of a kind begin with.
+fn digest_begin(kind: u32, lp: u32) -> vec2<u32> {
+    return mix_word(mix_start(kind), lp);
+}
+
+fn digest_event(begun: vec2<u32>, event: Item) -> vec2<u32> {
+    return mix_end(mix_item(begun, event));
 }

@@ -9,33 +9,33 @@
 // The rows of a binding. A constant, so that the division by it costs no more than a multiplication.
 override MAIL_ROWS: u32 = 1u;
 
-@group(0) @binding(8) var<storage, read_write> outbox_0: array<vec4<u32>>;
-@group(0) @binding(9) var<storage, read_write> outbox_1: array<vec4<u32>>;
-@group(0) @binding(10) var<storage, read_write> outbox_2: array<vec4<u32>>;
-@group(0) @binding(11) var<storage, read_write> outbox_3: array<vec4<u32>>;
-@group(0) @binding(12) var<storage, read_write> outbox_4: array<vec4<u32>>;
-@group(0) @binding(13) var<storage, read_write> outbox_5: array<vec4<u32>>;
-@group(0) @binding(14) var<storage, read_write> outbox_6: array<vec4<u32>>;
-@group(0) @binding(15) var<storage, read_write> outbox_7: array<vec4<u32>>;
-@group(0) @binding(16) var<storage, read_write> outbox_8: array<vec4<u32>>;
-@group(0) @binding(17) var<storage, read_write> outbox_9: array<vec4<u32>>;
-@group(0) @binding(18) var<storage, read_write> outbox_10: array<vec4<u32>>;
-@group(0) @binding(19) var<storage, read_write> outbox_11: array<vec4<u32>>;
-@group(0) @binding(20) var<storage, read_write> outbox_12: array<vec4<u32>>;
-@group(0) @binding(21) var<storage, read_write> outbox_13: array<vec4<u32>>;
-@group(0) @binding(22) var<storage, read_write> outbox_14: array<vec4<u32>>;
-@group(0) @binding(23) var<storage, read_write> outbox_15: array<vec4<u32>>;
-@group(0) @binding(24) var<storage, read_write> outbox_16: array<vec4<u32>>;
-@group(0) @binding(25) var<storage, read_write> outbox_17: array<vec4<u32>>;
-@group(0) @binding(26) var<storage, read_write> outbox_18: array<vec4<u32>>;
-@group(0) @binding(27) var<storage, read_write> outbox_19: array<vec4<u32>>;
-@group(0) @binding(28) var<storage, read_write> outbox_20: array<vec4<u32>>;
-@group(0) @binding(29) var<storage, read_write> outbox_21: array<vec4<u32>>;
-@group(0) @binding(30) var<storage, read_write> outbox_22: array<vec4<u32>>;
-@group(0) @binding(31) var<storage, read_write> outbox_23: array<vec4<u32>>;
+@group(0) @binding(8) var<storage, read_write> outbox_0: array<Item>;
+@group(0) @binding(9) var<storage, read_write> outbox_1: array<Item>;
+@group(0) @binding(10) var<storage, read_write> outbox_2: array<Item>;
+@group(0) @binding(11) var<storage, read_write> outbox_3: array<Item>;
+@group(0) @binding(12) var<storage, read_write> outbox_4: array<Item>;
+@group(0) @binding(13) var<storage, read_write> outbox_5: array<Item>;
+@group(0) @binding(14) var<storage, read_write> outbox_6: array<Item>;
+@group(0) @binding(15) var<storage, read_write> outbox_7: array<Item>;
+@group(0) @binding(16) var<storage, read_write> outbox_8: array<Item>;
+@group(0) @binding(17) var<storage, read_write> outbox_9: array<Item>;
+@group(0) @binding(18) var<storage, read_write> outbox_10: array<Item>;
+@group(0) @binding(19) var<storage, read_write> outbox_11: array<Item>;
+@group(0) @binding(20) var<storage, read_write> outbox_12: array<Item>;
+@group(0) @binding(21) var<storage, read_write> outbox_13: array<Item>;
+@group(0) @binding(22) var<storage, read_write> outbox_14: array<Item>;
+@group(0) @binding(23) var<storage, read_write> outbox_15: array<Item>;
+@group(0) @binding(24) var<storage, read_write> outbox_16: array<Item>;
+@group(0) @binding(25) var<storage, read_write> outbox_17: array<Item>;
+@group(0) @binding(26) var<storage, read_write> outbox_18: array<Item>;
+@group(0) @binding(27) var<storage, read_write> outbox_19: array<Item>;
+@group(0) @binding(28) var<storage, read_write> outbox_20: array<Item>;
+@group(0) @binding(29) var<storage, read_write> outbox_21: array<Item>;
+@group(0) @binding(30) var<storage, read_write> outbox_22: array<Item>;
+@group(0) @binding(31) var<storage, read_write> outbox_23: array<Item>;
 
 // Puts an event at a place below run.mail_capacity in the mailbox of a row.
-fn mail_put(row: u32, index: u32, event: vec4<u32>) {
+fn mail_put(row: u32, index: u32, event: Item) {
     let place = (row % MAIL_ROWS) * run.mail_capacity + index;
     switch row / MAIL_ROWS {
         case 0u: { outbox_0[place] = event; }

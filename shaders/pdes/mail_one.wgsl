@@ -6,9 +6,9 @@
 //
 // import: pdes/engine.wgsl
 
-@group(0) @binding(8) var<storage, read_write> outbox: array<vec4<u32>>;
+@group(0) @binding(8) var<storage, read_write> outbox: array<Item>;
 
 // Puts an event at a place below run.mail_capacity in the mailbox of a row.
-fn mail_put(row: u32, index: u32, event: vec4<u32>) {
+fn mail_put(row: u32, index: u32, event: Item) {
     outbox[row * run.mail_capacity + index] = event;
 }

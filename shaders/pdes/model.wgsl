@@ -1,18 +1,53 @@
-// What a model may use: events, draws, schedule. The model brings State, init and handle.
+// What a model may use: events, draws, LP memory, schedule. The model brings State, init and handle.
 //
 // import: random/philox.wgsl
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
 // import: pdes/engine.wgsl
 //
-// needs: State, init, handle (the model), schedule (pdes/deliver_*.wgsl), mul_wide
+// needs: State, init, handle (the model), schedule (pdes/deliver_*.wgsl), mul_wide, Item, Event (pdes/payload_*.wgsl)
 
 @group(0) @binding(6) var<storage, read_write> states: array<State>;
+@group(0) @binding(7) var<storage, read_write> memory: array<vec4<u32>>;
 
-// An event as `handle` gets it: its time in ticks (low, high) and two words of the model's own.
-struct Event {
-    time: vec2<u32>,
-    payload: vec2<u32>,
+var<private> lp_row: u32;        // the LP whose `init` or `handle` runs
+var<private> lp_now: vec2<u32>;  // the time of its present event
+
+// The time of the present event in ticks; TIME_ZERO in `init`.
+fn now() -> vec2<u32> {
+    return lp_now;
+}
+
+// The rows of 4 words that each LP has in LP memory: 0 .. memory_rows() - 1, zero at first.
+fn memory_rows() -> u32 {
+    return run.memory_rows;
+}
+
+// A row of the LP's memory. One that it does not have ends the run with a failure, and is zero.
+fn memory_get(index: u32) -> vec4<u32> {
+    if index >= run.memory_rows {
+        memory_full();
+        return vec4<u32>(0u);
+    }
+    return memory[memory_place(index)];
+}
+
+// Changes a row of the LP's memory. One that it does not have ends the run with a failure.
+fn memory_set(index: u32, row: vec4<u32>) {
+    if index >= run.memory_rows {
+        memory_full();
+        return;
+    }
+    memory[memory_place(index)] = row;
+}
+
+fn memory_place(index: u32) -> u32 {
+    return (lp_row - run.part.memory_first) * run.memory_rows + index;
+}
+
+// Ends the run with the failure that the LP's memory is full: for models that keep lines and tables in it.
+fn memory_full() {
+    fail(lp_row, MEMORY_FULL);
 }
 
 // How many LPs there are. Destinations are 0 .. lp_count() - 1.
@@ -20,7 +55,7 @@ fn lp_count() -> u32 {
     return run.total;
 }
 
-// The lookahead in ticks: the least time from an event to one that it schedules.
+// The lookahead in ticks: the least time from an event to one that it schedules for another LP.
 fn lookahead() -> vec2<u32> {
     return run.lookahead;
 }

@@ -2,17 +2,15 @@
 //
 // start_lps    every LP's `init`. What it schedules is put unordered into the destination's queue, because no mailbox could hold
 //              a whole population, and counted as its mails. There is no lookahead to keep before the first window. Where the
-//              queues take several bindings, `init` runs once for each of them and keeps what goes there.
+//              queues take several bindings, `init` runs once for each of them, on zeroed memory, and keeps what goes there.
 // settle_lps   every LP's queue is put in order, and the reduction for the first window is prepared.
 //
 // import: pdes/model.wgsl
 //
 // needs: a queue, Reduced, IDLE, merge, reduce_group (pdes/yawns.wgsl)
 
-var<private> start_row: u32;
-
-fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
-    let row = deliver_to(start_row, lp, time);
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
+    let row = deliver_to(lp_row, lp, time);
     if row == NO_ROW { return; }
     let queue = row - run.part.queue_first;
     if queue >= run.part.queue_rows { return; }
@@ -21,7 +19,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) {
         fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
         return;
     }
-    queue_events[queue_place(queue, index)] = vec4<u32>(time, payload);
+    queue_events[queue_place(queue, index)] = event_item(time, payload);
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -32,7 +30,10 @@ fn start_lps(
     for (var tile = 0u; tile < TILES; tile += 1u) {
         let row = row_of(group_number(id), tile, lane);
         if row >= run.rows { break; }
-        start_row = row;
+        lp_row = row;
+        for (var i = 0u; i < run.memory_rows; i += 1u) {
+            memory_set(i, vec4<u32>(0u));
+        }
         stream_open(run.seed, name_of(row), vec2<u32>(0u, 0u));
         var state: State;
         init(name_of(row), &state);
@@ -53,10 +54,10 @@ fn settle_lps(
         if row >= run.rows { break; }
         let count = mail_count(0u, row);
         queue_open(row - run.part.queue_first, vec2<u32>(0u, 0u));
-        queue_adopt(min(atomicLoad(&words[count]), run.queue_capacity));
+        queue_take(min(atomicLoad(&words[count]), run.queue_capacity));
         atomicStore(&words[count], 0u);
         var first = TIME_NEVER;
-        if queue_size() > 0u { first = queue_first().xy; }
+        if queue_size() > 0u { first = event_time(queue_first()); }
         lps[row] = vec4<u32>(first, queue_close());
         lps[run.rows + row] = vec4<u32>(0u);
         mine = merge(mine, vec4<u32>(first, 0u, 0u));

@@ -1,7 +1,7 @@
 // Priority queue: circular buffer with sequential insertion, CB-SEQ (Baudis et al., section III.A).
 // One thread serves one queue.
 //
-// queue_events   all queues, queue_stride() slots of 16 bytes each, one queue after the other
+// queue_events   all queues, queue_stride() slots each, one queue after the other
 //
 // The events of a queue lie in order from its front slot on, around the end of the buffer. Insertion moves
 // events by one slot until the place of the new one is found: from the back, which is short for events that lie
@@ -10,7 +10,7 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, front slot).
 //
-// needs: event_before (queue/order.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
+// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
 
 override CB_BACKWARD: bool = true;
 
@@ -42,24 +42,30 @@ fn cb_slot(offset: u32) -> u32 {
 }
 
 // The first event in order. The queue must not be empty.
-fn queue_first() -> vec4<u32> {
+fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
+// Puts an event in its place among those held; the slot behind them gets the last one, or the event.
+fn cb_insert(event: Item) {
+    var hole = queue_length;
+    // Bound: the events held.
+    while hole > 0u {
+        let before = queue_events[cb_slot(hole - 1u)];
+        if !event_before(event, before) { break; }
+        queue_events[cb_slot(hole)] = before;
+        hole -= 1u;
+    }
+    queue_events[cb_slot(hole)] = event;
+}
+
 // Adds an event; false, and nothing changes, if the queue is full.
-fn queue_push(event: vec4<u32>) -> bool {
+fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }
-    var hole = 0u;
     if CB_BACKWARD {
-        hole = queue_length;
-        // Bound: the events held.
-        while hole > 0u {
-            let before = queue_events[cb_slot(hole - 1u)];
-            if !event_before(event, before) { break; }
-            queue_events[cb_slot(hole)] = before;
-            hole -= 1u;
-        }
+        cb_insert(event);
     } else {
+        var hole = 0u;
         queue_front = select(queue_front, queue_capacity(), queue_front == 0u) - 1u;
         // Bound: the events held.
         while hole < queue_length {
@@ -68,8 +74,8 @@ fn queue_push(event: vec4<u32>) -> bool {
             queue_events[cb_slot(hole)] = after;
             hole += 1u;
         }
+        queue_events[cb_slot(hole)] = event;
     }
-    queue_events[cb_slot(hole)] = event;
     queue_length += 1u;
     return true;
 }
@@ -81,29 +87,26 @@ fn queue_pop() {
 }
 
 // One of the events held, by a number below their count; the order is the queue's own.
-fn queue_peek(index: u32) -> vec4<u32> {
+fn queue_peek(index: u32) -> Item {
     return queue_events[cb_slot(index)];
 }
 
-// The place in `queue_events` for event number `index` of those that `queue_adopt` will take over.
+// The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
+// was none.
 fn queue_place(owner: u32, index: u32) -> u32 {
     return owner * queue_stride() + index;
 }
 
-// Makes a queue of `count` events that lie unordered at `queue_place`; the opened queue must be empty.
-// The insertion is done from the back whatever the direction: from the front it would need slots before the first.
-fn queue_adopt(count: u32) {
-    queue_front = 0u;
+// The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.
+fn queue_spare(index: u32) -> u32 {
+    return cb_slot(queue_length + index);
+}
+
+// Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
+// From the back, whatever the direction: from the front it would need slots before the first.
+fn queue_take(count: u32) {
     for (var i = 0u; i < count; i += 1u) {
-        let event = queue_events[queue_base + i];
-        var hole = i;
-        while hole > 0u {
-            let before = queue_events[queue_base + hole - 1u];
-            if !event_before(event, before) { break; }
-            queue_events[queue_base + hole] = before;
-            hole -= 1u;
-        }
-        queue_events[queue_base + hole] = event;
+        cb_insert(queue_events[cb_slot(queue_length)]);
+        queue_length += 1u;
     }
-    queue_length = count;
 }

@@ -1,6 +1,6 @@
 // Priority queue: implicit binary heap (Baudis et al., section III.B). One thread serves one queue.
 //
-// queue_events   all queues, queue_stride() slots of 16 bytes each, one queue after the other
+// queue_events   all queues, queue_stride() slots each, one queue after the other
 //
 // The root lies in slot 1 of an even stride, so that two siblings share 32 aligned bytes: one memory transaction for
 // each level on the way down.
@@ -8,7 +8,7 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, unused).
 //
-// needs: event_before (queue/order.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
+// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
 
 var<private> queue_base: u32;
 var<private> queue_length: u32;
@@ -30,12 +30,12 @@ fn queue_size() -> u32 {
 }
 
 // The first event in order. The queue must not be empty.
-fn queue_first() -> vec4<u32> {
+fn queue_first() -> Item {
     return queue_events[queue_base];
 }
 
 // Adds an event; false, and nothing changes, if the queue is full.
-fn queue_push(event: vec4<u32>) -> bool {
+fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }
     var hole = queue_length;
     queue_length += 1u;
@@ -77,19 +77,25 @@ fn queue_pop() {
 }
 
 // One of the events held, by a number below their count; the order is the queue's own.
-fn queue_peek(index: u32) -> vec4<u32> {
+fn queue_peek(index: u32) -> Item {
     return queue_events[queue_base + index];
 }
 
-// The place in `queue_events` for event number `index` of those that `queue_adopt` will take over.
+// The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
+// was none.
 fn queue_place(owner: u32, index: u32) -> u32 {
     return owner * queue_stride() + 1u + index;
 }
 
-// Makes a queue of `count` events that lie unordered at `queue_place`; the opened queue must be empty.
+// The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.
+fn queue_spare(index: u32) -> u32 {
+    return queue_base + queue_length + index;
+}
+
+// Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
 // Pushing never writes beyond the event that it takes, so this works in place.
-fn queue_adopt(count: u32) {
+fn queue_take(count: u32) {
     for (var i = 0u; i < count; i += 1u) {
-        queue_push(queue_events[queue_base + i]);
+        queue_push(queue_events[queue_base + queue_length]);
     }
 }

@@ -3,7 +3,7 @@
 // TIME_NEVER is later than every event. A sum beyond the range is TIME_NEVER, so an overflow shows as
 // "never happens" and not as an early event. The Rust twin is `time::Ticks`.
 //
-// Functions: time_add, time_less, time_min.
+// Functions: time_add, time_since, time_less, time_min.
 //
 // import: gpu/wide.wgsl
 
@@ -16,6 +16,11 @@ fn time_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let high = a.y + b.y;
     let carried = high + u32(low < a.x);
     return select(vec2<u32>(low, carried), TIME_NEVER, high < a.y || carried < high);
+}
+
+// The time from `begin` to `end`; TIME_ZERO where the end comes first.
+fn time_since(end: vec2<u32>, begin: vec2<u32>) -> vec2<u32> {
+    return select(wide_subtract(end, begin), TIME_ZERO, wide_less(end, begin));
 }
 
 fn time_less(a: vec2<u32>, b: vec2<u32>) -> bool {

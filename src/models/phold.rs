@@ -108,6 +108,8 @@ pub struct PholdState {
 impl Model for Phold {
     type State = PholdState;
     type Params = PholdParams;
+    type Payload = [u32; 2];
+    type Output = ();
 
     fn name(&self) -> &str {
         "phold"

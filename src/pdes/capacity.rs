@@ -5,9 +5,9 @@ use statrs::distribution::{DiscreteCDF, Poisson};
 use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
 
-use super::memory::{Cut, usual_group_size};
+use super::memory::{Cut, Needs, usual_group_size};
 
-/// Room for events, per LP. An event takes 16 bytes.
+/// Room for events, per LP. An event takes 16 bytes, or 32 with a payload of 6 words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// The most events that an LP holds at once.
@@ -31,9 +31,11 @@ impl Capacity {
         Self { queue: bound(held, Self::TAIL), mailbox: bound(sent, Self::TAIL) }
     }
 
-    /// Whether the bindings of a device hold this for each of `lps` LPs, in a queue design (whatever the device's memory holds).
+    /// Whether the bindings of a device hold this for each of `lps` LPs with events of 16 bytes, in a queue design (whatever the
+    /// device's memory holds).
     pub fn fits(self, gpu: &Gpu, lps: u32, queue: QueueDesign) -> bool {
-        Cut::new(gpu, lps, (usual_group_size(gpu, lps), 1), queue, self).is_ok()
+        let needs = Needs { capacity: self, event_bytes: 16, memory_rows: 0 };
+        Cut::new(gpu, lps, (usual_group_size(gpu, lps), 1), queue, needs).is_ok()
     }
 }
 

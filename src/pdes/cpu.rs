@@ -11,24 +11,34 @@ use crate::time::Ticks;
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::{Context, CpuModel, Event, Fingerprint, Progress, Until};
 
+/// The events that an LP executes in a window at the most: `BUDGET` in `shaders/pdes/engine.wgsl`.
+const BUDGET: u32 = 256;
+
+/// `PATIENCE` in `shaders/pdes/engine.wgsl`.
+const PATIENCE: u32 = 4096;
+
 /// A simulation on the CPU, one event after the other.
 pub struct CpuSimulation<'m, M: CpuModel> {
     model: &'m M,
     seed: u64,
     states: Vec<M::State>,
+    /// LP by LP.
+    memory: Vec<[u32; 4]>,
     executed: Vec<u64>,
-    pending: BinaryHeap<Reverse<(Event, u32)>>,
+    pending: BinaryHeap<Reverse<(Event<M::Payload>, u32)>>,
     events: u64,
     windows: u64,
     fingerprint: Fingerprint,
     fault: Option<Fault>,
+    /// By LP: the last window in which it executed events, and how many of them.
+    served: Vec<(u64, u32)>,
 }
 
 impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Initialises the model's LPs.
     ///
     /// # Errors
-    /// As the engine on the GPU, except for capacities: there are none here.
+    /// As the engine on the GPU, except for capacities: there are none here but that of LP memory.
     pub fn new(model: &'m M, seed: u64) -> Result<Self, SimulationError> {
         check(model)?;
         let lps = model.lps();
@@ -36,19 +46,17 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             model,
             seed,
             states: vec![M::State::zeroed(); lps as usize],
+            memory: vec![[0; 4]; lps as usize * model.memory_rows() as usize],
             executed: vec![0; lps as usize],
             pending: BinaryHeap::new(),
             events: 0,
             windows: 0,
             fingerprint: Fingerprint::default(),
             fault: None,
+            served: vec![(0, 0); lps as usize],
         };
-        let mut sent = Vec::new();
         for lp in 0..lps {
-            let mut context = simulation.context(lp, 0, &mut sent);
-            model.init(lp, &mut simulation.states[lp as usize], &mut context);
-            // There is no lookahead to keep before the first window.
-            simulation.deliver(lp, Ticks::ZERO, &mut sent);
+            simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
         }
         simulation.faultless()?;
         Ok(simulation)
@@ -59,35 +67,50 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// # Errors
     /// A [`Fault`], after which the simulation cannot go on.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
-        self.faultless()?;
-        // The time before which all events are safe to execute. Only the counting of windows needs it here.
-        let mut horizon = Ticks::ZERO;
-        let mut sent = Vec::new();
+        // Of the last windows in a row, how many began where the one before them began.
+        let (mut standing, mut last) = (0, None);
         loop {
-            let first = self.pending.peek().map(|&Reverse(first)| first);
-            let now = first.map_or(Ticks::NEVER, |(event, _)| event.time);
-            if now >= horizon {
-                self.faultless()?;
-                if let Some(stop) = until.reached(now, self.events) {
-                    return Ok(Progress {
-                        now,
-                        events: self.events,
-                        windows: self.windows,
-                        stop: Some(stop),
-                    });
-                }
-                self.windows += 1;
-                horizon = now.saturating_add(self.model.lookahead()).min(until.time);
+            self.faultless()?;
+            let now = self.pending.peek().map_or(Ticks::NEVER, |Reverse((event, _))| event.time);
+            if let Some(stop) = until.reached(now, self.events) {
+                return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
-            let Some((event, lp)) = first else { unreachable!("an empty event set is an end") };
-            self.pending.pop();
-            self.events += 1;
-            self.executed[lp as usize] += 1;
-            self.fingerprint.executed(lp, &event);
-            let mut context = self.context(lp, self.executed[lp as usize], &mut sent);
-            self.model.handle(lp, &event, &mut self.states[lp as usize], &mut context);
-            self.deliver(lp, event.time.saturating_add(self.model.lookahead()), &mut sent);
+            self.windows += 1;
+            self.window(now, now.saturating_add(self.model.lookahead()).min(until.time), standing);
+            standing = if last == Some(now) { standing + 1 } else { 0 };
+            last = Some(now);
         }
+    }
+
+    /// Executes all events before `until` in order. Without LPs that have more of them than a window's budget, a textbook needs no
+    /// windows: here they only count, and say at which number of events, and with which fault, a run ends.
+    fn window(&mut self, begin: Ticks, until: Ticks, standing: u32) {
+        let mut left = Vec::new();
+        while let Some(&Reverse((event, lp))) = self.pending.peek()
+            && event.time < until
+        {
+            self.pending.pop();
+            let (window, count) = self.served[lp as usize];
+            let count = if window == self.windows { count } else { 0 };
+            if count == BUDGET {
+                left.push(Reverse((event, lp)));
+                if event.time == begin && standing >= PATIENCE {
+                    self.fail(FaultKind::Stuck, lp);
+                }
+                continue;
+            }
+            self.served[lp as usize] = (self.windows, count + 1);
+            self.execute(lp, event);
+        }
+        self.pending.extend(left);
+    }
+
+    fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
+        self.events += 1;
+        self.executed[lp as usize] += 1;
+        self.fingerprint.executed(lp, &event);
+        let model = self.model;
+        self.call(lp, event.time, |state, context| model.handle(lp, &event, state, context));
     }
 
     /// The states, by LP.
@@ -95,8 +118,13 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         &self.states
     }
 
+    /// The rows of LP memory, LP by LP: [`Model::memory_rows`](super::Model::memory_rows) of each.
+    pub fn memory(&self) -> &[[u32; 4]] {
+        &self.memory
+    }
+
     /// The events still pending, by LP and then in order.
-    pub fn pending(&self) -> Vec<(u32, Event)> {
+    pub fn pending(&self) -> Vec<(u32, Event<M::Payload>)> {
         let mut pending: Vec<_> = self.pending.iter().map(|Reverse((event, lp))| (*lp, *event)).collect();
         pending.sort_unstable();
         pending
@@ -108,39 +136,62 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         for (lp, state) in (0..).zip(&self.states) {
             fingerprint.state(lp, &state_words(state));
         }
+        if !self.memory.is_empty() {
+            for (lp, rows) in (0..).zip(self.memory.chunks(self.model.memory_rows() as usize)) {
+                fingerprint.memory(lp, rows);
+            }
+        }
         for Reverse((event, lp)) in &self.pending {
             fingerprint.pending(*lp, event);
         }
         fingerprint
     }
 
-    fn context<'s>(&self, lp: u32, number: u64, sent: &'s mut Vec<(u32, Event)>) -> Context<'s> {
-        Context {
-            stream: Stream::new(self.seed, lp, number),
+    /// Calls a function of the model for an LP at a time, and makes what it sent pending.
+    fn call(
+        &mut self,
+        lp: u32,
+        now: Ticks,
+        function: impl FnOnce(&mut M::State, &mut Context<'_, M::Payload>),
+    ) {
+        let rows = self.model.memory_rows() as usize;
+        let mut sent = Vec::new();
+        let mut context = Context {
+            stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
             lps: self.model.lps(),
             lookahead: self.model.lookahead(),
-            sent,
+            now,
+            sent: &mut sent,
+            memory: &mut self.memory[lp as usize * rows..][..rows],
+            memory_full: false,
+        };
+        function(&mut self.states[lp as usize], &mut context);
+        if context.memory_full {
+            self.fail(FaultKind::MemoryFull, lp);
+        }
+        for (destination, event) in sent {
+            // There is no lookahead to keep before the first window.
+            let least =
+                if self.windows == 0 { Ticks::ZERO } else { now.saturating_add(self.model.lookahead()) };
+            if destination >= self.model.lps() {
+                self.fail(FaultKind::Destination, lp);
+            } else if event.time == Ticks::NEVER {
+                self.fail(FaultKind::TimeOverflow, lp);
+            } else if destination == lp && event.time < now {
+                self.fail(FaultKind::Past, lp);
+            } else if destination != lp && event.time < least {
+                self.fail(FaultKind::Lookahead, lp);
+            } else {
+                self.pending.push(Reverse((event, destination)));
+            }
         }
     }
 
-    /// Makes what LP `lp` sent pending. As on the GPU, a window with a fault runs to its end, and the fault at the
-    /// smallest LP is told.
-    fn deliver(&mut self, lp: u32, least: Ticks, sent: &mut Vec<(u32, Event)>) {
-        for (destination, event) in sent.drain(..) {
-            let kind = if destination >= self.model.lps() {
-                FaultKind::Destination
-            } else if event.time == Ticks::NEVER {
-                FaultKind::TimeOverflow
-            } else if event.time < least {
-                FaultKind::Lookahead
-            } else {
-                self.pending.push(Reverse((event, destination)));
-                continue;
-            };
-            let fault = Fault { kind, lp, window: self.windows, needed: 0 };
-            if self.fault.is_none_or(|first| (lp, kind as u8) < (first.lp, first.kind as u8)) {
-                self.fault = Some(fault);
-            }
+    /// As on the GPU, a window with a fault runs to its end, and the fault at the smallest LP is told.
+    fn fail(&mut self, kind: FaultKind, lp: u32) {
+        let fault = Fault { kind, lp, window: self.windows, needed: 0 };
+        if self.fault.is_none_or(|first| (lp, kind.number()) < (first.lp, first.kind.number())) {
+            self.fault = Some(fault);
         }
     }
 
@@ -162,13 +213,10 @@ impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
 
 /// What both engines refuse.
 pub(super) fn check<M: super::Model>(model: &M) -> Result<(), SimulationError> {
-    let lookahead = model.lookahead();
     match model.lps() {
         0 => Err(SimulationError::NoLps),
         lps if lps > MAX_LPS => Err(SimulationError::TooManyLps { lps, max: MAX_LPS }),
-        _ if lookahead == Ticks::ZERO || lookahead == Ticks::NEVER => {
-            Err(SimulationError::Lookahead { lookahead })
-        }
+        _ if model.lookahead() == Ticks::ZERO => Err(SimulationError::Lookahead),
         _ => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! What can go wrong in a simulation.
 
 use crate::gpu::GpuError;
-use crate::time::Ticks;
 
 /// An error of the `pdes` module.
 ///
@@ -24,15 +23,11 @@ pub enum SimulationError {
         /// How many there can be.
         max: u32,
     },
-    /// A lookahead of zero or of no end.
+    /// A lookahead of zero.
     #[error(
-        "a lookahead of {lookahead} ticks leaves no window to run events in: it must be more than 0 and finite. \
-         If it was rounded to 0, choose a finer resolution"
+        "a lookahead of 0 ticks leaves no window to run events in: it must be more. If it was rounded to 0, choose a finer resolution"
     )]
-    Lookahead {
-        /// The lookahead.
-        lookahead: Ticks,
-    },
+    Lookahead,
     /// A workgroup size that no kernel can have.
     #[error(
         "a workgroup of {group_size} invocations is impossible: it must be a power of two, and at most {max} on this device"
@@ -51,14 +46,15 @@ pub enum SimulationError {
     },
     /// The events do not fit the device.
     #[error(
-        "{what} of {capacity} events for each of {lps} LPs take {needed} bytes, and this device binds at most {limit} \
-         at once: at most {largest} events per LP fit. Choose a smaller population, fewer LPs, or an adapter \
-         with larger limits"
+        "{what} of {capacity} {} for each of {lps} LPs take {needed} bytes, and this device binds at most {limit} \
+         at once: at most {largest} per LP fit. Choose a smaller population, fewer LPs, or an adapter \
+         with larger limits",
+        if *what == MEMORY { "rows" } else { "events" }
     )]
     TooLarge {
-        /// `queues` or `mailboxes`.
+        /// `queues`, `mailboxes` or `LP memory`.
         what: &'static str,
-        /// Events for each LP.
+        /// Events, or rows of memory, for each LP.
         capacity: u32,
         /// LPs.
         lps: u32,
@@ -103,13 +99,16 @@ pub enum SimulationError {
     Fault(#[from] Fault),
 }
 
+/// What is too large, where it is not events.
+pub(super) const MEMORY: &str = "LP memory";
+
 /// A failure within a run: the first one, by window and then by LP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}, at LP {lp} in {}{}. The run cannot go on", Place(*window), Needed(*needed))]
 pub struct Fault {
     /// What happened.
     pub kind: FaultKind,
-    /// The LP at which it happened: the receiving one for a full queue or mailbox, else the one that scheduled.
+    /// The LP at which it happened: the receiving one for a full queue or mailbox, else the one whose event it was.
     pub lp: u32,
     /// The window, counted from 1; 0 is the initialisation. (A run that ends takes in what its last window sent: a queue that is too
     /// full for that fails in the last window, or, where the end came later by one, when the run goes on.)
@@ -150,10 +149,10 @@ pub enum FaultKind {
     /// An LP was sent more events in one window than its mailbox holds.
     #[error("a mailbox overflowed (more events sent in one window than `Capacity::mailbox`; raise it)")]
     MailboxFull,
-    /// An event was scheduled earlier than the lookahead allows.
+    /// An event was scheduled for another LP earlier than the lookahead allows.
     #[error(
-        "an event was scheduled less than the lookahead after the one that scheduled it (lower `Model::lookahead` or \
-         schedule later)"
+        "an event was scheduled for another LP less than the lookahead after the one that scheduled it (lower \
+         `Model::lookahead` or schedule later)"
     )]
     Lookahead,
     /// An event was scheduled at an LP that does not exist.
@@ -173,17 +172,37 @@ pub enum FaultKind {
          events over more LPs, use the heap instead of a circular buffer, or use another adapter)"
     )]
     LoopsCut,
+    /// An event was scheduled for the LP itself before the present time.
+    #[error("an event was scheduled for the LP itself before the present time (`now()` is the earliest)")]
+    Past,
+    /// An LP executed a million events, all of its own making, and its time did not advance.
+    #[error(
+        "the LP executed more than a million events at one time and is not done (it schedules for itself without a delay: let its \
+         time advance)"
+    )]
+    Stuck,
+    /// An LP asked for a row of LP memory that it does not have.
+    #[error("the LP's memory is full (more rows asked for than `Model::memory_rows`; raise it)")]
+    MemoryFull,
 }
 
 impl FaultKind {
+    /// The number in `shaders/pdes/engine.wgsl`: of several failures of an LP in a window, the smallest is told.
+    pub(super) fn number(self) -> Option<usize> {
+        Self::BY_NUMBER.iter().position(|&kind| kind == self)
+    }
+
     /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote is no fault.
-    const BY_NUMBER: [Self; 6] = [
+    const BY_NUMBER: [Self; 9] = [
         Self::LoopsCut,
         Self::QueueFull,
         Self::MailboxFull,
         Self::Lookahead,
         Self::Destination,
         Self::TimeOverflow,
+        Self::Past,
+        Self::Stuck,
+        Self::MemoryFull,
     ];
 }
 

@@ -6,8 +6,8 @@ use crate::gpu::{Buffer, Gpu};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::error::{Fault, SimulationError};
-use super::{Capacity, Event, Model, Progress, Until};
+use super::error::{Fault, MEMORY, SimulationError};
+use super::{Capacity, Event, Model, Payload, Progress, Until};
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -26,7 +26,8 @@ pub(super) struct Run {
     pub(super) queue_stride: u32,
     pub(super) mail_capacity: u32,
     pub(super) state_words: u32,
-    unused: [u32; 2],
+    pub(super) memory_rows: u32,
+    unused: u32,
     pub(super) part: Part,
 }
 
@@ -41,15 +42,16 @@ pub(super) struct Part {
     pub(super) inbox_first: u32,
     pub(super) partials_first: u32,
     pub(super) partials_count: u32,
-    pub(super) unused: u32,
+    pub(super) memory_first: u32,
 }
 
 /// Words of `words` in `shaders/pdes/engine.wgsl`: of a half of control, and where things lie behind the halves. Between calls,
 /// half 0 is the one that counts: windows are recorded in pairs.
-const HALF_WORDS: usize = 8;
-const QUEUE_NEEDED: usize = 16;
-const MAIL_NEEDED: usize = 17;
-pub(super) const DIGEST_CUT: usize = 18;
+const HALF_WORDS: usize = 12;
+const FAILURE: usize = 7;
+const QUEUE_NEEDED: usize = 24;
+const MAIL_NEEDED: usize = 25;
+pub(super) const DIGEST_CUT: usize = 26;
 pub(super) const COUNTS: usize = 32;
 
 /// A dispatch serves this many rows at the most, so that it does not run long on slow devices. (llvmpipe on two cores executes some
@@ -69,8 +71,8 @@ const DIRECT_PARTIALS: u32 = 1024;
 /// Mailboxes take this many bindings at the most: those of `shaders/pdes/mail_many.wgsl`.
 const MAIL_PARTS: u32 = 24;
 
-/// Storage buffers of a window beside the mailboxes that it fills: words, lps, queue_events, inbox, states, data.
-const OTHER_BINDINGS: u32 = 6;
+/// Storage buffers of a window beside the mailboxes that it fills: words, lps, queue_events, inbox, states, data, memory.
+const OTHER_BINDINGS: u32 = 7;
 
 /// Uniform buffers of a window: run, params.
 const UNIFORM_BINDINGS: u32 = 2;
@@ -88,7 +90,7 @@ pub(super) struct Cut {
     /// Rows that an invocation serves, one after the other.
     pub(super) tiles: u32,
     pub(super) rows: u32,
-    /// Rows of a dispatch, and of a binding of the queues: whole workgroups unless there is one dispatch.
+    /// Rows of a dispatch, and of a binding of the queues and of LP memory: whole workgroups unless there is one dispatch.
     pub(super) part_rows: u32,
     /// Rows of a binding of the mailboxes: a multiple of `part_rows` unless there is one.
     pub(super) mail_rows: u32,
@@ -120,13 +122,13 @@ pub(super) fn group_size_at_most(gpu: &Gpu, size: u32) -> u32 {
 }
 
 impl Cut {
-    /// Cuts `rows` LPs so that queues and mailboxes fit the bindings of the device.
+    /// Cuts `rows` LPs so that queues, mailboxes and LP memory fit the bindings of the device.
     pub(super) fn new(
         gpu: &Gpu,
         rows: u32,
         (group_size, tiles): (u32, u32),
         queue: QueueDesign,
-        capacity: Capacity,
+        needs: Needs,
     ) -> Result<Self, SimulationError> {
         let limits = gpu.limits();
         let storage = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BINDINGS);
@@ -143,7 +145,11 @@ impl Cut {
                 .saturating_mul(gpu.limits().max_compute_workgroups_per_dimension)
                 .min(DISPATCH_ROWS),
         };
-        let with = |capacity: Capacity| room.cut(queue.stride(capacity.queue), capacity.mailbox);
+        let event = u64::from(needs.event_bytes);
+        let with = |capacity: Capacity, memory: u32| {
+            let queue = event.saturating_mul(queue.stride(capacity.queue));
+            room.cut([queue, event * u64::from(capacity.mailbox), ROW * u64::from(memory)])
+        };
         let too_large = |what, capacity: u32, bytes: u64, fits: &dyn Fn(u32) -> bool| {
             let (mut fitting, mut beyond) = (0, capacity);
             while beyond - fitting > 1 {
@@ -160,16 +166,24 @@ impl Cut {
                 largest: fitting.into(),
             }
         };
-        let event = size_of::<Event>() as u64;
-        let queues = |size| with(Capacity { queue: size, mailbox: 1 }).is_some();
+        let Needs { capacity, memory_rows, .. } = needs;
+        let one = Capacity { queue: 1, mailbox: 1 };
+        let rows_of = |size| with(one, size).is_some();
+        if memory_rows > 0 && !rows_of(memory_rows) {
+            return Err(too_large(MEMORY, memory_rows, ROW * u64::from(memory_rows), &rows_of));
+        }
+        let queues = |size| with(Capacity { queue: size, ..one }, memory_rows).is_some();
         if !queues(capacity.queue) {
             let bytes = event.saturating_mul(queue.stride(capacity.queue));
             return Err(too_large("queues", capacity.queue, bytes, &queues));
         }
-        let mailboxes = |size| with(Capacity { queue: capacity.queue, mailbox: size }).is_some();
-        with(capacity).ok_or_else(|| {
+        let mailboxes = |size| with(Capacity { mailbox: size, ..capacity }, memory_rows).is_some();
+        let mut cut = with(capacity, memory_rows).ok_or_else(|| {
             too_large("mailboxes", capacity.mailbox, 2 * event * u64::from(capacity.mailbox), &mailboxes)
-        })
+        })?;
+        // It fits a binding, so it fits 32 bits.
+        cut.queue_stride = u32::try_from(queue.stride(capacity.queue)).unwrap_or(u32::MAX);
+        Ok(cut)
     }
 
     pub(super) fn groups(&self) -> u32 {
@@ -216,8 +230,27 @@ impl Cut {
             inbox_first: first / self.mail_rows * self.mail_rows,
             partials_first,
             partials_count,
-            unused: 0,
+            memory_first: first,
         }
+    }
+}
+
+/// Bytes of a row of LP memory.
+const ROW: u64 = 16;
+
+/// What the LPs of a model need room for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needs {
+    pub(super) capacity: Capacity,
+    pub(super) event_bytes: u32,
+    pub(super) memory_rows: u32,
+}
+
+impl Needs {
+    #[expect(clippy::cast_possible_truncation, reason = "16 or 32 bytes")]
+    pub(super) fn of<M: Model>(model: &M) -> Self {
+        let event_bytes = size_of::<Event<M::Payload>>() as u32;
+        Self { capacity: model.capacity(), event_bytes, memory_rows: model.memory_rows() }
     }
 }
 
@@ -233,22 +266,22 @@ struct Room {
 }
 
 impl Room {
-    /// Fewer tiles serve where a workgroup's rows do not fit a binding.
-    fn cut(&self, queue_stride: u64, mail_capacity: u32) -> Option<Cut> {
+    /// For LPs that each have so many bytes of queue, mailbox and LP memory. Fewer tiles serve where a workgroup's rows do not fit a
+    /// binding.
+    fn cut(&self, bytes: [u64; 3]) -> Option<Cut> {
         let fewer = |tiles: &u32| (*tiles > 1).then(|| tiles.div_ceil(2));
         let mut tiles = std::iter::successors(Some(self.tiles), fewer);
-        tiles.find_map(|tiles| self.cut_in(tiles, queue_stride, mail_capacity))
+        tiles.find_map(|tiles| self.cut_in(tiles, bytes))
     }
 
-    fn cut_in(&self, tiles: u32, queue_stride: u64, mail_capacity: u32) -> Option<Cut> {
-        let event = size_of::<Event>() as u64;
-        let fitting = |slots: u64| (self.bytes / event).checked_div(slots).unwrap_or(u64::MAX);
-        let fitting = |slots| u32::try_from(fitting(slots)).unwrap_or(u32::MAX);
+    fn cut_in(&self, tiles: u32, bytes: [u64; 3]) -> Option<Cut> {
+        let fitting = |bytes| self.bytes.checked_div(bytes).unwrap_or(u64::MAX);
+        let [queue_rows, mail_rows, memory_rows] =
+            bytes.map(|bytes| u32::try_from(fitting(bytes)).unwrap_or(u32::MAX));
         // Dispatches are whole workgroups.
         let whole = self.group_size.saturating_mul(tiles);
         let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
-        let (queue_rows, mail_rows) = (fitting(queue_stride), fitting(mail_capacity.into()));
-        let part_rows = rounded(queue_rows.min(mail_rows).min(self.dispatch_rows));
+        let part_rows = rounded(queue_rows.min(mail_rows).min(memory_rows).min(self.dispatch_rows));
         if part_rows == 0 {
             return None;
         }
@@ -259,7 +292,7 @@ impl Room {
             rows: self.rows,
             part_rows,
             mail_rows,
-            queue_stride: u32::try_from(queue_stride).ok()?,
+            queue_stride: 0,
         };
         (cut.mail_parts() <= self.mail_parts).then_some(cut)
     }
@@ -267,15 +300,17 @@ impl Room {
 
 /// The buffers of a run.
 #[derive(Debug)]
-pub(super) struct Memory<S> {
+pub(super) struct Memory<S, P> {
     pub(super) cut: Cut,
     pub(super) run: Run,
     words: Buffer<u32>,
     lps: Buffer<[u32; 4]>,
     /// By dispatch.
-    queues: Vec<Buffer<Event>>,
+    queues: Vec<Buffer<Event<P>>>,
+    /// By dispatch.
+    memories: Vec<Buffer<[u32; 4]>>,
     /// By parity of the window that finds them, then by binding.
-    mails: [Vec<Buffer<Event>>; 2],
+    mails: [Vec<Buffer<Event<P>>>; 2],
     pub(super) states: Buffer<S>,
     pub(super) digests: Buffer<u64>,
     params: wgpu::Buffer,
@@ -284,9 +319,9 @@ pub(super) struct Memory<S> {
     nothing: Buffer<u32>,
 }
 
-impl<S: Pod> Memory<S> {
+impl<S: Pod, P: Payload> Memory<S, P> {
     /// Allots the memory of a run of the LPs `first_lp ..` of `model`, as many as `cut` has rows.
-    pub(super) fn new<M: Model<State = S>>(
+    pub(super) fn new<M: Model<State = S, Payload = P>>(
         gpu: &Gpu,
         model: &M,
         seed: u64,
@@ -317,12 +352,16 @@ impl<S: Pod> Memory<S> {
             queue_stride: cut.queue_stride,
             mail_capacity: capacity.mailbox,
             state_words: state_bytes / 4,
-            unused: [0; 2],
+            memory_rows: model.memory_rows(),
+            unused: 0,
             part: Part::default(),
         };
         let queues = cut
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "queues", u64::from(rows) * u64::from(cut.queue_stride)));
+        let memories = cut.parts().map(|(_, rows)| {
+            Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(model.memory_rows()))
+        });
         let mails = |label| {
             let firsts = (0..cut.rows).step_by(cut.mail_rows as usize);
             let parts = firsts.map(|first| {
@@ -333,8 +372,8 @@ impl<S: Pod> Memory<S> {
         };
         let words = Buffer::storage(gpu, "control and mail counts", COUNTS as u64 + 2 * rows)?;
         let mut control = [0; 2 * HALF_WORDS];
-        control[HALF_WORDS - 1] = u32::MAX; // NO_FAILURE, in the word FAILURE of either half
-        control[2 * HALF_WORDS - 1] = u32::MAX;
+        control[FAILURE] = u32::MAX; // NO_FAILURE
+        control[HALF_WORDS + FAILURE] = u32::MAX;
         words.write(gpu, 0, &control)?;
         Ok(Self {
             cut,
@@ -342,6 +381,7 @@ impl<S: Pod> Memory<S> {
             words,
             lps: Buffer::storage(gpu, "LPs", 2 * rows + 2 * groups + 1)?,
             queues: queues.collect::<Result<_, _>>()?,
+            memories: memories.collect::<Result<_, _>>()?,
             mails: [mails("mailboxes, even")?, mails("mailboxes, odd")?],
             states: Buffer::storage(gpu, "states", rows)?,
             digests: Buffer::storage(gpu, "digests", groups)?,
@@ -363,7 +403,7 @@ impl<S: Pod> Memory<S> {
         run: &'m Buffer<Run>,
     ) -> Vec<(&'static str, wgpu::BindingResource<'m>)> {
         let (parity, queue) = (part.parity as usize, part.queue_first / self.cut.part_rows);
-        let inbox = part.inbox_first / self.cut.mail_rows;
+        let (inbox, memory) = (part.inbox_first / self.cut.mail_rows, part.memory_first / self.cut.part_rows);
         let outbox = &self.mails[1 - parity];
         let mut bound = vec![
             ("run", run.binding()),
@@ -372,6 +412,7 @@ impl<S: Pod> Memory<S> {
             ("queue_events", self.queues[queue as usize].binding()),
             ("inbox", self.mails[parity][inbox as usize].binding()),
             ("outbox", outbox[0].binding()),
+            ("memory", self.memories[memory as usize].binding()),
             ("states", self.states.binding()),
             ("state_rows", self.states.binding()),
             ("digests", self.digests.binding()),
@@ -397,7 +438,7 @@ impl<S: Pod> Memory<S> {
         let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
         let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), words[6] != 0);
         let needed = [words[QUEUE_NEEDED], words[MAIL_NEEDED]];
-        Fault::decode(words[7], needed, self.run.first_lp, windows)?;
+        Fault::decode(words[FAILURE], needed, self.run.first_lp, windows)?;
         let until = Until { time: self.run.until, events: self.run.event_limit };
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }
@@ -407,12 +448,21 @@ impl<S: Pod> Memory<S> {
         &self.words
     }
 
+    /// The rows of LP memory, by row of the run.
+    pub(super) async fn lp_memory(&self, gpu: &Gpu) -> Result<Vec<[u32; 4]>, SimulationError> {
+        let mut rows = Vec::new();
+        for memory in &self.memories {
+            rows.extend(memory.read_range(gpu, 0, memory.len()).await?);
+        }
+        Ok(rows)
+    }
+
     /// The events that every row holds, in queues and mailboxes, by name.
     pub(super) fn pending(
         &self,
         gpu: &Gpu,
         queue: QueueDesign,
-    ) -> Result<Vec<(u32, Event)>, SimulationError> {
+    ) -> Result<Vec<(u32, Event<P>)>, SimulationError> {
         let lps = pollster::block_on(self.lps.read_range(gpu, 0, self.cut.rows.into()))?;
         let counts = pollster::block_on(self.words.read_range(gpu, COUNTS as u64, self.cut.rows.into()))?;
         let mut pending = Vec::new();
@@ -478,7 +528,8 @@ mod tests {
 
     #[test]
     fn structs_lie_as_in_wgsl() {
-        let program = Program::link("engine", &[shaders::file("pdes/yawns.wgsl")]).unwrap();
+        let program =
+            Program::link("engine", &["pdes/yawns.wgsl", "pdes/payload_2.wgsl"].map(shaders::file)).unwrap();
         assert_same_layout!(
             program,
             Run {
@@ -495,6 +546,7 @@ mod tests {
                 queue_stride,
                 mail_capacity,
                 state_words,
+                memory_rows,
                 unused,
                 part
             }
@@ -509,7 +561,7 @@ mod tests {
                 inbox_first,
                 partials_first,
                 partials_count,
-                unused
+                memory_first
             }
         );
     }
@@ -518,26 +570,29 @@ mod tests {
     fn cuts_hold_all_rows_in_bindings_that_fit() {
         for rows in [1, 63, 64, 65, 1000, 100_000, 1 << 20, (1 << 20) + 1] {
             for (group_size, tiles) in [(8, 1), (64, 1), (256, 1), (8, 3), (256, 16)] {
-                for (stride, mail) in [(1, 1), (10, 3), (232, 150), (3, 1000), (5000, 10)] {
+                for (stride, mail, memory) in
+                    [(1, 1, 0), (10, 3, 1), (232, 150, 0), (3, 1000, 17), (5000, 10, 900), (5, 10, 7000)]
+                {
                     for bytes in [4096, 1 << 20, 128 << 20] {
                         let room =
                             Room { bytes, mail_parts: 24, rows, group_size, tiles, dispatch_rows: 1 << 20 };
-                        let Some(cut) = room.cut(stride, mail) else {
+                        let bytes_of = [16 * stride, 16 * mail, 16 * memory];
+                        let Some(cut) = room.cut(bytes_of) else {
                             let least = u64::from(group_size.min(rows)) * 16;
-                            let parts = u64::from(rows).div_ceil(24) * 16 * u64::from(mail);
-                            assert!(least * stride.max(mail.into()) > bytes || 2 * parts > bytes);
+                            let parts = u64::from(rows).div_ceil(24) * 16 * mail;
+                            assert!(least * stride.max(mail).max(memory) > bytes || 2 * parts > bytes);
                             continue;
                         };
                         assert_eq!(cut.parts().map(|(_, rows)| rows).sum::<u32>(), rows);
                         let mut next = 0;
                         for (first, count) in cut.parts() {
                             assert_eq!((first, first % (group_size * cut.tiles)), (next, 0));
-                            assert!(u64::from(count) * stride * 16 <= bytes);
+                            assert!(u64::from(count) * stride.max(memory) * 16 <= bytes);
                             let part = cut.part(first, count, 0);
                             assert!(first + count <= part.inbox_first + cut.mail_rows);
                             next = first + count;
                         }
-                        assert!(u64::from(cut.mail_rows) * u64::from(mail) * 16 <= bytes);
+                        assert!(u64::from(cut.mail_rows) * mail * 16 <= bytes);
                         assert!(cut.mail_parts() <= 24);
                     }
                 }

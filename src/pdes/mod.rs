@@ -29,7 +29,7 @@ pub use capacity::Capacity;
 pub use cpu::CpuSimulation;
 pub use error::{Fault, FaultKind, SimulationError};
 pub use fingerprint::Fingerprint;
-pub use model::{Context, CpuModel, Event, Model};
+pub use model::{Context, CpuModel, Event, Model, Payload};
 #[doc(hidden)]
 pub use recipes::kernels;
 pub use simulation::{Options, Simulation};

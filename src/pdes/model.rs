@@ -8,24 +8,60 @@ use crate::time::Ticks;
 
 use super::Capacity;
 
-/// An event: 16 bytes.
-///
-/// Events have a total order: time, then payload words. Two events that are equal in all 16 bytes at the same LP are
-/// interchangeable, which is why the order in which they arrive can never show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct Event {
-    /// When it happens.
-    pub time: Ticks,
-    /// Two words of the model's own.
-    pub payload: [u32; 2],
+/// What an event carries besides its time: `[u32; 2]` or `[u32; 6]`, words of the model's own.
+pub trait Payload: sealed::Sealed + Pod + Ord + std::fmt::Debug + Send + Sync {
+    /// The WGSL file with the functions that take such events apart.
+    #[doc(hidden)]
+    const FILE: &str;
+
+    /// The words.
+    fn words(&self) -> &[u32];
 }
 
-impl Event {
-    /// The four words that kernels see: time (low, high), payload.
-    pub const fn words(&self) -> [u32; 4] {
-        let [low, high] = self.time.to_words();
-        [low, high, self.payload[0], self.payload[1]]
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for [u32; 2] {}
+    impl Sealed for [u32; 6] {}
+}
+
+impl Payload for [u32; 2] {
+    const FILE: &str = "pdes/payload_2.wgsl";
+
+    fn words(&self) -> &[u32] {
+        self
+    }
+}
+
+impl Payload for [u32; 6] {
+    const FILE: &str = "pdes/payload_6.wgsl";
+
+    fn words(&self) -> &[u32] {
+        self
+    }
+}
+
+/// An event: 16 bytes, or 32 with a payload of 6 words.
+///
+/// Events have a total order: time, then payload words. Two events that are equal in all their bytes at the same LP are
+/// interchangeable, which is why the order in which they arrive can never show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(C)]
+pub struct Event<P = [u32; 2]> {
+    /// When it happens.
+    pub time: Ticks,
+    /// Words of the model's own.
+    pub payload: P,
+}
+
+// SAFETY: zeros are a time and a payload.
+unsafe impl<P: Payload> bytemuck::Zeroable for Event<P> {}
+// SAFETY: 8 bytes aligned to 8, and then 8 or 24 bytes of words: there is no padding, and any bits are a value of either.
+unsafe impl<P: Payload> Pod for Event<P> {}
+
+impl<P: Payload> Event<P> {
+    /// The words that kernels see: time (low, high), payload.
+    pub fn words(&self) -> impl Iterator<Item = u32> {
+        self.time.to_words().into_iter().chain(self.payload.words().iter().copied())
     }
 }
 
@@ -39,11 +75,15 @@ impl Event {
 /// fn handle(lp: u32, event: Event, state: ptr<function, State>)
 /// ```
 ///
-/// with `struct Event { time: vec2<u32>, payload: vec2<u32> }`. Both may call
+/// with `struct Event { time: vec2<u32>, payload: Payload }`, where `Payload` is `vec2<u32>`, or `array<u32, 6>` if
+/// [`Model::Payload`] is `[u32; 6]`. Both may call
 ///
 /// | function | what it does |
 /// | --- | --- |
-/// | `schedule(lp, time, payload)` | sends an event; from `handle`, at least the lookahead after the present one |
+/// | `schedule(lp, time, payload)` | sends an event: to the LP itself for any time from now on, to others at least the lookahead after the present event |
+/// | `now()` | the time of the present event; in `init` zero |
+/// | `memory_get(i)`, `memory_set(i, row)`, `memory_rows()` | the LP's rows of LP memory, `vec4<u32>` each: [`Model::memory_rows`] |
+/// | `memory_full()` | ends the run: the LP's memory does not hold what it has to |
 /// | `draw()` | 32 random bits of the stream (seed, LP, number of this event at this LP) |
 /// | `draw_below(n)` | uniform over 0 .. n-1 |
 /// | `draw_exponential(mean)` | exponential with a mean in ticks, in ticks |
@@ -59,12 +99,14 @@ impl Event {
 /// | `draw_weibull(scale, power)` | Weibull in ticks: [`Stream::weibull`] |
 /// | `normal_unit(word)` | standard normal in units of 2^-28, from a word that was drawn: [`normal_unit`](crate::random::normal_unit) |
 /// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
-/// | `time_add(a, b)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
+/// | `time_add(a, b)`, `time_since(end, begin)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
 /// | `lp_count()`, `lookahead()` | what the names say |
 /// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics that it keeps in its state: see [`statistics`](crate::statistics#while-a-model-runs) |
 ///
-/// and have no other effect than through `state`, so that the engine may run them when and as often as it likes. An event
-/// that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
+/// and have no other effect than through `state` and LP memory, so that the engine may run them when and as often as it likes.
+///
+/// An LP executes the smallest event that it holds: by time, then by payload. What it schedules for itself it holds at once, also for
+/// the present time; what others send it arrives with the next window. An event that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
 ///
 /// A model may declare constants, types and functions of its own, too. Module-scope variables, barriers, entry points, and the engine's
 /// own functions and variables are refused, with file and line: what an event leaves behind is in `state`. The engine's names share the
@@ -81,6 +123,10 @@ pub trait Model {
     type State: Pod;
     /// The same bytes as the WGSL `struct Params`; `()` for a model without.
     type Params: Pod;
+    /// What an event carries: `[u32; 2]`, or `[u32; 6]` where that does not suffice. The shorter is the faster.
+    type Payload: Payload;
+    /// The same bytes as the WGSL `struct Output`: the result columns. `()` for a model without.
+    type Output: Pod;
 
     /// The name in reports.
     fn name(&self) -> &str;
@@ -91,8 +137,8 @@ pub trait Model {
     /// How many LPs there are.
     fn lps(&self) -> u32;
 
-    /// The least time from an event to one that it schedules; more than zero. The larger it is, the more events run
-    /// at once.
+    /// The least time from an event to one that it schedules for another LP; more than zero. The larger it is, the more
+    /// events run at once. [`Ticks::NEVER`] where LPs send each other nothing.
     fn lookahead(&self) -> Ticks;
 
     /// The parameters.
@@ -103,6 +149,12 @@ pub trait Model {
         &[]
     }
 
+    /// The rows of 16 bytes that each LP has in LP memory, zero at first: for waiting lines and tables. [`Model::State`] is copied in and
+    /// out for each batch of events; of LP memory only the rows that the model asks for are touched.
+    fn memory_rows(&self) -> u32 {
+        0
+    }
+
     /// How much room queues and mailboxes need.
     fn capacity(&self) -> Capacity;
 }
@@ -110,24 +162,43 @@ pub trait Model {
 /// The Rust twin of a model's WGSL: the same behaviour, for the sequential engine.
 pub trait CpuModel: Model {
     /// The twin of `init`.
-    fn init(&self, lp: u32, state: &mut Self::State, context: &mut Context<'_>);
+    fn init(&self, lp: u32, state: &mut Self::State, context: &mut Context<'_, Self::Payload>);
 
     /// The twin of `handle`.
-    fn handle(&self, lp: u32, event: &Event, state: &mut Self::State, context: &mut Context<'_>);
+    fn handle(
+        &self,
+        lp: u32,
+        event: &Event<Self::Payload>,
+        state: &mut Self::State,
+        context: &mut Context<'_, Self::Payload>,
+    );
+
+    /// The twin of `output`, at the time that [`Context::now`] tells. It may read LP memory, and may not draw or schedule.
+    ///
+    /// # Panics
+    /// Where a model that has an output leaves this out.
+    fn output(&self, lp: u32, state: &Self::State, context: &mut Context<'_, Self::Payload>) -> Self::Output {
+        let _ = (lp, state, context);
+        assert!(size_of::<Self::Output>() == 0, "a model with an `Output` implements `CpuModel::output`");
+        bytemuck::Zeroable::zeroed()
+    }
 }
 
 /// What a Rust model may use while it handles an event.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub struct Context<'a, P: Payload = [u32; 2]> {
     pub(super) stream: Stream,
     pub(super) lps: u32,
     pub(super) lookahead: Ticks,
-    pub(super) sent: &'a mut Vec<(u32, Event)>,
+    pub(super) now: Ticks,
+    pub(super) sent: &'a mut Vec<(u32, Event<P>)>,
+    pub(super) memory: &'a mut [[u32; 4]],
+    pub(super) memory_full: bool,
 }
 
-impl Context<'_> {
+impl<P: Payload> Context<'_, P> {
     /// Sends an event to LP `lp`. WGSL: `schedule`.
-    pub fn schedule(&mut self, lp: u32, time: Ticks, payload: [u32; 2]) {
+    pub fn schedule(&mut self, lp: u32, time: Ticks, payload: P) {
         self.sent.push((lp, Event { time, payload }));
     }
 
@@ -144,5 +215,40 @@ impl Context<'_> {
     /// The lookahead. WGSL: `lookahead`.
     pub fn lookahead(&self) -> Ticks {
         self.lookahead
+    }
+
+    /// The time of the present event; zero in `init`. WGSL: `now`.
+    pub fn now(&self) -> Ticks {
+        self.now
+    }
+
+    /// The rows of LP memory that each LP has. WGSL: `memory_rows`.
+    #[expect(clippy::cast_possible_truncation, reason = "it was made of a u32")]
+    pub fn memory_rows(&self) -> u32 {
+        self.memory.len() as u32
+    }
+
+    /// A row of the LP's memory; one that it does not have ends the run with a fault, and is zero. WGSL: `memory_get`.
+    pub fn memory_get(&mut self, index: u32) -> [u32; 4] {
+        match self.memory.get(index as usize) {
+            Some(row) => *row,
+            None => {
+                self.memory_full();
+                [0; 4]
+            }
+        }
+    }
+
+    /// Changes a row of the LP's memory; one that it does not have ends the run with a fault. WGSL: `memory_set`.
+    pub fn memory_set(&mut self, index: u32, row: [u32; 4]) {
+        match self.memory.get_mut(index as usize) {
+            Some(kept) => *kept = row,
+            None => self.memory_full(),
+        }
+    }
+
+    /// Ends the run with the fault that the LP's memory is full. WGSL: `memory_full`.
+    pub fn memory_full(&mut self) {
+        self.memory_full = true;
     }
 }

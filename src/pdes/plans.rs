@@ -2,6 +2,7 @@
 
 use crate::gpu::{Buffer, Gpu, GpuError, Plan};
 
+use super::Payload;
 use super::memory::{Memory, Part, Run};
 use super::recipes::Recipes;
 
@@ -16,10 +17,10 @@ pub(super) struct Plans {
 }
 
 /// Builds the kernels, initialises the LPs, and plans what comes then.
-pub(super) fn start<S: bytemuck::Pod>(
+pub(super) fn start<S: bytemuck::Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
-    memory: &Memory<S>,
+    memory: &Memory<S, P>,
 ) -> Result<Plans, GpuError> {
     let cut = &memory.cut;
     let parts = |parity| {
@@ -63,7 +64,7 @@ pub(super) fn start<S: bytemuck::Pod>(
     for (_, queues, _) in &parities[1] {
         // Every LP's first events, as far as they go to these queues.
         for (groups, lps, _) in &parities[1] {
-            let part = Part { first_group: lps.first_group, ..*queues };
+            let part = Part { first_group: lps.first_group, memory_first: lps.memory_first, ..*queues };
             once(&start, *groups, &part, &Buffer::uniform(gpu, "run", &memory.run_for(part))?)?;
         }
     }

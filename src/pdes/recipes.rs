@@ -2,11 +2,10 @@
 
 use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe};
 use crate::queue::QueueDesign;
-use crate::random::MODEL_FUNCTIONS;
-use crate::shaders;
+use crate::{random, shaders, statistics};
 
 use super::memory::Cut;
-use super::{Model, SimulationError};
+use super::{Model, Payload, SimulationError};
 
 /// How far a window goes, and what `schedule` does in it: one file each today.
 const SYNCHRONISE: &str = "pdes/yawns.wgsl";
@@ -48,14 +47,15 @@ impl Choice {
 }
 
 impl Recipes {
-    pub(super) fn new(model: &impl Model, choice: Choice) -> Self {
+    pub(super) fn new<M: Model>(model: &M, choice: Choice) -> Self {
         let Choice { queue, int64, group_size, tiles, gather_size, mail_rows } = choice;
         let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
+        let payload = || shaders::file(M::Payload::FILE);
         let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
         let with_queue = |entry, kernel: &str, files: &[&str], name: &str| {
             let files = [&[kernel], files].concat();
             let mut sources: Vec<_> = files.into_iter().map(shaders::file).collect();
-            sources.extend([QueueDesign::event_order(), queue.source()]);
+            sources.extend([payload(), queue.source()]);
             Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(sizes)
         };
         let with_model = |entry, kernel: &str, files: &[&str]| {
@@ -72,7 +72,7 @@ impl Recipes {
             start: with_model("start_lps", "pdes/start.wgsl", &[]),
             settle: with_model("settle_lps", "pdes/start.wgsl", &[]),
             window,
-            gather: Recipe::new(SYNCHRONISE, "gather", [shaders::file(SYNCHRONISE)])
+            gather: Recipe::new(SYNCHRONISE, "gather", [shaders::file(SYNCHRONISE), payload()])
                 .with([("GROUP_SIZE", f64::from(gather_size))]),
             digest: with_queue("digest", "pdes/digest.wgsl", &[], "pdes/digest.wgsl"),
         }
@@ -82,7 +82,7 @@ impl Recipes {
     pub(super) fn check<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
         self.start.link().map_err(|error| lacking(model, error))?;
         let program = self.window.link().map_err(|error| lacking(model, error))?;
-        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS, &crate::statistics::MODEL_FUNCTIONS].concat();
+        let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
         let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
         program.check_user(&allowed).map_err(GpuError::from)?;
         check_variables(&program, model)?;
@@ -109,8 +109,21 @@ fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
     }
 }
 
-/// What of the engine a model may call besides [`MODEL_FUNCTIONS`], as the documentation of [`Model`] lists it.
-const FUNCTIONS: [&str; 6] = ["schedule", "time_add", "time_less", "time_min", "lp_count", "lookahead"];
+/// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, as the documentation of [`Model`] lists it.
+const FUNCTIONS: [&str; 12] = [
+    "schedule",
+    "now",
+    "time_add",
+    "time_since",
+    "time_less",
+    "time_min",
+    "lp_count",
+    "lookahead",
+    "memory_get",
+    "memory_set",
+    "memory_rows",
+    "memory_full",
+];
 
 /// Refuses `params` and `data` in places that the engine does not bind.
 fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {

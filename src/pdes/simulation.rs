@@ -11,7 +11,7 @@ use crate::queue::{QueueDesign, Traverse};
 
 use super::cpu::check;
 use super::error::{Fault, FaultKind, SimulationError};
-use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, usual_group_size, usual_tiles};
+use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, Needs, usual_group_size, usual_tiles};
 use super::plans::{self, Plans};
 use super::recipes::{Choice, Recipes};
 use super::{Event, Fingerprint, Model, Progress, Until};
@@ -37,7 +37,7 @@ pub struct Options {
 pub struct Simulation<M: Model> {
     gpu: Gpu,
     queue: QueueDesign,
-    memory: Memory<M::State>,
+    memory: Memory<M::State, M::Payload>,
     plans: Plans,
     pace: Pace,
     model: PhantomData<M>,
@@ -88,7 +88,7 @@ impl<M: Model> Simulation<M> {
         // More than one workgroup's would serve nothing.
         let most = rows.div_ceil(group_size).max(1);
         let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows)).clamp(1, most);
-        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, capacity)?;
+        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, Needs::of(model))?;
         let recipes = Recipes::new(model, Choice::new(gpu, queue, &cut));
         let state_bytes = recipes.check(model)?;
         let memory = Memory::new(gpu, model, options.seed, lps.start, cut, state_bytes)?;
@@ -218,6 +218,23 @@ impl<M: Model> Simulation<M> {
         Ok(self.memory.states.read_range(&self.gpu, 0, self.memory.states.len()).await?)
     }
 
+    /// The rows of LP memory, LP by LP: [`Model::memory_rows`] of each.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run, or the device's error.
+    pub fn memory(&self) -> Result<Vec<[u32; 4]>, SimulationError> {
+        pollster::block_on(self.memory_async())
+    }
+
+    /// [`Simulation::memory`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::memory`].
+    pub async fn memory_async(&self) -> Result<Vec<[u32; 4]>, SimulationError> {
+        self.progress_async().await?;
+        self.memory.lp_memory(&self.gpu).await
+    }
+
     /// The buffer of the LPs' states, one after the other, to bind in an application's own passes. Its size is rounded up
     /// to 16 bytes: `arrayLength` may be larger than the number of LPs.
     pub fn states_buffer(&self) -> &wgpu::Buffer {
@@ -228,7 +245,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
-    pub fn pending(&self) -> Result<Vec<(u32, Event)>, SimulationError> {
+    pub fn pending(&self) -> Result<Vec<(u32, Event<M::Payload>)>, SimulationError> {
         self.progress()?;
         self.memory.pending(&self.gpu, self.queue)
     }

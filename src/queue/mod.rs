@@ -1,7 +1,7 @@
 //! Priority queues that live in GPU memory: one file of WGSL per design, all with the same functions.
 //!
 //! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_push`,
-//! `queue_pop`, `queue_peek`, `queue_place` and `queue_adopt` over events of 16 bytes, in any total order that a
+//! `queue_pop`, `queue_peek`, `queue_place`, `queue_spare` and `queue_take` over events of some type `Item`, in any total order that a
 //! function `event_before` gives. The kernel that is linked with it brings the buffer `queue_events` and the functions
 //! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots from one queue to
 //! the next).
@@ -51,9 +51,14 @@ impl QueueDesign {
         })
     }
 
-    /// The order of events that simulation uses: timestamp, then payload.
-    pub fn event_order() -> Source {
-        crate::shaders::file("queue/order.wgsl")
+    /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as simulation uses them, with their order.
+    pub fn events() -> Source {
+        crate::shaders::file("queue/events_4.wgsl")
+    }
+
+    /// Events of 32 bytes (8 words: timestamp, then a payload of 6 words), with their order.
+    pub fn wide_events() -> Source {
+        crate::shaders::file("queue/events_8.wgsl")
     }
 
     /// The values of the design's `override`s.
@@ -65,7 +70,7 @@ impl QueueDesign {
         }
     }
 
-    /// The slots that a queue of `capacity` events takes, of 16 bytes each.
+    /// The slots that a queue of `capacity` events takes, of one event each.
     pub fn stride(self, capacity: u32) -> u64 {
         match self {
             Self::Heap => (u64::from(capacity) + 1).next_multiple_of(2),

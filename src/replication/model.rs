@@ -26,7 +26,7 @@ use crate::random::Stream;
 ///   [`Stream`] or a function beside it), and `stream_seek`, `stream_position` and
 ///   `stream_block` for models that know where their draws lie;
 /// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`,
-///   `time_add`, `time_less`, `time_min`, and `wide_add`, `wide_subtract`, `wide_less` with `// import: gpu/wide.wgsl`;
+///   `time_add`, `time_since`, `time_less`, `time_min`, and `wide_add`, `wide_subtract`, `wide_less` with `// import: gpu/wide.wgsl`;
 /// * statistics that it keeps in its state, by the functions of [`statistics`](crate::statistics#while-a-model-runs);
 /// * `fail(code)`, which ends the replication without a result.
 ///

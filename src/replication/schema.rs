@@ -3,8 +3,7 @@
 use super::mapping::product;
 use super::{Model, ReplicationError};
 use crate::gpu::{Allowed, Declaration, GpuError, Program, Source, StructLayout};
-use crate::random::MODEL_FUNCTIONS;
-use crate::shaders;
+use crate::{random, shaders, statistics};
 
 /// The structs of a model as its WGSL lays them out: factors and result columns by name, type and offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +28,8 @@ const CONTRACT: [Declaration; 6] = [
     Declaration { keyword: "fn", name: "finish", text: "fn finish(state: ptr<function, State>) -> Output" },
 ];
 
-/// What of the engine a model's file may call besides [`MODEL_FUNCTIONS`]: the documentation of [`Model`].
-const FUNCTIONS: [&str; 15] = [
+/// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and `statistics`: the documentation of [`Model`].
+const FUNCTIONS: [&str; 16] = [
     "draw_block",
     "stream_seek",
     "stream_position",
@@ -40,6 +39,7 @@ const FUNCTIONS: [&str; 15] = [
     "mul_wide",
     "add_word",
     "time_add",
+    "time_since",
     "time_less",
     "time_min",
     "wide_add",
@@ -59,7 +59,7 @@ impl Schema {
         let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
         let program = link(model, &engine)?;
         let file = model.source().name().to_owned();
-        let functions = [&FUNCTIONS[..], &MODEL_FUNCTIONS, &crate::statistics::MODEL_FUNCTIONS].concat();
+        let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
         let allowed = Allowed { functions: &functions, variables: &["params"], written: &[] };
         program.check_user(&allowed).map_err(GpuError::from)?;
         if let Some(team) = model.team_source() {

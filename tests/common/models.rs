@@ -39,6 +39,8 @@ pub struct RingState {
 impl Model for Ring {
     type State = RingState;
     type Params = RingParams;
+    type Payload = [u32; 2];
+    type Output = ();
 
     fn name(&self) -> &str {
         "ring"
@@ -101,6 +103,8 @@ pub struct MischiefParams {
 impl Model for Mischief {
     type State = u32;
     type Params = MischiefParams;
+    type Payload = [u32; 2];
+    type Output = ();
 
     fn name(&self) -> &str {
         "mischief"
@@ -137,7 +141,11 @@ impl CpuModel for Mischief {
         let next = event.time.saturating_add(context.lookahead());
         if lp >= self.culprit && event.time.get() >= self.at {
             match self.rule {
-                0 => context.schedule(lp, event.time.saturating_add(Ticks::new(999)), event.payload),
+                0 => context.schedule(
+                    (lp + 1) % self.lps,
+                    event.time.saturating_add(Ticks::new(999)),
+                    event.payload,
+                ),
                 1 => context.schedule(self.lps + lp, next, event.payload),
                 2 => context.schedule(lp, Ticks::NEVER, event.payload),
                 3 => context.schedule(3, next, event.payload),

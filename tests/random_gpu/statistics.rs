@@ -172,6 +172,8 @@ impl Watched {
 impl Model for Watched {
     type State = WatchedState;
     type Params = ();
+    type Payload = [u32; 2];
+    type Output = ();
 
     fn name(&self) -> &str {
         "watched"

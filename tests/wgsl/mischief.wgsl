@@ -24,7 +24,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let next = time_add(event.time, lookahead());
     if lp >= params.culprit && !time_less(event.time, params.at) {
         switch params.rule {
-            case 0u: { schedule(lp, time_add(event.time, vec2<u32>(lookahead().x - 1u, 0u)), event.payload); }
+            case 0u: { schedule((lp + 1u) % lp_count(), time_add(event.time, vec2<u32>(lookahead().x - 1u, 0u)), event.payload); }
             case 1u: { schedule(lp_count() + lp, next, event.payload); }
             case 2u: { schedule(lp, time_add(next, TIME_NEVER), event.payload); }
             case 3u: { schedule(3u, next, event.payload); }                                 // floods one mailbox

@@ -1,15 +1,17 @@
 // Runs a script of queue operations (one thread per queue) and writes down what each returned.
 //
 //   shape     (queues, capacity, stride, operations per queue)
-//   scripts   queues x operations: 0 push, 1 pop, 2 close and open again, 3 adopt the `x` events that follow at
-//             `queue_place`, in `kinds`; the event in `events`
-//   results   queues x operations: the event that pop removed, (accepted, size, 0, 0) of push, else untouched
+//   scripts   queues x operations, in `kinds`: 0 push, 1 pop, 2 close and open again; 3 and 4 take the number of events that follow
+//             (marked 9), 3 at `queue_place` as the first operation, 4 at `queue_spare`; the event, or the number, in `events`
+//   results   queues x operations: the event that pop removed, (accepted, size, 0, 0) of push and 4, else untouched
+//
+// needs: Item, item_of(vec4<u32>) -> Item, head_of(Item) -> vec4<u32>
 
 @group(0) @binding(0) var<uniform> shape: vec4<u32>;
 @group(0) @binding(1) var<storage, read> kinds: array<u32>;
-@group(0) @binding(2) var<storage, read> events: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read_write> queue_events: array<vec4<u32>>;
-@group(0) @binding(4) var<storage, read_write> results: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> events: array<Item>;
+@group(0) @binding(3) var<storage, read_write> queue_events: array<Item>;
+@group(0) @binding(4) var<storage, read_write> results: array<Item>;
 
 fn queue_capacity() -> u32 { return shape.y; }
 fn queue_stride() -> u32 { return shape.z; }
@@ -24,7 +26,7 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
         switch kinds[at] {
             case 0u: {
                 let accepted = queue_push(events[at]);
-                results[at] = vec4<u32>(select(0u, 1u, accepted), queue_size(), 0u, 0u);
+                results[at] = item_of(vec4<u32>(select(0u, 1u, accepted), queue_size(), 0u, 0u));
             }
             case 1u: {
                 if queue_size() > 0u {
@@ -35,14 +37,21 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
             case 2u: {
                 queue_open(q, queue_close());
             }
-            default: {
-                // The events after this operation, which the host marked as no operation.
-                for (var e = 0u; e < events[at].x; e += 1u) {
-                    queue_events[queue_place(q, e)] = events[at + 1u + e];
+            case 3u, 4u: {
+                let count = head_of(events[at]).x;
+                let fits = queue_size() + count <= shape.y;
+                if fits {
+                    for (var e = 0u; e < count; e += 1u) {
+                        let place = select(queue_spare(e), queue_place(q, e), kinds[at] == 3u);
+                        queue_events[place] = events[at + 1u + e];
+                    }
+                    queue_take(count);
                 }
-                queue_adopt(events[at].x);
-                i += events[at].x;
+                if kinds[at] == 4u {
+                    results[at] = item_of(vec4<u32>(select(0u, 1u, fits), queue_size(), 0u, 0u));
+                }
             }
+            default: {}
         }
     }
     // What is left, by peeking: the host sorts it.

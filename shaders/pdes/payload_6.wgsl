@@ -1,0 +1,33 @@
+// A payload of 6 words, in events of 8. pdes/payload_2.wgsl has the same functions for 2 words in events of 4.
+//
+// Functions: event_item, item_event, mix_item.
+//
+// import: queue/events_8.wgsl
+// import: random/mix.wgsl
+
+alias Payload = array<u32, 6>;
+
+// An event as `handle` gets it: its time in ticks (low, high) and the words of the model's own.
+struct Event {
+    time: vec2<u32>,
+    payload: Payload,
+}
+
+fn event_item(time: vec2<u32>, payload: Payload) -> Item {
+    return Item(
+        vec4<u32>(time, payload[0], payload[1]),
+        vec4<u32>(payload[2], payload[3], payload[4], payload[5]),
+    );
+}
+
+fn item_event(item: Item) -> Event {
+    let tail = item.tail;
+    return Event(item.head.xy, Payload(item.head.z, item.head.w, tail.x, tail.y, tail.z, tail.w));
+}
+
+// Takes all words of an event into a hash.
+fn mix_item(lanes: vec2<u32>, item: Item) -> vec2<u32> {
+    var mixed = mix_word(mix_word(mix_word(mix_word(lanes, item.head.x), item.head.y), item.head.z), item.head.w);
+    mixed = mix_word(mix_word(mix_word(mix_word(mixed, item.tail.x), item.tail.y), item.tail.z), item.tail.w);
+    return mixed;
+}

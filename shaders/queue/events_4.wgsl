@@ -1,0 +1,20 @@
+// Events of 4 words, and their total order: timestamp, then payload words.
+//
+// An event is one vec4<u32>: time (low, high), payload (two words). Two events that are equal in all 16 bytes are
+// interchangeable, so the order in which they arrived can never show. A queue works with any total order over any Item: this
+// file is the one that simulation uses for models with a payload of 2 words, queue/events_8.wgsl that for 6.
+//
+// Functions: event_before, event_time.
+
+alias Item = vec4<u32>;
+
+fn event_before(a: Item, b: Item) -> bool {
+    if a.y != b.y { return a.y < b.y; }
+    if a.x != b.x { return a.x < b.x; }
+    if a.z != b.z { return a.z < b.z; }
+    return a.w < b.w;
+}
+
+fn event_time(event: Item) -> vec2<u32> {
+    return event.xy;
+}
