@@ -69,17 +69,19 @@ override TILES: u32 = 1u;
 
 // Events that an LP executes in a window at the most. What is left over runs in the next one, so no dispatch runs long.
 const BUDGET = 256u;
-// Windows in a row, at one time, after which an LP that used up its budget in each is stuck there.
+// An LP *stands* in a window if it executes a whole budget of events at the window's begin and is not done with those at that time. That
+// so many windows in a row are at one time is a failure.
 const PATIENCE = 4096u;
 
 // Words of a half of control. All but FAILURE are written by one invocation.
-const HALF_WORDS = 12u;
+const HALF_WORDS = 11u;
 const WINDOWS = 0u;   // windows done (2 words)
 const EVENTS = 2u;    // events executed in all windows but the last (2 words)
 const NOW = 4u;       // the time up to which all is done (2 words)
 const STOPPED = 6u;   // 1 once the run has reached its end
 const FAILURE = 7u;   // the first failure: the smallest of row * 16 + kind, or NO_FAILURE
-const STANDING = 8u;  // windows in a row that began where the one before them began
+const STOOD = 8u;     // the begin of the last window in which an LP stood (see `stands`), as far as this half knows (2 words)
+const STANDING = 10u; // how many windows in a row one stood at that time
 
 // Words that both halves share: the most room that was asked for where there was too little, and 1 + a row whose digest was
 // cut by the driver, or 0. The latter ends no run.

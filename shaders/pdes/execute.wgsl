@@ -55,12 +55,24 @@ fn execute(row: u32, begin: vec2<u32>, until: vec2<u32>) -> vec4<u32> {
             handle(name, item_event(event), &state);
             deliver_own();
         }
-        // All that it executed was at one time, and there is more.
-        if executed == BUDGET && all(first == begin) && standing() >= PATIENCE { fail(row, STUCK); }
+        // No event before `begin` is pending: all that it executed was at one time.
+        if executed == BUDGET && all(first == begin) { stand(row, begin); }
         sent = deliver_close();
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
     }
     lps[row] = vec4<u32>(first, queue_close());
     return vec4<u32>(time_min(first, sent), executed, 1u);
+}
+
+// Notes that the LP of a row stood at the begin of this window. All that do so in one window write the same.
+fn stand(row: u32, begin: vec2<u32>) {
+    let before = run.part.parity * HALF_WORDS;
+    let after = (1u - run.part.parity) * HALF_WORDS;
+    let last = vec2<u32>(atomicLoad(&words[before + STOOD]), atomicLoad(&words[before + STOOD + 1u]));
+    let windows = select(0u, atomicLoad(&words[before + STANDING]), all(last == begin));
+    if windows >= PATIENCE { fail(row, STUCK); }
+    atomicStore(&words[after + STOOD], begin.x);
+    atomicStore(&words[after + STOOD + 1u], begin.y);
+    atomicStore(&words[after + STANDING], windows + 1u);
 }

@@ -66,11 +66,6 @@ fn synchronise(lane: u32) -> Horizon {
     return found;
 }
 
-// Windows in a row, up to the last one, that began where the one before them began, and not where a run ended.
-fn standing() -> u32 {
-    return atomicLoad(&words[run.part.parity * HALF_WORDS + STANDING]);
-}
-
 // What the next window needs to know, from one invocation of workgroup `group`; `left` is what its LPs left.
 fn leave(group: u32, found: Horizon, left: Reduced) {
     let next = 1u - run.part.parity;
@@ -84,8 +79,10 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     if group != 0u { return; }
     let before = run.part.parity * HALF_WORDS;
     let after = next * HALF_WORDS;
-    let done = vec2<u32>(atomicLoad(&words[before + WINDOWS]), atomicLoad(&words[before + WINDOWS + 1u]));
-    let windows = wide_add(done, vec2<u32>(select(1u, 0u, found.stopped), 0u));
+    let windows = wide_add(
+        vec2<u32>(atomicLoad(&words[before + WINDOWS]), atomicLoad(&words[before + WINDOWS + 1u])),
+        vec2<u32>(select(1u, 0u, found.stopped), 0u),
+    );
     atomicStore(&words[after + WINDOWS], windows.x);
     atomicStore(&words[after + WINDOWS + 1u], windows.y);
     atomicStore(&words[after + EVENTS], found.events.x);
@@ -93,10 +90,11 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     atomicStore(&words[after + NOW], found.now.x);
     atomicStore(&words[after + NOW + 1u], found.now.y);
     atomicStore(&words[after + STOPPED], select(0u, 1u, found.stopped));
-    let last = vec2<u32>(atomicLoad(&words[before + NOW]), atomicLoad(&words[before + NOW + 1u]));
-    let stands = !found.stopped && all(found.now == last) && any(done != vec2<u32>(0u))
-        && atomicLoad(&words[before + STOPPED]) == 0u;
-    atomicStore(&words[after + STANDING], select(0u, standing() + 1u, stands));
+    if found.stopped {
+        for (var i = STOOD; i < HALF_WORDS; i += 1u) {
+            atomicStore(&words[after + i], atomicLoad(&words[before + i]));
+        }
+    }
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[after + FAILURE], found.failure);
 }

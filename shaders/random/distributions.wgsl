@@ -20,13 +20,12 @@
 // drawn again while the low word is among the 2^32 mod n that some results have in excess. Each try fails
 // with a probability below 1/2. The 64th is taken as it is, so that the loop has a bound: a bias below 2^-64.
 fn draw_below(n: u32) -> u32 {
-    var scaled = vec2<u32>(0u, 0u);
-    for (var tries = 0u; tries < 64u; tries++) {
+    var scaled = mul_wide(draw(), n);
+    // Spares nearly every draw the division and the loop.
+    if scaled.x >= n { return scaled.y; }
+    let excess = (0u - n) % n;
+    for (var tries = 1u; tries < 64u && scaled.x < excess; tries++) {
         scaled = mul_wide(draw(), n);
-        // The first test spares nearly every draw the division.
-        if scaled.x >= n || scaled.x >= (0u - n) % n {
-            break;
-        }
     }
     return scaled.y;
 }

@@ -32,6 +32,8 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     fault: Option<Fault>,
     /// By LP: the last window in which it executed events, and how many of them.
     served: Vec<(u64, u32)>,
+    /// The begin of the last window that left events at its begin undone, and how many in a row did so there.
+    stood: (Ticks, u32),
 }
 
 impl<'m, M: CpuModel> CpuSimulation<'m, M> {
@@ -54,6 +56,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fingerprint: Fingerprint::default(),
             fault: None,
             served: vec![(0, 0); lps as usize],
+            stood: (Ticks::ZERO, 0),
         };
         for lp in 0..lps {
             simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
@@ -67,8 +70,6 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// # Errors
     /// A [`Fault`], after which the simulation cannot go on.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
-        // Of the last windows in a row, how many began where the one before them began.
-        let (mut standing, mut last) = (0, None);
         loop {
             self.faultless()?;
             let now = self.pending.peek().map_or(Ticks::NEVER, |Reverse((event, _))| event.time);
@@ -76,16 +77,15 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             self.windows += 1;
-            self.window(now, now.saturating_add(self.model.lookahead()).min(until.time), standing);
-            standing = if last == Some(now) { standing + 1 } else { 0 };
-            last = Some(now);
+            self.window(now, now.saturating_add(self.model.lookahead()).min(until.time));
         }
     }
 
     /// Executes all events before `until` in order. Without LPs that have more of them than a window's budget, a textbook needs no
     /// windows: here they only count, and say at which number of events, and with which fault, a run ends.
-    fn window(&mut self, begin: Ticks, until: Ticks, standing: u32) {
+    fn window(&mut self, begin: Ticks, until: Ticks) {
         let mut left = Vec::new();
+        let standing = if self.stood.0 == begin { self.stood.1 } else { 0 };
         while let Some(&Reverse((event, lp))) = self.pending.peek()
             && event.time < until
         {
@@ -94,8 +94,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             let count = if window == self.windows { count } else { 0 };
             if count == BUDGET {
                 left.push(Reverse((event, lp)));
-                if event.time == begin && standing >= PATIENCE {
-                    self.fail(FaultKind::Stuck, lp);
+                if event.time == begin {
+                    self.stood = (begin, standing + 1);
+                    if standing >= PATIENCE {
+                        self.fail(FaultKind::Stuck, lp);
+                    }
                 }
                 continue;
             }

@@ -47,7 +47,7 @@ pub(super) struct Part {
 
 /// Words of `words` in `shaders/pdes/engine.wgsl`: of a half of control, and where things lie behind the halves. Between calls,
 /// half 0 is the one that counts: windows are recorded in pairs.
-const HALF_WORDS: usize = 12;
+const HALF_WORDS: usize = 11;
 const FAILURE: usize = 7;
 const QUEUE_NEEDED: usize = 24;
 const MAIL_NEEDED: usize = 25;
@@ -425,7 +425,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                 let part = wgpu::BufferBinding {
                     buffer: self.nothing.raw(),
                     offset: number as u64 * ALIGNMENT,
-                    size: std::num::NonZero::new(16),
+                    size: std::num::NonZero::new(size_of::<Event<P>>() as u64),
                 };
                 (*name, wgpu::BindingResource::Buffer(part))
             }

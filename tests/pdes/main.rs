@@ -1,6 +1,8 @@
 //! The conservative engine on the GPU does what the sequential engine does, bit for bit.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod own_events;
 
 use common::gpu;
 use common::models::Ring;
@@ -35,6 +37,7 @@ where
         let found = simulation.run(end).unwrap();
         assert_eq!(found, expected, "{options:?}");
         assert!(simulation.states().unwrap() == cpu.states(), "states differ: {options:?}");
+        assert!(simulation.memory().unwrap() == cpu.memory(), "LP memory differs: {options:?}");
         assert!(simulation.pending().unwrap() == cpu.pending(), "pending events differ: {options:?}");
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{options:?}");
     }
