@@ -46,6 +46,7 @@ files! {
     "pdes/engine.wgsl",
     "pdes/execute.wgsl",
     "pdes/fingerprint.wgsl",
+    "pdes/line.wgsl",
     "pdes/mail_many.wgsl",
     "pdes/mail_one.wgsl",
     "pdes/model.wgsl",

@@ -19,6 +19,7 @@ mod capacity;
 mod cpu;
 mod error;
 mod fingerprint;
+mod line;
 mod memory;
 mod model;
 mod plans;
@@ -29,6 +30,7 @@ pub use capacity::Capacity;
 pub use cpu::CpuSimulation;
 pub use error::{Fault, FaultKind, SimulationError};
 pub use fingerprint::Fingerprint;
+pub use line::Line;
 pub use model::{Context, CpuModel, Event, Model, Payload};
 #[doc(hidden)]
 pub use recipes::kernels;

@@ -84,6 +84,7 @@ impl<P: Payload> Event<P> {
 /// | `now()` | the time of the present event; in `init` zero |
 /// | `memory_get(i)`, `memory_set(i, row)`, `memory_rows()` | the LP's rows of LP memory, `vec4<u32>` each: [`Model::memory_rows`] |
 /// | `memory_full()` | ends the run: the LP's memory does not hold what it has to |
+/// | `line_push(…)`, `line_front(…)`, `line_pop(…)` | a waiting line in LP memory: [`Line`](super::Line) |
 /// | `draw()` | 32 random bits of the stream (seed, LP, number of this event at this LP) |
 /// | `draw_below(n)` | uniform over 0 .. n-1 |
 /// | `draw_exponential(mean)` | exponential with a mean in ticks, in ticks |

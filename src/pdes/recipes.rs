@@ -110,7 +110,7 @@ fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
 }
 
 /// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, as the documentation of [`Model`] lists it.
-const FUNCTIONS: [&str; 12] = [
+const FUNCTIONS: [&str; 15] = [
     "schedule",
     "now",
     "time_add",
@@ -123,6 +123,9 @@ const FUNCTIONS: [&str; 12] = [
     "memory_set",
     "memory_rows",
     "memory_full",
+    "line_push",
+    "line_front",
+    "line_pop",
 ];
 
 /// Refuses `params` and `data` in places that the engine does not bind.

@@ -1,0 +1,37 @@
+// A waiting line in LP memory, first come first served: a ring of `room` rows from row `base` on. Several lines of an LP take rows of
+// their own. The Rust twin is `pdes::Line`.
+//
+// Functions: line_push, line_front, line_pop.
+//
+// needs: memory_get, memory_set, memory_full (pdes/model.wgsl)
+
+// What of a line is in the LP's state; zeros are an empty one.
+struct Line {
+    // The row of the front, counted from `base`.
+    first: u32,
+    // Rows that wait.
+    length: u32,
+}
+
+// The line with a row at its end. One that is full ends the run with a failure.
+fn line_push(line: Line, base: u32, room: u32, row: vec4<u32>) -> Line {
+    if line.length >= room {
+        memory_full();
+        return line;
+    }
+    let place = line.first + line.length;
+    memory_set(base + select(place, place - room, place >= room), row);
+    return Line(line.first, line.length + 1u);
+}
+
+// The row at the front. The line must not be empty.
+fn line_front(line: Line, base: u32) -> vec4<u32> {
+    return memory_get(base + line.first);
+}
+
+// The line without its front; an empty one stays as it is.
+fn line_pop(line: Line, room: u32) -> Line {
+    if line.length == 0u { return line; }
+    let next = line.first + 1u;
+    return Line(select(next, 0u, next >= room), line.length - 1u);
+}
