@@ -6,7 +6,7 @@
 //
 // Functions: draw_below, exponential_unit, exponential_short, draw_exponential, draw_bernoulli, draw_uniform,
 // draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal,
-// normal_unit, draw_lognormal, draw_weibull. (Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction,
+// normal_unit, draw_lognormal, draw_weibull; exponential_of, normal_of, lognormal_of, weibull_of, draw_word. (Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction,
 // log2_unit, times_exp2.)
 //
 // import: random/stream.wgsl
@@ -28,6 +28,14 @@ fn draw_below(n: u32) -> u32 {
         scaled = mul_wide(draw(), n);
     }
     return scaled.y;
+}
+
+// A word in low .. high, both included; low where high is below. What `exponential_of` and its kin make of it is a truncated variate:
+// `random::words_between` gives the two words.
+fn draw_word(low: u32, high: u32) -> u32 {
+    if high <= low { return low; }
+    if high - low == 0xffffffffu { return draw(); }
+    return low + draw_below(high - low + 1u);
 }
 
 // v + a for a 64-bit v (low word, high word); the caller knows that it fits.
@@ -98,7 +106,12 @@ fn exponential_short(word: u32, mean: u32) -> u32 {
 // average, and 0 where the mean is short. TIME_NEVER where it does not fit 64 bits, and for the mean
 // TIME_NEVER (a rate of zero). Uses one draw.
 fn draw_exponential(mean: vec2<u32>) -> vec2<u32> {
-    let e = exponential_unit(draw());
+    return exponential_of(draw(), mean);
+}
+
+// The variate of draw_exponential that a word stands for: a smaller one for a larger word.
+fn exponential_of(word: u32, mean: vec2<u32>) -> vec2<u32> {
+    let e = exponential_unit(word);
     // The upper three words of the 128-bit product e * mean. No sum overflows:
     // 0xffffffff^2 + 2 * 0xffffffff < 2^64.
     let low = add_word(mul_wide(e.x, mean.y), mul_wide(e.x, mean.x).y);
@@ -317,7 +330,12 @@ fn normal_unit(word: u32) -> i32 {
 // A normal variate of the given mean and standard deviation, all in ticks, rounded to the nearest. There is no time before 0:
 // what would be negative is 0. TIME_NEVER where it does not fit, and for a mean or a deviation of TIME_NEVER. Uses one draw.
 fn draw_normal(mean: vec2<u32>, deviation: vec2<u32>) -> vec2<u32> {
-    let z = normal_unit(draw());
+    return normal_of(draw(), mean, deviation);
+}
+
+// The variate of draw_normal that a word stands for: a larger one for a larger word, but for the error of normal_unit.
+fn normal_of(word: u32, mean: vec2<u32>, deviation: vec2<u32>) -> vec2<u32> {
+    let z = normal_unit(word);
     let size = u32(abs(z));
     // Half a tick and size * deviation in three words, of 28 binary places.
     let lowest = mul_wide(deviation.x, size);
@@ -392,7 +410,12 @@ fn times_exp2(time: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
 // binary places (`random::lognormal_spread` makes it). TIME_NEVER where it does not fit, and for the median TIME_NEVER. Uses
 // one draw.
 fn draw_lognormal(median: vec2<u32>, spread: u32) -> vec2<u32> {
-    let z = normal_unit(draw());
+    return lognormal_of(draw(), median, spread);
+}
+
+// The variate of draw_lognormal that a word stands for: a larger one for a larger word, but for the error of normal_unit.
+fn lognormal_of(word: u32, median: vec2<u32>, spread: u32) -> vec2<u32> {
+    let z = normal_unit(word);
     let size = mul_wide(u32(abs(z)), spread);
     return times_exp2(median, select(size, wide_subtract(TIME_ZERO, size), z < 0));
 }
@@ -424,7 +447,12 @@ fn log2_unit(e: vec2<u32>) -> i32 {
 // with 30 binary places (`random::weibull_power` makes it), at most 3.75. TIME_NEVER for a larger one, where the variate does not
 // fit, and for the scale TIME_NEVER. Uses one draw.
 fn draw_weibull(scale: vec2<u32>, power: u32) -> vec2<u32> {
-    let logarithm = log2_unit(exponential_unit(draw()));
+    return weibull_of(draw(), scale, power);
+}
+
+// The variate of draw_weibull that a word stands for: a smaller one for a larger word.
+fn weibull_of(word: u32, scale: vec2<u32>, power: u32) -> vec2<u32> {
+    let logarithm = log2_unit(exponential_unit(word));
     // Of 25 + 30 binary places, and one more; below 33 * 3.75.
     let half = mul_wide(u32(abs(logarithm)), power);
     let size = wide_add(half, half);

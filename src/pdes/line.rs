@@ -25,13 +25,7 @@ pub struct Line {
 impl Line {
     /// Puts a row at the end. Where `room` rows wait already, the run ends with
     /// [`FaultKind::MemoryFull`](super::FaultKind::MemoryFull). WGSL: `line_push`.
-    pub fn push(
-        &mut self,
-        context: &mut Context<'_, impl Payload>,
-        base: u32,
-        room: u32,
-        row: [u32; 4],
-    ) {
+    pub fn push(&mut self, context: &mut Context<'_, impl Payload>, base: u32, room: u32, row: [u32; 4]) {
         if self.length >= room {
             return context.memory_full();
         }

@@ -26,13 +26,28 @@ impl Stream {
     /// Uses one draw. [`exponential_unit`] tells how exact it is and where its tail ends.
     /// WGSL: `draw_exponential`.
     pub fn exponential(&mut self, mean: Ticks) -> Ticks {
-        let unit = exponential_unit(self.draw());
-        if mean == Ticks::NEVER {
-            return Ticks::NEVER;
-        }
-        let ticks = (u128::from(unit) * u128::from(mean.get())) >> 59;
-        u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
+        exponential_of(self.draw(), mean)
     }
+
+    /// A word in `low ..= high`; `low` where `high` is below. What [`exponential_of`] and its kin make of it is a truncated variate:
+    /// [`words_between`](super::words_between). Uses one draw, with rare exceptions more, as [`Stream::below`] does, and none where the two
+    /// words are the same. WGSL: `draw_word`.
+    pub fn word(&mut self, low: u32, high: u32) -> u32 {
+        match high.saturating_sub(low) {
+            0 => low,
+            u32::MAX => self.draw(),
+            span => low + self.below(span + 1),
+        }
+    }
+}
+
+/// The variate of [`Stream::exponential`] that a word stands for: a smaller one for a larger word. WGSL: `exponential_of`.
+pub fn exponential_of(word: u32, mean: Ticks) -> Ticks {
+    if mean == Ticks::NEVER {
+        return Ticks::NEVER;
+    }
+    let ticks = (u128::from(exponential_unit(word)) * u128::from(mean.get())) >> 59;
+    u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
 }
 
 /// [`Stream::exponential`] for a mean of at most 2^27 ticks, from a word that was drawn before: the same ticks,

@@ -38,6 +38,16 @@ pub enum RandomError {
         /// The shape.
         shape: f64,
     },
+    /// A part of a distribution has too few variates.
+    #[error(
+        "the part of a distribution between the probabilities {lower} and {upper} is too rare to draw from; use one of at least 2^-16"
+    )]
+    Narrow {
+        /// Where it begins.
+        lower: f64,
+        /// Where it ends.
+        upper: f64,
+    },
     /// No weights, or too many.
     #[error("a table of {count} weights; it needs at least 1 and at most 2^31")]
     Weights {

@@ -29,17 +29,18 @@ mod stream;
 mod variates;
 
 pub use alias::AliasTable;
-pub use distributions::{exponential_short, exponential_unit};
+pub use distributions::{exponential_of, exponential_short, exponential_unit};
 pub use error::RandomError;
 pub use mix::mix;
 pub use philox::philox4x32;
 pub use stream::Stream;
 pub use variates::{
-    geometric_scale, log2_unit, lognormal_spread, normal_unit, poisson_mean, probability, weibull_power,
+    geometric_scale, log2_unit, lognormal_of, lognormal_spread, normal_of, normal_unit, poisson_mean,
+    probability, weibull_of, weibull_power, words_between,
 };
 
 /// The functions of `shaders/random/` that models of every engine may call. What an engine allows besides, it says itself.
-pub(crate) const MODEL_FUNCTIONS: [&str; 16] = [
+pub(crate) const MODEL_FUNCTIONS: [&str; 21] = [
     "draw",
     "draw_below",
     "draw_exponential",
@@ -56,6 +57,11 @@ pub(crate) const MODEL_FUNCTIONS: [&str; 16] = [
     "normal_unit",
     "draw_lognormal",
     "draw_weibull",
+    "draw_word",
+    "exponential_of",
+    "normal_of",
+    "lognormal_of",
+    "weibull_of",
 ];
 
 /// The low and the high word.

@@ -363,17 +363,7 @@ impl Stream {
     /// complemented stream gives the variate on the other side of the mean. [`normal_unit`] tells how exact it is and where its
     /// tails end. WGSL: `draw_normal`.
     pub fn normal(&mut self, mean: Ticks, deviation: Ticks) -> Ticks {
-        let z = normal_unit(self.draw());
-        if mean == Ticks::NEVER || deviation == Ticks::NEVER {
-            return Ticks::NEVER;
-        }
-        let distance = (u128::from(z.unsigned_abs()) * u128::from(deviation.get()) + (1 << 27)) >> 28;
-        match u64::try_from(distance) {
-            Ok(distance) if z < 0 => Ticks::new(mean.get().saturating_sub(distance)),
-            Err(_) if z < 0 => Ticks::ZERO,
-            Ok(distance) => mean.saturating_add(Ticks::new(distance)),
-            Err(_) => Ticks::NEVER,
-        }
+        normal_of(self.draw(), mean, deviation)
     }
 
     /// A lognormal variate, rounded down to the tick: `median` × e^(sigma z), for a standard normal z. `spread` is sigma / ln 2 with 28
@@ -383,8 +373,7 @@ impl Stream {
     /// for sigma from 0.01 to 4.
     /// [`Ticks::NEVER`] where it does not fit 64 bits, and for the median [`Ticks::NEVER`]. Uses one draw. WGSL: `draw_lognormal`.
     pub fn lognormal(&mut self, median: Ticks, spread: u32) -> Ticks {
-        let z = normal_unit(self.draw());
-        times_exp2(median, i64::from(z) * i64::from(spread))
+        lognormal_of(self.draw(), median, spread)
     }
 
     /// A Weibull variate, rounded down to the tick: `scale` × e^`power`, for an exponential variate e of mean 1. `power` is
@@ -395,11 +384,71 @@ impl Stream {
     /// [`Ticks::NEVER`] for a larger power, where the variate does not fit 64 bits, and for the scale [`Ticks::NEVER`].
     /// Uses one draw. WGSL: `draw_weibull`.
     pub fn weibull(&mut self, scale: Ticks, power: u32) -> Ticks {
-        let logarithm = log2_unit(exponential_unit(self.draw()));
-        if power > 0xf000_0000 {
-            return Ticks::NEVER;
-        }
-        // Of 25 + 30 binary places, and one more; below 33 * 3.75.
-        times_exp2(scale, i64::from(logarithm) * i64::from(power) * 2)
+        weibull_of(self.draw(), scale, power)
+    }
+}
+
+/// The variate of [`Stream::normal`] that a word stands for: a larger one for a larger word, but for the error of [`normal_unit`].
+/// WGSL: `normal_of`.
+pub fn normal_of(word: u32, mean: Ticks, deviation: Ticks) -> Ticks {
+    let z = normal_unit(word);
+    if mean == Ticks::NEVER || deviation == Ticks::NEVER {
+        return Ticks::NEVER;
+    }
+    let distance = (u128::from(z.unsigned_abs()) * u128::from(deviation.get()) + (1 << 27)) >> 28;
+    match u64::try_from(distance) {
+        Ok(distance) if z < 0 => Ticks::new(mean.get().saturating_sub(distance)),
+        Err(_) if z < 0 => Ticks::ZERO,
+        Ok(distance) => mean.saturating_add(Ticks::new(distance)),
+        Err(_) => Ticks::NEVER,
+    }
+}
+
+/// The variate of [`Stream::lognormal`] that a word stands for: a larger one for a larger word, but for the error of [`normal_unit`].
+/// WGSL: `lognormal_of`.
+pub fn lognormal_of(word: u32, median: Ticks, spread: u32) -> Ticks {
+    times_exp2(median, i64::from(normal_unit(word)) * i64::from(spread))
+}
+
+/// The variate of [`Stream::weibull`] that a word stands for: a smaller one for a larger word. WGSL: `weibull_of`.
+pub fn weibull_of(word: u32, scale: Ticks, power: u32) -> Ticks {
+    let logarithm = log2_unit(exponential_unit(word));
+    if power > 0xf000_0000 {
+        return Ticks::NEVER;
+    }
+    // Of 25 + 30 binary places, and one more; below 33 * 3.75.
+    times_exp2(scale, i64::from(logarithm) * i64::from(power) * 2)
+}
+
+/// The first and the last word that stand for the part of a distribution between two probabilities: the truncated variates of
+/// [`Stream::word`]. Normal and lognormal variates grow with the word, so for these the probabilities are those of a smaller
+/// variate; exponential and Weibull variates fall with it, so for these they are those of a larger one.
+///
+/// ```
+/// use eventhorizon::random::{Stream, exponential_of, words_between};
+/// use eventhorizon::time::Ticks;
+///
+/// // Exponential with a mean of 1000 ticks, but never longer than 3000.
+/// let [low, high] = words_between((-3.0_f64).exp(), 1.0)?;
+/// let mut stream = Stream::new(1, 2, 3);
+/// let service = exponential_of(stream.word(low, high), Ticks::new(1000));
+/// assert!(service <= Ticks::new(3000));
+/// # Ok::<(), eventhorizon::random::RandomError>(())
+/// ```
+///
+/// # Errors
+/// [`RandomError::Probability`] where one is not in 0 ..= 1, [`RandomError::Narrow`] where less than 2^16 words lie between them: a part
+/// with a probability below 2^-16 has too few variates to look like what it is a part of.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 2^32")]
+pub fn words_between(lower: f64, upper: f64) -> Result<[u32; 2], RandomError> {
+    if let Some(&p) = [lower, upper].iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        return Err(RandomError::Probability { p });
+    }
+    // Word w stands for the probability (w + 1/2) / 2^32.
+    let place = |p: f64| p * 2f64.powi(32) - 0.5;
+    let (first, end) = (place(lower).ceil().max(0.0) as u64, (place(upper).floor() + 1.0) as u64);
+    match end.saturating_sub(first) {
+        0..0x1_0000 => Err(RandomError::Narrow { lower, upper }),
+        _ => Ok([first as u32, (end - 1) as u32]),
     }
 }

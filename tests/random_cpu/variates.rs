@@ -2,8 +2,9 @@
 
 use super::{assert_uniform, exact};
 use eventhorizon::random::{
-    AliasTable, RandomError, Stream, exponential_unit, geometric_scale, log2_unit, lognormal_spread,
-    normal_unit, poisson_mean, probability, weibull_power,
+    AliasTable, RandomError, Stream, exponential_of, exponential_unit, geometric_scale, log2_unit,
+    lognormal_of, lognormal_spread, normal_of, normal_unit, poisson_mean, probability, weibull_of,
+    weibull_power, words_between,
 };
 use eventhorizon::time::Ticks;
 use rayon::prelude::*;
@@ -172,6 +173,67 @@ fn hyperexponential_variates_are_hyperexponential() {
         variance,
     );
     assert_eq!(stream.position(), 2 << 18, "two draws each");
+    // Which of the two a variate is from, exactly: a fit would not see a probability that is off by a percent.
+    let (mut stream, mut parts) = (Stream::new(2024, 2, 1), Stream::new(2024, 2, 1));
+    for _ in 0..10_000 {
+        let mean = if parts.bernoulli(word) { first } else { second };
+        assert_eq!(stream.hyperexponential(word, first, second), parts.exponential(mean));
+    }
+}
+
+#[test]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "ticks")]
+fn truncated_variates_are_what_is_left_of_the_whole() {
+    let between = |cdf: &dyn Fn(f64) -> f64, low: f64, high: f64| {
+        let (lower, upper) = (cdf(low), cdf(high));
+        let part = move |x: f64, p: f64| if x < low { -1.0 } else { (p - lower) / (upper - lower) };
+        (lower, upper, part)
+    };
+    // Low and high in means or medians; whether variates grow with the word.
+    let unit = MEAN.0;
+    let ticks = |x: f64| Ticks::new((x * unit) as u64);
+    let (normal, lognormal) = (Normal::new(4.0, 1.0).unwrap(), LogNormal::new(0.0, 0.8).unwrap());
+    let (exponential, weibull) = (Gamma::new(1.0, 1.0).unwrap(), Weibull::new(1.7, 1.0).unwrap());
+    let (spread, power) = (lognormal_spread(0.8).unwrap(), weibull_power(1.7).unwrap());
+    type Make<'m> = &'m dyn Fn(u32) -> Ticks;
+    let cases: [(&str, &dyn Fn(f64) -> f64, Make<'_>, bool); 4] = [
+        ("normal", &|x| normal.cdf(x), &|word| normal_of(word, ticks(4.0), ticks(1.0)), true),
+        ("lognormal", &|x| lognormal.cdf(x), &|word| lognormal_of(word, ticks(1.0), spread), true),
+        ("exponential", &|x| exponential.cdf(x), &|word| exponential_of(word, ticks(1.0)), false),
+        ("weibull", &|x| weibull.cdf(x), &|word| weibull_of(word, ticks(1.0), power), false),
+    ];
+    for (what, cdf, make, grows) in cases {
+        for (low, high) in [(0.0, 1.3), (0.4, 2.5), (3.0, 5.5), (1.0, 1.01)] {
+            let (lower, upper, part) = between(cdf, low, high);
+            let words = match grows {
+                true => words_between(lower, upper),
+                false => words_between(1.0 - upper, 1.0 - lower),
+            };
+            let [first, last] = words.unwrap();
+            let mut stream = Stream::new(2024, 30, 0);
+            let mut counts = [0; 200];
+            for _ in 0..100_000 {
+                let x = make(stream.word(first, last)).get() as f64 / unit;
+                let inside = x > low - 1e-6 && x < high + 1e-6;
+                assert!(inside, "{what} between {low} and {high}: {x}");
+                counts[((part(x.max(low), cdf(x)) * 200.0) as usize).min(199)] += 1;
+            }
+            assert_uniform(&counts, &format!("{what} between {low} and {high}"));
+        }
+    }
+}
+
+#[test]
+fn parts_of_a_distribution_that_are_none_are_refused() {
+    assert_eq!(words_between(0.0, 1.0), Ok([0, u32::MAX]));
+    assert_eq!(words_between(0.5, 1.0), Ok([1 << 31, u32::MAX]));
+    assert_eq!(words_between(0.0, 0.5), Ok([0, (1 << 31) - 1]));
+    assert_eq!(words_between(-0.1, 1.0), Err(RandomError::Probability { p: -0.1 }));
+    let error = words_between(0.3, 0.3 + 1e-6).unwrap_err();
+    assert!(error.to_string().contains("0.3") && error.to_string().contains("2^-16"), "{error}");
+    assert!(matches!(words_between(0.8, 0.2), Err(RandomError::Narrow { .. })));
+    let mut stream = Stream::new(1, 1, 1);
+    assert_eq!((stream.word(7, 7), stream.word(9, 3), stream.position()), (7, 9, 0));
 }
 
 #[test]

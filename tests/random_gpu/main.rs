@@ -183,6 +183,12 @@ fn below_draws_and_rejects_as_on_the_host() {
 }
 
 #[test]
+fn words_between_two_are_the_hosts() {
+    let cases: Vec<_> = pairs().into_iter().chain([[0, u32::MAX], [1, u32::MAX], [7, 7]]).collect();
+    check("probe_word", &cases, |number, &[low, high]| drawn_words(number, |stream| stream.word(low, high)));
+}
+
+#[test]
 fn the_unit_exponential_is_the_hosts() {
     let ends = (0..30_000).flat_map(|distance| [distance, u32::MAX - distance]);
     let strided = (0..200_000).map(|i| i * 21_474);

@@ -254,6 +254,18 @@ fn probe_normal_unit(@builtin(global_invocation_id) id: vec3<u32>) {
     output[id.x] = bitcast<u32>(normal_unit(input[id.x]));
 }
 
+// in: low, high; out: DRAWS words between them, position after them.
+@compute @workgroup_size(64)
+fn probe_word(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(0u, 0u));
+    let o = id.x * (DRAWS + 1u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw_word(input[2u * id.x], input[2u * id.x + 1u]);
+    }
+    output[o + DRAWS] = stream_position();
+}
+
 // in: mean (2), deviation (2); out: DRAWS variates (2 each), position after them.
 @compute @workgroup_size(64)
 fn probe_normal(@builtin(global_invocation_id) id: vec3<u32>) {
