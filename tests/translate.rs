@@ -105,8 +105,6 @@ fn every_file_is_linked() {
         let files: Vec<_> = names.iter().map(|name| Path::new(name).canonicalize().unwrap()).collect();
         missing.retain(|file| !files.contains(file));
     }
-    // Made for modules that do not link them yet.
-    missing.retain(|file| !["gpu/reduce.wgsl", "random/mix.wgsl"].iter().any(|name| file.ends_with(name)));
     assert!(missing.is_empty(), "in no program of KERNELS: {missing:?}");
 }
 

@@ -14,9 +14,10 @@
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
-//   memory   run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
+//   states   (pdes/model.wgsl) R x the model's State
+//   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
 //   inbox    run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent. The mailboxes that this
-//            window fills are other buffers (pdes/mail_one.wgsl, pdes/mail_many.wgsl)
+//            window fills are other buffers: `outbox` (pdes/mail_one.wgsl, pdes/mail_many.wgsl)
 //
 // import: gpu/loops.wgsl
 // import: gpu/wide.wgsl
@@ -73,14 +74,14 @@ const BUDGET = 256u;
 // so many windows in a row are at one time is a failure.
 const PATIENCE = 4096u;
 
-// Words of a half of control. All but FAILURE are written by one invocation.
+// Words of a half of control. Those up to STOPPED are written by one invocation, the others by any (pdes/execute.wgsl, `fail`).
 const HALF_WORDS = 11u;
 const WINDOWS = 0u;   // windows done (2 words)
 const EVENTS = 2u;    // events executed in all windows but the last (2 words)
 const NOW = 4u;       // the time up to which all is done (2 words)
 const STOPPED = 6u;   // 1 once the run has reached its end
 const FAILURE = 7u;   // the first failure: the smallest of row * 16 + kind, or NO_FAILURE
-const STOOD = 8u;     // the begin of the last window in which an LP stood (see `stands`), as far as this half knows (2 words)
+const STOOD = 8u;     // the begin of the last window in which an LP stood (see PATIENCE), as far as this half knows (2 words)
 const STANDING = 10u; // how many windows in a row one stood at that time
 
 // Words that both halves share: the most room that was asked for where there was too little, and 1 + a row whose digest was

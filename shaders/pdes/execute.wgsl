@@ -4,11 +4,11 @@
 // import: pdes/model.wgsl
 // import: pdes/fingerprint.wgsl
 //
-// needs: a queue, deliver_open, deliver_own, deliver_close (pdes/deliver_*.wgsl)
+// needs: a queue, Reduced (pdes/yawns.wgsl), deliver_open, deliver_own, deliver_close (pdes/deliver_*.wgsl)
 
 // Empties the mailbox of a row, executes its events before `until`, and tells (earliest pending time, events executed, whether
 // there was anything to do). The window begins at `begin`: no event is pending before.
-fn execute(row: u32, begin: vec2<u32>, until: vec2<u32>) -> vec4<u32> {
+fn execute(row: u32, begin: vec2<u32>, until: vec2<u32>) -> Reduced {
     let kept = lps[row];
     let count = mail_count(run.part.parity, row);
     let mails = min(atomicLoad(&words[count]), run.mail_capacity);

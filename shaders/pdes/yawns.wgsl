@@ -9,8 +9,17 @@
 // halves over, so any number of further windows is harmless, and a later run goes on from there. Runs begin at parity 0. So
 // if it is one of parity 1 that first finds the end, it *settles* what the last window sent: takes the mails into the queues.
 //
-// What a file that synchronises brings: alias Reduced (what workgroups leave for the next window: earliest time (2), events, a word
-// that merging drops), IDLE, merge; struct Horizon with at least `serve` and `until`; synchronise, leave; entry point gather.
+// What a file that synchronises brings:
+//
+//   alias Reduced = vec4<u32>    what an LP, and then a workgroup, leaves for the next window: earliest pending time (2), events, and a
+//                                word that tells of an LP whether it had something to do, and that merging drops; IDLE, merge
+//   struct Horizon               at least `serve`, `now` (no event before it is pending) and `until`
+//   synchronise(lane) -> Horizon
+//   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/memory.rs (Cut::partials) expects them, and the half of
+//                                control that the next window reads: all its words, of which Memory::progress reads those up to FAILURE
+//   entry point gather
+//
+// and in src/pdes/cpu.rs the same windows, because runs may end by them.
 //
 // An LP that has more events before the horizon than a window's budget is not done with them; then the next window begins where this
 // one began, or little later, and its horizon is as safe.

@@ -2,8 +2,8 @@
 //! that says what a simulation means.
 //!
 //! The synchronisation is YAWNS (Baudis et al., section IV.A). With t the smallest pending timestamp and L the
-//! lookahead, no event can appear any more before t + L, the *event horizon*: every LP executes all its events before
-//! it, at once and in order.
+//! lookahead, no event of another LP can appear any more before t + L, the *event horizon*: every LP executes its events before
+//! it, at once and in order, and what it schedules for itself among them.
 //!
 //! ```text
 //!            window w                          window w + 1

@@ -6,6 +6,16 @@
 //! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots from one queue to
 //! the next).
 //!
+//! | function | what it does |
+//! | --- | --- |
+//! | `queue_open(owner: u32, kept: vec2<u32>)`, `queue_close() -> vec2<u32>` | opens a queue; closes it and gives the two words to keep of it: the first is the number of events, and zeros are an empty queue |
+//! | `queue_size() -> u32`, `queue_first() -> Item`, `queue_pop()` | the events held; the first one; drops it |
+//! | `queue_push(Item) -> bool` | adds an event, or refuses it and changes nothing where the queue is full |
+//! | `queue_peek(index: u32) -> Item` | any of the events, in the design's own order |
+//! | `queue_place(owner: u32, index: u32) -> u32` | the slot for event `index` of a queue that was never used and is not open |
+//! | `queue_spare(index: u32) -> u32` | the slot for event `index` beyond those held, as far as there is room; until the next change |
+//! | `queue_take(count: u32)` | adds what lies in the first `count` slots of either |
+//!
 //! The designs and their names are those of Baudis et al., section III.
 
 use crate::gpu::Source;
@@ -110,5 +120,5 @@ impl std::str::FromStr for QueueDesign {
 
 /// No queue design has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no queue design: there are heap, cb-seq and cb-seq-front")]
+#[error("'{0}' is no queue design: there are {names}", names = QueueDesign::ALL.map(QueueDesign::name).join(", "))]
 pub struct UnknownQueue(pub String);

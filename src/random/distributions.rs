@@ -1,3 +1,5 @@
+//! Uniform integers and exponential times: the twin of the first part of `shaders/random/distributions.wgsl`.
+
 use super::{Stream, mul_wide};
 use crate::time::Ticks;
 

@@ -1,4 +1,4 @@
-//! The twin of `shaders/random/distributions.wgsl`.
+//! Variates beyond the uniform and the exponential ones (`distributions.rs`): the twin of `shaders/random/distributions.wgsl`.
 
 use super::{RandomError, Stream, exponential_unit, mul_wide};
 use crate::time::Ticks;

@@ -402,7 +402,15 @@ fn events_of_32_bytes_are_ordered_by_all_their_words() {
 #[test]
 fn random_models_with_events_of_their_own_agree() {
     let gpu = gpu();
-    let strategy = (1u32..100, 1u64..500, 0u32..4, 0usize..3, any::<u64>(), (0u32..8, 1u32..4), 0u64..500);
+    let strategy = (
+        1u32..100,
+        1u64..500,
+        0u32..4,
+        0..QueueDesign::ALL.len(),
+        any::<u64>(),
+        (0u32..8, 1u32..4),
+        0u64..500,
+    );
     let mut runner = TestRunner::new(Config { cases: 8, failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |(lps, lookahead, children, queue, seed, (group, tiles), cut)| {
