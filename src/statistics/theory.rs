@@ -2,7 +2,7 @@
 //!
 //! The steady-state formulas are those of Kleinrock, Queueing Systems I (1975), sections 3.2 (M/M/1) and 3.8,
 //! and of Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., section 2.5
-//! (M/M/c/K). A replication of a fixed number of clients that starts empty has not reached the steady state
+//! (M/M/c/K); the sources of the others stand with them. A replication of a fixed number of clients that starts empty has not reached the steady state
 //! at its start, and its mean is a little below. Many replications show that difference, so the expectations
 //! of such finite replications are here too, exactly.
 
@@ -234,6 +234,241 @@ impl Mmck {
 
     fn departure_rate(&self, clients: u32) -> f64 {
         f64::from(clients.min(self.servers)) * self.service_rate
+    }
+}
+
+/// Erlang-A, M/M/c+M: several servers, and customers who leave the line when their patience ends, which takes an exponential time. All of it in
+/// the steady state, which there always is.
+///
+/// Palm, "Research on telephone traffic carried by full availability groups" (1957); Garnett, Mandelbaum and Reiman, "Designing a call center with
+/// impatient customers", Manufacturing & Service Operations Management 4(3), 2002. It is a birth-death chain, whose probabilities are summed
+/// here until those that are left do not count. That takes time in proportion to the servers and to the arrival rate over the abandonment rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErlangA {
+    arrival_rate: f64,
+    service_rate: f64,
+    abandonment_rate: f64,
+    servers: u32,
+    /// Of each number of customers in line and service, as far as they count.
+    probabilities: Vec<f64>,
+}
+
+impl ErlangA {
+    /// Rates are per unit of time: the service rate that of one server, the abandonment rate that of one customer who waits.
+    pub fn new(arrival_rate: f64, service_rate: f64, abandonment_rate: f64, servers: u32) -> Result<Self> {
+        check_rate("the arrival rate", arrival_rate)?;
+        check_rate("the service rate", service_rate)?;
+        check_rate("the abandonment rate", abandonment_rate)?;
+        if servers == 0 {
+            let remedy = "choose at least 1";
+            return Err(AnalysisError::Setting { what: "the number of servers", value: "0".into(), remedy });
+        }
+        let mut chain =
+            Self { arrival_rate, service_rate, abandonment_rate, servers, probabilities: vec![1.0] };
+        let (mut weight, mut sum) = (1.0_f64, 1.0_f64);
+        for n in 1.. {
+            let ratio = arrival_rate / chain.death_rate(n);
+            weight *= ratio;
+            sum += weight;
+            chain.probabilities.push(weight);
+            if sum > 1e100 {
+                chain.probabilities.iter_mut().for_each(|weight| *weight *= 1e-100);
+                (weight, sum) = (weight * 1e-100, sum * 1e-100);
+            }
+            // From here on each weight is less than half of the one before.
+            if n > servers && ratio < 0.5 && weight < 1e-20 * sum {
+                break;
+            }
+        }
+        chain.probabilities.iter_mut().for_each(|weight| *weight /= sum);
+        Ok(chain)
+    }
+
+    /// The rate at which one of `number` customers leaves, served or not.
+    fn death_rate(&self, number: u32) -> f64 {
+        let waiting = number.saturating_sub(self.servers);
+        f64::from(number.min(self.servers)) * self.service_rate + f64::from(waiting) * self.abandonment_rate
+    }
+
+    /// Probability of each number of customers in line and service, up to where those that are left do not count.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// The expectation of a function of the number in line and service.
+    fn mean(&self, value: impl Fn(u32) -> f64) -> f64 {
+        (0..).zip(&self.probabilities).map(|(n, p)| p * value(n)).sum()
+    }
+
+    /// Probability that a customer finds all servers busy.
+    pub fn delay(&self) -> f64 {
+        self.mean(|n| f64::from(u8::from(n >= self.servers)))
+    }
+
+    /// Mean number of customers in the line.
+    pub fn number_waiting(&self) -> f64 {
+        self.mean(|n| f64::from(n.saturating_sub(self.servers)))
+    }
+
+    /// Mean number of customers in line and service.
+    pub fn number_in_system(&self) -> f64 {
+        self.mean(f64::from)
+    }
+
+    /// Share of time in which a server works.
+    pub fn utilisation(&self) -> f64 {
+        self.mean(|n| f64::from(n.min(self.servers))) / f64::from(self.servers)
+    }
+
+    /// Probability that a customer leaves the line: as many come as are served or leave.
+    pub fn abandonment(&self) -> f64 {
+        self.abandonment_rate * self.number_waiting() / self.arrival_rate
+    }
+
+    /// Mean time in the line of all customers, those who leave it and those who find a free server included (Little's law).
+    pub fn time_in_queue(&self) -> f64 {
+        self.number_waiting() / self.arrival_rate
+    }
+
+    /// Mean time in the line of those who are served, those who find a free server included.
+    ///
+    /// Who is number j in the line becomes number j - 1 after an exponential time at the rate r(j) = c × service rate + j × abandonment rate,
+    /// if it does not leave, which has the probability abandonment rate / r(j), whatever that time. So it is served with the probability c ×
+    /// service rate / r(j), and then has waited for 1 / r(j) + ... + 1 / r(1) on average.
+    pub fn time_in_queue_of_served(&self) -> f64 {
+        let working = f64::from(self.servers) * self.service_rate;
+        let (mut served, mut waited, mut wait) = (0.0, 0.0, 0.0);
+        for (n, p) in (0..).zip(&self.probabilities) {
+            let mut share = *p;
+            if n >= self.servers {
+                let rate = self.death_rate(n + 1);
+                wait += 1.0 / rate;
+                share *= working / rate;
+                waited += share * wait;
+            }
+            served += share;
+        }
+        waited / served
+    }
+}
+
+/// One server and classes of customers with preemptive-resume priorities, Poisson arrivals, exponential service: who arrives interrupts the service of a
+/// lower class, which goes on later where it stopped.
+///
+/// Cobham, "Priority assignment in waiting line problems", Operations Research 2(1), 1954, has the formula without interruption, White and Christie,
+/// "Queuing with preemptive priorities or with breakdown", Operations Research 6(1), 1958, the one with it; Gross, Shortle, Thompson and Harris,
+/// Fundamentals of Queueing Theory, 4th ed., section 3.4.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Priorities {
+    classes: Vec<(f64, f64)>,
+}
+
+impl Priorities {
+    /// The (arrival rate, service rate) of each class, the one that goes first in front. Rates are per unit of time.
+    pub fn new(classes: &[(f64, f64)]) -> Result<Self> {
+        for &(arrival_rate, service_rate) in classes {
+            check_rate("the arrival rate", arrival_rate)?;
+            check_rate("the service rate", service_rate)?;
+        }
+        Ok(Self { classes: classes.to_vec() })
+    }
+
+    /// Offered load of the first `classes` classes: what the class after them finds the server busy with.
+    pub fn load(&self, classes: usize) -> f64 {
+        self.classes
+            .iter()
+            .take(classes)
+            .map(|(arrival_rate, service_rate)| arrival_rate / service_rate)
+            .sum()
+    }
+
+    /// Mean time from the arrival of a customer of class `class`, counted from 0, to the end of the service, in the steady state; none where there is
+    /// no such class, or where the load of it and those before it is 1 or more.
+    ///
+    /// With the load s(k) of the classes up to k, it is (1 / service rate + R / (1 - s(k))) / (1 - s(k - 1)), where R is the work that is left, on
+    /// average, of the service that a customer finds, of the classes up to k: the sum of arrival rate / service rate^2.
+    pub fn time_in_system(&self, class: usize) -> Option<f64> {
+        let (_, service_rate) = self.classes.get(class)?;
+        let (before, load) = (self.load(class), self.load(class + 1));
+        let left: f64 =
+            self.classes[..=class].iter().map(|(arrival, service)| arrival / (service * service)).sum();
+        (load < 1.0).then(|| (1.0 / service_rate + left / (1.0 - load)) / (1.0 - before))
+    }
+}
+
+/// A closed network of queues: customers who go round for ever between single servers with exponential service (in the order of arrival) and
+/// places where nobody waits for another, such as ways between the servers, where they spend a time of any distribution.
+///
+/// Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980, which is exact for these
+/// (product-form) networks. Takes time in proportion to the customers times the kinds of server.
+///
+/// ```
+/// use eventhorizon::statistics::theory::ClosedNetwork;
+///
+/// // 16 alike servers and 32 customers, no way between them: K / (K + N - 1).
+/// let network = ClosedNetwork::new(&[(16, 1.0)], 0.0, 32)?;
+/// assert!((network.utilisation(0).unwrap() - 32.0 / 47.0).abs() < 1e-12);
+/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClosedNetwork {
+    /// (how many, demand) by kind.
+    servers: Vec<(u32, f64)>,
+    throughput: f64,
+    /// Mean number at a server of each kind.
+    numbers: Vec<f64>,
+}
+
+impl ClosedNetwork {
+    /// Kinds of server, (how many, demand): the demand is the mean time of service that a customer takes from each of them in a round, which is the mean
+    /// time of a service times how often it comes by. In a round, it spends `delay` where nobody waits. What a round is does not matter, as long as it
+    /// is the same for all: where customers come to each of N servers as often as to any other, and each way takes t, let it be one visit
+    /// to each of them, and `delay` N × t.
+    pub fn new(servers: &[(u32, f64)], delay: f64, customers: u32) -> Result<Self> {
+        for &(_, demand) in servers {
+            if !(demand > 0.0 && demand.is_finite()) {
+                let remedy = "choose a positive time";
+                return Err(AnalysisError::Setting { what: "the demand", value: demand.to_string(), remedy });
+            }
+        }
+        if !(delay >= 0.0 && delay.is_finite()) {
+            let remedy = "choose a time, or 0";
+            return Err(AnalysisError::Setting { what: "the delay", value: delay.to_string(), remedy });
+        }
+        if servers.iter().all(|&(count, _)| count == 0) {
+            let remedy = "choose at least 1";
+            return Err(AnalysisError::Setting { what: "the number of servers", value: "0".into(), remedy });
+        }
+        let mut network =
+            Self { servers: servers.to_vec(), throughput: 0.0, numbers: vec![0.0; servers.len()] };
+        // Who arrives at a server finds what there would be on average with one customer less.
+        for customer in 1..=customers {
+            let times: Vec<_> = servers
+                .iter()
+                .zip(&network.numbers)
+                .map(|(server, number)| server.1 * (1.0 + number))
+                .collect();
+            let round: f64 =
+                servers.iter().zip(&times).map(|(server, time)| f64::from(server.0) * time).sum();
+            network.throughput = f64::from(customer) / (round + delay);
+            network.numbers = times.iter().map(|time| network.throughput * time).collect();
+        }
+        Ok(network)
+    }
+
+    /// Rounds per unit of time, of all customers together.
+    pub fn throughput(&self) -> f64 {
+        self.throughput
+    }
+
+    /// Share of time in which a server of a kind works; none where there is no such kind.
+    pub fn utilisation(&self, kind: usize) -> Option<f64> {
+        self.servers.get(kind).map(|server| server.1 * self.throughput)
+    }
+
+    /// Mean number of customers in queue and service at a server of a kind; none where there is no such kind.
+    pub fn number(&self, kind: usize) -> Option<f64> {
+        self.numbers.get(kind).copied()
     }
 }
 

@@ -1,6 +1,6 @@
 use crate::assert_close;
 use eventhorizon::statistics::AnalysisError;
-use eventhorizon::statistics::theory::{Mm1, Mmck};
+use eventhorizon::statistics::theory::{ClosedNetwork, ErlangA, Mm1, Mmck, Priorities};
 
 #[test]
 fn mm1_in_the_steady_state() {
@@ -120,4 +120,170 @@ fn impossible_queues_are_refused() {
         error.to_string(),
         "the room is 3; count the clients in service too: at least the number of servers"
     );
+}
+
+/// "Designing a call center with impatient customers" by its numbers: 48 calls a minute, 50 agents, a minute each, patience of two minutes. Of the
+/// calls 3.1 % are lost, the mean wait is 3.7 seconds, 3 calls wait, and the agents work 93 % of the time. (Without abandonment, 20.8
+/// seconds, 17 calls and 96 %.)
+#[test]
+fn erlang_a_of_the_paper() {
+    let centre = ErlangA::new(48.0, 1.0, 0.5, 50).unwrap();
+    let rounded = |value: f64, unit: f64| (value / unit).round() * unit;
+    assert_close(rounded(centre.abandonment(), 0.001), 0.031, 12);
+    assert_close(rounded(60.0 * centre.time_in_queue(), 0.1), 3.7, 12);
+    assert_close(rounded(centre.number_waiting(), 1.0), 3.0, 12);
+    assert_close(rounded(centre.utilisation(), 0.01), 0.93, 12);
+    // Patience without end is Erlang-C, whose line a large room holds.
+    let patient = ErlangA::new(48.0, 1.0, 1e-9, 50).unwrap();
+    let roomy = Mmck::new(48.0, 1.0, 50, 1050).unwrap();
+    assert_close(patient.time_in_queue(), roomy.time_in_queue(), 5);
+    assert_close(rounded(60.0 * patient.time_in_queue(), 0.1), 20.8, 12);
+}
+
+/// The chain as M/M/c/K solves it where patience and service end at the same rate: M/M/infinity, a Poisson distribution.
+#[test]
+fn erlang_a_whose_patience_is_as_long_as_service() {
+    let centre = ErlangA::new(4.0, 0.5, 0.5, 3).unwrap();
+    let mut poisson = (-8.0_f64).exp();
+    for (n, p) in (1..).zip(centre.probabilities()) {
+        assert!((p - poisson).abs() < 1e-14, "{n}: {p} {poisson}");
+        poisson *= 8.0 / f64::from(n);
+    }
+    assert_close(centre.number_in_system(), 8.0, 13);
+    // What comes in is served or leaves.
+    let served = centre.utilisation() * 3.0 * 0.5;
+    assert_close(4.0 * centre.abandonment() + served, 4.0, 13);
+}
+
+/// The wait of the served against the equations of the line, customer by customer: from place j, a customer moves to j - 1, or leaves.
+#[test]
+fn erlang_a_waits_of_the_served() {
+    let (arrival, service, abandonment, servers) = (5.0, 1.0, 0.7, 4_u32);
+    let centre = ErlangA::new(arrival, service, abandonment, servers).unwrap();
+    let working = f64::from(servers) * service;
+    // Probability to be served, and the expectation of the wait where that happens (0 where not), from the place ahead of which `ahead` wait.
+    let (mut reached, mut wait) = (vec![], vec![]);
+    for ahead in 0..centre.probabilities().len() {
+        // Those ahead who leave, or a server who takes the first, move it on; at the head, only the latter does.
+        let moves = working + ahead as f64 * abandonment;
+        let (held, on) = (1.0 / (moves + abandonment), moves / (moves + abandonment));
+        let (next, rest) = if ahead == 0 { (1.0, 0.0) } else { (reached[ahead - 1], wait[ahead - 1]) };
+        reached.push(on * next);
+        wait.push(on * (next * held + rest));
+    }
+    let line = &centre.probabilities()[servers as usize..];
+    let free: f64 = centre.probabilities()[..servers as usize].iter().sum();
+    let served = free + line.iter().zip(&reached).map(|(p, q)| p * q).sum::<f64>();
+    let waited: f64 = line.iter().zip(&wait).map(|(p, w)| p * w).sum();
+    assert_close(1.0 - served, centre.abandonment(), 12);
+    assert_close(waited / served, centre.time_in_queue_of_served(), 12);
+    assert_close(free, 1.0 - centre.delay(), 12);
+    for (arrival, service, abandonment, servers) in
+        [(0.0, 1.0, 1.0, 1), (1.0, 1.0, f64::NAN, 1), (1.0, 1.0, 1.0, 0)]
+    {
+        assert!(matches!(
+            ErlangA::new(arrival, service, abandonment, servers),
+            Err(AnalysisError::Setting { .. })
+        ));
+    }
+}
+
+/// Two classes as a Markov chain of the numbers of customers, solved by relaxation, and Little's law.
+#[test]
+fn priorities_are_those_of_the_chain() {
+    const MOST: [usize; 2] = [30, 90];
+    let classes: [(f64, f64); 2] = [(0.3, 1.2), (0.25, 0.8)];
+    let [(a, m), (b, n)] = classes;
+    let mut p = vec![vec![1.0_f64; MOST[1] + 1]; MOST[0] + 1];
+    let at =
+        |p: &Vec<Vec<f64>>, i: usize, j: usize| p.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0.0);
+    for _ in 0..1500 {
+        for i in 0..=MOST[0] {
+            for j in 0..=MOST[1] {
+                let enters = (if i > 0 { a * p[i - 1][j] } else { 0.0 })
+                    + (if j > 0 { b * p[i][j - 1] } else { 0.0 })
+                    + m * at(&p, i + 1, j)
+                    + (if i == 0 { n * at(&p, i, j + 1) } else { 0.0 });
+                let leaves = (if i < MOST[0] { a } else { 0.0 })
+                    + (if j < MOST[1] { b } else { 0.0 })
+                    + (if i > 0 {
+                        m
+                    } else if j > 0 {
+                        n
+                    } else {
+                        0.0
+                    });
+                p[i][j] = enters / leaves;
+            }
+        }
+        let sum: f64 = p.iter().flatten().sum();
+        p.iter_mut().flatten().for_each(|p| *p /= sum);
+    }
+    let queue = Priorities::new(&classes).unwrap();
+    let cells = || (0..=MOST[0]).flat_map(|i| (0..=MOST[1]).map(move |j| (i, j)));
+    let numbers = [0, 1].map(|class| cells().map(|(i, j)| [i, j][class] as f64 * p[i][j]).sum::<f64>());
+    assert_close(numbers[0] / a, queue.time_in_system(0).unwrap(), 7);
+    assert_close(numbers[1] / b, queue.time_in_system(1).unwrap(), 7);
+}
+
+#[test]
+fn priorities_at_their_corners() {
+    // The first class does not see the others, and where all are served alike, their customers are those of M/M/1 in another order.
+    let queue = Priorities::new(&[(0.2, 1.0), (0.3, 1.0), (0.4, 1.0)]).unwrap();
+    assert_close(queue.time_in_system(0).unwrap(), Mm1::new(0.2, 1.0).unwrap().time_in_system().unwrap(), 14);
+    let number: f64 =
+        (0..).zip([0.2, 0.3, 0.4]).map(|(class, rate)| rate * queue.time_in_system(class).unwrap()).sum();
+    assert_close(number, Mm1::new(0.9, 1.0).unwrap().number_in_system().unwrap(), 12);
+    assert_close(queue.load(3), 0.9, 14);
+    assert_eq!(queue.time_in_system(3), None);
+    // Too much for the last class alone.
+    let full = Priorities::new(&[(0.5, 1.0), (0.5, 1.0)]).unwrap();
+    assert_eq!((full.time_in_system(0), full.time_in_system(1)), (Some(2.0), None));
+    assert!(matches!(Priorities::new(&[(0.5, 0.0)]), Err(AnalysisError::Setting { .. })));
+}
+
+/// Buzen, "Computational algorithms for closed queueing networks with exponential servers", Communications of the ACM 16(9), 1973: the
+/// normalising constants G by convolution. The throughput is G(K - 1) / G(K).
+#[test]
+fn closed_networks_by_convolution() {
+    for (servers, delay, customers) in [
+        (vec![(1, 1.0)], 0.0, 1),
+        (vec![(1, 0.3), (2, 1.1), (1, 0.7)], 0.0, 9),
+        (vec![(1, 0.3), (2, 1.1), (1, 0.7)], 2.5, 9),
+        (vec![(16, 1.0)], 16.0 * 0.01, 40),
+        (vec![(3, 0.5)], 40.0, 12),
+    ] {
+        // Those who do not wait: delay^k / k!.
+        let mut g = vec![1.0_f64];
+        for k in 1..=customers {
+            g.push(g[k - 1] * delay / k as f64);
+        }
+        for &(count, demand) in &servers {
+            for _ in 0..count {
+                for k in 1..=customers {
+                    g[k] += demand * g[k - 1];
+                }
+            }
+        }
+        let network = ClosedNetwork::new(&servers, delay, customers as u32).unwrap();
+        let throughput = g[customers - 1] / g[customers];
+        assert_close(network.throughput(), throughput, 12);
+        let mut held = delay * throughput;
+        for (kind, &(count, demand)) in servers.iter().enumerate() {
+            assert_close(network.utilisation(kind).unwrap(), demand * throughput, 12);
+            let number: f64 =
+                (1..=customers).map(|k| demand.powi(k as i32) * g[customers - k] / g[customers]).sum();
+            assert_close(network.number(kind).unwrap(), number, 12);
+            held += f64::from(count) * number;
+        }
+        assert_close(held, customers as f64, 12);
+    }
+    let balanced = ClosedNetwork::new(&[(1024, 2.0)], 0.0, 4096).unwrap();
+    assert_close(balanced.utilisation(0).unwrap(), 4096.0 / (4096.0 + 1023.0), 12);
+    assert_eq!(balanced.utilisation(1), None);
+    for (servers, delay) in
+        [(vec![], 0.0), (vec![(0, 1.0)], 1.0), (vec![(1, 0.0)], 0.0), (vec![(1, 1.0)], -1.0)]
+    {
+        assert!(matches!(ClosedNetwork::new(&servers, delay, 1), Err(AnalysisError::Setting { .. })));
+    }
 }
