@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use eventhorizon::gpu::{Program, Recipe};
-use eventhorizon::models::{Mm1, Mmck, Phold, Pi, Walk, Workshop};
+use eventhorizon::models::{CallCentre, Epidemic, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop};
 use eventhorizon::time::Resolution;
 use eventhorizon::{gpu, matching, pdes, primitives, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
@@ -19,10 +19,15 @@ use wgpu::Features;
 /// Recipes with the programs that they link. A module adds its line here; a file of `shaders/` that none of them links fails
 /// [`every_file_is_linked`].
 static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
-    let phold = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
+    let units = Resolution::default();
+    let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
     let recipes = [
         gpu::kernels(),
         pdes::kernels(&phold),
+        pdes::kernels(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
+        pdes::kernels(&Priorities::new(64, &[(0.4, 1.0)], 64, units).unwrap()),
+        pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
+        pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
         primitives::kernels(),
         matching::kernels(),
         replication::kernels(&Pi).unwrap(),
@@ -39,7 +44,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
     recipes.into_iter().flatten().map(link).collect()
 });
 
-/// What models may keep in their states, which no model that ships does yet: the kernels that test it alone.
+/// What models may keep in their states: the kernels that test it alone. No model that ships has a histogram yet.
 fn statistics() -> Vec<Recipe> {
     let recipe = |entry, product| {
         Recipe::new("statistics", entry, [eventhorizon::wgsl!("wgsl/statistics_probe.wgsl"), product])

@@ -1,26 +1,116 @@
 //! Models that ship with the library, each with its WGSL and its Rust twin. They use only what a user can.
 //!
-//! [`Phold`] is a model of the module [`pdes`](crate::pdes), the others are of the module [`replication`](crate::replication).
+//! Of the module [`pdes`](crate::pdes), for logical processes:
+//!
+//! | model | what it is | what a modeller sees in its WGSL |
+//! | --- | --- | --- |
+//! | [`Phold`] | the usual benchmark | the least that a model needs |
+//! | [`CallCentre`] | M/M/c with customers whose patience ends (Erlang-A) | a waiting line in LP memory from whose middle customers leave |
+//! | [`Priorities`] | M/M/1 with preemptive-resume priorities | events that are cancelled; a line for each class |
+//! | [`Epidemic`] | SIR on a graph | a graph in `data`, payloads of 6 words |
+//! | [`Torus`] | a closed network of queues | a lookahead that comes from travel times; levels over time |
+//!
+//! [`Mm1`], [`Mmck`], [`Pi`], [`Walk`] and [`Workshop`] are of the module [`replication`](crate::replication).
 
+mod call_centre;
+mod epidemic;
 mod mm1;
 mod mmck;
 mod phold;
 mod pi;
+mod priorities;
+mod torus;
 mod walk;
 mod workshop;
 
+pub use call_centre::{CallCentre, CallCentreOutput, CallCentreParams, CallCentreState};
+pub use epidemic::{Epidemic, EpidemicOutput, EpidemicParams, EpidemicState};
 pub use mm1::{Mm1, Mm1Output, Mm1Params};
 pub use mmck::{Mmck, MmckOutput, MmckParams};
 pub use phold::{Phold, PholdError, PholdParams, PholdState};
 pub use pi::{Pi, PiOutput, PiParams};
+pub use priorities::{Priorities, PrioritiesOutput, PrioritiesParams, PrioritiesState, PriorityClass};
+pub use torus::{Torus, TorusOutput, TorusParams, TorusState};
 pub use walk::{Walk, WalkOutput, WalkParams};
 pub use workshop::{Workshop, WorkshopOutput, WorkshopParams};
 
-use crate::time::{Resolution, TimeError};
+use crate::time::{Resolution, Ticks, TimeError};
 
 /// The mean of an exponential time in ticks, from a rate.
 fn mean_ticks(resolution: Resolution, rate: f64) -> Result<u32, TimeError> {
     let ticks = resolution.ticks(1.0 / rate)?.get();
     // Where it does not fit, `Model::check` refuses it with the largest mean that it takes.
     Ok(u32::try_from(ticks).unwrap_or(u32::MAX))
+}
+
+/// The most rows of a line in LP memory.
+const MOST_ROOM: u32 = 1 << 20;
+
+/// Why a model was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// A rate that is not a positive number.
+    #[error("the {what} is {rate}: choose a positive number (events per unit of time)")]
+    Rate {
+        /// Which.
+        what: &'static str,
+        /// The rate.
+        rate: f64,
+    },
+    /// A time, or the mean time of a rate, that 64 bits of ticks cannot tell.
+    #[error("the {what} leads to a time that is none: {source}")]
+    Time {
+        /// Which.
+        what: &'static str,
+        /// Why not.
+        source: TimeError,
+    },
+    /// A time, or the mean time of a rate, that is less than a tick.
+    #[error(
+        "the {what} is {value}, a time of less than a tick: choose a resolution with more ticks per unit"
+    )]
+    TooShort {
+        /// Which.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Another setting.
+    #[error("the {what} is {value}: {remedy}")]
+    Setting {
+        /// Which.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
+
+impl ModelError {
+    fn setting(what: &'static str, value: impl ToString, remedy: &'static str) -> Self {
+        Self::Setting { what, value: value.to_string(), remedy }
+    }
+}
+
+/// The mean of an exponential time of a rate.
+fn mean_time(what: &'static str, rate: f64, resolution: Resolution) -> Result<Ticks, ModelError> {
+    if !(rate.is_finite() && rate > 0.0) {
+        return Err(ModelError::Rate { what, rate });
+    }
+    match resolution.ticks(1.0 / rate) {
+        Ok(Ticks::ZERO) => Err(ModelError::TooShort { what, value: rate }),
+        Ok(mean) => Ok(mean),
+        Err(source) => Err(ModelError::Time { what, source }),
+    }
+}
+
+/// A time that is at least a tick.
+fn span(what: &'static str, units: f64, resolution: Resolution) -> Result<Ticks, ModelError> {
+    match resolution.ticks(units) {
+        Ok(Ticks::ZERO) => Err(ModelError::TooShort { what, value: units }),
+        Ok(time) => Ok(time),
+        Err(source) => Err(ModelError::Time { what, source }),
+    }
 }

@@ -1,0 +1,255 @@
+//! Erlang-A: several servers, and customers whose patience ends.
+
+use super::{MOST_ROOM, ModelError, mean_time};
+use crate::gpu::Source;
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::statistics::{Tally, TimeAverage};
+use crate::time::{Resolution, Ticks};
+
+const COMPLETION: u32 = 0;
+const ARRIVAL: u32 = 1;
+const HANG_UP: u32 = 2;
+
+/// Call centres, each M/M/c+M or Erlang-A: calls come in at exponential times and are answered in order, for exponential times, by a number of
+/// agents. Who has to wait hangs up after an exponential time of patience.
+///
+/// Every LP is a call centre of its own, so a run has as many independent observations of one as it has LPs. The steady state is
+/// [`theory::ErlangA`](crate::statistics::theory::ErlangA). WGSL: `shaders/models/call_centre.wgsl`, which shows a waiting line in LP memory
+/// from whose middle customers leave.
+///
+/// ```
+/// use eventhorizon::models::CallCentre;
+/// use eventhorizon::pdes::{CpuSimulation, Until};
+/// use eventhorizon::time::Resolution;
+///
+/// let minutes = Resolution::default();
+/// // 4 call centres of 5 agents: 4 calls a minute, which take a minute each; patience lasts 2 minutes. At most 64 in the line.
+/// let model = CallCentre::new(4, 5, 4.0, 1.0, 0.5, 64, minutes)?;
+/// let mut simulation = CpuSimulation::new(&model, 1)?;
+/// simulation.run(Until::time(minutes.ticks(100.0)?))?;
+/// let answered: u64 = simulation.states().iter().map(|state| state.served.count()).sum();
+/// assert!((1200..1700).contains(&answered));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CallCentre {
+    centres: u32,
+    room: u32,
+    params: CallCentreParams,
+    capacity: Capacity,
+}
+
+/// The WGSL `struct Params` of [`CallCentre`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct CallCentreParams {
+    /// Mean time between calls.
+    pub mean_interarrival: Ticks,
+    /// Mean time that an answer takes.
+    pub mean_service: Ticks,
+    /// Mean time that a call waits before it hangs up.
+    pub mean_patience: Ticks,
+    /// Where statistics begin.
+    pub warm_up: Ticks,
+    /// Agents.
+    pub servers: u32,
+    /// Zero.
+    pub unused: u32,
+}
+
+/// The WGSL `struct State` of [`CallCentre`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct CallCentreState {
+    /// How long those waited that were answered, when they were: zero for those who found a free agent.
+    pub served: Tally,
+    /// How long those waited that hung up, when they did.
+    pub abandoned: Tally,
+    /// How many calls wait.
+    pub waiting: TimeAverage,
+    /// Agents who are busy.
+    pub busy: u32,
+    /// The ticket at the head of the line.
+    pub head: u32,
+    /// The ticket of the next one that waits.
+    pub tail: u32,
+    /// Zero.
+    pub unused: u32,
+}
+
+/// The WGSL `struct Output` of [`CallCentre`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct CallCentreOutput {
+    /// How long those waited that were answered.
+    pub served: Tally,
+    /// How long those waited that hung up.
+    pub abandoned: Tally,
+    /// How many calls wait, up to now.
+    pub waiting: TimeAverage,
+}
+
+impl CallCentre {
+    /// `centres` call centres of `servers` agents each. Rates are per unit of time, the service rate that of one agent, the abandonment rate
+    /// that of one call that waits. `room` bounds the waiting line, those who hung up and are not passed yet included; a run in which it does not
+    /// suffice ends with a [`Fault`](crate::pdes::Fault).
+    ///
+    /// # Errors
+    /// [`ModelError`], naming the value.
+    pub fn new(
+        centres: u32,
+        servers: u32,
+        arrival_rate: f64,
+        service_rate: f64,
+        abandonment_rate: f64,
+        room: u32,
+        resolution: Resolution,
+    ) -> Result<Self, ModelError> {
+        if servers == 0 {
+            return Err(ModelError::setting("number of servers", servers, "choose at least 1"));
+        }
+        if !room.is_power_of_two() || room > MOST_ROOM {
+            let remedy = "choose a power of two, at most 1048576 (2^20): 64, say";
+            return Err(ModelError::setting("room", room, remedy));
+        }
+        let params = CallCentreParams {
+            mean_interarrival: mean_time("arrival rate", arrival_rate, resolution)?,
+            mean_service: mean_time("service rate", service_rate, resolution)?,
+            mean_patience: mean_time("abandonment rate", abandonment_rate, resolution)?,
+            warm_up: Ticks::ZERO,
+            servers,
+            unused: 0,
+        };
+        // The next arrival, a completion for each agent, and the ends of the patience of all who had to wait and whose patience, answered
+        // or not, would not be over yet. If all calls had to wait, their number would be that of M/M/infinity: a Poisson variable.
+        let patience = Capacity::poisson(arrival_rate / abandonment_rate, 0.0);
+        let queue = patience.queue.saturating_add(servers).saturating_add(1);
+        Ok(Self { centres, room, params, capacity: Capacity { queue, mailbox: 1 } })
+    }
+
+    /// The same model with statistics that begin at `warm_up`.
+    #[must_use]
+    pub fn with_warm_up(mut self, warm_up: Ticks) -> Self {
+        self.params.warm_up = warm_up;
+        self
+    }
+
+    /// The same model with other capacities.
+    #[must_use]
+    pub fn with_capacity(self, capacity: Capacity) -> Self {
+        Self { capacity, ..self }
+    }
+
+    fn expect(&self, lp: u32, context: &mut Context<'_>) {
+        let delay = context.stream().exponential(self.params.mean_interarrival);
+        context.schedule(lp, context.now().saturating_add(delay), [ARRIVAL, 0]);
+    }
+
+    fn answer(&self, lp: u32, came: Ticks, state: &mut CallCentreState, context: &mut Context<'_>) {
+        let now = context.now();
+        state.busy += 1;
+        state.served.add(now, now.get() - came.get());
+        let delay = context.stream().exponential(self.params.mean_service);
+        context.schedule(lp, now.saturating_add(delay), [COMPLETION, 0]);
+    }
+
+    fn wait(&self, lp: u32, state: &mut CallCentreState, context: &mut Context<'_>) {
+        if state.tail.wrapping_sub(state.head) == self.room {
+            return context.memory_full();
+        }
+        let now = context.now();
+        context.memory_set(state.tail % self.room, row(now));
+        let delay = context.stream().exponential(self.params.mean_patience);
+        context.schedule(lp, now.saturating_add(delay), [HANG_UP, state.tail]);
+        state.tail = state.tail.wrapping_add(1);
+        state.waiting.add(now, 1);
+    }
+}
+
+/// A row of the line.
+fn row(came: Ticks) -> [u32; 4] {
+    let [low, high] = came.to_words();
+    [low, high, 0, 0]
+}
+
+fn came([low, high, ..]: [u32; 4]) -> Ticks {
+    Ticks::from_words([low, high])
+}
+
+impl Model for CallCentre {
+    type State = CallCentreState;
+    type Params = CallCentreParams;
+    type Payload = [u32; 2];
+    type Output = CallCentreOutput;
+
+    fn name(&self) -> &str {
+        "call centre"
+    }
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/call_centre.wgsl")
+    }
+
+    fn lps(&self) -> u32 {
+        self.centres
+    }
+
+    fn lookahead(&self) -> Ticks {
+        Ticks::NEVER
+    }
+
+    fn params(&self) -> CallCentreParams {
+        self.params
+    }
+
+    fn memory_rows(&self) -> u32 {
+        self.room
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+}
+
+impl CpuModel for CallCentre {
+    fn init(&self, lp: u32, state: &mut CallCentreState, context: &mut Context<'_>) {
+        state.served = Tally::since(self.params.warm_up);
+        state.abandoned = Tally::since(self.params.warm_up);
+        state.waiting = TimeAverage::since(self.params.warm_up, 0);
+        self.expect(lp, context);
+    }
+
+    fn handle(&self, lp: u32, event: &Event, state: &mut CallCentreState, context: &mut Context<'_>) {
+        let now = context.now();
+        let [kind, ticket] = event.payload;
+        if kind == COMPLETION {
+            state.busy -= 1;
+            while state.head != state.tail {
+                let came = came(context.memory_get(state.head % self.room));
+                state.head = state.head.wrapping_add(1);
+                if came != Ticks::NEVER {
+                    state.waiting.add(now, -1);
+                    self.answer(lp, came, state, context);
+                    break;
+                }
+            }
+        } else if kind == ARRIVAL {
+            self.expect(lp, context);
+            if state.busy < self.params.servers {
+                self.answer(lp, now, state, context);
+            } else {
+                self.wait(lp, state, context);
+            }
+        } else if ticket.wrapping_sub(state.head) < state.tail.wrapping_sub(state.head) {
+            let came = came(context.memory_get(ticket % self.room));
+            context.memory_set(ticket % self.room, row(Ticks::NEVER));
+            state.waiting.add(now, -1);
+            state.abandoned.add(now, now.get() - came.get());
+        }
+    }
+
+    fn output(&self, _: u32, state: &CallCentreState, context: &mut Context<'_>) -> CallCentreOutput {
+        let CallCentreState { served, abandoned, waiting, .. } = *state;
+        CallCentreOutput { served, abandoned, waiting: waiting.at(context.now()) }
+    }
+}

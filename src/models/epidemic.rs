@@ -1,0 +1,318 @@
+//! SIR on a graph.
+
+use super::{ModelError, mean_time, span};
+use crate::gpu::Source;
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::random::Stream;
+use crate::time::{Resolution, Ticks};
+
+const CONTACT: u32 = 0;
+const RECOVERY: u32 = 1;
+
+/// The most neighbours of a person: an infection sends to all of them at once, and llvmpipe ends loops after 65,535 iterations.
+const MOST_NEIGHBOURS: u32 = 1 << 14;
+
+/// An epidemic on a graph (SIR): people are susceptible, then infected, then recovered. Who is infected becomes infectious after a latent
+/// time, and recovers an exponential time later. Until then each neighbour is infected after an exponential time.
+///
+/// Every LP is a person, and the latent time is the lookahead. Events carry 6 words: who infected whom, how many infections away from which index
+/// case, and since when the infector was infected.
+///
+/// What a person's infection leads to is drawn when it happens, which is the first event at that LP, whoever caused it. So a run is
+/// first-passage percolation: who will ever be infected is who can be reached in a random directed graph that the seed names, and the times are
+/// those of shortest paths. [`Epidemic::contacts`] tells the arcs. WGSL: `shaders/models/epidemic.wgsl`, which shows a graph in `data`, and
+/// payloads of 6 words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Epidemic {
+    people: u32,
+    latent: Ticks,
+    params: EpidemicParams,
+    data: Vec<u32>,
+    capacity: Capacity,
+}
+
+/// The WGSL `struct Params` of [`Epidemic`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct EpidemicParams {
+    /// Mean time from when a person is infectious until a neighbour is infected.
+    pub mean_contact: Ticks,
+    /// Mean time for which a person is infectious.
+    pub mean_infectious: Ticks,
+    /// So many people, the last ones, are infected at time 0.
+    pub index_cases: u32,
+    /// Zero.
+    pub unused: u32,
+}
+
+/// The WGSL `struct State` of [`Epidemic`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct EpidemicState {
+    /// [`Epidemic::SUSCEPTIBLE`], [`Epidemic::INFECTED`] or [`Epidemic::RECOVERED`].
+    pub status: u32,
+    /// Contacts with people who were infectious, all in all.
+    pub contacts: u32,
+    /// Neighbours who were or will be contacted before the recovery.
+    pub infections: u32,
+    /// Infections between an index case and this person.
+    pub generation: u32,
+    /// Who infected this person; index cases did it themselves.
+    pub infector: u32,
+    /// Where this chain of infections began.
+    pub index_case: u32,
+    /// When this person was infected.
+    pub infected: Ticks,
+    /// And recovered.
+    pub recovered: Ticks,
+    /// From the infection of the infector to this one: the generation interval.
+    pub interval: Ticks,
+}
+
+/// The WGSL `struct Output` of [`Epidemic`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct EpidemicOutput {
+    /// 0 for susceptible, 1 for infected, 2 for recovered.
+    pub status: u32,
+    /// Infections between an index case and this person.
+    pub generation: u32,
+    /// When this person was infected.
+    pub infected: Ticks,
+    /// From the infection of the infector to this one.
+    pub interval: Ticks,
+}
+
+impl Epidemic {
+    /// The status of who was never infected.
+    pub const SUSCEPTIBLE: u32 = 0;
+    /// The status of who was infected and did not recover yet.
+    pub const INFECTED: u32 = 1;
+    /// The status of who did.
+    pub const RECOVERED: u32 = 2;
+
+    /// An epidemic among `people`, who meet along `edges` (pairs of people; one that is listed twice counts twice). The last `index_cases` people
+    /// are infected at time 0. The latent time is in units of time, and the rates are per unit: that at which an infectious person infects a
+    /// neighbour, and that of recovery.
+    ///
+    /// There is room for everything that can happen: each person is contacted at most once by each neighbour. Where a few people have many
+    /// neighbours, that is far too much for the others, and [`Epidemic::with_capacity`] takes less.
+    ///
+    /// # Errors
+    /// [`ModelError`], naming the value.
+    pub fn new(
+        people: u32,
+        edges: &[(u32, u32)],
+        index_cases: u32,
+        latent: f64,
+        contact_rate: f64,
+        recovery_rate: f64,
+        resolution: Resolution,
+    ) -> Result<Self, ModelError> {
+        if !(1..=people).contains(&index_cases) {
+            let remedy = "choose at least 1, and at most the number of people";
+            return Err(ModelError::setting("number of index cases", index_cases, remedy));
+        }
+        let params = EpidemicParams {
+            mean_contact: mean_time("contact rate", contact_rate, resolution)?,
+            mean_infectious: mean_time("recovery rate", recovery_rate, resolution)?,
+            index_cases,
+            unused: 0,
+        };
+        let latent = span("latent time", latent, resolution)?;
+        let (data, most) = graph(people, edges)?;
+        let capacity = Capacity { queue: most + 1, mailbox: most.max(1) };
+        Ok(Self { people, latent, params, data, capacity })
+    }
+
+    /// The same model with other capacities.
+    #[must_use]
+    pub fn with_capacity(self, capacity: Capacity) -> Self {
+        Self { capacity, ..self }
+    }
+
+    /// Edges of a random graph: of person 0 with `hub` others, and `edges` between any two of the others (Erdős and Rényi's G(n, m), but for
+    /// those that were drawn twice, of which one is left).
+    ///
+    /// # Panics
+    /// If there are fewer than three people, or not as many others as `hub`.
+    pub fn random_edges(people: u32, edges: u32, hub: u32, seed: u64) -> Vec<(u32, u32)> {
+        assert!(people > 2 && hub < people, "a hub with {hub} neighbours among {people} people");
+        let mut stream = Stream::new(seed, u32::MAX, 0);
+        let mut others: Vec<u32> = (1..people).collect();
+        let mut found: Vec<_> = (0..hub)
+            .map(|i| {
+                let pick = i + stream.below(people - 1 - i);
+                others.swap(i as usize, pick as usize);
+                (0, others[i as usize])
+            })
+            .collect();
+        for _ in 0..edges {
+            let (a, b) = (1 + stream.below(people - 1), 1 + stream.below(people - 2));
+            let b = if b < a { b } else { b + 1 };
+            found.push((a.min(b), a.max(b)));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The neighbours of a person.
+    ///
+    /// # Panics
+    /// If there is no such person.
+    pub fn neighbours(&self, person: u32) -> &[u32] {
+        let [begin, end] = [0, 1].map(|next| self.data[person as usize + next] as usize);
+        &self.data[begin..end]
+    }
+
+    /// How long after the infection of `person`, in a run with this seed, each neighbour is contacted, if ever: [`Ticks::NEVER`] where the
+    /// recovery comes first. In the order of [`Epidemic::neighbours`]. (Whoever the infector was is not contacted again.)
+    ///
+    /// # Panics
+    /// If there is no such person.
+    pub fn contacts(&self, seed: u64, person: u32) -> Vec<Ticks> {
+        let mut stream = Stream::new(seed, person, 1);
+        let (recovery, contacts) = self.draw(person, &mut stream);
+        contacts.map(|contact| if contact < recovery { contact } else { Ticks::NEVER }).collect()
+    }
+
+    /// What a person's infection leads to: the time until the recovery, and until each neighbour is contacted.
+    fn draw<'a>(
+        &self,
+        person: u32,
+        stream: &'a mut Stream,
+    ) -> (Ticks, impl Iterator<Item = Ticks> + use<'a>) {
+        let (latent, mean) = (self.latent, self.params.mean_contact);
+        let recovery = latent.saturating_add(stream.exponential(self.params.mean_infectious));
+        let neighbours = self.neighbours(person).len();
+        (recovery, (0..neighbours).map(move |_| latent.saturating_add(stream.exponential(mean))))
+    }
+}
+
+/// `data` of the graph, and the most neighbours of a person.
+fn graph(people: u32, edges: &[(u32, u32)]) -> Result<(Vec<u32>, u32), ModelError> {
+    let mut degrees = vec![0_u64; people as usize];
+    for &(a, b) in edges {
+        if a == b || a.max(b) >= people {
+            let edge = format!("{a} to {b}");
+            return Err(ModelError::setting("edge", edge, "connect two people, numbered from 0 on"));
+        }
+        degrees[a as usize] += 1;
+        degrees[b as usize] += 1;
+    }
+    let most = degrees.iter().copied().max().unwrap_or(0);
+    let remedy = "give a person at most 16384 (2^14)";
+    let most = u32::try_from(most)
+        .ok()
+        .filter(|&most| most <= MOST_NEIGHBOURS)
+        .ok_or_else(|| ModelError::setting("number of neighbours", most, remedy))?;
+    let mut data = Vec::with_capacity(people as usize + 1 + 2 * edges.len());
+    let mut end = u64::from(people) + 1;
+    for degree in std::iter::once(&0).chain(&degrees) {
+        end += degree;
+        let place = u32::try_from(end);
+        data.push(place.map_err(|_| {
+            ModelError::setting("number of edges", edges.len(), "choose fewer: 2^31 places hold them")
+        })?);
+    }
+    // Each edge goes to the places of both its ends, in the order of the list.
+    let mut next = data.clone();
+    data.resize(data.len() + 2 * edges.len(), 0);
+    for (from, to) in edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]) {
+        data[next[from as usize] as usize] = to;
+        next[from as usize] += 1;
+    }
+    Ok((data, most))
+}
+
+impl Model for Epidemic {
+    type State = EpidemicState;
+    type Params = EpidemicParams;
+    type Payload = [u32; 6];
+    type Output = EpidemicOutput;
+
+    fn name(&self) -> &str {
+        "epidemic"
+    }
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/epidemic.wgsl")
+    }
+
+    fn lps(&self) -> u32 {
+        self.people
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.latent
+    }
+
+    fn params(&self) -> EpidemicParams {
+        self.params
+    }
+
+    fn data(&self) -> &[u32] {
+        &self.data
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+}
+
+impl CpuModel for Epidemic {
+    fn init(&self, lp: u32, _: &mut EpidemicState, context: &mut Context<'_, [u32; 6]>) {
+        if lp >= self.people - self.params.index_cases {
+            context.schedule(lp, Ticks::ZERO, [CONTACT, 0, lp, lp, 0, 0]);
+        }
+    }
+
+    fn handle(
+        &self,
+        lp: u32,
+        event: &Event<[u32; 6]>,
+        state: &mut EpidemicState,
+        context: &mut Context<'_, [u32; 6]>,
+    ) {
+        let now = context.now();
+        let [kind, generation, infector, index_case, low, high] = event.payload;
+        if kind == RECOVERY {
+            state.status = Self::RECOVERED;
+            state.recovered = now;
+            return;
+        }
+        state.contacts += 1;
+        if state.status != Self::SUSCEPTIBLE {
+            return;
+        }
+        let mut stream = context.stream().clone();
+        let (recovery, contacts) = self.draw(lp, &mut stream);
+        context.schedule(lp, now.saturating_add(recovery), [RECOVERY, 0, 0, 0, 0, 0]);
+        let [since_low, since_high] = now.to_words();
+        let message = [CONTACT, generation + 1, lp, index_case, since_low, since_high];
+        let mut infections = 0;
+        for (&neighbour, contact) in self.neighbours(lp).iter().zip(contacts) {
+            if contact < recovery && neighbour != infector {
+                context.schedule(neighbour, now.saturating_add(contact), message);
+                infections += 1;
+            }
+        }
+        *state = EpidemicState {
+            status: Self::INFECTED,
+            contacts: 1,
+            infections,
+            generation,
+            infector,
+            index_case,
+            infected: now,
+            recovered: Ticks::ZERO,
+            interval: Ticks::new(now.get() - Ticks::from_words([low, high]).get()),
+        };
+    }
+
+    fn output(&self, _: u32, state: &EpidemicState, _: &mut Context<'_, [u32; 6]>) -> EpidemicOutput {
+        let EpidemicState { status, generation, infected, interval, .. } = *state;
+        EpidemicOutput { status, generation, infected, interval }
+    }
+}

@@ -1,0 +1,239 @@
+//! M/M/1 with preemptive-resume priorities.
+
+use super::{MOST_ROOM, ModelError, mean_time};
+use crate::gpu::Source;
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::statistics::Tally;
+use crate::time::{Resolution, Ticks};
+
+/// `CLASSES`
+const CLASSES: u32 = 3;
+const COMPLETION: u32 = 0;
+const ARRIVAL: u32 = 1;
+
+/// Stations with one server and up to three classes of customers, M/M/1 with preemptive-resume priorities: class 0 goes before class 1, and that
+/// before class 2. Who arrives interrupts a service of a lower class, which goes on later where it stopped.
+///
+/// Every LP is a station of its own. The steady state is [`theory::Priorities`](crate::statistics::theory::Priorities). WGSL:
+/// `shaders/models/priorities.wgsl`, which shows how an event is cancelled: nothing is taken out of a pending event set; the completion of a service
+/// that was interrupted comes all the same, with a number that is not the present service's any more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Priorities {
+    stations: u32,
+    params: PrioritiesParams,
+    capacity: Capacity,
+}
+
+/// A class in [`PrioritiesParams`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PriorityClass {
+    /// Mean time between arrivals; [`Ticks::NEVER`] for a class without customers.
+    pub mean_interarrival: Ticks,
+    /// Mean time of service.
+    pub mean_service: Ticks,
+}
+
+/// The WGSL `struct Params` of [`Priorities`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PrioritiesParams {
+    /// By priority.
+    pub classes: [PriorityClass; 3],
+    /// Where statistics begin.
+    pub warm_up: Ticks,
+    /// Customers of a class that a station has room for, the one in service included.
+    pub room: u32,
+    /// Zero.
+    pub unused: u32,
+}
+
+/// The WGSL `struct State` of [`Priorities`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PrioritiesState {
+    /// By class, the time in the system of those who left, when they left.
+    pub system: [Tally; 3],
+    /// When the present service ends, if nobody interrupts it.
+    pub completes: Ticks,
+    /// Its number.
+    pub service: u32,
+    /// The class in service; 3 where the server is free.
+    pub serving: u32,
+    /// The row of each line at its head.
+    pub head: [u32; 3],
+    /// Customers in each line.
+    pub number: [u32; 3],
+    /// Zero.
+    pub unused: [u32; 2],
+}
+
+/// The WGSL `struct Output` of [`Priorities`]: the time in the system of those who left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PrioritiesOutput {
+    /// Of class 0, which goes first.
+    pub class_0: Tally,
+    /// Of class 1.
+    pub class_1: Tally,
+    /// Of class 2.
+    pub class_2: Tally,
+}
+
+impl Priorities {
+    /// `stations` stations, with the (arrival rate, service rate) of one to three classes, the one that goes first in front. Rates are per
+    /// unit of time. `room` bounds the customers of each class in a station; a run in which it does not suffice ends with a
+    /// [`Fault`](crate::pdes::Fault).
+    ///
+    /// # Errors
+    /// [`ModelError`], naming the value.
+    pub fn new(
+        stations: u32,
+        classes: &[(f64, f64)],
+        room: u32,
+        resolution: Resolution,
+    ) -> Result<Self, ModelError> {
+        if !(1..=CLASSES as usize).contains(&classes.len()) {
+            return Err(ModelError::setting("number of classes", classes.len(), "choose 1 to 3"));
+        }
+        if !(1..=MOST_ROOM).contains(&room) {
+            return Err(ModelError::setting("room", room, "choose 1 to 1048576 (2^20) customers per class"));
+        }
+        let nobody = PriorityClass { mean_interarrival: Ticks::NEVER, mean_service: Ticks::ZERO };
+        let mut params = PrioritiesParams { classes: [nobody; 3], warm_up: Ticks::ZERO, room, unused: 0 };
+        for (class, &(arrival_rate, service_rate)) in params.classes.iter_mut().zip(classes) {
+            class.mean_interarrival = mean_time("arrival rate", arrival_rate, resolution)?;
+            class.mean_service = mean_time("service rate", service_rate, resolution)?;
+        }
+        // The next arrivals, the completion of the present service, and those of services that were interrupted: each at the arrival of
+        // a higher class, and for as long as the service would still have taken, an exponential time. If every such arrival interrupted
+        // a service of the longest kind, their number would be that of M/M/infinity: a Poisson variable.
+        let higher: f64 = classes[..classes.len() - 1].iter().map(|class| class.0).sum();
+        let slowest = classes.iter().map(|class| class.1).fold(f64::INFINITY, f64::min);
+        let queue = Capacity::poisson(higher / slowest, 0.0).queue.saturating_add(CLASSES + 1);
+        Ok(Self { stations, params, capacity: Capacity { queue, mailbox: 1 } })
+    }
+
+    /// The same model with statistics that begin at `warm_up`.
+    #[must_use]
+    pub fn with_warm_up(mut self, warm_up: Ticks) -> Self {
+        self.params.warm_up = warm_up;
+        self
+    }
+
+    /// The same model with other capacities.
+    #[must_use]
+    pub fn with_capacity(self, capacity: Capacity) -> Self {
+        Self { capacity, ..self }
+    }
+
+    fn expect(&self, lp: u32, class: u32, context: &mut Context<'_>) {
+        let delay = context.stream().exponential(self.params.classes[class as usize].mean_interarrival);
+        if delay != Ticks::NEVER {
+            context.schedule(lp, context.now().saturating_add(delay), [ARRIVAL, class]);
+        }
+    }
+
+    /// The row of LP memory of a class's customer, so many places behind the head of the line.
+    fn row(&self, state: &PrioritiesState, class: u32, behind: u32) -> u32 {
+        class * self.params.room + (state.head[class as usize] + behind) % self.params.room
+    }
+
+    /// The server takes the head of the first line that is not empty.
+    fn serve(&self, lp: u32, state: &mut PrioritiesState, context: &mut Context<'_>) {
+        state.serving = (0..CLASSES).find(|&class| state.number[class as usize] > 0).unwrap_or(CLASSES);
+        if state.serving == CLASSES {
+            return;
+        }
+        let [_, _, low, high] = context.memory_get(self.row(state, state.serving, 0));
+        state.service = state.service.wrapping_add(1);
+        state.completes = context.now().saturating_add(Ticks::from_words([low, high]));
+        context.schedule(lp, state.completes, [COMPLETION, state.service]);
+    }
+}
+
+impl Model for Priorities {
+    type State = PrioritiesState;
+    type Params = PrioritiesParams;
+    type Payload = [u32; 2];
+    type Output = PrioritiesOutput;
+
+    fn name(&self) -> &str {
+        "priorities"
+    }
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/priorities.wgsl")
+    }
+
+    fn lps(&self) -> u32 {
+        self.stations
+    }
+
+    fn lookahead(&self) -> Ticks {
+        Ticks::NEVER
+    }
+
+    fn params(&self) -> PrioritiesParams {
+        self.params
+    }
+
+    fn memory_rows(&self) -> u32 {
+        self.params.room * CLASSES
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+}
+
+impl CpuModel for Priorities {
+    fn init(&self, lp: u32, state: &mut PrioritiesState, context: &mut Context<'_>) {
+        state.serving = CLASSES;
+        for class in 0..CLASSES {
+            state.system[class as usize] = Tally::since(self.params.warm_up);
+            self.expect(lp, class, context);
+        }
+    }
+
+    fn handle(&self, lp: u32, event: &Event, state: &mut PrioritiesState, context: &mut Context<'_>) {
+        let now = context.now();
+        let serving = state.serving;
+        if event.payload[0] == ARRIVAL {
+            let class = event.payload[1];
+            self.expect(lp, class, context);
+            let number = state.number[class as usize];
+            if number == self.params.room {
+                return context.memory_full();
+            }
+            let service = context.stream().exponential(self.params.classes[class as usize].mean_service);
+            let ([a, b], [c, d]) = (now.to_words(), service.to_words());
+            context.memory_set(self.row(state, class, number), [a, b, c, d]);
+            state.number[class as usize] += 1;
+            if class >= serving {
+                return;
+            }
+            if serving < CLASSES {
+                let head = self.row(state, serving, 0);
+                let [a, b, ..] = context.memory_get(head);
+                let [c, d] = Ticks::new(state.completes.get() - now.get()).to_words();
+                context.memory_set(head, [a, b, c, d]);
+            }
+        } else {
+            if event.payload[1] != state.service {
+                return; // it was interrupted
+            }
+            let [low, high, ..] = context.memory_get(self.row(state, serving, 0));
+            let class = serving as usize;
+            state.system[class].add(now, now.get() - Ticks::from_words([low, high]).get());
+            state.head[class] = (state.head[class] + 1) % self.params.room;
+            state.number[class] -= 1;
+        }
+        self.serve(lp, state, context);
+    }
+
+    fn output(&self, _: u32, state: &PrioritiesState, _: &mut Context<'_>) -> PrioritiesOutput {
+        let [class_0, class_1, class_2] = state.system;
+        PrioritiesOutput { class_0, class_1, class_2 }
+    }
+}

@@ -1,0 +1,206 @@
+//! A closed network of queues on a torus.
+
+use super::{ModelError, mean_time, span};
+use crate::gpu::Source;
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::statistics::TimeAverage;
+use crate::time::{Resolution, Ticks};
+
+const COMPLETION: [u32; 2] = [0, 0];
+const ARRIVAL: [u32; 2] = [1, 0];
+
+/// A closed network of queues on a torus: a station in each of rows × columns places, and customers who go round for ever. A station serves
+/// them one by one for an exponential time, in the order of their arrival, and sends each to one of its four neighbours at random. The way takes
+/// the travel time, which is the lookahead.
+///
+/// Every LP is a station. The steady state is [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork), exactly, whatever the travel
+/// time. WGSL: `shaders/models/torus.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Torus {
+    rows: u32,
+    travel: Ticks,
+    params: TorusParams,
+    capacity: Capacity,
+}
+
+/// The WGSL `struct Params` of [`Torus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct TorusParams {
+    /// Mean time of service.
+    pub mean_service: Ticks,
+    /// Where statistics begin.
+    pub warm_up: Ticks,
+    /// Stations in a row.
+    pub columns: u32,
+    /// Customers in the whole network.
+    pub customers: u32,
+}
+
+/// The WGSL `struct State` of [`Torus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct TorusState {
+    /// Customers in the station.
+    pub number: TimeAverage,
+    /// 1 while it serves, 0 while it is empty.
+    pub busy: TimeAverage,
+    /// Customers served since the warm-up.
+    pub served: u64,
+    /// Zero.
+    pub unused: u64,
+}
+
+/// The WGSL `struct Output` of [`Torus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct TorusOutput {
+    /// Customers in the station, up to now.
+    pub number: TimeAverage,
+    /// 1 while it serves, 0 while it is empty, up to now: the average is the utilisation.
+    pub busy: TimeAverage,
+    /// Customers served since the warm-up.
+    pub served: u64,
+    /// Zero.
+    pub unused: u64,
+}
+
+impl Torus {
+    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The service rate is that of a station, per unit of time, and
+    /// `travel` is in units of time.
+    ///
+    /// # Errors
+    /// [`ModelError`], naming the value.
+    pub fn new(
+        rows: u32,
+        columns: u32,
+        customers: u32,
+        service_rate: f64,
+        travel: f64,
+        resolution: Resolution,
+    ) -> Result<Self, ModelError> {
+        if rows == 0 || columns == 0 || rows.checked_mul(columns).is_none() {
+            let size = format!("{rows} x {columns}");
+            return Err(ModelError::setting(
+                "size",
+                size,
+                "choose at least 1 x 1, and fewer than 2^32 stations",
+            ));
+        }
+        if customers == 0 {
+            return Err(ModelError::setting("number of customers", customers, "choose at least 1"));
+        }
+        let mean_service = mean_time("service rate", service_rate, resolution)?;
+        let travel = span("travel time", travel, resolution)?;
+        let params = TorusParams { mean_service, warm_up: Ticks::ZERO, columns, customers };
+        // A completion, and those who are on their way here. Each of the four neighbours sends at most service rate / 4 customers in a unit
+        // of time, so those of a travel time, or of a window, which is no longer, are at most a Poisson variable of this mean.
+        let sent = resolution.units(travel) * service_rate;
+        let Capacity { queue, mailbox } = Capacity::poisson(sent, sent);
+        let capacity = Capacity { queue: queue.saturating_add(1), mailbox };
+        Ok(Self { rows, travel, params, capacity })
+    }
+
+    /// The same model with statistics that begin at `warm_up`.
+    #[must_use]
+    pub fn with_warm_up(mut self, warm_up: Ticks) -> Self {
+        self.params.warm_up = warm_up;
+        self
+    }
+
+    /// The same model with other capacities.
+    #[must_use]
+    pub fn with_capacity(self, capacity: Capacity) -> Self {
+        Self { capacity, ..self }
+    }
+
+    fn hold(state: &mut TorusState, now: Ticks, number: u32) {
+        state.number.set(now, number);
+        state.busy.set(now, number.min(1));
+    }
+
+    fn serve(&self, lp: u32, context: &mut Context<'_>) {
+        let delay = context.stream().exponential(self.params.mean_service);
+        context.schedule(lp, context.now().saturating_add(delay), COMPLETION);
+    }
+
+    fn neighbour(&self, lp: u32, direction: u32) -> u32 {
+        let columns = self.params.columns;
+        let (row, column) = (lp / columns, lp % columns);
+        let (row, column) = match direction {
+            0 => (row, (column + 1) % columns),
+            1 => (row, (column + columns - 1) % columns),
+            2 => ((row + 1) % self.rows, column),
+            _ => ((row + self.rows - 1) % self.rows, column),
+        };
+        row * columns + column
+    }
+}
+
+impl Model for Torus {
+    type State = TorusState;
+    type Params = TorusParams;
+    type Payload = [u32; 2];
+    type Output = TorusOutput;
+
+    fn name(&self) -> &str {
+        "torus"
+    }
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/torus.wgsl")
+    }
+
+    fn lps(&self) -> u32 {
+        self.rows * self.params.columns
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.travel
+    }
+
+    fn params(&self) -> TorusParams {
+        self.params
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+}
+
+impl CpuModel for Torus {
+    fn init(&self, lp: u32, state: &mut TorusState, context: &mut Context<'_>) {
+        let TorusParams { warm_up, customers, .. } = self.params;
+        let number = customers / self.lps() + u32::from(lp < customers % self.lps());
+        state.number = TimeAverage::since(warm_up, 0);
+        state.busy = TimeAverage::since(warm_up, 0);
+        Self::hold(state, Ticks::ZERO, number);
+        if number > 0 {
+            self.serve(lp, context);
+        }
+    }
+
+    fn handle(&self, lp: u32, event: &Event, state: &mut TorusState, context: &mut Context<'_>) {
+        let (now, number) = (context.now(), state.number.level());
+        if event.payload == ARRIVAL {
+            Self::hold(state, now, number + 1);
+            if number == 0 {
+                self.serve(lp, context);
+            }
+        } else {
+            Self::hold(state, now, number - 1);
+            let direction = context.stream().below(4);
+            context.schedule(self.neighbour(lp, direction), now.saturating_add(self.travel), ARRIVAL);
+            if number > 1 {
+                self.serve(lp, context);
+            }
+            state.served += u64::from(now >= self.params.warm_up);
+        }
+    }
+
+    fn output(&self, _: u32, state: &TorusState, context: &mut Context<'_>) -> TorusOutput {
+        let TorusState { number, busy, served, unused } = *state;
+        let now = context.now();
+        TorusOutput { number: number.at(now), busy: busy.at(now), served, unused }
+    }
+}
