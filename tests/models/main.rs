@@ -1,0 +1,186 @@
+//! The models of `pdes` that ship: the GPU does what the sequential engine does, bit for bit, and both do what theory says.
+
+#![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers in tests")]
+
+mod call_centre;
+#[path = "../common/mod.rs"]
+mod common;
+mod epidemic;
+mod priorities;
+mod torus;
+
+use common::gpu;
+use eventhorizon::models::ModelError;
+use eventhorizon::pdes::{
+    CpuModel, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Until,
+};
+use eventhorizon::queue::{QueueDesign, Traverse};
+use eventhorizon::time::{Resolution, Ticks};
+
+fn ticks(units: f64) -> Ticks {
+    Resolution::default().ticks(units).unwrap()
+}
+
+fn until(units: f64) -> Until {
+    Until::time(ticks(units))
+}
+
+/// Runs both engines to each end in turn and compares everything that a user can see. Returns the states at the end.
+fn same<M>(model: &M, options: Options, ends: &[Until]) -> Vec<M::State>
+where
+    M: CpuModel<State: PartialEq>,
+{
+    let mut cpu = CpuSimulation::new(model, options.seed).unwrap();
+    let mut simulation = Simulation::new(&gpu(), model, options).unwrap();
+    for &end in ends {
+        let expected = cpu.run(end).unwrap();
+        assert_eq!(simulation.run(end).unwrap(), expected, "{options:?}");
+        assert!(simulation.states().unwrap() == cpu.states(), "states differ: {options:?}");
+        assert!(simulation.pending().unwrap() == cpu.pending(), "pending events differ: {options:?}");
+        assert!(simulation.memory().unwrap() == cpu.memory(), "LP memory differs: {options:?}");
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{options:?}");
+    }
+    cpu.states().to_vec()
+}
+
+/// [`same`] with every queue design, with workgroups of several sizes, and with runs that are cut in two.
+fn same_in_all_ways<M>(model: &M, middle: f64, end: f64)
+where
+    M: CpuModel<State: PartialEq>,
+{
+    let options = Options { seed: 17, ..Options::default() };
+    let whole = same(model, options, &[until(end)]);
+    let heap = QueueDesign::Heap;
+    let buffer = QueueDesign::CbSeq(Traverse::BackToFront);
+    assert_eq!(QueueDesign::ALL.len(), 3, "a new design belongs into the list below");
+    let ways =
+        [(heap, 1, 1), (buffer, 8, 2), (QueueDesign::CbSeq(Traverse::FrontToBack), 64, 1), (heap, 32, 1)];
+    for (queue, group_size, tiles) in ways {
+        let options =
+            Options { queue: Some(queue), group_size: Some(group_size), tiles: Some(tiles), ..options };
+        assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
+    }
+}
+
+/// The fault with which both engines end a run.
+fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
+    let only = |error| match error {
+        SimulationError::Fault(fault) => fault,
+        other => panic!("expected a fault, got {other}"),
+    };
+    let expected = only(CpuSimulation::new(model, 1).unwrap().run(end).unwrap_err());
+    let options = Options { seed: 1, ..Options::default() };
+    let found = only(Simulation::new(&gpu(), model, options).unwrap().run(end).unwrap_err());
+    assert_eq!(found, expected);
+    found
+}
+
+/// A mean as the ratio of two sums over independent observations, and its standard error (of the linearised ratio): time waited over
+/// customers, say, where each observation has its own number of customers.
+#[derive(Debug, Clone, Copy)]
+struct Estimate {
+    mean: f64,
+    error: f64,
+}
+
+impl Estimate {
+    fn of(observations: impl Iterator<Item = (f64, f64)>) -> Self {
+        let observations: Vec<_> = observations.collect();
+        let n = observations.len() as f64;
+        assert!(n >= 16.0, "too few to know how they spread");
+        let (top, bottom) = observations.iter().fold((0.0, 0.0), |sum, o| (sum.0 + o.0, sum.1 + o.1));
+        let mean = top / bottom;
+        let squares: f64 = observations.iter().map(|o| (o.0 - mean * o.1).powi(2)).sum();
+        Self { mean, error: (squares * n / (n - 1.0)).sqrt() / bottom }
+    }
+
+    /// How many standard errors a value is away.
+    fn away(self, value: f64) -> f64 {
+        (self.mean - value).abs() / self.error
+    }
+
+    /// Within four standard errors of what theory says, and so exact that it would not be if theory were off by 3 %.
+    #[track_caller]
+    fn assert_is(self, what: &str, expected: f64) {
+        println!(
+            "{what}: {:.6} +- {:.6}, expected {expected:.6}: {:.2} standard errors",
+            self.mean,
+            self.error,
+            self.away(expected)
+        );
+        assert!(self.away(expected) < 4.0, "{what}: {self:?} is not {expected}");
+        for off in [0.97, 1.03] {
+            assert!(
+                self.away(off * expected) > 4.0,
+                "{what}: {self:?} would not tell {expected} from {off} of it"
+            );
+        }
+    }
+}
+
+#[test]
+fn estimates_are_ratios_with_the_error_of_their_mean() {
+    // As many customers each: the mean of the quotients, with its usual standard error.
+    let estimate = Estimate::of((0..20).map(|i| (f64::from(i), 2.0)));
+    assert!((estimate.mean - 4.75).abs() < 1e-12);
+    let deviation = (f64::from(20 * 20 * 20 - 20) / 12.0 / 19.0).sqrt() / 2.0;
+    assert!((estimate.error - deviation / 20.0_f64.sqrt()).abs() < 1e-12, "{estimate:?} {deviation}");
+}
+
+/// Each refused setting is named with its value.
+#[track_caller]
+fn refused<T: std::fmt::Debug>(result: Result<T, ModelError>, message: &str) {
+    let error = result.unwrap_err().to_string();
+    assert!(error.starts_with(message), "{error}");
+}
+
+#[test]
+fn settings_that_are_refused_are_named() {
+    use eventhorizon::models::{CallCentre, Epidemic, Priorities, Torus};
+    let units = Resolution::default();
+    refused(CallCentre::new(1, 0, 1.0, 1.0, 1.0, 8, units), "the number of servers is 0: choose");
+    refused(CallCentre::new(1, 1, 1.0, 1.0, 1.0, 100, units), "the room is 100: choose a power of two");
+    refused(CallCentre::new(1, 1, -1.0, 1.0, 1.0, 8, units), "the arrival rate is -1: choose");
+    refused(CallCentre::new(1, 1, 1.0, f64::NAN, 1.0, 8, units), "the service rate is NaN: choose");
+    refused(CallCentre::new(1, 1, 1.0, 1.0, 0.0, 8, units), "the abandonment rate is 0: choose");
+    refused(
+        CallCentre::new(1, 1, 1e9, 1.0, 1.0, 8, units),
+        "the arrival rate is 1000000000, a time of less than",
+    );
+    refused(
+        CallCentre::new(1, 1, 1e-19, 1.0, 1.0, 8, units),
+        "the arrival rate leads to a time that is none",
+    );
+    refused(Priorities::new(1, &[], 8, units), "the number of classes is 0: choose 1 to 3");
+    refused(Priorities::new(1, &[(1.0, 1.0); 4], 8, units), "the number of classes is 4: choose 1 to 3");
+    refused(Priorities::new(1, &[(1.0, 1.0)], 0, units), "the room is 0: choose");
+    refused(Priorities::new(1, &[(1.0, 0.0)], 8, units), "the service rate is 0: choose");
+    refused(Epidemic::new(3, &[(0, 1)], 0, 1.0, 1.0, 1.0, units), "the number of index cases is 0: choose");
+    refused(Epidemic::new(3, &[(0, 1)], 4, 1.0, 1.0, 1.0, units), "the number of index cases is 4: choose");
+    refused(Epidemic::new(3, &[(0, 3)], 1, 1.0, 1.0, 1.0, units), "the edge is 0 to 3: connect");
+    refused(Epidemic::new(3, &[(1, 1)], 1, 1.0, 1.0, 1.0, units), "the edge is 1 to 1: connect");
+    refused(
+        Epidemic::new(3, &[(0, 1)], 1, 0.0, 1.0, 1.0, units),
+        "the latent time is 0, a time of less than",
+    );
+    refused(
+        Epidemic::new(3, &[(0, 1); 20_000], 1, 1.0, 1.0, 1.0, units),
+        "the number of neighbours is 20000:",
+    );
+    refused(Torus::new(0, 3, 1, 1.0, 0.1, units), "the size is 0 x 3: choose");
+    refused(Torus::new(1 << 16, 1 << 16, 1, 1.0, 0.1, units), "the size is 65536 x 65536: choose");
+    refused(Torus::new(2, 3, 0, 1.0, 0.1, units), "the number of customers is 0: choose");
+    refused(Torus::new(2, 3, 1, 1.0, 1e-9, units), "the travel time is 0.000000001, a time of less than");
+    refused(Torus::new(2, 3, 1, 1.0, -1.0, units), "the travel time leads to a time that is none");
+}
+
+#[test]
+fn a_line_that_is_full_ends_the_run() {
+    use eventhorizon::models::{CallCentre, Priorities};
+    let units = Resolution::default();
+    // Hardly anybody is patient for less than a thousand times of service, and twice as many come as are served.
+    let centre = CallCentre::new(3, 2, 4.0, 1.0, 0.001, 16, units).unwrap();
+    assert_eq!(fault(&centre, until(100.0)).kind, FaultKind::MemoryFull);
+    let station = Priorities::new(3, &[(0.2, 1.0), (2.0, 1.0)], 16, units).unwrap();
+    assert_eq!(fault(&station, until(100.0)).kind, FaultKind::MemoryFull);
+}
