@@ -10,12 +10,12 @@ const COMPLETION: u32 = 0;
 const ARRIVAL: u32 = 1;
 const HANG_UP: u32 = 2;
 
-/// Call centres, each M/M/c+M or Erlang-A: calls come in at exponential times and are answered in order, for exponential times, by a number of
-/// agents. Who has to wait hangs up after an exponential time of patience.
+/// Call centres, each M/M/c+M or Erlang-A: calls come in at exponential times and are answered in order, for exponential times,
+/// by a number of agents. Who has to wait hangs up after an exponential time of patience.
 ///
 /// Every LP is a call centre of its own, so a run has as many independent observations of one as it has LPs. The steady state is
-/// [`theory::ErlangA`](crate::statistics::theory::ErlangA). WGSL: `shaders/models/call_centre.wgsl`, which shows a waiting line in LP memory
-/// from whose middle customers leave.
+/// [`theory::ErlangA`](crate::statistics::theory::ErlangA). WGSL: `shaders/models/call_centre.wgsl`, which shows a waiting line
+/// in LP memory from whose middle customers leave.
 ///
 /// ```
 /// use eventhorizon::models::CallCentre;
@@ -90,9 +90,9 @@ pub struct CallCentreOutput {
 }
 
 impl CallCentre {
-    /// `centres` call centres of `servers` agents each. Rates are per unit of time, the service rate that of one agent, the abandonment rate
-    /// that of one call that waits. `room` bounds the waiting line, those who hung up and are not passed yet included; a run in which it does not
-    /// suffice ends with a [`Fault`](crate::pdes::Fault).
+    /// `centres` call centres of `servers` agents each. Rates are per unit of time, the service rate that of one agent, the
+    /// abandonment rate that of one call that waits. `room` bounds the waiting line, those who hung up and are not passed yet
+    /// included; a run in which it does not suffice ends with a [`Fault`](crate::pdes::Fault).
     ///
     /// # Errors
     /// [`ModelError`], naming the value.

@@ -11,12 +11,12 @@ const CLASSES: u32 = 3;
 const COMPLETION: u32 = 0;
 const ARRIVAL: u32 = 1;
 
-/// Stations with one server and up to three classes of customers, M/M/1 with preemptive-resume priorities: class 0 goes before class 1, and that
-/// before class 2. Who arrives interrupts a service of a lower class, which goes on later where it stopped.
+/// Stations with one server and up to three classes of customers, M/M/1 with preemptive-resume priorities: class 0 goes before
+/// class 1, and that before class 2. Who arrives interrupts a service of a lower class, which goes on later where it stopped.
 ///
 /// Every LP is a station of its own. The steady state is [`theory::Priorities`](crate::statistics::theory::Priorities). WGSL:
-/// `shaders/models/priorities.wgsl`, which shows how an event is cancelled: nothing is taken out of a pending event set; the completion of a service
-/// that was interrupted comes all the same, with a number that is not the present service's any more.
+/// `shaders/models/priorities.wgsl`, which shows how an event is cancelled: nothing is taken out of a pending event set; the
+/// completion of a service that was interrupted comes all the same, with a number that is not the present service's any more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Priorities {
     stations: u32,

@@ -9,12 +9,12 @@ use crate::time::{Resolution, Ticks};
 const COMPLETION: [u32; 2] = [0, 0];
 const ARRIVAL: [u32; 2] = [1, 0];
 
-/// A closed network of queues on a torus: a station in each of rows × columns places, and customers who go round for ever. A station serves
-/// them one by one for an exponential time, in the order of their arrival, and sends each to one of its four neighbours at random. The way takes
-/// the travel time, which is the lookahead.
+/// A closed network of queues on a torus: a station in each of rows × columns places, and customers who go round for ever. A
+/// station serves them one by one for an exponential time, in the order of their arrival, and sends each to one of its four
+/// neighbours at random. The way takes the travel time, which is the lookahead.
 ///
-/// Every LP is a station. The steady state is [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork), exactly, whatever the travel
-/// time. WGSL: `shaders/models/torus.wgsl`.
+/// Every LP is a station. The steady state is [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork), exactly,
+/// whatever the travel time. WGSL: `shaders/models/torus.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Torus {
     rows: u32,
@@ -66,8 +66,8 @@ pub struct TorusOutput {
 }
 
 impl Torus {
-    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The service rate is that of a station, per unit of time, and
-    /// `travel` is in units of time.
+    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The service rate is that of a station,
+    /// per unit of time, and `travel` is in units of time.
     ///
     /// # Errors
     /// [`ModelError`], naming the value.

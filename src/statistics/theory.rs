@@ -1,10 +1,10 @@
 //! What queueing theory says about the models, for comparison with what a simulation says.
 //!
-//! The steady-state formulas are those of Kleinrock, Queueing Systems I (1975), sections 3.2 (M/M/1) and 3.8,
-//! and of Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., section 2.5
-//! (M/M/c/K); the sources of the others stand with them. A replication of a fixed number of clients that starts empty has not reached the steady state
-//! at its start, and its mean is a little below. Many replications show that difference, so the expectations
-//! of such finite replications are here too, exactly.
+//! The steady-state formulas are those of Kleinrock, Queueing Systems I (1975), sections 3.2 (M/M/1) and 3.8, and of Gross,
+//! Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., section 2.5 (M/M/c/K); the sources of the others stand
+//! with them. A replication of a fixed number of clients that starts empty has not reached the steady state at its start, and its
+//! mean is a little below. Many replications show that difference, so the expectations of such finite replications are here too,
+//! exactly.
 
 use super::AnalysisError;
 use super::error::Result;
@@ -237,12 +237,13 @@ impl Mmck {
     }
 }
 
-/// Erlang-A, M/M/c+M: several servers, and customers who leave the line when their patience ends, which takes an exponential time. All of it in
-/// the steady state, which there always is.
+/// Erlang-A, M/M/c+M: several servers, and customers who leave the line when their patience ends, which takes an exponential
+/// time. All of it in the steady state, which there always is.
 ///
-/// Palm, "Research on telephone traffic carried by full availability groups" (1957); Garnett, Mandelbaum and Reiman, "Designing a call center with
-/// impatient customers", Manufacturing & Service Operations Management 4(3), 2002. It is a birth-death chain, whose probabilities are summed
-/// here until those that are left do not count. That takes time in proportion to the servers and to the arrival rate over the abandonment rate.
+/// Palm, "Research on telephone traffic carried by full availability groups" (1957); Garnett, Mandelbaum and Reiman, "Designing a
+/// call center with impatient customers", Manufacturing & Service Operations Management 4(3), 2002. It is a birth-death chain,
+/// whose probabilities are summed here until those that are left do not count. That takes time in proportion to the servers and
+/// to the arrival rate over the abandonment rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErlangA {
     arrival_rate: f64,
@@ -332,9 +333,9 @@ impl ErlangA {
 
     /// Mean time in the line of those who are served, those who find a free server included.
     ///
-    /// Who is number j in the line becomes number j - 1 after an exponential time at the rate r(j) = c × service rate + j × abandonment rate,
-    /// if it does not leave, which has the probability abandonment rate / r(j), whatever that time. So it is served with the probability c ×
-    /// service rate / r(j), and then has waited for 1 / r(j) + ... + 1 / r(1) on average.
+    /// Who is number j in the line becomes number j - 1 after an exponential time at the rate r(j) = c × service rate + j ×
+    /// abandonment rate, if it does not leave, which has the probability abandonment rate / r(j), whatever that time. So it is
+    /// served with the probability c × service rate / r(j), and then has waited for 1 / r(j) + ... + 1 / r(1) on average.
     pub fn time_in_queue_of_served(&self) -> f64 {
         let working = f64::from(self.servers) * self.service_rate;
         let (mut served, mut waited, mut wait) = (0.0, 0.0, 0.0);
@@ -352,12 +353,12 @@ impl ErlangA {
     }
 }
 
-/// One server and classes of customers with preemptive-resume priorities, Poisson arrivals, exponential service: who arrives interrupts the service of a
-/// lower class, which goes on later where it stopped.
+/// One server and classes of customers with preemptive-resume priorities, Poisson arrivals, exponential service: who arrives
+/// interrupts the service of a lower class, which goes on later where it stopped.
 ///
-/// Cobham, "Priority assignment in waiting line problems", Operations Research 2(1), 1954, has the formula without interruption, White and Christie,
-/// "Queuing with preemptive priorities or with breakdown", Operations Research 6(1), 1958, the one with it; Gross, Shortle, Thompson and Harris,
-/// Fundamentals of Queueing Theory, 4th ed., section 3.4.
+/// Cobham, "Priority assignment in waiting line problems", Operations Research 2(1), 1954, has the formula without interruption,
+/// White and Christie, "Queuing with preemptive priorities or with breakdown", Operations Research 6(1), 1958, the one with it;
+/// Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., section 3.4.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Priorities {
     classes: Vec<(f64, f64)>,
@@ -382,11 +383,12 @@ impl Priorities {
             .sum()
     }
 
-    /// Mean time from the arrival of a customer of class `class`, counted from 0, to the end of the service, in the steady state; none where there is
-    /// no such class, or where the load of it and those before it is 1 or more.
+    /// Mean time from the arrival of a customer of class `class`, counted from 0, to the end of the service, in the steady state;
+    /// none where there is no such class, or where the load of it and those before it is 1 or more.
     ///
-    /// With the load s(k) of the classes up to k, it is (1 / service rate + R / (1 - s(k))) / (1 - s(k - 1)), where R is the work that is left, on
-    /// average, of the service that a customer finds, of the classes up to k: the sum of arrival rate / service rate^2.
+    /// With the load s(k) of the classes up to k, it is (1 / service rate + R / (1 - s(k))) / (1 - s(k - 1)), where R is the work
+    /// that is left, on average, of the service that a customer finds, of the classes up to k: the sum of arrival rate / service
+    /// rate^2.
     pub fn time_in_system(&self, class: usize) -> Option<f64> {
         let (_, service_rate) = self.classes.get(class)?;
         let (before, load) = (self.load(class), self.load(class + 1));
@@ -396,11 +398,12 @@ impl Priorities {
     }
 }
 
-/// A closed network of queues: customers who go round for ever between single servers with exponential service (in the order of arrival) and
-/// places where nobody waits for another, such as ways between the servers, where they spend a time of any distribution.
+/// A closed network of queues: customers who go round for ever between single servers with exponential service (in the order of
+/// arrival) and places where nobody waits for another, such as ways between the servers, where they spend a time of any
+/// distribution.
 ///
-/// Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980, which is exact for these
-/// (product-form) networks. Takes time in proportion to the customers times the kinds of server.
+/// Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980, which is
+/// exact for these (product-form) networks. Takes time in proportion to the customers times the kinds of server.
 ///
 /// ```
 /// use eventhorizon::statistics::theory::ClosedNetwork;
@@ -420,10 +423,10 @@ pub struct ClosedNetwork {
 }
 
 impl ClosedNetwork {
-    /// Kinds of server, (how many, demand): the demand is the mean time of service that a customer takes from each of them in a round, which is the mean
-    /// time of a service times how often it comes by. In a round, it spends `delay` where nobody waits. What a round is does not matter, as long as it
-    /// is the same for all: where customers come to each of N servers as often as to any other, and each way takes t, let it be one visit
-    /// to each of them, and `delay` N × t.
+    /// Kinds of server, (how many, demand): the demand is the mean time of service that a customer takes from each of them in a
+    /// round, which is the mean time of a service times how often it comes by. In a round, it spends `delay` where nobody waits.
+    /// What a round is does not matter, as long as it is the same for all: where customers come to each of N servers as often as
+    /// to any other, and each way takes t, let it be one visit to each of them, and `delay` N × t.
     pub fn new(servers: &[(u32, f64)], delay: f64, customers: u32) -> Result<Self> {
         for &(_, demand) in servers {
             if !(demand > 0.0 && demand.is_finite()) {
