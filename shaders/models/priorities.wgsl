@@ -1,8 +1,9 @@
 // One server and three classes of customers, M/M/1 with preemptive-resume priorities: class 0 goes before class 1, and that before
 // class 2. Who arrives interrupts a service of a lower class, which goes on later where it stopped. Every LP is a station of its own.
 //
-// Each class has a line in LP memory, a ring of params.room rows (when it arrived (2), service that is left (2)). At its head is who is in
+// Each class has a line in LP memory, of params.room rows (when it arrived (2), service that is left (2)). At its front is who is in
 // service, or was interrupted. One thread serves one LP.
+// import: pdes/line.wgsl
 // import: statistics/tally.wgsl
 
 const CLASSES = 3u;
@@ -23,8 +24,7 @@ struct State {
     completes: vec2<u32>,          // when the present service ends, if nobody interrupts it
     service: u32,                  // its number
     serving: u32,                  // the class in service; CLASSES where the server is free
-    head: array<u32, CLASSES>,     // the row of each line at its head
-    number: array<u32, CLASSES>,   // customers in each line
+    lines: array<Line, CLASSES>,   // those in service among them
     unused: vec2<u32>,
 }
 struct Output { class_0: Tally, class_1: Tally, class_2: Tally }
@@ -50,28 +50,25 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if event.payload.x == ARRIVAL {
         let line = event.payload.y;
         expect(lp, line);
-        if (*state).number[line] == params.room { memory_full(); return; }
-        let row = line * params.room + ((*state).head[line] + (*state).number[line]) % params.room;
-        memory_set(row, vec4<u32>(now(), draw_exponential(params.classes[line].mean_service)));
-        (*state).number[line] += 1u;
+        let row = vec4<u32>(now(), draw_exponential(params.classes[line].mean_service));
+        (*state).lines[line] = line_push((*state).lines[line], line * params.room, params.room, row);
         if line >= serving { return; }
         if serving < CLASSES { // the completion that is pending will find another number
-            let head = serving * params.room + (*state).head[serving];
-            memory_set(head, vec4<u32>(memory_get(head).xy, time_since((*state).completes, now())));
+            let front = serving * params.room + (*state).lines[serving].first;
+            memory_set(front, vec4<u32>(memory_get(front).xy, time_since((*state).completes, now())));
         }
     } else {
         if event.payload.y != (*state).service { return; } // it was interrupted
-        let came = memory_get(serving * params.room + (*state).head[serving]).xy;
+        let came = line_front((*state).lines[serving], serving * params.room).xy;
         (*state).system[serving] = tally_add((*state).system[serving], now(), time_since(now(), came));
-        (*state).head[serving] = ((*state).head[serving] + 1u) % params.room;
-        (*state).number[serving] -= 1u;
+        (*state).lines[serving] = line_pop((*state).lines[serving], params.room);
     }
     var line = 0u; // the first that is not empty
-    for (; line < CLASSES && (*state).number[line] == 0u; line += 1u) {}
+    for (; line < CLASSES && (*state).lines[line].length == 0u; line += 1u) {}
     (*state).serving = line;
     if line == CLASSES { return; }
     (*state).service += 1u;
-    (*state).completes = time_add(now(), memory_get(line * params.room + (*state).head[line]).zw);
+    (*state).completes = time_add(now(), line_front((*state).lines[line], line * params.room).zw);
     schedule(lp, (*state).completes, vec2<u32>(COMPLETION, (*state).service));
 }
 

@@ -2,7 +2,7 @@
 
 use super::{MOST_ROOM, ModelError, mean_time};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::pdes::{Capacity, Context, CpuModel, Event, Line, Model};
 use crate::statistics::Tally;
 use crate::time::{Resolution, Ticks};
 
@@ -60,10 +60,8 @@ pub struct PrioritiesState {
     pub service: u32,
     /// The class in service; 3 where the server is free.
     pub serving: u32,
-    /// The row of each line at its head.
-    pub head: [u32; 3],
-    /// Customers in each line.
-    pub number: [u32; 3],
+    /// The lines, those in service among them.
+    pub lines: [Line; 3],
     /// Zero.
     pub unused: [u32; 2],
 }
@@ -134,18 +132,14 @@ impl Priorities {
         }
     }
 
-    /// The row of LP memory of a class's customer, so many places behind the head of the line.
-    fn row(&self, state: &PrioritiesState, class: u32, behind: u32) -> u32 {
-        class * self.params.room + (state.head[class as usize] + behind) % self.params.room
-    }
-
     /// The server takes the head of the first line that is not empty.
     fn serve(&self, lp: u32, state: &mut PrioritiesState, context: &mut Context<'_>) {
-        state.serving = (0..CLASSES).find(|&class| state.number[class as usize] > 0).unwrap_or(CLASSES);
+        state.serving = (0..CLASSES).find(|&class| state.lines[class as usize].length > 0).unwrap_or(CLASSES);
         if state.serving == CLASSES {
             return;
         }
-        let [_, _, low, high] = context.memory_get(self.row(state, state.serving, 0));
+        let line = state.lines[state.serving as usize];
+        let [_, _, low, high] = line.front(context, state.serving * self.params.room);
         state.service = state.service.wrapping_add(1);
         state.completes = context.now().saturating_add(Ticks::from_words([low, high]));
         context.schedule(lp, state.completes, [COMPLETION, state.service]);
@@ -202,32 +196,27 @@ impl CpuModel for Priorities {
         if event.payload[0] == ARRIVAL {
             let class = event.payload[1];
             self.expect(lp, class, context);
-            let number = state.number[class as usize];
-            if number == self.params.room {
-                return context.memory_full();
-            }
             let service = context.stream().exponential(self.params.classes[class as usize].mean_service);
             let ([a, b], [c, d]) = (now.to_words(), service.to_words());
-            context.memory_set(self.row(state, class, number), [a, b, c, d]);
-            state.number[class as usize] += 1;
+            let (base, room) = (class * self.params.room, self.params.room);
+            state.lines[class as usize].push(context, base, room, [a, b, c, d]);
             if class >= serving {
                 return;
             }
             if serving < CLASSES {
-                let head = self.row(state, serving, 0);
-                let [a, b, ..] = context.memory_get(head);
+                let front = serving * self.params.room + state.lines[serving as usize].first;
+                let [a, b, ..] = context.memory_get(front);
                 let [c, d] = Ticks::new(state.completes.get() - now.get()).to_words();
-                context.memory_set(head, [a, b, c, d]);
+                context.memory_set(front, [a, b, c, d]);
             }
         } else {
             if event.payload[1] != state.service {
                 return; // it was interrupted
             }
-            let [low, high, ..] = context.memory_get(self.row(state, serving, 0));
             let class = serving as usize;
+            let [low, high, ..] = state.lines[class].front(context, serving * self.params.room);
             state.system[class].add(now, now.get() - Ticks::from_words([low, high]).get());
-            state.head[class] = (state.head[class] + 1) % self.params.room;
-            state.number[class] -= 1;
+            state.lines[class].pop(self.params.room);
         }
         self.serve(lp, state, context);
     }

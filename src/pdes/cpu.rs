@@ -9,7 +9,7 @@ use crate::random::Stream;
 use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
-use super::{Context, CpuModel, Event, Fingerprint, Progress, Until};
+use super::{Context, CpuModel, Event, Fingerprint, Pending, Progress, Until};
 
 /// The events that an LP executes in a window at the most: `BUDGET` in `shaders/pdes/engine.wgsl`.
 const BUDGET: u32 = 256;
@@ -127,7 +127,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 
     /// The events still pending, by LP and then in order.
-    pub fn pending(&self) -> Vec<(u32, Event<M::Payload>)> {
+    pub fn pending(&self) -> Pending<M::Payload> {
         let mut pending: Vec<_> = self.pending.iter().map(|Reverse((event, lp))| (*lp, *event)).collect();
         pending.sort_unstable();
         pending

@@ -7,7 +7,7 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::error::{Fault, MEMORY, SimulationError};
-use super::{Capacity, Event, Model, Payload, Progress, Until};
+use super::{Capacity, Event, Model, Payload, Pending, Progress, Until};
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -458,11 +458,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     }
 
     /// The events that every row holds, in queues and mailboxes, by name.
-    pub(super) fn pending(
-        &self,
-        gpu: &Gpu,
-        queue: QueueDesign,
-    ) -> Result<Vec<(u32, Event<P>)>, SimulationError> {
+    pub(super) fn pending(&self, gpu: &Gpu, queue: QueueDesign) -> Result<Pending<P>, SimulationError> {
         let lps = pollster::block_on(self.lps.read_range(gpu, 0, self.cut.rows.into()))?;
         let counts = pollster::block_on(self.words.read_range(gpu, COUNTS as u64, self.cut.rows.into()))?;
         let mut pending = Vec::new();

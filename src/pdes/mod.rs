@@ -38,6 +38,9 @@ pub use simulation::{Options, Simulation};
 
 use crate::time::Ticks;
 
+/// Events that are pending, each with the LP that holds it.
+pub type Pending<P = [u32; 2]> = Vec<(u32, Event<P>)>;
+
 /// Where a run ends: at whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Until {

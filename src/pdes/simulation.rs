@@ -14,7 +14,7 @@ use super::error::{Fault, FaultKind, SimulationError};
 use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, Needs, usual_group_size, usual_tiles};
 use super::plans::{self, Plans};
 use super::recipes::{Choice, Recipes};
-use super::{Event, Fingerprint, Model, Progress, Until};
+use super::{Fingerprint, Model, Pending, Progress, Until};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -245,7 +245,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
-    pub fn pending(&self) -> Result<Vec<(u32, Event<M::Payload>)>, SimulationError> {
+    pub fn pending(&self) -> Result<Pending<M::Payload>, SimulationError> {
         self.progress()?;
         self.memory.pending(&self.gpu, self.queue)
     }
