@@ -56,6 +56,7 @@
 // A library reports; it does not print.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod columns;
 pub mod gpu;
 pub mod matching;
 pub mod models;

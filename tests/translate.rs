@@ -16,6 +16,11 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
 use wgpu::Features;
 
+/// A model of LPs with results.
+#[path = "common/counted.rs"]
+#[allow(dead_code, unreachable_pub, reason = "only its WGSL is of use here")]
+mod counted;
+
 /// Recipes with the programs that they link. A module adds its line here; a file of `shaders/` that none of them links fails
 /// [`every_file_is_linked`].
 static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
@@ -28,6 +33,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
         pdes::kernels(&Priorities::new(64, &[(0.4, 1.0)], 64, units).unwrap()),
         pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
         pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
+        pdes::output_kernels(&counted::Counted::new(1)),
         primitives::kernels(),
         matching::kernels(),
         replication::kernels(&Pi).unwrap(),

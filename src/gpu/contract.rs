@@ -61,7 +61,9 @@ impl Source {
         if let Some(missing) = contract.iter().find(|it| !declares(it)) {
             return Some(format!("does not declare `{}`, which the engine needs", missing.text));
         }
-        let said = words(report);
+        // Not in the names of the engine's files.
+        let said: Vec<_> =
+            report.lines().filter(|line| !line.starts_with("  --> ")).flat_map(words).collect();
         let otherwise = contract.iter().rev().find(|it| said.iter().any(|word| word == it.name))?;
         Some(format!("has to declare `{}`, and declares it otherwise: {message}", otherwise.text))
     }
@@ -101,6 +103,55 @@ impl Program {
                 findings.push(Finding { span, what, advice: "The engine has the entry points" });
             }
         }
+        self.refuse(findings, allowed)
+    }
+
+    /// Checks that a user's function called `name`, and what it calls of the user's own, calls no functions of the engine but
+    /// `functions`. `advice` says what it is for.
+    ///
+    /// # Errors
+    /// [`LinkError::Forbidden`] for the first other one in the text.
+    pub(crate) fn check_calls(
+        &self,
+        name: &str,
+        functions: &[&str],
+        advice: &'static str,
+    ) -> Result<(), LinkError> {
+        let allowed = Allowed { functions, ..Allowed::default() };
+        let check = Check { program: self, allowed: &allowed };
+        let all = &self.module().functions;
+        let place = |handle| check.place(all.get_span(handle), &all[handle]);
+        let named = |handle: naga::Handle<Function>| all[handle].name.as_deref().unwrap_or("_");
+        let own = all.iter().filter_map(|(handle, _)| place(handle).map(|_| handle));
+        let mut reached: Vec<_> = own.filter(|&handle| named(handle) == name).collect();
+        let mut findings = Vec::new();
+        let mut next = 0;
+        while let Some(&caller) = reached.get(next) {
+            next += 1;
+            let mut called = Vec::new();
+            calls(&all[caller].body, place(caller).unwrap_or_default(), &mut called);
+            for (called, span) in called {
+                if place(called).is_some() {
+                    if !reached.contains(&called) {
+                        reached.push(called);
+                    }
+                } else if !functions.contains(&named(called)) {
+                    let what = match named(caller) == name {
+                        true => format!("`{name}` may not call `{}`", named(called)),
+                        false => {
+                            let (helper, called) = (named(caller), named(called));
+                            format!("`{name}` may not call `{called}`, and calls `{helper}`, which does")
+                        }
+                    };
+                    findings.push(Finding { span, what, advice });
+                }
+            }
+        }
+        self.refuse(findings, &allowed)
+    }
+
+    /// The first of the findings in the text as an error, with its remedy.
+    fn refuse(&self, findings: Vec<Finding>, allowed: &Allowed<'_>) -> Result<(), LinkError> {
         // Spans are places in the joined text, in which files lie in the order in which they were joined.
         let place = |finding: &Finding| finding.span.to_range().map_or(usize::MAX, |range| range.start);
         let first = findings.into_iter().min_by_key(place);
@@ -113,6 +164,27 @@ impl Program {
                 let (remedy, report) = (allowed.remedy(advice), report.unwrap_or_default());
                 Err(LinkError::Forbidden { file, line, column, what, remedy, report })
             }
+        }
+    }
+}
+
+/// The functions that a block calls, each with the place of the call, or of what is around it.
+fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Handle<Function>, Span)>) {
+    for (statement, &span) in block.span_iter() {
+        let span = or(span, place);
+        match statement {
+            Statement::Call { function, .. } => found.push((*function, span)),
+            Statement::Block(inner) => calls(inner, span, found),
+            Statement::If { accept, reject, .. } => {
+                calls(accept, span, found);
+                calls(reject, span, found);
+            }
+            Statement::Switch { cases, .. } => cases.iter().for_each(|case| calls(&case.body, span, found)),
+            Statement::Loop { body, continuing, .. } => {
+                calls(body, span, found);
+                calls(continuing, span, found);
+            }
+            _ => {}
         }
     }
 }
@@ -435,6 +507,47 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
             assert_eq!((file.as_str(), *line), ("model.wgsl", 3), "{error}");
             assert!(what.starts_with("`place` may only be read"), "{error}");
             check(done, &written).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
+    #[test]
+    fn calls_are_followed_from_a_function() {
+        let check = |more: &str, done: &str| {
+            let text = format!(
+                "fn handle(event: Event) -> u32 {{ schedule(1u); return 0u; }}\n{more}\nfn output(x: u32) -> u32 {{\n    {done}\n    return x;\n}}\n"
+            );
+            let files = [
+                Source::library("shaders/engine.wgsl", ENGINE_FILE),
+                Source::new("mine/model.wgsl", text.clone()),
+            ];
+            let program = Program::link("t", &files).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            program.check_calls("output", &["fail"], "It only looks")
+        };
+        check("fn helper() { fail(1u); }", "helper(); if x > 1u { fail(2u); }").unwrap();
+        let cases = [
+            ("", "schedule(x);", 4, "`output` may not call `schedule`"),
+            ("", "if x > 2u { for (;;) { schedule(2u); break; } }", 4, "`output` may not call `schedule`"),
+            (
+                "",
+                "switch x { case 1u: { schedule(2u); } default: {} }",
+                4,
+                "`output` may not call `schedule`",
+            ),
+            ("", "loop { break; continuing { schedule(1u); } }", 4, "`output` may not call `schedule`"),
+            (
+                "fn deep() { schedule(1u); } fn helper() { deep(); }",
+                "helper();",
+                2,
+                "`output` may not call `schedule`, and calls `deep`, which does",
+            ),
+            ("", "_ = handle(Event(1u));", 1, "`output` may not call `schedule`, and calls `handle`"),
+        ];
+        for (more, done, at, words) in cases {
+            let error = check(more, done).expect_err(done);
+            let LinkError::Forbidden { file, line, what, remedy, .. } = &error else { panic!("{error}") };
+            assert_eq!((file.as_str(), *line), ("mine/model.wgsl", at), "{error}");
+            assert!(what.starts_with(words) && remedy.starts_with("It only looks. "), "{error}");
+            assert!(remedy.ends_with("for it: `fail`"), "{error}");
         }
     }
 

@@ -26,6 +26,8 @@ pub enum FieldKind {
     F32,
     /// `vec2<u32>`: two words, by the library's habit the low and the high half of a 64-bit number.
     U64,
+    /// `vec4<u32>`: four words, by the library's habit a 128-bit number, the lowest word first.
+    U128,
     /// Anything else.
     Other,
 }
@@ -39,9 +41,16 @@ pub struct StructLayout {
     pub bytes: u32,
     /// The first field that has padding within: an array of `vec3`, say, or a struct.
     padded: Option<String>,
+    columns: Vec<Field>,
 }
 
 impl StructLayout {
+    /// The fields down to single numbers, in order: those of a struct within are called `name.field`, and the elements of an array
+    /// `name[0]`, `name[1]` and so on. What is no number is [`FieldKind::Other`].
+    pub fn columns(&self) -> &[Field] {
+        &self.columns
+    }
+
     /// Whether every byte belongs to a field.
     pub fn is_dense(&self) -> bool {
         self.padding().is_none()
@@ -71,7 +80,13 @@ impl Program {
         let module = self.module();
         module.types.iter().find_map(|(_, ty)| match &ty.inner {
             naga::TypeInner::Struct { members, span } if ty.name.as_deref() == Some(name) => {
+                let mut columns = Vec::new();
+                for member in members {
+                    let name = member.name.clone().unwrap_or_default();
+                    flatten(module, name, member.offset, member.ty, &mut columns);
+                }
                 Some(StructLayout {
+                    columns,
                     fields: members
                         .iter()
                         .map(|member| {
@@ -93,6 +108,31 @@ impl Program {
             }
             _ => None,
         })
+    }
+}
+
+/// Adds what a type at byte `offset` consists of, down to single numbers.
+fn flatten(
+    module: &naga::Module,
+    name: String,
+    offset: u32,
+    ty: naga::Handle<naga::Type>,
+    columns: &mut Vec<Field>,
+) {
+    let inner = &module.types[ty].inner;
+    match inner {
+        naga::TypeInner::Struct { members, .. } => {
+            for member in members {
+                let name = format!("{name}.{}", member.name.as_deref().unwrap_or_default());
+                flatten(module, name, offset + member.offset, member.ty, columns);
+            }
+        }
+        naga::TypeInner::Array { base, size: naga::ArraySize::Constant(size), stride } => {
+            for index in 0..size.get() {
+                flatten(module, format!("{name}[{index}]"), offset + index * stride, *base, columns);
+            }
+        }
+        _ => columns.push(Field { name, offset, bytes: inner.size(module.to_ctx()), kind: kind(inner) }),
     }
 }
 
@@ -122,6 +162,9 @@ fn kind(inner: &naga::TypeInner) -> FieldKind {
         naga::TypeInner::Scalar(naga::Scalar::I32) => FieldKind::I32,
         naga::TypeInner::Scalar(naga::Scalar::F32) => FieldKind::F32,
         naga::TypeInner::Vector { size: naga::VectorSize::Bi, scalar: naga::Scalar::U32 } => FieldKind::U64,
+        naga::TypeInner::Vector { size: naga::VectorSize::Quad, scalar: naga::Scalar::U32 } => {
+            FieldKind::U128
+        }
         _ => FieldKind::Other,
     }
 }
@@ -167,6 +210,38 @@ mod tests {
         assert_eq!(layout.bytes, 32);
         assert_eq!(layout.padding().unwrap(), "4 bytes before `e`");
         assert_eq!(program.layout("T"), None);
+    }
+
+    #[test]
+    fn columns_are_the_numbers_at_any_depth() {
+        let text = "struct Inner { a: vec4<u32>, b: vec2<u32>, c: i32, d: f32 }
+            struct S { first: Inner, bins: array<u32, 3>, more: array<Inner, 2>, place: vec3<f32> }";
+        let program = Program::link("t", &[Source::new("s.wgsl", text)]).unwrap();
+        let layout = program.layout("S").unwrap();
+        let seen: Vec<_> =
+            layout.columns().iter().map(|f| (f.name.as_str(), f.offset, f.bytes, f.kind)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("first.a", 0, 16, FieldKind::U128),
+                ("first.b", 16, 8, FieldKind::U64),
+                ("first.c", 24, 4, FieldKind::I32),
+                ("first.d", 28, 4, FieldKind::F32),
+                ("bins[0]", 32, 4, FieldKind::U32),
+                ("bins[1]", 36, 4, FieldKind::U32),
+                ("bins[2]", 40, 4, FieldKind::U32),
+                ("more[0].a", 48, 16, FieldKind::U128),
+                ("more[0].b", 64, 8, FieldKind::U64),
+                ("more[0].c", 72, 4, FieldKind::I32),
+                ("more[0].d", 76, 4, FieldKind::F32),
+                ("more[1].a", 80, 16, FieldKind::U128),
+                ("more[1].b", 96, 8, FieldKind::U64),
+                ("more[1].c", 104, 4, FieldKind::I32),
+                ("more[1].d", 108, 4, FieldKind::F32),
+                ("place", 112, 12, FieldKind::Other),
+            ]
+        );
+        assert!(layout.fields.iter().all(|field| field.kind == FieldKind::Other));
     }
 
     #[test]

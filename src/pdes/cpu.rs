@@ -9,7 +9,7 @@ use crate::random::Stream;
 use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
-use super::{Context, CpuModel, Event, Fingerprint, Pending, Progress, Until};
+use super::{Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Totals, Until, recipes};
 
 /// The events that an LP executes in a window at the most: `BUDGET` in `shaders/pdes/engine.wgsl`.
 const BUDGET: u32 = 256;
@@ -148,6 +148,57 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fingerprint.pending(*lp, event);
         }
         fingerprint
+    }
+
+    /// What every LP has to tell at the time `at`: [`CpuModel::output`]. Equal to
+    /// [`Simulation::outputs`](super::Simulation::outputs) after the same run.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run; what is wrong with the WGSL's `struct Output`, after which the columns are named;
+    /// [`SimulationError::NoOutput`] and [`SimulationError::Output`].
+    ///
+    /// # Panics
+    /// Where [`CpuModel::output`] schedules, draws, or writes LP memory.
+    pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
+        self.faultless()?;
+        let none = || SimulationError::NoOutput { model: self.model.name().to_owned() };
+        let columns = recipes::columns(self.model)?.ok_or_else(none)?;
+        let rows = self.model.memory_rows() as usize;
+        let (mut sent, mut outputs) = (Vec::new(), Vec::with_capacity(self.states.len()));
+        for (lp, state) in (0..).zip(&self.states) {
+            let kept = &self.memory[lp as usize * rows..][..rows];
+            let mut memory = kept.to_vec();
+            let mut context = Context {
+                stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
+                lps: self.model.lps(),
+                lookahead: self.model.lookahead(),
+                now: at,
+                sent: &mut sent,
+                memory: &mut memory,
+                memory_full: false,
+            };
+            outputs.push(self.model.output(lp, state, &mut context));
+            if context.memory_full {
+                return Err(SimulationError::Output { kind: FaultKind::MemoryFull, lp });
+            }
+            assert!(
+                context.stream.position() == 0 && sent.is_empty() && memory == kept,
+                "`CpuModel::output` may not schedule, draw, or write LP memory: it did, at LP {lp}"
+            );
+        }
+        Ok(Outputs { at, first_lp: 0, rows: outputs, columns })
+    }
+
+    /// The sums, minima and maxima of their columns: [`Outputs::totals`]. Equal to
+    /// [`Simulation::totals`](super::Simulation::totals) after the same run.
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::outputs`] and [`Outputs::totals`].
+    ///
+    /// # Panics
+    /// As [`CpuSimulation::outputs`].
+    pub fn totals(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
+        self.outputs(at)?.totals(classes)
     }
 
     /// Calls a function of the model for an LP at a time, and makes what it sent pending.

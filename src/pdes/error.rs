@@ -97,6 +97,75 @@ pub enum SimulationError {
     /// The run failed.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// Results of a model that has none.
+    #[error(
+        "{model} has no results: its `Model::Output` is `()`. Declare a struct there, and in the WGSL `struct Output` and `fn output`"
+    )]
+    NoOutput {
+        /// The model.
+        model: String,
+    },
+    /// A field of `struct Output` that cannot be a column.
+    #[error(
+        "{file}: the field `{field}` of `struct Output` cannot be a column: use u32, i32, f32, vec2<u32> or vec4<u32> for the words of \
+         a number of 64 or 128 bits (low word first), and structs and arrays of these"
+    )]
+    OutputField {
+        /// The model's WGSL file.
+        file: String,
+        /// The field.
+        field: String,
+    },
+    /// The model's `output` failed at an LP. The run itself is sound, and can go on.
+    #[error("there is no result of LP {lp}: {kind}. The run itself is sound, and can go on")]
+    Output {
+        /// What happened: [`FaultKind::MemoryFull`] or [`FaultKind::LoopsCut`].
+        kind: FaultKind,
+        /// The first LP at which it happened.
+        lp: u32,
+    },
+    /// No column has this name.
+    #[error("there is no result column `{name}`; the columns are: {known}")]
+    NoColumn {
+        /// The name that was asked for.
+        name: String,
+        /// The names that exist, separated by commas.
+        known: String,
+    },
+    /// A column that cannot say what class an LP is of.
+    #[error("the column `{column}` cannot be the class of an LP: it is not a u32")]
+    Classes {
+        /// The column.
+        column: String,
+    },
+    /// More classes than totals are made for.
+    #[error("the column `{column}` makes more than {most} classes: number kinds of LPs, not LPs")]
+    TooManyClasses {
+        /// The column.
+        column: String,
+        /// How many there can be: [`MAX_CLASSES`](super::MAX_CLASSES).
+        most: usize,
+    },
+    /// A sum of 2^128 or more.
+    #[error(
+        "the sum of the column `{column}` is 2^128 or more: choose a coarser unit, or sum over fewer LPs"
+    )]
+    SumOverflow {
+        /// The column.
+        column: String,
+    },
+    /// The sum of a column of f32.
+    #[error(
+        "the column `{column}` is of f32, which has no exact sum: it would depend on the order. Let the model give an integer in a \
+         fixed unit"
+    )]
+    NoSum {
+        /// The column.
+        column: String,
+    },
+    /// Results could not be written.
+    #[error("the results could not be written: {0}")]
+    Write(#[from] csv::Error),
 }
 
 /// What is too large, where it is not events.

@@ -48,7 +48,7 @@ pub(super) struct Part {
 /// Words of `words` in `shaders/pdes/engine.wgsl`: of a half of control, and where things lie behind the halves. Between calls,
 /// half 0 is the one that counts: windows are recorded in pairs.
 const HALF_WORDS: usize = 11;
-const FAILURE: usize = 7;
+pub(super) const FAILURE: usize = 7;
 const QUEUE_NEEDED: usize = 24;
 const MAIL_NEEDED: usize = 25;
 pub(super) const DIGEST_CUT: usize = 26;

@@ -14,6 +14,28 @@
 //!             what these send goes to mailboxes,
 //!             which window w + 1 empties first
 //! ```
+//!
+//! # Results
+//!
+//! A model with an [`Output`](Model::Output) says in its `fn output` what each LP has to tell at a time. [`Simulation::outputs`] gives
+//! it LP by LP, as rows and as named columns ([`Outputs`]); [`Simulation::totals`] sums, and finds the smallest and the largest, on the
+//! device, over all LPs or over classes of them ([`Totals`]). Both engines give the same. Ratios are the user's:
+//!
+//! ```no_run
+//! # fn example<M: eventhorizon::pdes::Model>(simulation: &eventhorizon::pdes::Simulation<M>) -> Result<(), Box<dyn std::error::Error>> {
+//! # use eventhorizon::time::Ticks;
+//! let totals = simulation.totals(Ticks::new(1_000_000), Some("kind"))?;
+//! println!("{totals}");
+//! let served = totals.column("served")?.sum()?.to_f64();
+//! let lost = totals.column("lost")?.sum()?.to_f64();
+//! println!("lost: {}", lost / (served + lost));
+//! for class in totals.classes() {
+//!     let wait = class.tally("wait").ok_or("no tally")?; // the library's `Tally`, of all LPs of the class
+//!     println!("{:?}: mean wait {:?}", class.class(), wait.mean());
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod capacity;
 mod cpu;
@@ -22,9 +44,12 @@ mod fingerprint;
 mod line;
 mod memory;
 mod model;
+mod output;
 mod plans;
 mod recipes;
+mod results;
 mod simulation;
+mod totals;
 
 pub use capacity::Capacity;
 pub use cpu::CpuSimulation;
@@ -32,9 +57,11 @@ pub use error::{Fault, FaultKind, SimulationError};
 pub use fingerprint::Fingerprint;
 pub use line::Line;
 pub use model::{Context, CpuModel, Event, Model, Payload};
+pub use output::{Number, Outputs};
 #[doc(hidden)]
-pub use recipes::kernels;
+pub use recipes::{kernels, output_kernels};
 pub use simulation::{Options, Simulation};
+pub use totals::{ClassTotals, MAX_CLASSES, Total, Totals};
 
 use crate::time::Ticks;
 

@@ -120,6 +120,18 @@ impl<P: Payload> Event<P> {
 /// @group(1) @binding(0) var<uniform> params: Params;
 /// @group(1) @binding(1) var<storage, read> data: array<u32>;    // any type
 /// ```
+///
+/// Results, if the model has any ([`Model::Output`]), are declared as
+///
+/// ```wgsl
+/// struct Output { ... }                                             // of numbers, and of structs and arrays of numbers: `Outputs`
+/// fn output(lp: u32, state: ptr<function, State>) -> Output         // what the LP has to tell at the time `now()`
+/// ```
+///
+/// The host asks for them when it likes, for a time that it chooses ([`Simulation::outputs`](super::Simulation::outputs)). `output` reads the
+/// state and LP memory, `params` and `data`, and may call `now()`, `memory_get`, `memory_rows`, `lp_count`, `lookahead`, the functions of times, the statistics
+/// (`time_average_at(average, now())`, say) and `normal_unit`. It changes nothing: `schedule`, draws, `memory_set` and `memory_full` are
+/// refused in it and in what it calls, with file and line, and what it writes to `state` is lost. A row that the LP does not have is an error for who asks for results, and none of the run's.
 pub trait Model {
     /// The state of an LP: the same bytes as the WGSL `struct State`. Padding is refused; declare it as fields.
     type State: Pod;
@@ -127,7 +139,7 @@ pub trait Model {
     type Params: Pod;
     /// What an event carries: `[u32; 2]`, or `[u32; 6]` where that does not suffice. The shorter is the faster.
     type Payload: Payload;
-    /// The same bytes as the WGSL `struct Output`: the result columns. `()` for a model without.
+    /// The same bytes as the WGSL `struct Output`: the result columns. `()` for a model without. Padding is refused.
     type Output: Pod;
 
     /// The name in reports.
@@ -175,7 +187,7 @@ pub trait CpuModel: Model {
         context: &mut Context<'_, Self::Payload>,
     );
 
-    /// The twin of `output`, at the time that [`Context::now`] tells. It may read LP memory, and may not draw or schedule.
+    /// The twin of `output`, at the time that [`Context::now`] tells. It may read LP memory, and may not write it, draw or schedule.
     ///
     /// # Panics
     /// Where a model that has an output leaves this out.

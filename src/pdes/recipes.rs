@@ -1,10 +1,13 @@
 //! The engine's kernels: which files are linked for a model, a queue design and a device, and what is asked of the model's file.
 
+use std::sync::Arc;
+
 use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe};
 use crate::queue::QueueDesign;
 use crate::{random, shaders, statistics};
 
 use super::memory::Cut;
+use super::output::Columns;
 use super::{Model, Payload, SimulationError};
 
 /// How far a window goes, and what `schedule` does in it: one file each today.
@@ -49,7 +52,7 @@ impl Choice {
 impl Recipes {
     pub(super) fn new<M: Model>(model: &M, choice: Choice) -> Self {
         let Choice { queue, int64, group_size, tiles, gather_size, mail_rows } = choice;
-        let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
+        let product = product(int64);
         let payload = || shaders::file(M::Payload::FILE);
         let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
         let with_queue = |entry, kernel: &str, files: &[&str], name: &str| {
@@ -90,6 +93,40 @@ impl Recipes {
     }
 }
 
+fn product(int64: bool) -> &'static str {
+    if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" }
+}
+
+/// The kernel that calls the model's `output`.
+pub(super) fn output<M: Model>(model: &M, int64: bool, group_size: u32) -> Recipe {
+    let files = ["pdes/output.wgsl", product(int64), M::Payload::FILE];
+    Recipe::new(format!("{} pdes/output.wgsl", model.name()), "write_outputs", files.map(shaders::file))
+        .with([("GROUP_SIZE", f64::from(group_size))])
+        .and(model.source())
+}
+
+/// What works on results of any model: entry point `totals` or `classify`.
+pub(super) fn totals(entry: &'static str, group_size: u32) -> Recipe {
+    Recipe::new("pdes/totals.wgsl", entry, [shaders::file("pdes/totals.wgsl")])
+        .with([("GROUP_SIZE", f64::from(group_size))])
+}
+
+/// Checks what a model's file says of its results, and returns their columns; none for a model without.
+pub(super) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns>>, SimulationError> {
+    let bytes = size_of::<M::Output>();
+    if bytes == 0 {
+        return Ok(None);
+    }
+    let program = output(model, false, 64).link().map_err(|error| lacking(model, error))?;
+    let functions = [&OUTPUT_FUNCTIONS[..], &statistics::MODEL_FUNCTIONS].concat();
+    program.check_calls("output", &functions, OUTPUT_ADVICE).map_err(GpuError::from)?;
+    check_layout(&program, model, "Output", bytes)?;
+    let layout = program.layout("Output").expect("the kernel uses it, and it links");
+    let columns = Columns::new(&layout)
+        .map_err(|field| SimulationError::OutputField { file: model.source().name().to_owned(), field })?;
+    Ok(Some(Arc::new(columns)))
+}
+
 /// What a model's file must declare.
 const CONTRACT: [Declaration; 3] = [
     Declaration { keyword: "struct", name: "State", text: "struct State" },
@@ -101,9 +138,23 @@ const CONTRACT: [Declaration; 3] = [
     },
 ];
 
-fn lacking(model: &impl Model, error: LinkError) -> SimulationError {
+/// And one with an output.
+const OUTPUT_CONTRACT: [Declaration; 2] = [
+    Declaration { keyword: "struct", name: "Output", text: "struct Output" },
+    Declaration {
+        keyword: "fn",
+        name: "output",
+        text: "fn output(lp: u32, state: ptr<function, State>) -> Output",
+    },
+];
+
+fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
     let source = model.source();
-    match source.lacks(&CONTRACT, &error) {
+    let lacks = match size_of::<M::Output>() {
+        0 => source.lacks(&CONTRACT, &error),
+        _ => source.lacks(&[&CONTRACT[..], &OUTPUT_CONTRACT].concat(), &error),
+    };
+    match lacks {
         Some(problem) => SimulationError::Contract { file: source.name().to_owned(), problem },
         None => GpuError::from(error).into(),
     }
@@ -127,6 +178,23 @@ const FUNCTIONS: [&str; 15] = [
     "line_front",
     "line_pop",
 ];
+
+/// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS` of `statistics`.
+const OUTPUT_FUNCTIONS: [&str; 10] = [
+    "now",
+    "time_add",
+    "time_since",
+    "time_less",
+    "time_min",
+    "lp_count",
+    "lookahead",
+    "memory_get",
+    "memory_rows",
+    "normal_unit",
+];
+
+const OUTPUT_ADVICE: &str =
+    "It tells what is, and changes nothing: no events, no draws, nothing written to LP memory";
 
 /// Refuses `params` and `data` in places that the engine does not bind.
 fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {
@@ -156,29 +224,36 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
 
 /// Compares the model's structs with the Rust types; returns the bytes of a state.
 fn check_layouts<M: Model>(program: &Program, model: &M) -> Result<u32, SimulationError> {
-    let layout = |name, bytes: usize| {
-        let found = program.layout(name);
-        let problem = match found.as_ref().map(|layout| (layout.bytes, layout.padding())) {
-            None if bytes == 0 => return Ok(0),
-            None => format!("is missing, and the Rust type has {bytes} bytes: declare it"),
-            Some((_, Some(place))) => {
-                format!("has padding ({place}), whose bytes mean nothing: declare it as fields of u32")
-            }
-            Some((found, None)) if found as usize != bytes => {
-                format!("has {found} bytes, and the Rust type has {bytes}: make them equal")
-            }
-            Some((found, None)) => return Ok(found),
-        };
-        Err(SimulationError::Layout { file: model.source().name().to_owned(), name, problem })
+    check_layout(program, model, "Params", size_of::<M::Params>())?;
+    check_layout(program, model, "State", size_of::<M::State>())
+}
+
+/// Compares one of them; returns its bytes.
+fn check_layout<M: Model>(
+    program: &Program,
+    model: &M,
+    name: &'static str,
+    bytes: usize,
+) -> Result<u32, SimulationError> {
+    let found = program.layout(name);
+    let problem = match found.as_ref().map(|layout| (layout.bytes, layout.padding())) {
+        None if bytes == 0 => return Ok(0),
+        None => format!("is missing, and the Rust type has {bytes} bytes: declare it"),
+        Some((_, Some(place))) => {
+            format!("has padding ({place}), whose bytes mean nothing: declare it as fields of u32")
+        }
+        Some((found, None)) if found as usize != bytes => {
+            format!("has {found} bytes, and the Rust type has {bytes}: make them equal")
+        }
+        Some((found, None)) => return Ok(found),
     };
-    layout("Params", size_of::<M::Params>())?;
-    layout("State", size_of::<M::State>())
+    Err(SimulationError::Layout { file: model.source().name().to_owned(), name, problem })
 }
 
 /// Every kernel that a simulation of `model` may link.
 #[doc(hidden)]
 pub fn kernels(model: &impl Model) -> Vec<Recipe> {
-    let mut kernels = Vec::new();
+    let mut kernels = output_kernels(model);
     for queue in QueueDesign::ALL {
         for int64 in [false, true] {
             for (mail_rows, tiles) in [(None, 4), (None, 1), (Some(1024), 1)] {
@@ -190,6 +265,16 @@ pub fn kernels(model: &impl Model) -> Vec<Recipe> {
                 }
             }
         }
+    }
+    kernels
+}
+
+/// Those of them for its results.
+#[doc(hidden)]
+pub fn output_kernels<M: Model>(model: &M) -> Vec<Recipe> {
+    let mut kernels = vec![totals("totals", 64), totals("classify", 64)];
+    if size_of::<M::Output>() > 0 {
+        kernels.extend([false, true].map(|int64| output(model, int64, 256)));
     }
     kernels
 }

@@ -8,13 +8,15 @@ use web_time::Instant;
 
 use crate::gpu::{Download, Gpu, GpuError, Pace};
 use crate::queue::{QueueDesign, Traverse};
+use crate::time::Ticks;
 
 use super::cpu::check;
 use super::error::{Fault, FaultKind, SimulationError};
 use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, Needs, usual_group_size, usual_tiles};
 use super::plans::{self, Plans};
-use super::recipes::{Choice, Recipes};
-use super::{Fingerprint, Model, Pending, Progress, Until};
+use super::recipes::{self, Choice, Recipes};
+use super::results::Results;
+use super::{Fingerprint, Model, Outputs, Pending, Progress, Totals, Until};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,6 +41,9 @@ pub struct Simulation<M: Model> {
     queue: QueueDesign,
     memory: Memory<M::State, M::Payload>,
     plans: Plans,
+    name: String,
+    /// None for a model without.
+    results: Option<Results>,
     pace: Pace,
     model: PhantomData<M>,
 }
@@ -91,10 +96,12 @@ impl<M: Model> Simulation<M> {
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, Needs::of(model))?;
         let recipes = Recipes::new(model, Choice::new(gpu, queue, &cut));
         let state_bytes = recipes.check(model)?;
+        let results = recipes::columns(model)?.map(|columns| Results::new(gpu, model, columns, &cut));
         let memory = Memory::new(gpu, model, options.seed, lps.start, cut, state_bytes)?;
         let plans = plans::start(gpu, &recipes, &memory)?;
         let pace = Pace::new(MAX_WINDOWS);
-        let simulation = Self { gpu: gpu.clone(), queue, memory, plans, pace, model: PhantomData };
+        let (gpu, name) = (gpu.clone(), model.name().to_owned());
+        let simulation = Self { gpu, queue, memory, plans, name, results, pace, model: PhantomData };
         // A browser cannot wait here; there, the first call that reads something tells of a fault.
         if cfg!(not(target_arch = "wasm32")) {
             simulation.progress()?;
@@ -278,6 +285,60 @@ impl<M: Model> Simulation<M> {
             return Err(Fault { kind: FaultKind::LoopsCut, lp, window: progress.windows, needed: 0 }.into());
         }
         Ok(Fingerprint(sums.into_iter().fold(0, u64::wrapping_add)))
+    }
+
+    /// What every LP has to tell at the time `at`: what the model's `fn output` makes of its state and its LP memory. `at` is what `now()`
+    /// is there, the end of a run, say; it should not lie before events that were executed.
+    ///
+    /// The kernel is built at the first call. Nothing of the run changes.
+    ///
+    /// # Errors
+    /// [`SimulationError::NoOutput`] for a model without; a [`Fault`] of the run; [`SimulationError::Output`] where `output` fails;
+    /// [`GpuError::TooLarge`] where the outputs of a workgroup's LPs do not fit a binding; the device's error.
+    pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
+        pollster::block_on(self.outputs_async(at))
+    }
+
+    /// [`Simulation::outputs`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::outputs`].
+    pub async fn outputs_async(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
+        let results = self.results()?;
+        self.progress_async().await?;
+        Ok(Outputs {
+            at,
+            first_lp: self.memory.run.first_lp,
+            rows: results.outputs(&self.gpu, &self.memory, at).await?,
+            columns: results.columns.clone(),
+        })
+    }
+
+    /// The sum, the minimum and the maximum of every column of [`Simulation::outputs`], over all LPs, and over the LPs of each class:
+    /// `classes` names a column of `u32` that says what class an LP is of.
+    ///
+    /// They are made on the device, and exact. Of the outputs, only that column is read back, and of the rest some 64 bytes for each
+    /// column and 1,024 LPs.
+    ///
+    /// # Errors
+    /// As [`Simulation::outputs`]; [`SimulationError::NoColumn`], [`SimulationError::Classes`] and [`SimulationError::TooManyClasses`] for the
+    /// column of classes.
+    pub fn totals(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
+        pollster::block_on(self.totals_async(at, classes))
+    }
+
+    /// [`Simulation::totals`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::totals`].
+    pub async fn totals_async(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
+        let results = self.results()?;
+        self.progress_async().await?;
+        results.totals::<_, _, M::Output>(&self.gpu, &self.memory, at, classes).await
+    }
+
+    fn results(&self) -> Result<&Results, SimulationError> {
+        self.results.as_ref().ok_or_else(|| SimulationError::NoOutput { model: self.name.clone() })
     }
 
     /// The queue design in use.

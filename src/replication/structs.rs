@@ -1,7 +1,8 @@
 //! Between tables of points and named columns on the host and the structs of a model's WGSL.
 
+use crate::columns::values;
 use crate::gpu::{Field, FieldKind, StructLayout};
-use crate::statistics::{AnalysisError, Column, Design, Value, Values, each};
+use crate::statistics::{AnalysisError, Column, Design, Value};
 
 type Result<T> = std::result::Result<T, AnalysisError>;
 
@@ -74,7 +75,7 @@ fn write(level: Value, kind: FieldKind, bytes: &mut [u8]) -> std::result::Result
             }
             bytes.copy_from_slice(&value.to_le_bytes());
         }
-        FieldKind::Other => unreachable!("refused before any value is packed"),
+        FieldKind::U128 | FieldKind::Other => unreachable!("refused before any value is packed"),
     }
     Ok(())
 }
@@ -85,14 +86,14 @@ fn find<'a>(layout: &'a StructLayout, factor: &str) -> Result<&'a Field> {
         factor: factor.into(),
         known: layout.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
     })?;
-    if field.kind == FieldKind::Other {
+    if matches!(field.kind, FieldKind::U128 | FieldKind::Other) {
         return Err(AnalysisError::FactorType { field: factor.into() });
     }
     Ok(field)
 }
 
 /// The columns of `replications` outputs, one after the other as an `array<Output>` holds them, by the reflected layout of the
-/// WGSL `struct Output`.
+/// WGSL `struct Output`: [`StructLayout::columns`], so that a field that is a struct or an array gives several.
 ///
 /// # Errors
 /// [`AnalysisError::OutputBytes`] where the bytes are not so many outputs, [`AnalysisError::OutputField`] where a field is no
@@ -102,24 +103,12 @@ pub fn columns(layout: &StructLayout, bytes: &[u8], replications: usize) -> Resu
     if replications.checked_mul(stride) != Some(bytes.len()) {
         return Err(AnalysisError::OutputBytes { got: bytes.len(), replications, stride: layout.bytes });
     }
-    let columns = layout.fields.iter().map(|field| {
-        let at = field.offset as usize;
-        let low = |replication: usize| word(bytes, replication * stride + at);
-        let wide = |replication: usize| {
-            u64::from(word(bytes, replication * stride + at + 4)) << 32 | u64::from(low(replication))
-        };
-        let values = match field.kind {
-            FieldKind::U32 => Values::U32(each(replications, || (), |(), r| low(r))),
-            FieldKind::I32 => Values::I32(each(replications, || (), |(), r| low(r).cast_signed())),
-            FieldKind::F32 => Values::F32(each(replications, || (), |(), r| f32::from_bits(low(r)))),
-            FieldKind::U64 => Values::U64(each(replications, || (), |(), r| wide(r))),
-            FieldKind::Other => return Err(AnalysisError::OutputField { field: field.name.clone() }),
-        };
-        Ok(Column { name: field.name.clone(), values })
+    let columns = layout.columns().iter().map(|field| {
+        let name = field.name.clone();
+        match values(field, bytes, stride, replications) {
+            Some(values) => Ok(Column { name, values }),
+            None => Err(AnalysisError::OutputField { field: name }),
+        }
     });
     columns.collect()
-}
-
-fn word(output: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(output[at..at + 4].try_into().expect("four bytes"))
 }

@@ -77,8 +77,8 @@ pub enum AnalysisError {
     },
     /// A field of the output struct whose type cannot be a column.
     #[error(
-        "field `{field}` of the output struct cannot be a result column: use u32, i32, f32, or vec2<u32> for \
-         the low and high word of a 64-bit count"
+        "field `{field}` of the output struct cannot be a result column: use u32, i32, f32, vec2<u32> or vec4<u32> for \
+         the words of a 64-bit or 128-bit count (low word first), and structs and arrays of these"
     )]
     OutputField {
         /// The field.

@@ -30,6 +30,8 @@ pub enum Values {
     I32(Vec<i32>),
     /// `vec2<u32>`, the low and the high word of a 64-bit count.
     U64(Vec<u64>),
+    /// `vec4<u32>`, a 128-bit count, low word first.
+    U128(Vec<u128>),
     /// `f32`
     F32(Vec<f32>),
     /// A quantity that the host derived from others ([`Observations::derive`]).
@@ -43,6 +45,7 @@ impl Values {
             Values::U32(v) => v.len(),
             Values::I32(v) => v.len(),
             Values::U64(v) => v.len(),
+            Values::U128(v) => v.len(),
             Values::F32(v) => v.len(),
             Values::F64(v) => v.len(),
         }
@@ -53,7 +56,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// The value of one replication, rounded to f64 (64-bit counts beyond 2^53 lose their last bits).
+    /// The value of one replication, rounded to f64 (counts beyond 2^53 lose their last bits).
     ///
     /// # Panics
     /// If there is no such replication.
@@ -63,22 +66,23 @@ impl Values {
             Values::U32(v) => v[replication].into(),
             Values::I32(v) => v[replication].into(),
             Values::U64(v) => v[replication] as f64,
+            Values::U128(v) => v[replication] as f64,
             Values::F32(v) => v[replication].into(),
             Values::F64(v) => v[replication],
         }
     }
 
-    /// The exact value of one replication, where the column is of integers.
+    /// The exact value of one replication, where the column is of integers of at most 64 bits.
     pub(super) fn integer(&self, replication: usize) -> Option<i128> {
         match self {
             Values::U32(v) => Some(v[replication].into()),
             Values::I32(v) => Some(v[replication].into()),
             Values::U64(v) => Some(v[replication].into()),
-            Values::F32(_) | Values::F64(_) => None,
+            Values::U128(_) | Values::F32(_) | Values::F64(_) => None,
         }
     }
 
-    /// Whether sums over the column are exact integer arithmetic.
+    /// Whether sums over the column are exact integer arithmetic: counts of 128 bits are summed in `f64`.
     pub fn is_integer(&self) -> bool {
         matches!(self, Values::U32(_) | Values::I32(_) | Values::U64(_))
     }
@@ -88,7 +92,7 @@ impl Values {
         match self {
             Values::F32(v) => v.iter().all(|&value| f64::from(value).abs() <= LARGEST),
             Values::F64(v) => v.iter().all(|value| value.abs() <= LARGEST),
-            Values::U32(_) | Values::I32(_) | Values::U64(_) => true,
+            Values::U32(_) | Values::I32(_) | Values::U64(_) | Values::U128(_) => true,
         }
     }
 
@@ -97,6 +101,7 @@ impl Values {
             (Values::U32(a), Values::U32(b)) => a.extend(b),
             (Values::I32(a), Values::I32(b)) => a.extend(b),
             (Values::U64(a), Values::U64(b)) => a.extend(b),
+            (Values::U128(a), Values::U128(b)) => a.extend(b),
             (Values::F32(a), Values::F32(b)) => a.extend(b),
             (Values::F64(a), Values::F64(b)) => a.extend(b),
             _ => return false,
@@ -302,6 +307,7 @@ impl Values {
             Values::U32(_) => "u32",
             Values::I32(_) => "i32",
             Values::U64(_) => "u64",
+            Values::U128(_) => "u128",
             Values::F32(_) => "f32",
             Values::F64(_) => "f64",
         }

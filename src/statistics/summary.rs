@@ -71,7 +71,7 @@ impl Observations {
         let column = self.column(name)?;
         check_level(level)?;
         let moments = match &column.values {
-            Values::F32(_) | Values::F64(_) => compensated(&self.floats(column)),
+            Values::U128(_) | Values::F32(_) | Values::F64(_) => compensated(&self.floats(column)),
             _ => exact(&self.integers(column)),
         };
         // The sums were taken over pairs.

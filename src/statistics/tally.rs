@@ -68,6 +68,11 @@ impl Tally {
         self.count = self.count.saturating_add(other.count);
     }
 
+    /// A tally of what is known of its observations; `squares` is all ones where they do not fit, `minimum` 0 where there are none.
+    pub(crate) fn of([sum, squares]: [u128; 2], [minimum, maximum, count]: [u64; 3], since: Ticks) -> Self {
+        Self { sum: split(sum), squares: split(squares), minimum, maximum, count, since }
+    }
+
     /// Number of observations.
     pub fn count(&self) -> u64 {
         self.count

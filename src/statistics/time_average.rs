@@ -150,6 +150,11 @@ impl PooledAverage {
         self.merge(&Self { area, wrong, span: average.span().into(), range });
     }
 
+    /// That of an area over a span, with the smallest and the largest level; without an area, a call to one of them was wrong.
+    pub(crate) fn of(area: Option<u128>, span: u128, range: (u32, u32)) -> Self {
+        Self { area: area.unwrap_or(0), wrong: area.is_none(), span, range: Some(range) }
+    }
+
     /// Takes in all that another one holds.
     pub fn merge(&mut self, other: &Self) {
         // Below 2^96 each: as many as there are LPs fit.

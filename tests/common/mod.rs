@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this module")]
 
+pub mod counted;
 pub mod models;
 pub mod replications;
 

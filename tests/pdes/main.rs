@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod outputs;
 mod own_events;
 
 use common::gpu;
