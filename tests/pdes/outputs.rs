@@ -384,6 +384,19 @@ fn numbers_at_the_edges_of_words() {
 }
 
 #[test]
+fn a_sum_at_the_bound_fits_and_one_more_does_not() {
+    let gpu = gpu();
+    for (lowest, fits) in [(4, true), (5, false)] {
+        // Of two LPs, the second of which begins at the last word of the first: 2^128 - 1 in all, and one more.
+        let data = vec![lowest, 7, 1 << 31, !4, !7, !(1 << 31), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let (outputs, totals) = same(&gpu, &Edges { data, lps: 2 }, Options::default(), "kind");
+        let Values::U128(wide) = outputs.column("wide").unwrap().values else { panic!() };
+        assert_eq!(wide[0].checked_add(wide[1]), fits.then_some(u128::MAX));
+        assert_eq!(totals.column("wide").unwrap().sum().is_ok(), fits);
+    }
+}
+
+#[test]
 fn a_million_lps_take_several_dispatches() {
     let data = (0..28).map(|i: u32| i.wrapping_mul(0x9e37_79b9)).collect();
     same(&gpu(), &Edges { data, lps: (1 << 20) + 5 }, Options::default(), "kind");
@@ -451,14 +464,15 @@ fn a_row_that_an_lp_does_not_have_is_no_result_and_no_fault() {
 fn loops_that_a_driver_cuts_are_no_result() {
     let model = Counted::new(70).with(
         "told.lp = lp;",
-        "for (var i = 0u; i < lp * 10000u; i += 1u) { told.lp += data[0] & i & 1u; }
-        told.lp = told.lp / (told.lp + 1u) * 0u + lp;",
+        "for (var i = 0u; i < lp * 10000u; i += 1u) { told.lp = told.lp * 31u + (i ^ data[0]); }",
     );
+    let hash =
+        |lp: u32| (0..lp * 10_000).fold(0_u32, |hash, i: u32| hash.wrapping_mul(31).wrapping_add(i ^ 7));
     let simulation = Simulation::new(&gpu(), &model, Options::default()).unwrap();
     match simulation.outputs(END) {
         Err(SimulationError::Output { kind: FaultKind::LoopsCut, lp }) => assert!(lp < 16, "{lp}"),
         Err(other) => panic!("{other}"),
-        Ok(found) => assert!(found.rows().iter().map(|row| row.lp).eq(0..70)),
+        Ok(found) => assert!(found.rows().iter().map(|row| row.lp).eq((0..70).map(hash))),
     }
 }
 

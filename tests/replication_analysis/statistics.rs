@@ -183,11 +183,11 @@ fn outputs_are_read_by_the_layout_of_the_struct() {
     let short = columns(&layout, &bytes[1..], 2);
     assert!(matches!(short, Err(AnalysisError::OutputBytes { got: 47, replications: 2, stride: 24 })));
     // Structs and arrays within give a column for each number.
-    let text = "struct Sum { of: vec4<u32>, n: vec2<u32>, more: vec2<u32> } struct Output { sum: Sum, bins: array<u32, 4> }";
+    let text = "struct Sum { total: vec4<u32>, n: vec2<u32>, more: vec2<u32> } struct Output { sum: Sum, bins: array<u32, 4> }";
     let layout = Program::link("t", &[Source::new("o.wgsl", text)]).unwrap().layout("Output").unwrap();
     let bytes: Vec<u8> = (1..=12_u32).flat_map(u32::to_le_bytes).collect();
     let read = columns(&layout, &bytes, 1).unwrap();
-    assert_eq!(read[0], column("sum.of", Values::U128(vec![4 << 96 | 3 << 64 | 2 << 32 | 1])));
+    assert_eq!(read[0], column("sum.total", Values::U128(vec![4 << 96 | 3 << 64 | 2 << 32 | 1])));
     assert_eq!(read[1], column("sum.n", Values::U64(vec![6 << 32 | 5])));
     assert_eq!(read[6], column("bins[3]", Values::U32(vec![12])));
     // Of 128 bits, sums are those of f64.
