@@ -48,7 +48,7 @@ struct Partial {
     unused: u32,
 }
 
-// Kinds of columns, as in src/pdes/totals.rs.
+// Kinds of columns, as in src/pdes/results.rs.
 const UNSIGNED_1 = 0u;
 const UNSIGNED_2 = 1u;
 const UNSIGNED_4 = 2u;

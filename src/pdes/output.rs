@@ -113,7 +113,8 @@ impl Columns {
         let tally = |(first, fields): (usize, &[Field])| {
             let name = fields[0].name.strip_suffix(".sum")?;
             let all = fields.iter().zip(TALLY).all(|(field, (part, kind))| {
-                field.kind == kind && field.name.strip_prefix(name).is_some_and(|rest| rest[1..] == *part)
+                field.kind == kind
+                    && field.name.strip_prefix(name).is_some_and(|rest| rest.strip_prefix('.') == Some(part))
             });
             all.then(|| Tallied { name: name.into(), minimum: first + 2, count: first + 4 })
         };

@@ -11,7 +11,7 @@ use crate::random::Stream;
 /// ```wgsl
 /// struct Params { ... }                               // the factors: one value of this struct per parameter point
 /// struct State { ... }                                // what the replication keeps from step to step
-/// struct Output { ... }                               // the result columns: fields u32, i32, f32, or vec2<u32> for 64 bits
+/// struct Output { ... }                               // the result columns: u32, i32, f32, vec2<u32> and vec4<u32> for 64 and 128 bits; structs, arrays
 /// fn start(state: ptr<function, State>)
 /// fn step(state: ptr<function, State>) -> bool        // one unit of work; false when the replication is finished
 /// fn finish(state: ptr<function, State>) -> Output
