@@ -47,6 +47,7 @@ files! {
     "models/workshop.wgsl",
     "pdes/deliver_mail.wgsl",
     "pdes/digest.wgsl",
+    "pdes/digest_memory.wgsl",
     "pdes/engine.wgsl",
     "pdes/execute.wgsl",
     "pdes/fingerprint.wgsl",

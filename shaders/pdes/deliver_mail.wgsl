@@ -25,7 +25,8 @@ fn deliver_open() {
 // After each event: its LP's queue, which is open, takes what it scheduled for itself.
 fn deliver_own() {
     if deliver_own_count == 0u { return; }
-    queue_take(deliver_own_count);
+    // Those that there was room for.
+    queue_take(min(deliver_own_count, run.queue_capacity - queue_size()));
     deliver_own_count = 0u;
 }
 
@@ -69,11 +70,12 @@ fn keep(time: vec2<u32>, payload: Payload) {
         fail(lp_row, PAST);
         return;
     }
-    let held = queue_size() + deliver_own_count;
-    if held >= run.queue_capacity {
-        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, held + 1u);
+    let place = deliver_own_count;
+    deliver_own_count += 1u;
+    let needed = queue_size() + deliver_own_count;
+    if needed > run.queue_capacity {
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed);
         return;
     }
-    queue_events[queue_spare(deliver_own_count)] = event_item(time, payload);
-    deliver_own_count += 1u;
+    queue_events[queue_spare(place)] = event_item(time, payload);
 }

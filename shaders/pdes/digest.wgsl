@@ -1,4 +1,5 @@
-// The fingerprint of final states and pending events (one invocation per LP), added to that of the executed events. Runs between
+// The fingerprint of final states and pending events (one invocation per LP), added to that of the executed events; that of LP memory is
+// pdes/digest_memory.wgsl. Runs between
 // calls, when it is half 0 that counts.
 //
 //   state_rows   the states as words, run.state_words per LP, whatever struct the model made of them
@@ -11,7 +12,6 @@
 // needs: a queue
 
 @group(0) @binding(6) var<storage, read> state_rows: array<u32>;
-@group(0) @binding(7) var<storage, read> memory: array<vec4<u32>>;
 @group(0) @binding(8) var<storage, read_write> digests: array<vec2<u32>>;
 
 alias Reduced = vec2<u32>;
@@ -24,21 +24,12 @@ fn digest_lp(row: u32) -> vec2<u32> {
     let name = name_of(row);
     var sum = lps[run.rows + row].zw;
     var state = mix_word(mix_start(DIGEST_STATE), name);
-    // Bounds: the words of a state, the rows of memory, then what the queue and the mailbox hold.
+    // Bounds: the words of a state, then what the queue and the mailbox hold.
     for (var i = 0u; i < run.state_words; i += 1u) {
         state = mix_word(state, state_rows[row * run.state_words + i]);
     }
     sum = wide_add(sum, mix_end(state));
-    let kept = (row - run.part.memory_first) * run.memory_rows;
-    for (var i = 0u; i < run.memory_rows; i += 1u) {
-        let held = memory[kept + i];
-        // Zero rows count nothing, so that how many there are does not show.
-        if all(held == vec4<u32>(0u)) { continue; }
-        var lanes = mix_word(digest_begin(DIGEST_MEMORY, name), i);
-        lanes = mix_word(mix_word(mix_word(mix_word(lanes, held.x), held.y), held.z), held.w);
-        sum = wide_add(sum, mix_end(lanes));
-    }
-    queue_open(row - run.part.queue_first, lps[row].zw);
+    queue_open(row - run.part.queue_first, queue_meta(row));
     let pending = digest_begin(DIGEST_PENDING, name);
     for (var i = 0u; i < queue_size(); i += 1u) {
         sum = wide_add(sum, digest_event(pending, queue_peek(i)));

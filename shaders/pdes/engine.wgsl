@@ -10,7 +10,8 @@
 //            dispatch serves, and its parity. A window is one dispatch, or several where the memory takes several bindings.
 //            Dispatches of a window never wait for each other, so what one window writes the next one reads: `words`, the
 //            partials and the mailboxes have two halves that alternate
-//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on 2 x R: the mails in each mailbox
+//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on 2 x R: the mails in each mailbox, and R: for how many windows
+//            the LP stands, where it does
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
@@ -43,7 +44,8 @@ struct Run {
     mail_capacity: u32,
     state_words: u32,
     memory_rows: u32,
-    unused: u32,
+    // Events that an LP executes in a window at the most. What is left over runs in the next one, so no dispatch runs long.
+    budget: u32,
     part: Part,
 }
 
@@ -68,42 +70,39 @@ override TILES: u32 = 1u;
 @group(0) @binding(4) var<storage, read_write> queue_events: array<Item>;
 @group(0) @binding(5) var<storage, read> inbox: array<Item>;
 
-// Events that an LP executes in a window at the most. What is left over runs in the next one, so no dispatch runs long.
-const BUDGET = 256u;
-// An LP *stands* in a window if it executes a whole budget of events at the window's begin and is not done with those at that time. That
-// so many windows in a row are at one time is a failure.
-const PATIENCE = 4096u;
+// So many events of an LP at one time, in whole budgets of windows, are a failure: its time does not advance.
+const PATIENCE = 1u << 20u;
+// Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that in the last window it used up its budget at one time.
+const STANDS = 0x80000000u;
 
-// Words of a half of control. Those up to STOPPED are written by one invocation, the others by any (pdes/execute.wgsl, `fail`).
-const HALF_WORDS = 11u;
+// Words of a half of control. All but FAILURE are written by one invocation.
+const HALF_WORDS = 8u;
 const WINDOWS = 0u;   // windows done (2 words)
 const EVENTS = 2u;    // events executed in all windows but the last (2 words)
 const NOW = 4u;       // the time up to which all is done (2 words)
 const STOPPED = 6u;   // 1 once the run has reached its end
 const FAILURE = 7u;   // the first failure: the smallest of row * 16 + kind, or NO_FAILURE
-const STOOD = 8u;     // the begin of the last window in which an LP stood (see PATIENCE), as far as this half knows (2 words)
-const STANDING = 10u; // how many windows in a row one stood at that time
 
 // Words that both halves share: the most room that was asked for where there was too little, and 1 + a row whose digest was
 // cut by the driver, or 0. The latter ends no run.
-const QUEUE_NEEDED = 24u;
-const MAIL_NEEDED = 25u;
-const DIGEST_CUT = 26u;
+const QUEUE_NEEDED = 16u;
+const MAIL_NEEDED = 17u;
+const DIGEST_CUT = 18u;
 const COUNTS = 32u;
 
 // Kinds of failures, as in src/pdes/error.rs.
 const NO_FAILURE = 0xffffffffu;
 const NO_ROW = 0xffffffffu;
-// A cut loop comes first: what else an LP is blamed for may follow from it.
+// A cut loop comes first, and then memory that is not there: what else an LP is blamed for may follow from them.
 const LOOPS_CUT = 1u;
-const QUEUE_FULL = 2u;
-const MAILBOX_FULL = 3u;
-const LOOKAHEAD = 4u;
-const DESTINATION = 5u;
-const TIME_OVERFLOW = 6u;
-const PAST = 7u;
-const STUCK = 8u;
-const MEMORY_FULL = 9u;
+const MEMORY_FULL = 2u;
+const QUEUE_FULL = 3u;
+const MAILBOX_FULL = 4u;
+const LOOKAHEAD = 5u;
+const DESTINATION = 6u;
+const TIME_OVERFLOW = 7u;
+const PAST = 8u;
+const STUCK = 9u;
 
 // The number of a workgroup among all of a window, and the rows that an invocation serves: one for each of TILES tiles.
 fn group_number(id: vec3<u32>) -> u32 {
@@ -134,6 +133,12 @@ fn queue_stride() -> u32 {
 // Where the mails of a row are counted: those that window `parity` finds, of which the other one writes.
 fn mail_count(parity: u32, row: u32) -> u32 {
     return COUNTS + parity * run.rows + row;
+}
+
+// The meta words of the queue that an LP keeps.
+fn queue_meta(row: u32) -> vec2<u32> {
+    let kept = lps[row].zw;
+    return vec2<u32>(kept.x & ~STANDS, kept.y);
 }
 
 // Records a failure of this dispatch, in the half that the next one reads. The rest of the dispatch goes on, so that the

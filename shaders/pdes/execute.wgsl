@@ -1,5 +1,4 @@
-// Execute: an LP takes in its mails and runs its events before a time in order, BUDGET of them at the most. One invocation serves
-// one LP.
+// Execute: an LP takes in its mails and runs its events before a time in order, up to a budget of them. One invocation serves one LP.
 //
 // import: pdes/model.wgsl
 // import: pdes/fingerprint.wgsl
@@ -7,15 +6,16 @@
 // needs: a queue, Reduced (pdes/yawns.wgsl), deliver_open, deliver_own, deliver_close (pdes/deliver_*.wgsl)
 
 // Empties the mailbox of a row, executes its events before `until`, and tells (earliest pending time, events executed, whether
-// there was anything to do). The window begins at `begin`: no event is pending before.
-fn execute(row: u32, begin: vec2<u32>, until: vec2<u32>) -> Reduced {
+// there was anything to do).
+fn execute(row: u32, until: vec2<u32>) -> Reduced {
     let kept = lps[row];
     let count = mail_count(run.part.parity, row);
     let mails = min(atomicLoad(&words[count]), run.mail_capacity);
     if mails == 0u && !time_less(kept.xy, until) {
         return vec4<u32>(kept.xy, 0u, 0u);
     }
-    queue_open(row - run.part.queue_first, kept.zw);
+    var stands = kept.z & STANDS;
+    queue_open(row - run.part.queue_first, vec2<u32>(kept.z & ~STANDS, kept.w));
     if mails > 0u {
         // Before any is handled: which of them came first must not show.
         if mails > run.queue_capacity - queue_size() {
@@ -39,12 +39,14 @@ fn execute(row: u32, begin: vec2<u32>, until: vec2<u32>) -> Reduced {
         var digest = counts.zw;
         var state = states[row];
         let begun = digest_begin(DIGEST_EXECUTED, name);
+        let begin = first;
         lp_row = row;
         deliver_open();
+        // Bound: run.budget.
         while queue_size() > 0u {
             let event = queue_first();
             first = event_time(event);
-            if executed == BUDGET || !time_less(first, until) { break; }
+            if executed == run.budget || !time_less(first, until) { break; }
             queue_pop();
             executed += 1u;
             number = wide_add(number, vec2<u32>(1u, 0u));
@@ -55,24 +57,25 @@ fn execute(row: u32, begin: vec2<u32>, until: vec2<u32>) -> Reduced {
             handle(name, item_event(event), &state);
             deliver_own();
         }
-        // No event before `begin` is pending: all that it executed was at one time.
-        if executed == BUDGET && all(first == begin) { stand(row, begin); }
+        if executed == run.budget && all(first == begin) {
+            stand(row, stands != 0u);
+            stands = STANDS;
+        } else {
+            stands = 0u;
+        }
         sent = deliver_close();
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
     }
-    lps[row] = vec4<u32>(first, queue_close());
+    let after = queue_close();
+    lps[row] = vec4<u32>(first, after.x | stands, after.y);
     return vec4<u32>(time_min(first, sent), executed, 1u);
 }
 
-// Notes that the LP of a row stood at the begin of this window. All that do so in one window write the same.
-fn stand(row: u32, begin: vec2<u32>) {
-    let before = run.part.parity * HALF_WORDS;
-    let after = (1u - run.part.parity) * HALF_WORDS;
-    let last = vec2<u32>(atomicLoad(&words[before + STOOD]), atomicLoad(&words[before + STOOD + 1u]));
-    let windows = select(0u, atomicLoad(&words[before + STANDING]), all(last == begin));
-    if windows >= PATIENCE { fail(row, STUCK); }
-    atomicStore(&words[after + STOOD], begin.x);
-    atomicStore(&words[after + STOOD + 1u], begin.y);
-    atomicStore(&words[after + STANDING], windows + 1u);
+// Counts the windows in a row in which an LP used up its budget at one time; `again` where the last one was one of them.
+fn stand(row: u32, again: bool) {
+    let place = COUNTS + 2u * run.rows + row;
+    let windows = select(0u, atomicLoad(&words[place]), again) + 1u;
+    atomicStore(&words[place], windows);
+    if windows * run.budget > PATIENCE { fail(row, STUCK); }
 }

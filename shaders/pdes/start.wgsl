@@ -2,7 +2,7 @@
 //
 // start_lps    every LP's `init`. What it schedules is put unordered into the destination's queue, because no mailbox could hold
 //              a whole population, and counted as its mails. There is no lookahead to keep before the first window. Where the
-//              queues take several bindings, `init` runs once for each of them, on zeroed memory, and keeps what goes there.
+//              queues take several bindings, `init` runs once for each of them, each time on zeroed LP memory, and keeps what goes there.
 // settle_lps   every LP's queue is put in order, and the reduction for the first window is prepared.
 //
 // import: pdes/model.wgsl
@@ -31,9 +31,6 @@ fn start_lps(
         let row = row_of(group_number(id), tile, lane);
         if row >= run.rows { break; }
         lp_row = row;
-        for (var i = 0u; i < run.memory_rows; i += 1u) {
-            memory_set(i, vec4<u32>(0u));
-        }
         stream_open(run.seed, name_of(row), vec2<u32>(0u, 0u));
         var state: State;
         init(name_of(row), &state);

@@ -1,4 +1,4 @@
-// One window of simulation: the horizon is found, every LP executes its events before it in order (up to BUDGET of them; the rest runs in
+// One window of simulation: the horizon is found, every LP executes its events before it in order (up to a budget of them; the rest runs in
 // the next window), and what they schedule goes to the LP's own queue, or to mailboxes of others that the next window empties. Read this file first; its three parts are files of their own, of which
 // src/pdes/recipes.rs chooses the first and the last:
 //
@@ -21,7 +21,7 @@ fn window(
     let horizon = synchronise(lane);
     var mine = IDLE;
     if horizon.serve && row < run.rows {
-        mine = execute(row, horizon.now, horizon.until);
+        mine = execute(row, horizon.until);
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
@@ -45,7 +45,7 @@ fn window_tiles(
         for (var tile = 0u; tile < TILES; tile += 1u) {
             let row = row_of(group, tile, lane);
             if row >= run.rows { break; }
-            let done = execute(row, horizon.now, horizon.until);
+            let done = execute(row, horizon.until);
             if done.w != 0u { served = min(served, row); }
             mine = merge(mine, done);
         }

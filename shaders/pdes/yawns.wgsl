@@ -99,11 +99,6 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     atomicStore(&words[after + NOW], found.now.x);
     atomicStore(&words[after + NOW + 1u], found.now.y);
     atomicStore(&words[after + STOPPED], select(0u, 1u, found.stopped));
-    if found.stopped {
-        for (var i = STOOD; i < HALF_WORDS; i += 1u) {
-            atomicStore(&words[after + i], atomicLoad(&words[before + i]));
-        }
-    }
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[after + FAILURE], found.failure);
 }

@@ -1,7 +1,7 @@
 //! The sequential engine: what a simulation means. A textbook event loop on one `BinaryHeap`, written for reading.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use bytemuck::Zeroable;
 
@@ -9,13 +9,25 @@ use crate::random::Stream;
 use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
-use super::{Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Totals, Until, recipes};
-
-/// The events that an LP executes in a window at the most: `BUDGET` in `shaders/pdes/engine.wgsl`.
-const BUDGET: u32 = 256;
+use super::{
+    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Totals, Until, budget, recipes,
+};
 
 /// `PATIENCE` in `shaders/pdes/engine.wgsl`.
-const PATIENCE: u32 = 4096;
+const PATIENCE: u32 = 1 << 20;
+
+/// What an LP did in the last window in which it executed events.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    window: u64,
+    events: u32,
+    /// The time of the first of them.
+    begin: Ticks,
+    /// Whether there were more than its budget.
+    left: bool,
+    /// The windows in a row, up to this one, in which it used up its budget and was not done with one time.
+    stands: u32,
+}
 
 /// A simulation on the CPU, one event after the other.
 pub struct CpuSimulation<'m, M: CpuModel> {
@@ -30,10 +42,10 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     windows: u64,
     fingerprint: Fingerprint,
     fault: Option<Fault>,
-    /// By LP: the last window in which it executed events, and how many of them.
-    served: Vec<(u64, u32)>,
-    /// The begin of the last window that left events at its begin undone, and how many in a row did so there.
-    stood: (Ticks, u32),
+    /// By LP.
+    turns: Vec<Turn>,
+    /// Events that budgets have not reached, by LP. Those that it may execute in a window are in `pending`.
+    aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
 }
 
 impl<'m, M: CpuModel> CpuSimulation<'m, M> {
@@ -55,8 +67,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             windows: 0,
             fingerprint: Fingerprint::default(),
             fault: None,
-            served: vec![(0, 0); lps as usize],
-            stood: (Ticks::ZERO, 0),
+            turns: vec![Turn::default(); lps as usize],
+            aside: BTreeMap::new(),
         };
         for lp in 0..lps {
             simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
@@ -77,35 +89,42 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             self.windows += 1;
-            self.window(now, now.saturating_add(self.model.lookahead()).min(until.time));
+            self.window(now.saturating_add(self.model.lookahead()).min(until.time));
         }
     }
 
-    /// Executes all events before `until` in order. Without LPs that have more of them than a window's budget, a textbook needs no
-    /// windows: here they only count, and say at which number of events, and with which fault, a run ends.
-    fn window(&mut self, begin: Ticks, until: Ticks) {
-        let mut left = Vec::new();
-        let standing = if self.stood.0 == begin { self.stood.1 } else { 0 };
+    /// Executes all events before `until` in order. A textbook needs no windows. Here they say at which number of events, and with
+    /// which fault, a run ends; and since an LP executes only so many events in each, what it has more of is put aside.
+    fn window(&mut self, until: Ticks) {
+        let budget = budget(self.model.lps());
         while let Some(&Reverse((event, lp))) = self.pending.peek()
             && event.time < until
         {
             self.pending.pop();
-            let (window, count) = self.served[lp as usize];
-            let count = if window == self.windows { count } else { 0 };
-            if count == BUDGET {
-                left.push(Reverse((event, lp)));
-                if event.time == begin {
-                    self.stood = (begin, standing + 1);
-                    if standing >= PATIENCE {
-                        self.fail(FaultKind::Stuck, lp);
-                    }
-                }
+            let turn = &mut self.turns[lp as usize];
+            if turn.window != self.windows {
+                let stands = if turn.left { turn.stands } else { 0 };
+                *turn = Turn { window: self.windows, begin: event.time, stands, ..Turn::default() };
+            }
+            if turn.events < budget {
+                turn.events += 1;
+                self.execute(lp, event);
                 continue;
             }
-            self.served[lp as usize] = (self.windows, count + 1);
-            self.execute(lp, event);
+            self.aside.entry(lp).or_default().push(Reverse(event));
+            if !turn.left {
+                turn.left = true;
+                turn.stands = if event.time == turn.begin { turn.stands + 1 } else { 0 };
+                if turn.stands * budget > PATIENCE {
+                    self.fail(FaultKind::Stuck, lp);
+                }
+            }
         }
-        self.pending.extend(left);
+        for (&lp, aside) in &mut self.aside {
+            let next = (0..budget).map_while(|_| aside.pop());
+            self.pending.extend(next.map(|Reverse(event)| Reverse((event, lp))));
+        }
+        self.aside.retain(|_, aside| !aside.is_empty());
     }
 
     fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
@@ -128,9 +147,15 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
 
     /// The events still pending, by LP and then in order.
     pub fn pending(&self) -> Pending<M::Payload> {
-        let mut pending: Vec<_> = self.pending.iter().map(|Reverse((event, lp))| (*lp, *event)).collect();
+        let mut pending: Vec<_> = self.held().collect();
         pending.sort_unstable();
         pending
+    }
+
+    fn held(&self) -> impl Iterator<Item = (u32, Event<M::Payload>)> {
+        let aside =
+            self.aside.iter().flat_map(|(&lp, events)| events.iter().map(move |Reverse(event)| (lp, *event)));
+        self.pending.iter().map(|Reverse((event, lp))| (*lp, *event)).chain(aside)
     }
 
     /// The fingerprint of what was executed, of the states, and of what is pending.
@@ -144,8 +169,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 fingerprint.memory(lp, rows);
             }
         }
-        for Reverse((event, lp)) in &self.pending {
-            fingerprint.pending(*lp, event);
+        for (lp, event) in self.held() {
+            fingerprint.pending(lp, &event);
         }
         fingerprint
     }
@@ -259,7 +284,7 @@ impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
         f.debug_struct("CpuSimulation")
             .field("model", &self.model.name())
             .field("events", &self.events)
-            .field("pending", &self.pending.len())
+            .field("pending", &self.held().count())
             .field("fault", &self.fault)
             .finish_non_exhaustive()
     }

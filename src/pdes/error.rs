@@ -238,15 +238,15 @@ pub enum FaultKind {
     /// processors) and the loop another one's.
     #[error(
         "the driver ended a loop early, because the LP or one of the few beside it had too much to do in one dispatch (spread \
-         events over more LPs, use the heap instead of a circular buffer, or use another adapter)"
+         events over more LPs, draw less in one event, use the heap instead of a circular buffer, or use another adapter)"
     )]
     LoopsCut,
     /// An event was scheduled for the LP itself before the present time.
     #[error("an event was scheduled for the LP itself before the present time (`now()` is the earliest)")]
     Past,
-    /// An LP executed a million events, all of its own making, and its time did not advance.
+    /// An LP executed more than a million events in a row, counted in whole windows, and its time did not advance.
     #[error(
-        "the LP executed more than a million events at one time and is not done (it schedules for itself without a delay: let its \
+        "the LP executed more than a million events at one time and is not done (if it schedules for itself without a delay, let its \
          time advance)"
     )]
     Stuck,
@@ -264,6 +264,7 @@ impl FaultKind {
     /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote is no fault.
     const BY_NUMBER: [Self; 9] = [
         Self::LoopsCut,
+        Self::MemoryFull,
         Self::QueueFull,
         Self::MailboxFull,
         Self::Lookahead,
@@ -271,7 +272,6 @@ impl FaultKind {
         Self::TimeOverflow,
         Self::Past,
         Self::Stuck,
-        Self::MemoryFull,
     ];
 }
 

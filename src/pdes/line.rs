@@ -29,19 +29,22 @@ impl Line {
         if self.length >= room {
             return context.memory_full();
         }
-        context.memory_set(base + (self.first + self.length) % room, row);
+        let place = self.first.wrapping_add(self.length);
+        let place = if place >= room { place.wrapping_sub(room) } else { place };
+        context.memory_set(base.wrapping_add(place), row);
         self.length += 1;
     }
 
     /// The row at the front. The line must not be empty. WGSL: `line_front`.
     pub fn front(&self, context: &mut Context<'_, impl Payload>, base: u32) -> [u32; 4] {
-        context.memory_get(base + self.first)
+        context.memory_get(base.wrapping_add(self.first))
     }
 
     /// Drops the front; an empty line stays as it is. WGSL: `line_pop`.
     pub fn pop(&mut self, room: u32) {
         if self.length > 0 {
-            self.first = (self.first + 1) % room;
+            let next = self.first.wrapping_add(1);
+            self.first = if next >= room { 0 } else { next };
             self.length -= 1;
         }
     }

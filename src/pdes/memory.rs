@@ -27,8 +27,23 @@ pub(super) struct Run {
     pub(super) mail_capacity: u32,
     pub(super) state_words: u32,
     pub(super) memory_rows: u32,
-    unused: u32,
+    budget: u32,
     pub(super) part: Part,
+}
+
+/// Rows of LP memory that an invocation of `shaders/pdes/digest_memory.wgsl` takes.
+const SPAN: u64 = 64;
+
+impl Run {
+    /// The workgroups that digest the memory of so many LPs of a part.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a part's memory fits a binding, so it has fewer than 2^28 rows"
+    )]
+    pub(super) fn memory_groups(&self, gpu: &Gpu, lps: u32) -> u32 {
+        let rows = u64::from(lps) * u64::from(self.memory_rows);
+        rows.div_ceil(SPAN * u64::from(group_size_at_most(gpu, 256))) as u32
+    }
 }
 
 /// `struct Part` in `shaders/pdes/engine.wgsl`.
@@ -47,15 +62,18 @@ pub(super) struct Part {
 
 /// Words of `words` in `shaders/pdes/engine.wgsl`: of a half of control, and where things lie behind the halves. Between calls,
 /// half 0 is the one that counts: windows are recorded in pairs.
-const HALF_WORDS: usize = 11;
+const HALF_WORDS: usize = 8;
 pub(super) const FAILURE: usize = 7;
-const QUEUE_NEEDED: usize = 24;
-const MAIL_NEEDED: usize = 25;
-pub(super) const DIGEST_CUT: usize = 26;
+const QUEUE_NEEDED: usize = 16;
+const MAIL_NEEDED: usize = 17;
+pub(super) const DIGEST_CUT: usize = 18;
+/// Of the first meta word of a queue.
+const STANDS: u32 = 1 << 31;
 pub(super) const COUNTS: usize = 32;
 
-/// A dispatch serves this many rows at the most, so that it does not run long on slow devices. (llvmpipe on two cores executes some
-/// 7 million events per second of PHOLD: a dispatch in which each of them has an event takes 0.15 s.)
+/// A dispatch serves this many rows at the most, so that it does not run long on slow devices: with the budget that a window of so
+/// many LPs has, it executes 2^26 events at the most. (llvmpipe on two cores executes some 7 million events per second of PHOLD, an H200 five
+/// thousand million.)
 const DISPATCH_ROWS: u32 = 1 << 20;
 
 /// Invocations of a window, at the most: with more LPs than that, each serves several, one after the other. (`bench_phold` on an H200,
@@ -308,7 +326,7 @@ pub(super) struct Memory<S, P> {
     /// By dispatch.
     queues: Vec<Buffer<Event<P>>>,
     /// By dispatch.
-    memories: Vec<Buffer<[u32; 4]>>,
+    pub(super) memories: Vec<Buffer<[u32; 4]>>,
     /// By parity of the window that finds them, then by binding.
     mails: [Vec<Buffer<Event<P>>>; 2],
     pub(super) states: Buffer<S>,
@@ -353,7 +371,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             mail_capacity: capacity.mailbox,
             state_words: state_bytes / 4,
             memory_rows: model.memory_rows(),
-            unused: 0,
+            budget: super::budget(model.lps()),
             part: Part::default(),
         };
         let queues = cut
@@ -370,7 +388,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             });
             parts.collect::<Result<_, _>>()
         };
-        let words = Buffer::storage(gpu, "control and mail counts", COUNTS as u64 + 2 * rows)?;
+        let memory_groups: u64 = cut.parts().map(|(_, lps)| u64::from(run.memory_groups(gpu, lps))).sum();
+        let words =
+            Buffer::storage(gpu, "control, counts of mails and of windows", COUNTS as u64 + 3 * rows)?;
         let mut control = [0; 2 * HALF_WORDS];
         control[FAILURE] = u32::MAX; // NO_FAILURE
         control[HALF_WORDS + FAILURE] = u32::MAX;
@@ -384,7 +404,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             memories: memories.collect::<Result<_, _>>()?,
             mails: [mails("mailboxes, even")?, mails("mailboxes, odd")?],
             states: Buffer::storage(gpu, "states", rows)?,
-            digests: Buffer::storage(gpu, "digests", groups)?,
+            digests: Buffer::storage(gpu, "digests", groups + memory_groups)?,
             params: Buffer::uniform(gpu, "model parameters", &model.params())?.raw().clone(),
             data: Buffer::storage_from(gpu, "model data", model.data())?,
             nothing: Buffer::storage(gpu, "nothing", u64::from(MAIL_PARTS) * ALIGNMENT / 4)?,
@@ -467,7 +487,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             for row in first..first + rows {
                 let [.., length, front] = lps[row as usize];
                 let base = (row - first) as usize * self.cut.queue_stride as usize;
-                let slots = queue.slots([length, front], self.run.queue_capacity);
+                let slots = queue.slots([length & !STANDS, front], self.run.queue_capacity);
                 pending.extend(slots.map(|slot| (self.run.first_lp + row, events[base + slot as usize])));
             }
         }
@@ -543,7 +563,7 @@ mod tests {
                 mail_capacity,
                 state_words,
                 memory_rows,
-                unused,
+                budget,
                 part
             }
         );

@@ -53,6 +53,18 @@ pub(super) fn start<S: bytemuck::Pod, P: Payload>(
         digests.push(plan);
     }
 
+    let mut first_group = cut.groups();
+    let with_memory = if memory.run.memory_rows > 0 { &parities[0][..] } else { &[] };
+    for (_, part, _) in with_memory {
+        let groups = memory.run.memory_groups(gpu, part.queue_rows);
+        let part = Part { first_group, ..*part };
+        let buffer = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
+        let mut plan = Plan::new("digest of LP memory");
+        plan.dispatch(gpu, &recipes.digest_memory.kernel(gpu)?, groups, &memory.bindings(&part, &buffer))?;
+        digests.push(plan);
+        first_group += groups;
+    }
+
     // The start writes what a window of parity 1 would: half 0.
     let start = recipes.start.kernel(gpu)?;
     let settle = recipes.settle.kernel(gpu)?;
@@ -61,7 +73,13 @@ pub(super) fn start<S: bytemuck::Pod, P: Payload>(
         plan.dispatch(gpu, kernel, groups, &memory.bindings(part, buffer))?;
         plan.submit(gpu)
     };
-    for (_, queues, _) in &parities[1] {
+    for (number, (_, queues, _)) in parities[1].iter().enumerate() {
+        if number > 0 {
+            // Buffers are zero at first; after an `init` they are not.
+            let mut plan = Plan::new("start");
+            memory.memories.iter().for_each(|buffer| plan.clear("LP memory", buffer.raw()));
+            plan.submit(gpu)?;
+        }
         // Every LP's first events, as far as they go to these queues.
         for (groups, lps, _) in &parities[1] {
             let part = Part { first_group: lps.first_group, memory_first: lps.memory_first, ..*queues };

@@ -21,6 +21,7 @@ pub(super) struct Recipes {
     pub(super) window: Recipe,
     pub(super) gather: Recipe,
     pub(super) digest: Recipe,
+    pub(super) digest_memory: Recipe,
 }
 
 /// What of a device, or of the sizes of a run, decides which files are linked.
@@ -30,7 +31,7 @@ pub(super) struct Choice {
     pub(super) int64: bool,
     pub(super) group_size: u32,
     pub(super) tiles: u32,
-    /// Of the kernel that gathers partial reductions: one workgroup, as large as the device has them.
+    /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as large as the device has them.
     pub(super) gather_size: u32,
     /// Rows in each binding of the mailboxes, where they take several.
     pub(super) mail_rows: Option<u32>,
@@ -78,6 +79,12 @@ impl Recipes {
             gather: Recipe::new(SYNCHRONISE, "gather", [shaders::file(SYNCHRONISE), payload()])
                 .with([("GROUP_SIZE", f64::from(gather_size))]),
             digest: with_queue("digest", "pdes/digest.wgsl", &[], "pdes/digest.wgsl"),
+            digest_memory: Recipe::new(
+                "pdes/digest_memory.wgsl",
+                "digest_memory",
+                [shaders::file("pdes/digest_memory.wgsl"), payload()],
+            )
+            .with([("GROUP_SIZE", f64::from(gather_size))]),
         }
     }
 
@@ -258,10 +265,11 @@ pub fn kernels(model: &impl Model) -> Vec<Recipe> {
         for int64 in [false, true] {
             for (mail_rows, tiles) in [(None, 4), (None, 1), (Some(1024), 1)] {
                 let choice = Choice { queue, int64, group_size: 256, tiles, gather_size: 256, mail_rows };
-                let Recipes { start, settle, window, gather, digest } = Recipes::new(model, choice);
+                let Recipes { start, settle, window, gather, digest, digest_memory } =
+                    Recipes::new(model, choice);
                 kernels.push(window);
                 if tiles > 1 {
-                    kernels.extend([start, settle, gather, digest]);
+                    kernels.extend([start, settle, gather, digest, digest_memory]);
                 }
             }
         }

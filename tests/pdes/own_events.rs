@@ -111,6 +111,13 @@ impl CpuModel for Busy {
             context.memory_set(place, [row[1], row[0].wrapping_add(1), low(event.time), level]);
             state.order = state.order.wrapping_add(row[0]);
         }
+        if self.params.rule == 6 {
+            return context.schedule(
+                lp,
+                after(event.time, u64::from(lp != self.params.culprit)),
+                event.payload,
+            );
+        }
         if lp == self.params.culprit && level <= 3 {
             match self.params.rule {
                 1 => return context.schedule(lp, event.time, event.payload),
@@ -254,6 +261,10 @@ fn time_that_does_not_advance_is_a_fault_that_names_the_lp() {
     assert_eq!(on_gpu, on_cpu);
     assert_eq!((on_gpu.kind, on_gpu.lp), (FaultKind::Stuck, 66));
     assert!(on_gpu.window > 4096, "{on_gpu}");
+    // Also where other LPs are behind it, and time advances for them.
+    let model = Busy { lookahead: Ticks::NEVER, ..Busy::new(3).breaking(6, 1) };
+    let found = faults(&gpu, &model, QueueDesign::Heap);
+    assert_eq!((found[0].kind, found[0].lp, found[0]), (FaultKind::Stuck, 1, found[1]));
     assert!(on_gpu.to_string().contains("million") && on_gpu.to_string().contains("LP 66"), "{on_gpu}");
 }
 

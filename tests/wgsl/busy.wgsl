@@ -34,6 +34,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         memory_set(place, vec4<u32>(row.y, row.x + 1u, event.time.x, event.payload.x));
         (*state).order += row.x;
     }
+    if params.rule == 6u { // for ever: the culprit at one time, the others from tick to tick
+        schedule(lp, time_add(event.time, vec2<u32>(u32(lp != params.culprit), 0u)), event.payload);
+        return;
+    }
     if lp == params.culprit && event.payload.x <= 3u {
         switch params.rule {
             case 1u: { schedule(lp, event.time, event.payload); return; }               // for ever
