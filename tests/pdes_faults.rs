@@ -393,6 +393,7 @@ fn what_a_models_file_lacks_is_said_of_that_file() {
         ([INIT, HANDLE, ""], "`struct State`"),
         ([STATE, HANDLE, ""], "`fn init(lp: u32, state: ptr<function, State>)`"),
         ([STATE, INIT, ""], "`fn handle(lp: u32, event: Event, state: ptr<function, State>)`"),
+        ([&format!("{STATE}fn select(a: u32) -> u32 {{ return a; }}\n"), INIT, HANDLE], "`fn select`"),
         ([STATE, INIT, "fn handle(lp: u32, event: Event) {}"], "`fn handle(lp: u32, event: Event, state"),
         ([STATE, "fn init(lp: i32, state: ptr<function, State>) {}", HANDLE], "`fn init(lp: u32, state"),
         (

@@ -46,6 +46,30 @@ pub(crate) struct Declaration {
     pub(crate) text: &'static str,
 }
 
+/// Functions of WGSL's that the library calls: one of a user's by such a name would take their place there.
+const BUILT_IN: [&str; 11] = [
+    "select",
+    "min",
+    "max",
+    "all",
+    "any",
+    "abs",
+    "countLeadingZeros",
+    "countTrailingZeros",
+    "countOneBits",
+    "firstTrailingBit",
+    "arrayLength",
+];
+
+/// Whether the library calls a function of WGSL's by this name.
+fn is_built_in(name: &str) -> bool {
+    let families = ["atomic", "workgroup", "subgroup"];
+    BUILT_IN.contains(&name)
+        || families.iter().any(|family| {
+            name.strip_prefix(family).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+        })
+}
+
 impl Source {
     /// What of a contract this file of a user's lacks, or declares otherwise, if that is why the engine's own files do not link with
     /// it. naga's words do not always tell: `step`, say, is also a function of WGSL's.
@@ -60,6 +84,14 @@ impl Source {
             |it: &Declaration| own.windows(2).any(|pair| pair[0] == it.keyword && pair[1] == it.name);
         if let Some(missing) = contract.iter().find(|it| !declares(it)) {
             return Some(format!("does not declare `{}`, which the engine needs", missing.text));
+        }
+        let global =
+            |keyword: &String| ["fn", "const", "struct", "alias", "override"].contains(&keyword.as_str());
+        if let Some(pair) = own.windows(2).find(|pair| global(&pair[0]) && is_built_in(&pair[1])) {
+            let (keyword, name) = (&pair[0], &pair[1]);
+            return Some(format!(
+                "declares `{keyword} {name}`, and the engine calls WGSL's `{name}`: give it another name"
+            ));
         }
         // Not in the names of the engine's files.
         let said: Vec<_> =
@@ -94,6 +126,11 @@ impl Program {
         for (handle, function) in self.module().functions.iter() {
             let place = self.module().functions.get_span(handle);
             if let Some(place) = check.place(place, function) {
+                let name = function.name.as_deref().unwrap_or_default();
+                if is_built_in(name) {
+                    let what = format!("`{name}` takes the place of WGSL's `{name}`, which the engine calls");
+                    findings.push(Finding { span: place, what, advice: "Give it another name" });
+                }
                 findings.extend(check.function(function, place));
             }
         }
@@ -463,6 +500,7 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
             ("", "let x = GROUP;", 3, "`GROUP` is an `override` of the engine"),
             ("override OWN: u32 = GROUP + 1u;", "let x = OWN;", 1, "`GROUP` is an `override` of the engine"),
             ("@compute @workgroup_size(1) fn mine() { schedule(1u); }", "", 1, "`mine` is an entry point"),
+            ("fn min(a: u32, b: u32) -> u32 { return 7u; }", "", 1, "`min` takes the place of WGSL's"),
             ("fn deep() { fail(3u); }", "deep();", 1, "`fail` is a function of the engine"),
         ];
         for (declared, done, at, words) in cases {

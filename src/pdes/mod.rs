@@ -139,3 +139,8 @@ pub enum Stop {
     /// No event is pending.
     Empty,
 }
+
+/// The guide's code compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide-pdes.md")]
+struct Guide;

@@ -184,3 +184,53 @@ fn a_line_that_is_full_ends_the_run() {
     let station = Priorities::new(3, &[(0.2, 1.0), (2.0, 1.0)], 16, units).unwrap();
     assert_eq!(fault(&station, until(100.0)).kind, FaultKind::MemoryFull);
 }
+
+#[path = "../../examples/stations.rs"]
+#[allow(dead_code, reason = "its `main`")]
+mod stations;
+
+#[test]
+fn the_example_agrees_with_theory() {
+    let model = stations::Stations { stations: 300, minutes: Resolution::default() };
+    let [busy, theory] = stations::busy(&gpu(), &model).unwrap();
+    // 300 stations for a day: a standard error of some 0.2 %, seen over seeds.
+    assert!((busy - theory).abs() < 0.01, "{busy}, and theory says {theory}");
+    assert!((theory - 0.735).abs() < 0.002);
+}
+
+/// The lines of some code, without comments and what is around them.
+fn lines(code: &str) -> Vec<String> {
+    let bare = |line: &str| {
+        line.split("//").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    code.lines().map(bare).filter(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn what_the_readme_and_the_guide_quote_is_code_that_is_run() {
+    let shaders = ["call_centre", "priorities", "epidemic", "torus"]
+        .map(|name| std::fs::read_to_string(format!("shaders/models/{name}.wgsl")).unwrap());
+    let run = ["examples/stations.wgsl", "examples/stations.rs", "tests/pdes/main.rs"]
+        .map(|file| std::fs::read_to_string(file).unwrap());
+    // The guide's model and its Rust are a test of their own, the first block of each language.
+    let cases = [
+        ("README.md", "wgsl", 0, &run[..]),
+        ("README.md", "rust,ignore", 0, &run[..]),
+        ("docs/guide-pdes.md", "wgsl", 1, &shaders[..]),
+    ];
+    for (file, language, first, sources) in cases {
+        let text = std::fs::read_to_string(file).unwrap();
+        let blocks: Vec<_> = text
+            .split(&format!("```{language}\n"))
+            .skip(1)
+            .map(|rest| rest.split("```").next().unwrap())
+            .collect();
+        assert!(blocks.len() > first, "{file}: no {language}");
+        for block in &blocks[first..] {
+            let quoted = lines(block);
+            let found =
+                sources.iter().any(|source| lines(source).windows(quoted.len()).any(|part| part == quoted));
+            assert!(found, "{file}: this is nowhere\n{block}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Customers on a torus of queueing stations: utilisation, against the theory of closed networks.
+//!
+//! ```text
+//! cargo run --release --example torus -- --rows 32 --columns 32 --customers 2048
+//! ```
+
+use std::time::Instant;
+
+use clap::Parser;
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::Torus;
+use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Until};
+use eventhorizon::statistics::student_t;
+use eventhorizon::statistics::theory::ClosedNetwork;
+use eventhorizon::time::Resolution;
+
+#[derive(Parser)]
+struct Args {
+    /// Rows of stations.
+    #[arg(long, default_value_t = 32)]
+    rows: u32,
+    /// Columns of stations.
+    #[arg(long, default_value_t = 32)]
+    columns: u32,
+    /// Customers, who never leave.
+    #[arg(long, default_value_t = 2048)]
+    customers: u32,
+    /// Time of a walk to a neighbour, in mean services. It is the lookahead.
+    #[arg(long, default_value_t = 0.01)]
+    travel: f64,
+    /// Mean services in each of 20 runs, after a warm-up of a tenth.
+    #[arg(long, default_value_t = 500.0)]
+    until: f64,
+    /// Runs.
+    #[arg(long, default_value_t = 20)]
+    runs: u32,
+}
+
+#[allow(clippy::print_stdout, reason = "a program for people")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    env_logger::init();
+    let args = Args::parse();
+    let gpu = Gpu::new()?;
+    println!("{gpu}");
+    let services = Resolution::default();
+    let end = services.ticks(args.until)?;
+    let model = Torus::new(args.rows, args.columns, args.customers, 1.0, args.travel, services)?
+        .with_warm_up(services.ticks(args.until / 10.0)?);
+    let stations = args.rows * args.columns;
+    let (mut shares, mut events, begin) = (Vec::new(), 0, Instant::now());
+    for run in 0..args.runs {
+        let mut simulation =
+            Simulation::new(&gpu, &model, Options { seed: run.into(), ..Options::default() })?;
+        events += simulation.run(Until::time(end))?.events;
+        let totals = simulation.totals(end, None)?;
+        shares.push(totals.time_average("busy").and_then(|busy| busy.mean()).ok_or("no average")?);
+        if run == 0 {
+            let mut cpu = CpuSimulation::new(&model, 0)?;
+            cpu.run(Until::time(end))?;
+            assert_eq!(simulation.fingerprint()?, cpu.fingerprint());
+            println!("fingerprint {} on both engines", cpu.fingerprint());
+        }
+    }
+    let runs = f64::from(args.runs);
+    let mean = shares.iter().sum::<f64>() / runs;
+    let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (runs - 1.0);
+    let half = student_t(u64::from(args.runs) - 1, 0.95) * (variance / runs).sqrt();
+    println!("{events} events in {:.2?}", begin.elapsed());
+    println!("utilisation {mean:.5} ± {half:.5} (95 %)");
+    let delay = f64::from(stations) * args.travel;
+    let theory = ClosedNetwork::new(&[(stations, 1.0)], delay, args.customers)?;
+    println!("theory      {:.5}", theory.utilisation(0).unwrap_or_default());
+    let customers = f64::from(args.customers);
+    println!(
+        "K/(K+N-1)   {:.5}, where walks take no time",
+        customers / (customers + f64::from(stations) - 1.0)
+    );
+    Ok(())
+}
