@@ -28,9 +28,12 @@ struct Args {
     /// Time of a walk to a neighbour, in mean services. It is the lookahead.
     #[arg(long, default_value_t = 0.01)]
     travel: f64,
-    /// Mean services in each of 20 runs, after a warm-up of a tenth.
-    #[arg(long, default_value_t = 500.0)]
+    /// Length of a run, in mean services.
+    #[arg(long, default_value_t = 1000.0)]
     until: f64,
+    /// Statistics begin then: it takes a while until the customers have spread as they do in the long run.
+    #[arg(long, default_value_t = 250.0)]
+    warm_up: f64,
     /// Runs.
     #[arg(long, default_value_t = 20)]
     runs: u32,
@@ -45,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let services = Resolution::default();
     let end = services.ticks(args.until)?;
     let model = Torus::new(args.rows, args.columns, args.customers, 1.0, args.travel, services)?
-        .with_warm_up(services.ticks(args.until / 10.0)?);
+        .with_warm_up(services.ticks(args.warm_up)?);
     let stations = args.rows * args.columns;
     let (mut shares, mut events, begin) = (Vec::new(), 0, Instant::now());
     for run in 0..args.runs {

@@ -92,7 +92,8 @@ impl<M: Model> Simulation<M> {
         }
         // More than one workgroup's would serve nothing.
         let most = rows.div_ceil(group_size).max(1);
-        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows)).clamp(1, most);
+        let short = short && matches!(queue, QueueDesign::CbSeq(_));
+        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows, short)).clamp(1, most);
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, Needs::of(model))?;
         let recipes = Recipes::new(model, Choice::new(gpu, queue, &cut));
         let state_bytes = recipes.check(model)?;
