@@ -242,8 +242,8 @@ impl Mmck {
 ///
 /// Palm, "Research on telephone traffic carried by full availability groups" (1957); Garnett, Mandelbaum and Reiman, "Designing a
 /// call center with impatient customers", Manufacturing & Service Operations Management 4(3), 2002. It is a birth-death chain,
-/// whose probabilities are summed here until those that are left do not count. That takes time in proportion to the servers and
-/// to the arrival rate over the abandonment rate.
+/// whose probabilities are summed here until those that are left do not count. That takes time in proportion to those who are there
+/// at once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErlangA {
     arrival_rate: f64,
@@ -264,6 +264,13 @@ impl ErlangA {
             let remedy = "choose at least 1";
             return Err(AnalysisError::Setting { what: "the number of servers", value: "0".into(), remedy });
         }
+        // Where more come than can be served, so many wait before as many leave.
+        let waiting = (arrival_rate - f64::from(servers) * service_rate) / abandonment_rate;
+        if waiting.is_nan() || waiting > 1e7 {
+            let (what, value) = ("the abandonment rate", abandonment_rate.to_string());
+            let remedy = "choose a larger one: more than 10 million customers would wait";
+            return Err(AnalysisError::Setting { what, value, remedy });
+        }
         let mut chain =
             Self { arrival_rate, service_rate, abandonment_rate, servers, probabilities: vec![1.0] };
         let (mut weight, mut sum) = (1.0_f64, 1.0_f64);
@@ -276,8 +283,8 @@ impl ErlangA {
                 chain.probabilities.iter_mut().for_each(|weight| *weight *= 1e-100);
                 (weight, sum) = (weight * 1e-100, sum * 1e-100);
             }
-            // From here on each weight is less than half of the one before.
-            if n > servers && ratio < 0.5 && weight < 1e-20 * sum {
+            // From here on the ratios fall, so that those that are left weigh less than a geometric series.
+            if n >= servers && ratio < 1.0 && weight * ratio < 1e-20 * sum * (1.0 - ratio) {
                 break;
             }
         }

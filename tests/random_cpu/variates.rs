@@ -195,8 +195,8 @@ fn truncated_variates_are_what_is_left_of_the_whole() {
     let (normal, lognormal) = (Normal::new(4.0, 1.0).unwrap(), LogNormal::new(0.0, 0.8).unwrap());
     let (exponential, weibull) = (Gamma::new(1.0, 1.0).unwrap(), Weibull::new(1.7, 1.0).unwrap());
     let (spread, power) = (lognormal_spread(0.8).unwrap(), weibull_power(1.7).unwrap());
-    type Make<'m> = &'m dyn Fn(u32) -> Ticks;
-    let cases: [(&str, &dyn Fn(f64) -> f64, Make<'_>, bool); 4] = [
+    type Case<'m> = (&'m str, &'m dyn Fn(f64) -> f64, &'m dyn Fn(u32) -> Ticks, bool);
+    let cases: [Case<'_>; 4] = [
         ("normal", &|x| normal.cdf(x), &|word| normal_of(word, ticks(4.0), ticks(1.0)), true),
         ("lognormal", &|x| lognormal.cdf(x), &|word| lognormal_of(word, ticks(1.0), spread), true),
         ("exponential", &|x| exponential.cdf(x), &|word| exponential_of(word, ticks(1.0)), false),

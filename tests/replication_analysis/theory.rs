@@ -138,6 +138,12 @@ fn erlang_a_of_the_paper() {
     let roomy = Mmck::new(48.0, 1.0, 50, 1050).unwrap();
     assert_close(patient.time_in_queue(), roomy.time_in_queue(), 5);
     assert_close(rounded(60.0 * patient.time_in_queue(), 0.1), 20.8, 12);
+    // More than can be served, for ever: nobody could sum that.
+    let error = ErlangA::new(48.0, 1.0, 1e-9, 40).unwrap_err();
+    assert!(error.to_string().contains("1e-9") || error.to_string().contains("0.000000001"), "{error}");
+    // And with those that can be summed, the line is as long as it takes for as many to leave.
+    let crowded = ErlangA::new(48.0, 1.0, 1e-3, 40).unwrap();
+    assert_close(crowded.number_waiting(), 8000.0, 6);
 }
 
 /// The chain as M/M/c/K solves it where patience and service end at the same rate: M/M/infinity, a Poisson distribution.
