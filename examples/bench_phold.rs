@@ -39,6 +39,9 @@ struct Args {
     /// Seconds to measure for each line.
     #[arg(long, default_value_t = 0.3)]
     seconds: f64,
+    /// Capacities that cannot grow, so that no snapshots are taken.
+    #[arg(long)]
+    fixed: bool,
     /// Skips the comparison with the CPU engine.
     #[arg(long)]
     unchecked: bool,
@@ -63,7 +66,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let mut expected = None;
                 for &queue in &queues {
                     for &group_size in &groups {
-                        let options = Options { seed: 42, queue: Some(queue), group_size, tiles: args.tiles };
+                        let options = Options {
+                            seed: 42,
+                            queue: Some(queue),
+                            group_size,
+                            tiles: args.tiles,
+                            fixed: args.fixed,
+                        };
                         let line = match measure(&gpu, &model, options, &args, &mut expected) {
                             Err(SimulationError::TooLarge { needed, limit, .. }) => {
                                 format!("needs {} MiB, in bindings of {}", needed >> 20, limit >> 20)

@@ -94,7 +94,8 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "auto" => None,
         name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
     };
-    let options = Options { seed: args.seed, queue, group_size: args.group_size, tiles: args.tiles };
+    let options =
+        Options { seed: args.seed, queue, group_size: args.group_size, tiles: args.tiles, fixed: false };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
         return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());

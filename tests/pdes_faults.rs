@@ -12,6 +12,9 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 
+/// Too little room is a fault.
+const FIXED: Options = Options { seed: 0, queue: None, group_size: None, tiles: None, fixed: true };
+
 const ROOMY: Capacity = Capacity { queue: 64, mailbox: 64 };
 
 fn fault<T>(result: Result<T, SimulationError>) -> Fault {
@@ -54,7 +57,7 @@ fn broken_rules_are_found_at_the_same_place_by_both_engines() {
             let expected = fault_on_cpu(&model);
             assert_eq!((expected.kind, expected.window > 0), (kind, true));
             for workgroup in [8, 64] {
-                let options = Options { group_size: Some(workgroup), ..Options::default() };
+                let options = Options { group_size: Some(workgroup), ..FIXED };
                 assert_eq!(
                     fault_on_gpu(&gpu, &model, options),
                     expected,
@@ -72,7 +75,7 @@ fn rules_hold_in_the_initialisation_too() {
         let model = Mischief { lps: 300, rule, culprit: 0, at: 0, capacity: ROOMY };
         let expected = Fault { kind, lp: 0, window: 0, needed: 0 };
         assert_eq!(fault_on_cpu(&model), expected);
-        assert_eq!(fault_on_gpu(&gpu, &model, Options::default()), expected);
+        assert_eq!(fault_on_gpu(&gpu, &model, FIXED), expected);
     }
 }
 
@@ -83,8 +86,7 @@ fn a_full_mailbox_names_the_lp_that_owns_it() {
     let mut model =
         Mischief { lps: 100, rule: 3, culprit: 60, at: 0, capacity: Capacity { queue: 200, mailbox: 41 } };
     let run = |model: &Mischief, queue| {
-        let mut simulation =
-            Simulation::new(&gpu, model, Options { queue: Some(queue), ..Options::default() }).unwrap();
+        let mut simulation = Simulation::new(&gpu, model, Options { queue: Some(queue), ..FIXED }).unwrap();
         simulation.run(Until::events(100)).map(|_| simulation.fingerprint().unwrap())
     };
     let unbounded = model;
@@ -107,7 +109,7 @@ fn a_full_queue_names_the_lp_that_owns_it() {
     for queue in QueueDesign::ALL {
         let model =
             Mischief { lps: 10, rule: 4, culprit: 9, at: 0, capacity: Capacity { queue: 6, mailbox: 4 } };
-        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..Options::default() });
+        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..FIXED });
         assert_eq!((found.kind, found.lp, found.needed), (FaultKind::QueueFull, 4, 7));
         assert!(found.window > 3, "{found}: the queue filled by one event for each window");
     }
@@ -117,14 +119,14 @@ fn a_full_queue_names_the_lp_that_owns_it() {
 fn a_population_that_overflows_its_queue_at_the_start_is_a_fault() {
     let gpu = gpu();
     let model = Mischief { lps: 100, rule: 11, culprit: 0, at: 0, capacity: ROOMY };
-    let found = fault_on_gpu(&gpu, &model, Options::default());
+    let found = fault_on_gpu(&gpu, &model, FIXED);
     assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 2, window: 0, needed: 101 });
 
     let tight = Phold::new(1000, 16, 0.1, 10.0, Resolution::default())
         .unwrap()
         .with_capacity(Capacity { queue: 20, mailbox: 100 });
     for queue in QueueDesign::ALL {
-        let found = fault_on_gpu(&gpu, &tight, Options { queue: Some(queue), ..Options::default() });
+        let found = fault_on_gpu(&gpu, &tight, Options { queue: Some(queue), ..FIXED });
         assert_eq!((found.kind, found.window), (FaultKind::QueueFull, 0));
     }
 }
@@ -139,7 +141,7 @@ fn a_driver_that_cuts_loops_gives_an_error_and_no_wrong_result() {
     cpu.run(end).unwrap();
     for queue in QueueDesign::ALL {
         let run = || {
-            let options = Options { queue: Some(queue), ..Options::default() };
+            let options = Options { queue: Some(queue), ..FIXED };
             let mut simulation = Simulation::new(&gpu, &model, options)?;
             simulation.run(end)?;
             simulation.fingerprint()
@@ -176,7 +178,7 @@ impl Odd {
     }
 
     fn refused(self) -> SimulationError {
-        Simulation::new(&gpu(), &self, Options::default()).unwrap_err()
+        Simulation::new(&gpu(), &self, FIXED).unwrap_err()
     }
 }
 
@@ -234,7 +236,7 @@ fn impossible_models_are_refused_before_they_run() {
 #[test]
 fn impossible_workgroups_are_refused() {
     for threads in [0, 3, 100, 1 << 20] {
-        let options = Options { group_size: Some(threads), ..Options::default() };
+        let options = Options { group_size: Some(threads), ..FIXED };
         let refused = Simulation::new(&gpu(), &Ring::new(10, 3), options);
         assert!(matches!(refused, Err(SimulationError::GroupSize { .. })), "{threads}: {refused:?}");
     }
@@ -316,7 +318,7 @@ fn a_fault_that_the_host_has_not_seen_is_no_result() {
     let gpu = gpu();
     let model =
         Mischief { lps: 100, rule: 3, culprit: 60, at: 0, capacity: Capacity { queue: 200, mailbox: 40 } };
-    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, FIXED).unwrap();
     simulation.set_until(Until::EMPTY).unwrap();
     let mut encoder = gpu.encoder("the application's");
     simulation.record(&mut encoder, 4);
@@ -354,7 +356,7 @@ impl Text {
     }
 
     fn refused(&self) -> String {
-        Simulation::new(&gpu(), self, Options::default()).unwrap_err().to_string()
+        Simulation::new(&gpu(), self, FIXED).unwrap_err().to_string()
     }
 }
 
@@ -411,7 +413,7 @@ fn a_models_file_may_have_any_name() {
     let gpu = gpu();
     for file in ["shaders/pdes/window.wgsl", "shaders/queue/heap.wgsl", "pdes/engine.wgsl", ""] {
         let model = Text { file, ..Text::new([STATE, INIT, HANDLE].concat()) };
-        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, FIXED).unwrap();
         assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60, "{file}");
         let broken = Text {
             file,
@@ -453,7 +455,7 @@ fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
     ];
     let model = Text { capacity: Capacity { queue: 40, mailbox: 60 }, ..Text::new(wgsl.concat()) };
     for queue in QueueDesign::ALL {
-        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..Options::default() });
+        let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..FIXED });
         assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 50, window: 2, needed: 60 }, "{queue}");
     }
 }

@@ -1,8 +1,8 @@
 //! The memory of a run on the device: how rows are cut over bindings, the buffers, and what a dispatch sees of them.
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::{Buffer, Gpu};
+use crate::gpu::{Buffer, Gpu, GpuError, Plan};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
@@ -349,11 +349,10 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         seed: u64,
         first_lp: u32,
         cut: Cut,
+        capacity: Capacity,
         state_bytes: u32,
     ) -> Result<Self, SimulationError> {
-        let capacity = model.capacity();
         let rows = u64::from(cut.rows);
-        let groups = u64::from(cut.groups());
         if gpu.info().device_type == wgpu::DeviceType::Cpu && state_bytes > SLOW_STATE {
             log::warn!(
                 "a State of {state_bytes} bytes: drivers that run on the processor take long to compile copies of more than \
@@ -378,17 +377,43 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             budget: super::budget(model.lps()),
             part: Part::default(),
         };
+        let params = Buffer::uniform(gpu, "model parameters", &model.params())?.raw().clone();
+        let states = Buffer::storage(gpu, "states", rows)?;
+        Self::allot(gpu, cut, run, states, (params, Buffer::storage_from(gpu, "model data", model.data())?))
+    }
+
+    /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing is in it but what does not depend
+    /// on them.
+    pub(super) fn with_room(&self, gpu: &Gpu, cut: Cut, capacity: Capacity) -> Result<Self, SimulationError> {
+        let run = Run {
+            groups: cut.groups(),
+            queue_capacity: capacity.queue,
+            queue_stride: cut.queue_stride,
+            mail_capacity: capacity.mailbox,
+            ..self.run
+        };
+        Self::allot(gpu, cut, run, self.states.clone(), (self.params.clone(), self.data.clone()))
+    }
+
+    fn allot(
+        gpu: &Gpu,
+        cut: Cut,
+        run: Run,
+        states: Buffer<S>,
+        (params, data): (wgpu::Buffer, Buffer<u32>),
+    ) -> Result<Self, SimulationError> {
+        let (rows, groups) = (u64::from(cut.rows), u64::from(cut.groups()));
         let queues = cut
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "queues", u64::from(rows) * u64::from(cut.queue_stride)));
-        let memories = cut.parts().map(|(_, rows)| {
-            Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(model.memory_rows()))
-        });
+        let memories = cut
+            .parts()
+            .map(|(_, rows)| Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(run.memory_rows)));
         let mails = |label| {
             let firsts = (0..cut.rows).step_by(cut.mail_rows as usize);
             let parts = firsts.map(|first| {
                 let rows = cut.mail_rows.min(cut.rows - first);
-                Buffer::storage(gpu, label, u64::from(rows) * u64::from(capacity.mailbox))
+                Buffer::storage(gpu, label, u64::from(rows) * u64::from(run.mail_capacity))
             });
             parts.collect::<Result<_, _>>()
         };
@@ -407,10 +432,10 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             queues: queues.collect::<Result<_, _>>()?,
             memories: memories.collect::<Result<_, _>>()?,
             mails: [mails("mailboxes, even")?, mails("mailboxes, odd")?],
-            states: Buffer::storage(gpu, "states", rows)?,
+            states,
             digests: Buffer::storage(gpu, "digests", groups + memory_groups)?,
-            params: Buffer::uniform(gpu, "model parameters", &model.params())?.raw().clone(),
-            data: Buffer::storage_from(gpu, "model data", model.data())?,
+            params,
+            data,
             nothing: Buffer::storage(gpu, "nothing", u64::from(MAIL_PARTS) * ALIGNMENT / 4)?,
         })
     }
@@ -467,6 +492,96 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }
 
+    /// All that windows change, between calls: the mailboxes that count then are those of parity 0.
+    pub(super) fn buffers(&self) -> Vec<&wgpu::Buffer> {
+        let events = self.queues.iter().chain(&self.mails[0]).map(Buffer::raw);
+        let memories = self.memories.iter().map(Buffer::raw);
+        [self.words.raw(), self.lps.raw(), self.states.raw()]
+            .into_iter()
+            .chain(events)
+            .chain(memories)
+            .collect()
+    }
+
+    /// The room of queues and mailboxes.
+    pub(super) fn capacity(&self) -> Capacity {
+        Capacity { queue: self.run.queue_capacity, mailbox: self.run.mail_capacity }
+    }
+
+    /// Takes over what `old`, the same run with less room, holds: its pending events lie unordered in the queues then, counted as mails. What
+    /// orders them (`plans::settle`) forgets how many events LPs have executed: then comes `keep_counts`.
+    pub(super) fn take_over(
+        &self,
+        gpu: &Gpu,
+        old: &Self,
+        pending: &Pending<P>,
+        queue: QueueDesign,
+    ) -> Result<(), GpuError> {
+        // LP memory is one row after the other, whatever it is cut into.
+        let mut plan = Plan::new("growth");
+        let row_bytes = ROW * u64::from(self.run.memory_rows);
+        let bounds = |memory: &Self| -> Vec<(u64, u64)> {
+            memory.cut.parts().map(|(first, rows)| (u64::from(first), u64::from(first + rows))).collect()
+        };
+        for (from, (from_first, from_end)) in old.memories.iter().zip(bounds(old)) {
+            for (to, (to_first, to_end)) in self.memories.iter().zip(bounds(self)) {
+                let (first, end) = (from_first.max(to_first), from_end.min(to_end));
+                if first < end && row_bytes > 0 {
+                    let (from_byte, to_byte) =
+                        ((first - from_first) * row_bytes, (first - to_first) * row_bytes);
+                    let bytes = (end - first) * row_bytes;
+                    plan.copy("LP memory", (from.raw(), from_byte), (to.raw(), to_byte), bytes);
+                }
+            }
+        }
+        plan.submit(gpu)?;
+        let mut counts = vec![0_u32; self.cut.rows as usize];
+        let mut pending = pending.iter().peekable();
+        for ((first, rows), events) in self.cut.parts().zip(&self.queues) {
+            let stride = self.run.queue_stride as usize;
+            let mut slots = vec![Event::<P>::zeroed(); rows as usize * stride];
+            for row in first..first + rows {
+                let of_row = |(lp, _): &&(u32, Event<P>)| *lp == self.run.first_lp + row;
+                let held: Vec<_> = std::iter::from_fn(|| pending.next_if(of_row)).collect();
+                let count = u32::try_from(held.len()).expect("it fitted a queue and a mailbox");
+                counts[row as usize] = count;
+                let base = (row - first) as usize * stride;
+                for ((_, event), slot) in
+                    held.into_iter().zip(queue.slots([count, 0], self.run.queue_capacity))
+                {
+                    slots[base + slot as usize] = *event;
+                }
+            }
+            events.write(gpu, 0, &slots)?;
+        }
+        self.words.write(gpu, COUNTS as u64, &counts)
+    }
+
+    /// Copies how many events the LPs of `old` have executed, with their fingerprints.
+    pub(super) fn keep_counts(&self, gpu: &Gpu, old: &Self) -> Result<(), GpuError> {
+        let mut plan = Plan::new("growth");
+        let half = u64::from(self.run.rows) * 16;
+        plan.copy("LPs", (old.lps.raw(), half), (self.lps.raw(), half), half);
+        plan.submit(gpu)?;
+        Ok(())
+    }
+
+    /// Windows, events and time as they are in `words` and in the partial reductions of half 0, as the control of a run that nobody has
+    /// stopped.
+    pub(super) async fn control_of(&self, gpu: &Gpu, words: &[u32]) -> Result<Vec<u32>, GpuError> {
+        let partials =
+            self.lps.read_range(gpu, 2 * u64::from(self.cut.rows), self.cut.groups().into()).await?;
+        let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
+        let events = number(2).get() + partials.iter().map(|partial| u64::from(partial[2])).sum::<u64>();
+        let mut control = vec![0; 2 * HALF_WORDS];
+        control[..2].copy_from_slice(&words[..2]);
+        control[2..4].copy_from_slice(&Ticks::new(events).to_words());
+        control[4..6].copy_from_slice(&words[4..6]);
+        control[FAILURE] = u32::MAX;
+        control[HALF_WORDS + FAILURE] = u32::MAX;
+        Ok(control)
+    }
+
     /// Control, and the counts of mails.
     pub(super) fn control(&self) -> &Buffer<u32> {
         &self.words
@@ -482,12 +597,12 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     }
 
     /// The events that every row holds, in queues and mailboxes, by name.
-    pub(super) fn pending(&self, gpu: &Gpu, queue: QueueDesign) -> Result<Pending<P>, SimulationError> {
-        let lps = pollster::block_on(self.lps.read_range(gpu, 0, self.cut.rows.into()))?;
-        let counts = pollster::block_on(self.words.read_range(gpu, COUNTS as u64, self.cut.rows.into()))?;
+    pub(super) async fn pending(&self, gpu: &Gpu, queue: QueueDesign) -> Result<Pending<P>, SimulationError> {
+        let lps = self.lps.read_range(gpu, 0, self.cut.rows.into()).await?;
+        let counts = self.words.read_range(gpu, COUNTS as u64, self.cut.rows.into()).await?;
         let mut pending = Vec::new();
         for ((first, rows), queues) in self.cut.parts().zip(&self.queues) {
-            let events = queues.read(gpu)?;
+            let events = queues.read_range(gpu, 0, queues.len()).await?;
             for row in first..first + rows {
                 let [.., length, front] = lps[row as usize];
                 let base = (row - first) as usize * self.cut.queue_stride as usize;
@@ -501,7 +616,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             if counts[rows.start as usize..rows.end as usize].iter().all(|&count| count == 0) {
                 continue;
             }
-            let events = mails.read(gpu)?;
+            let events = mails.read_range(gpu, 0, mails.len()).await?;
             for row in rows {
                 let base = (row - first) as usize * self.run.mail_capacity as usize;
                 let held = &events[base..base + counts[row as usize] as usize];

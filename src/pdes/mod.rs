@@ -41,6 +41,7 @@ mod capacity;
 mod cpu;
 mod error;
 mod fingerprint;
+mod growth;
 mod line;
 mod memory;
 mod model;

@@ -1,6 +1,6 @@
 //! What a run records: the start, two windows, the digest.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Plan};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan};
 
 use super::Payload;
 use super::memory::{Memory, Part, Run};
@@ -16,21 +16,78 @@ pub(super) struct Plans {
     pub(super) digests: Vec<Plan>,
 }
 
-/// Builds the kernels, initialises the LPs, and plans what comes then.
+/// A dispatch: its workgroups, what it serves, and what it is told of it.
+type Dispatch = (u32, Part, Buffer<Run>);
+
+/// The dispatches over all rows in a window of some parity.
+fn parts<S: bytemuck::Pod, P: Payload>(
+    gpu: &Gpu,
+    memory: &Memory<S, P>,
+    parity: u32,
+) -> Result<Vec<Dispatch>, GpuError> {
+    let cut = &memory.cut;
+    let parts = cut.parts().map(|(first, rows)| (cut.groups_of(rows), cut.part(first, rows, parity)));
+    parts
+        .map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "run", &memory.run_for(part))?)))
+        .collect()
+}
+
+/// Submits a dispatch.
+fn once<S: bytemuck::Pod, P: Payload>(
+    gpu: &Gpu,
+    memory: &Memory<S, P>,
+    kernel: &Kernel,
+    (groups, part, buffer): &Dispatch,
+) -> Result<(), GpuError> {
+    let mut plan = Plan::new("start");
+    plan.dispatch(gpu, kernel, *groups, &memory.bindings(part, buffer))?;
+    plan.submit(gpu)?;
+    Ok(())
+}
+
+/// Initialises the LPs.
 pub(super) fn start<S: bytemuck::Pod, P: Payload>(
+    gpu: &Gpu,
+    recipes: &Recipes,
+    memory: &Memory<S, P>,
+) -> Result<(), GpuError> {
+    // The start writes what a window of parity 1 would: half 0.
+    let parts = parts(gpu, memory, 1)?;
+    let start = recipes.start.kernel(gpu)?;
+    for (number, (_, queues, _)) in parts.iter().enumerate() {
+        if number > 0 {
+            // Buffers are zero at first; after an `init` they are not.
+            let mut plan = Plan::new("start");
+            memory.memories.iter().for_each(|buffer| plan.clear("LP memory", buffer.raw()));
+            plan.submit(gpu)?;
+        }
+        // Every LP's first events, as far as they go to these queues.
+        for (groups, lps, _) in &parts {
+            let part = Part { first_group: lps.first_group, memory_first: lps.memory_first, ..*queues };
+            once(gpu, memory, &start, &(*groups, part, Buffer::uniform(gpu, "run", &memory.run_for(part))?))?;
+        }
+    }
+    settle(gpu, recipes, memory)
+}
+
+/// Puts the events in order that lie in queues as many as mails are counted, and prepares the first window.
+pub(super) fn settle<S: bytemuck::Pod, P: Payload>(
+    gpu: &Gpu,
+    recipes: &Recipes,
+    memory: &Memory<S, P>,
+) -> Result<(), GpuError> {
+    let settle = recipes.settle.kernel(gpu)?;
+    parts(gpu, memory, 1)?.iter().try_for_each(|dispatch| once(gpu, memory, &settle, dispatch))
+}
+
+/// Builds the kernels of windows and digests, and plans them.
+pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
     memory: &Memory<S, P>,
 ) -> Result<Plans, GpuError> {
     let cut = &memory.cut;
-    let parts = |parity| {
-        let parts =
-            cut.parts().map(move |(first, rows)| (cut.groups_of(rows), cut.part(first, rows, parity)));
-        let with_buffers = parts
-            .map(|(groups, part)| Ok((groups, part, Buffer::uniform(gpu, "run", &memory.run_for(part))?)));
-        with_buffers.collect::<Result<Vec<(u32, Part, Buffer<Run>)>, GpuError>>()
-    };
-    let parities = [parts(0)?, parts(1)?];
+    let parities = [parts(gpu, memory, 0)?, parts(gpu, memory, 1)?];
 
     let window = recipes.window.kernel(gpu)?;
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
@@ -52,7 +109,6 @@ pub(super) fn start<S: bytemuck::Pod, P: Payload>(
         plan.dispatch(gpu, &digest, *groups, &memory.bindings(part, buffer))?;
         digests.push(plan);
     }
-
     let mut first_group = cut.groups();
     let with_memory = if memory.run.memory_rows > 0 { &parities[0][..] } else { &[] };
     for (_, part, _) in with_memory {
@@ -63,31 +119,6 @@ pub(super) fn start<S: bytemuck::Pod, P: Payload>(
         plan.dispatch(gpu, &recipes.digest_memory.kernel(gpu)?, groups, &memory.bindings(&part, &buffer))?;
         digests.push(plan);
         first_group += groups;
-    }
-
-    // The start writes what a window of parity 1 would: half 0.
-    let start = recipes.start.kernel(gpu)?;
-    let settle = recipes.settle.kernel(gpu)?;
-    let once = |kernel, groups, part: &Part, buffer: &Buffer<Run>| {
-        let mut plan = Plan::new("start");
-        plan.dispatch(gpu, kernel, groups, &memory.bindings(part, buffer))?;
-        plan.submit(gpu)
-    };
-    for (number, (_, queues, _)) in parities[1].iter().enumerate() {
-        if number > 0 {
-            // Buffers are zero at first; after an `init` they are not.
-            let mut plan = Plan::new("start");
-            memory.memories.iter().for_each(|buffer| plan.clear("LP memory", buffer.raw()));
-            plan.submit(gpu)?;
-        }
-        // Every LP's first events, as far as they go to these queues.
-        for (groups, lps, _) in &parities[1] {
-            let part = Part { first_group: lps.first_group, memory_first: lps.memory_first, ..*queues };
-            once(&start, *groups, &part, &Buffer::uniform(gpu, "run", &memory.run_for(part))?)?;
-        }
-    }
-    for (groups, part, buffer) in &parities[1] {
-        once(&settle, *groups, part, buffer)?;
     }
     log::debug!("{windows}");
     let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).collect();

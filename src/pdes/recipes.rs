@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe};
+use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe, Source};
 use crate::queue::QueueDesign;
 use crate::{random, shaders, statistics};
 
@@ -51,10 +51,11 @@ impl Choice {
 }
 
 impl Recipes {
-    pub(super) fn new<M: Model>(model: &M, choice: Choice) -> Self {
+    /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
+    pub(super) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
         let Choice { queue, int64, group_size, tiles, gather_size, mail_rows } = choice;
         let product = product(int64);
-        let payload = || shaders::file(M::Payload::FILE);
+        let payload = || shaders::file(P::FILE);
         let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
         let with_queue = |entry, kernel: &str, files: &[&str], name: &str| {
             let files = [&[kernel], files].concat();
@@ -63,8 +64,8 @@ impl Recipes {
             Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(sizes)
         };
         let with_model = |entry, kernel: &str, files: &[&str]| {
-            let name = format!("{} {kernel}", model.name());
-            with_queue(entry, kernel, &[files, &[SYNCHRONISE, product]].concat(), &name).and(model.source())
+            let name = format!("{name} {kernel}");
+            with_queue(entry, kernel, &[files, &[SYNCHRONISE, product]].concat(), &name).and(source.clone())
         };
         let entry = if tiles > 1 { "window_tiles" } else { "window" };
         let window = match mail_rows {
@@ -259,14 +260,14 @@ fn check_layout<M: Model>(
 
 /// Every kernel that a simulation of `model` may link.
 #[doc(hidden)]
-pub fn kernels(model: &impl Model) -> Vec<Recipe> {
+pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);
     for queue in QueueDesign::ALL {
         for int64 in [false, true] {
             for (mail_rows, tiles) in [(None, 4), (None, 1), (Some(1024), 1)] {
                 let choice = Choice { queue, int64, group_size: 256, tiles, gather_size: 256, mail_rows };
                 let Recipes { start, settle, window, gather, digest, digest_memory } =
-                    Recipes::new(model, choice);
+                    Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
                 kernels.push(window);
                 if tiles > 1 {
                     kernels.extend([start, settle, gather, digest, digest_memory]);

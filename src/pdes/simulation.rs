@@ -6,17 +6,18 @@ use std::ops::Range;
 
 use web_time::Instant;
 
-use crate::gpu::{Download, Gpu, GpuError, Pace};
+use crate::gpu::{Download, Gpu, GpuError, Pace, Source};
 use crate::queue::{QueueDesign, Traverse};
 use crate::time::Ticks;
 
 use super::cpu::check;
 use super::error::{Fault, FaultKind, SimulationError};
+use super::growth::{self, Snapshot};
 use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, Needs, usual_group_size, usual_tiles};
 use super::plans::{self, Plans};
 use super::recipes::{self, Choice, Recipes};
 use super::results::Results;
-use super::{Fingerprint, Model, Outputs, Pending, Progress, Totals, Until};
+use super::{Capacity, Fingerprint, Model, Outputs, Payload, Pending, Progress, Totals, Until};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +31,8 @@ pub struct Options {
     /// LPs that an invocation serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
     /// number.
     pub tiles: Option<u32>,
+    /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow.
+    pub fixed: bool,
 }
 
 /// A simulation on the GPU.
@@ -45,6 +48,17 @@ pub struct Simulation<M: Model> {
     /// None for a model without.
     results: Option<Results>,
     pace: Pace,
+    /// None where capacities are fixed, or the device has no room for one.
+    snapshot: Option<Snapshot>,
+    room: Room<M>,
+}
+
+/// What it takes to make the same run with more room.
+struct Room<M> {
+    source: Source,
+    /// With the capacity that the model asked for.
+    needs: Needs,
+    tiles: u32,
     model: PhantomData<M>,
 }
 
@@ -94,20 +108,39 @@ impl<M: Model> Simulation<M> {
         let most = rows.div_ceil(group_size).max(1);
         let short = short && matches!(queue, QueueDesign::CbSeq(_));
         let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows, short)).clamp(1, most);
-        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, Needs::of(model))?;
-        let recipes = Recipes::new(model, Choice::new(gpu, queue, &cut));
-        let state_bytes = recipes.check(model)?;
-        let results = recipes::columns(model)?.map(|columns| Results::new(gpu, model, columns, &cut));
-        let memory = Memory::new(gpu, model, options.seed, lps.start, cut, state_bytes)?;
-        let plans = plans::start(gpu, &recipes, &memory)?;
-        let pace = Pace::new(MAX_WINDOWS);
-        let (gpu, name) = (gpu.clone(), model.name().to_owned());
-        let simulation = Self { gpu, queue, memory, plans, name, results, pace, model: PhantomData };
-        // A browser cannot wait here; there, the first call that reads something tells of a fault.
-        if cfg!(not(target_arch = "wasm32")) {
-            simulation.progress()?;
+        let mut needs = Needs::of(model);
+        let results = recipes::columns(model)?;
+        let (name, source) = (model.name().to_owned(), model.source());
+        loop {
+            let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
+            let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, queue, &cut));
+            let state_bytes = recipes.check(model)?;
+            let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
+            let memory = Memory::new(gpu, model, options.seed, lps.start, cut, needs.capacity, state_bytes)?;
+            plans::start(gpu, &recipes, &memory)?;
+            let plans = plans::windows(gpu, &recipes, &memory)?;
+            let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
+            let room = Room { source: source.clone(), needs, tiles, model: PhantomData };
+            let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
+            let simulation = Self { gpu, queue, memory, plans, name, results, pace, snapshot, room };
+            // A browser cannot wait here; there, the first call that reads something tells of a fault.
+            if cfg!(target_arch = "wasm32") {
+                return Ok(simulation);
+            }
+            match simulation.progress() {
+                Ok(_) => return Ok(simulation),
+                Err(SimulationError::Fault(fault)) if !options.fixed => {
+                    let fits = |capacity: &Capacity| {
+                        let needs = Needs { capacity: *capacity, ..needs };
+                        Cut::new(&simulation.gpu, rows, (group_size, tiles), queue, needs).is_ok()
+                    };
+                    let larger = growth::larger(needs.capacity, fault);
+                    let last = *larger.last().ok_or(SimulationError::Fault(fault))?;
+                    needs.capacity = larger.into_iter().find(fits).unwrap_or(last);
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(simulation)
     }
 
     /// Runs to the end that `until` names.
@@ -141,20 +174,36 @@ impl<M: Model> Simulation<M> {
         mut watch: impl FnMut(&Progress),
     ) -> Result<Progress, SimulationError> {
         self.set_until(until)?;
+        if let Some(snapshot) = &mut self.snapshot {
+            // An application may have gone on by itself since the last one.
+            snapshot.forget();
+        }
         // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
         // submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
         let (mut last, mut windows) = (Instant::now(), None);
         loop {
-            while flying.len() < 2 {
+            let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
+            while flying.len() < 2 && !(due && !flying.is_empty()) {
                 let mut encoder = self.gpu.encoder("windows");
+                if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
+                    snapshot.save(&mut encoder);
+                }
                 self.record(&mut encoder, self.pace.units());
                 let download = self.record_progress(&mut encoder)?;
                 flying.push_back((download, self.gpu.submit(encoder)?));
             }
             let Some((download, submission)) = flying.pop_front() else { unreachable!("two were submitted") };
             let words = download.finish(&self.gpu, submission).await?;
-            let progress = self.progress_from(&words)?;
+            let progress = match self.progress_from(&words) {
+                Err(SimulationError::Fault(fault)) => {
+                    flying.clear();
+                    self.grow(fault).await?;
+                    windows = None;
+                    continue;
+                }
+                other => other?,
+            };
             // Windows beyond the end take no time and say nothing of those to come.
             if let (None, Some(before)) = (progress.stop, windows) {
                 let done = u32::try_from(progress.windows - before).unwrap_or(u32::MAX);
@@ -166,6 +215,65 @@ impl<M: Model> Simulation<M> {
                 return Ok(progress);
             }
         }
+    }
+
+    /// Goes back to the snapshot with more room, or returns the fault. Where the device has no more room, the run is that of the snapshot.
+    async fn grow(&mut self, fault: Fault) -> Result<(), SimulationError> {
+        let larger = growth::larger(self.memory.capacity(), fault);
+        let Some(snapshot) = self.snapshot.as_ref().filter(|_| !larger.is_empty()) else {
+            return Err(fault.into());
+        };
+        snapshot.restore(&self.gpu)?;
+        // Windows that an application recorded may have failed before.
+        self.progress_async().await?;
+        let mut refused = None;
+        for capacity in larger {
+            match self.with_room(capacity).await {
+                Ok(()) => {
+                    log::info!("{fault}: there is room now for {capacity:?}");
+                    return Ok(());
+                }
+                Err(
+                    error @ (SimulationError::TooLarge { .. }
+                    | SimulationError::Gpu(GpuError::OutOfMemory { .. })),
+                ) => {
+                    refused = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refused.unwrap_or(fault.into()))
+    }
+
+    /// The same run with other capacities, which hold what it holds.
+    async fn with_room(&mut self, capacity: Capacity) -> Result<(), SimulationError> {
+        let Room { source, needs, tiles, .. } = &self.room;
+        let (gpu, queue, old) = (&self.gpu, self.queue, &self.memory);
+        let needs = Needs { capacity, ..*needs };
+        let pending = old.pending(gpu, queue).await?;
+        // What is sent is held, too, at the latest when it is taken in.
+        let most = pending.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(0);
+        let capacity =
+            Capacity { queue: capacity.queue.max(u32::try_from(most).unwrap_or(u32::MAX)), ..capacity };
+        let cut =
+            Cut::new(gpu, old.cut.rows, (old.cut.group_size, *tiles), queue, Needs { capacity, ..needs })?;
+        let recipes = Recipes::new::<M::Payload>(&self.name, source, Choice::new(gpu, queue, &cut));
+        let memory = old.with_room(gpu, cut, capacity)?;
+        let words = old.control().read_range(gpu, 0, COUNTS as u64).await?;
+        let control = old.control_of(gpu, &words).await?;
+        memory.take_over(gpu, old, &pending, queue)?;
+        memory.control().write(gpu, 0, &control)?;
+        plans::settle(gpu, &recipes, &memory)?;
+        memory.keep_counts(gpu, old)?;
+        self.plans = plans::windows(gpu, &recipes, &memory)?;
+        self.snapshot = new_snapshot(gpu, &memory);
+        self.memory = memory;
+        Ok(())
+    }
+
+    /// The room that queues and mailboxes have now.
+    pub fn capacity(&self) -> Capacity {
+        self.memory.capacity()
     }
 
     /// Sets the end for windows that are submitted from now on: submit what was recorded for another end before.
@@ -255,7 +363,7 @@ impl<M: Model> Simulation<M> {
     /// A [`Fault`] of the run, or the device's error.
     pub fn pending(&self) -> Result<Pending<M::Payload>, SimulationError> {
         self.progress()?;
-        self.memory.pending(&self.gpu, self.queue)
+        pollster::block_on(self.memory.pending(&self.gpu, self.queue))
     }
 
     /// The fingerprint of what was executed, of the states, and of what is pending. Equal to that of
@@ -357,6 +465,12 @@ impl<M: Model> Simulation<M> {
         let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
         self.memory.progress(&words)
     }
+}
+
+/// Room for a snapshot, if the device has it.
+fn new_snapshot<S: bytemuck::Pod, P: Payload>(gpu: &Gpu, memory: &Memory<S, P>) -> Option<Snapshot> {
+    let snapshot = Snapshot::new(gpu, &memory.buffers());
+    snapshot.inspect_err(|error| log::warn!("queues and mailboxes cannot grow: {error}")).ok()
 }
 
 impl<M: Model> std::fmt::Debug for Simulation<M> {

@@ -69,7 +69,7 @@ fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
         other => panic!("expected a fault, got {other}"),
     };
     let expected = only(CpuSimulation::new(model, 1).unwrap().run(end).unwrap_err());
-    let options = Options { seed: 1, ..Options::default() };
+    let options = Options { seed: 1, fixed: true, ..Options::default() };
     let found = only(Simulation::new(&gpu(), model, options).unwrap().run(end).unwrap_err());
     assert_eq!(found, expected);
     found

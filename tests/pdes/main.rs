@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod growth;
 mod outputs;
 mod own_events;
 
@@ -51,7 +52,8 @@ fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
     let model = phold(200, 8, 0.1);
     for queue in QueueDesign::ALL {
         for group_size in [1, 8, 64, 256] {
-            let options = Options { seed: 42, queue: Some(queue), group_size: Some(group_size), tiles: None };
+            let options =
+                Options { seed: 42, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
             same(&gpu, &model, options, &[until(100.0)]);
         }
     }
@@ -165,7 +167,8 @@ fn invocations_that_serve_several_lps() {
     let gpu = gpu();
     for lps in [1, 63, 64, 65, 191, 192, 193, 1000] {
         for (group_size, tiles) in [(64, 3), (8, 24), (32, 2), (1, 70), (64, u32::MAX)] {
-            let options = Options { seed: 9, group_size: Some(group_size), tiles: Some(tiles), queue: None };
+            let options =
+                Options { seed: 9, group_size: Some(group_size), tiles: Some(tiles), ..Options::default() };
             same(&gpu, &phold(lps, 3, 0.1), options, &[until(25.0), until(60.0)]);
         }
     }
@@ -193,8 +196,12 @@ fn memory_that_is_cut_over_several_bindings() {
         let model = phold(lps, 16, 0.1);
         for queue in QueueDesign::ALL {
             for group_size in [8, 64] {
-                let options =
-                    Options { seed: 3, queue: Some(queue), group_size: Some(group_size), tiles: None };
+                let options = Options {
+                    seed: 3,
+                    queue: Some(queue),
+                    group_size: Some(group_size),
+                    ..Options::default()
+                };
                 same(&small, &model, options, &[until(25.0), until(40.0), until(90.0)]);
             }
         }
@@ -306,7 +313,8 @@ fn random_models_agree() {
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
             let queue = Some(QueueDesign::ALL[queue]);
-            let options = Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles) };
+            let options =
+                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), fixed: false };
             same(
                 &gpu,
                 &model,

@@ -14,17 +14,17 @@ use proptest::test_runner::{Config, TestRunner};
 
 /// `tests/wgsl/busy.wgsl`
 #[derive(Clone, Copy, Debug)]
-struct Busy {
-    lps: u32,
-    lookahead: Ticks,
-    room: u32,
-    params: BusyParams,
-    capacity: Capacity,
+pub(crate) struct Busy {
+    pub(crate) lps: u32,
+    pub(crate) lookahead: Ticks,
+    pub(crate) room: u32,
+    pub(crate) params: BusyParams,
+    pub(crate) capacity: Capacity,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct BusyParams {
+pub(crate) struct BusyParams {
     rows: u32,
     rule: u32,
     culprit: u32,
@@ -33,13 +33,13 @@ struct BusyParams {
 
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct Seen {
+pub(crate) struct Seen {
     seen: u32,
     order: u32,
 }
 
 impl Busy {
-    fn new(lps: u32) -> Self {
+    pub(crate) fn new(lps: u32) -> Self {
         Self {
             lps,
             lookahead: Ticks::new(100),
@@ -49,7 +49,7 @@ impl Busy {
         }
     }
 
-    fn breaking(self, rule: u32, culprit: u32) -> Self {
+    pub(crate) fn breaking(self, rule: u32, culprit: u32) -> Self {
         Self { params: BusyParams { rule, culprit, ..self.params }, ..self }
     }
 }
@@ -162,7 +162,7 @@ fn fault<T: std::fmt::Debug>(result: Result<T, SimulationError>) -> Fault {
 }
 
 fn faults(gpu: &Gpu, model: &Busy, queue: QueueDesign) -> [Fault; 2] {
-    let options = Options { queue: Some(queue), ..Options::default() };
+    let options = Options { queue: Some(queue), fixed: true, ..Options::default() };
     let run = |simulation: Result<Simulation<Busy>, _>| simulation?.run(Until::EMPTY);
     let on_cpu = |simulation: Result<CpuSimulation<'_, Busy>, _>| simulation?.run(Until::EMPTY);
     [fault(run(Simulation::new(gpu, model, options))), fault(on_cpu(CpuSimulation::new(model, 0)))]
@@ -175,7 +175,7 @@ fn events_for_the_lp_itself_run_in_order_in_their_window() {
         for queue in QueueDesign::ALL {
             for (group_size, tiles) in [(64, 1), (8, 3)] {
                 let (queue, group_size, tiles) = (Some(queue), Some(group_size), Some(tiles));
-                let options = Options { seed: lps.into(), queue, group_size, tiles };
+                let options = Options { seed: lps.into(), queue, group_size, tiles, fixed: false };
                 let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
                 same(&gpu, &Busy::new(lps), options, &ends);
             }
@@ -287,7 +287,7 @@ fn rules_for_own_events_and_memory_are_checked_in_both_engines() {
     for queue in QueueDesign::ALL {
         let mut model = Busy::new(10).breaking(3, 7); // two for each one: the queue fills
         model.capacity.queue = 90;
-        let options = Options { queue: Some(queue), ..Options::default() };
+        let options = Options { queue: Some(queue), fixed: true, ..Options::default() };
         let found = fault(Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY));
         assert_eq!((found.kind, found.lp, found.needed), (FaultKind::QueueFull, 7, 91), "{queue}");
     }
@@ -325,8 +325,15 @@ fn memory_is_cut_over_bindings_and_its_room_does_not_show() {
 }
 
 /// `tests/wgsl/wide.wgsl`
-struct Wide {
-    lps: u32,
+pub(crate) struct Wide {
+    pub(crate) lps: u32,
+    pub(crate) capacity: Capacity,
+}
+
+impl Wide {
+    pub(crate) fn new(lps: u32) -> Self {
+        Self { lps, capacity: Capacity { queue: 100, mailbox: 60 } }
+    }
 }
 
 impl Model for Wide {
@@ -349,7 +356,7 @@ impl Model for Wide {
     }
     fn params(&self) {}
     fn capacity(&self) -> Capacity {
-        Capacity { queue: 100, mailbox: 60 }
+        self.capacity
     }
 }
 
@@ -397,7 +404,7 @@ fn events_of_32_bytes_are_ordered_by_all_their_words() {
             let options = Options { seed: 8, queue: Some(queue), ..Options::default() };
             same(
                 &gpu,
-                &Wide { lps },
+                &Wide::new(lps),
                 options,
                 &[Until::time(Ticks::new(6)), Until::events(500), Until::EMPTY],
             );
@@ -406,7 +413,7 @@ fn events_of_32_bytes_are_ordered_by_all_their_words() {
     let options = Options { group_size: Some(8), ..Options::default() };
     let small = gpu.binding_at_most(1 << 16);
     if gpu.limits().max_storage_buffers_per_shader_stage >= 31 {
-        same(&small, &Wide { lps: 100 }, options, &[Until::EMPTY]);
+        same(&small, &Wide::new(100), options, &[Until::EMPTY]);
     }
 }
 
@@ -430,7 +437,8 @@ fn random_models_with_events_of_their_own_agree() {
             model.params.children = children;
             model.capacity = Capacity { queue: 2000, mailbox: 400 };
             let queue = Some(QueueDesign::ALL[queue]);
-            let options = Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles) };
+            let options =
+                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), fixed: false };
             same(&gpu, &model, options, &[Until::time(Ticks::new(cut)), Until::events(cut), Until::EMPTY]);
             Ok(())
         })

@@ -1,0 +1,73 @@
+//! Growth: where a queue or a mailbox overflows, the run goes back to a snapshot, gets more room, and goes on.
+
+use web_time::{Duration, Instant};
+
+use crate::gpu::{Gpu, GpuError, Plan};
+
+use super::{Capacity, Fault, FaultKind};
+
+/// A run is saved so often. Going back costs as much again, and a run that is never short of room pays two copies of its memory a
+/// second at the most: 1 ms for a gigabyte on an H200, by its bandwidth.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The memory of a run at some window.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    save: Plan,
+    restore: Plan,
+    saved: Option<Instant>,
+}
+
+impl Snapshot {
+    /// Allots room for a copy of these buffers.
+    pub(super) fn new(gpu: &Gpu, buffers: &[&wgpu::Buffer]) -> Result<Self, GpuError> {
+        let (mut save, mut restore) = (Plan::new("snapshot"), Plan::new("back to the snapshot"));
+        for buffer in buffers {
+            let bytes = buffer.size();
+            let copy = gpu.catch("a snapshot", |device| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("snapshot"),
+                    size: bytes,
+                    usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                })
+            })?;
+            save.copy("snapshot", (buffer, 0), (&copy, 0), bytes);
+            restore.copy("snapshot", (&copy, 0), (buffer, 0), bytes);
+        }
+        Ok(Self { save, restore, saved: None })
+    }
+
+    /// Whether it is time for a new one.
+    pub(super) fn is_due(&self) -> bool {
+        self.saved.is_none_or(|saved| saved.elapsed() >= EVERY)
+    }
+
+    /// Records that the run is saved as it is then. No work may be under way of which nobody knows yet that it is sound.
+    pub(super) fn save(&mut self, encoder: &mut wgpu::CommandEncoder) {
+        self.save.record(encoder);
+        self.saved = Some(Instant::now());
+    }
+
+    /// Makes the run what it was when it was saved.
+    pub(super) fn restore(&self, gpu: &Gpu) -> Result<(), GpuError> {
+        self.restore.submit(gpu)?;
+        Ok(())
+    }
+
+    /// That the next run begins with a new one, whenever the last one was.
+    pub(super) fn forget(&mut self) {
+        self.saved = None;
+    }
+}
+
+/// The capacities to try where a fault tells that they were too small, the more generous first; none where it tells of something else.
+pub(super) fn larger(capacity: Capacity, fault: Fault) -> Vec<Capacity> {
+    let with: &dyn Fn(u32) -> Capacity = match fault.kind {
+        FaultKind::QueueFull => &|queue| Capacity { queue, ..capacity },
+        FaultKind::MailboxFull => &|mailbox| Capacity { mailbox, ..capacity },
+        _ => return Vec::new(),
+    };
+    let before = if fault.kind == FaultKind::QueueFull { capacity.queue } else { capacity.mailbox };
+    vec![with(fault.needed.max(before.saturating_mul(2))), with(fault.needed)]
+}

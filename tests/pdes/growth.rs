@@ -1,0 +1,125 @@
+//! Queues and mailboxes that overflow grow, and nothing of it shows in the results.
+
+use super::own_events::{Busy, Wide};
+use super::{phold, same, until};
+use crate::common::gpu;
+use eventhorizon::pdes::{Capacity, CpuSimulation, FaultKind, Options, Simulation, SimulationError, Until};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::time::Ticks;
+
+const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
+
+#[test]
+fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
+    let gpu = gpu();
+    for queue in QueueDesign::ALL {
+        let options = Options { seed: 6, queue: Some(queue), ..Options::default() };
+        // From the first event on; more in each window; cut in between.
+        same(&gpu, &phold(130, 9, 0.1).with_capacity(TINY), options, &[until(0.0), until(31.0), until(90.0)]);
+        same(
+            &gpu,
+            &Busy { capacity: TINY, ..Busy::new(70) },
+            options,
+            &[Until::events(100), Until::time(Ticks::new(300)), Until::EMPTY],
+        );
+        same(&gpu, &Wide { capacity: TINY, ..Wide::new(33) }, options, &[Until::EMPTY]);
+    }
+    for (group_size, tiles) in [(1, 3), (8, 1), (64, 2)] {
+        let options =
+            Options { seed: 2, group_size: Some(group_size), tiles: Some(tiles), ..Options::default() };
+        same(&gpu, &phold(100, 4, 0.1).with_capacity(TINY), options, &[Until::events(700), until(80.0)]);
+    }
+}
+
+#[test]
+fn a_queue_or_a_mailbox_alone_grows() {
+    let gpu = gpu();
+    let enough = Capacity { queue: 300, mailbox: 300 };
+    for capacity in [Capacity { queue: 3, ..enough }, Capacity { mailbox: 2, ..enough }] {
+        let model = phold(60, 16, 0.1).with_capacity(capacity);
+        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        simulation.run(until(60.0)).unwrap();
+        let found = simulation.capacity();
+        assert!(found.queue > 16 && found.mailbox > 5, "{found:?}");
+        assert_eq!(found.queue == 300, capacity.queue == 300, "{found:?}: what suffices stays");
+        assert_eq!(found.mailbox == 300, capacity.mailbox == 300, "{found:?}: what suffices stays");
+        let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+        cpu.run(until(60.0)).unwrap();
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+    }
+}
+
+#[test]
+fn growth_goes_over_several_bindings() {
+    let gpu = gpu();
+    if gpu.limits().max_storage_buffers_per_shader_stage < 31 {
+        return; // mailboxes that take several bindings need an adapter with as many: others are the test below
+    }
+    // 64 KiB: queues and memory of 300 LPs fit one binding at first, and several then.
+    let small = gpu.binding_at_most(1 << 16);
+    let options = Options { seed: 3, group_size: Some(8), ..Options::default() };
+    let model = Busy { capacity: Capacity { queue: 4, mailbox: 2 }, ..Busy::new(300) };
+    same(&small, &model, options, &[Until::time(Ticks::new(200)), Until::EMPTY]);
+    same(&small, &phold(500, 8, 0.1).with_capacity(TINY), options, &[until(25.0), until(70.0)]);
+}
+
+#[test]
+fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
+    // Bindings of 8 KiB hold the queues of 8 LPs of up to 64 events, and LP 7 will have more.
+    let gpu = gpu().binding_at_most(1 << 13);
+    let mut model = Busy::new(8);
+    model.room = 4;
+    model.capacity = Capacity { queue: 8, mailbox: 8 };
+    let model = model.breaking(3, 7); // two for each one: the queue fills
+    let options = Options { group_size: Some(8), ..Options::default() };
+    let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
+    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let early = Until::time(Ticks::new(30));
+    assert_eq!(simulation.run(early).unwrap(), cpu.run(early).unwrap());
+    let before = cpu.fingerprint();
+    match simulation.run(Until::EMPTY) {
+        Err(SimulationError::TooLarge { what: "queues", capacity, .. }) => assert!(capacity > 8),
+        other => panic!("{other:?}"),
+    }
+    // The run is where it was, and can be read; with a nearer end it goes on.
+    assert_eq!(simulation.fingerprint().unwrap(), before);
+    assert!(simulation.states().unwrap() == cpu.states());
+    let next = Until::time(Ticks::new(33));
+    assert_eq!(simulation.run(next).unwrap(), cpu.run(next).unwrap());
+    assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+}
+
+#[test]
+fn other_faults_are_faults_and_growth_can_be_refused() {
+    let gpu = gpu();
+    let model = Busy { capacity: TINY, ..Busy::new(100) }.breaking(2, 40);
+    let kind = |result: Result<_, _>| match result {
+        Err(SimulationError::Fault(fault)) => (fault.kind, fault.lp, fault.window),
+        other => panic!("{other:?}"),
+    };
+    let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    assert_eq!(kind(simulation.run(Until::EMPTY)), kind(cpu.run(Until::EMPTY)));
+    let fixed = Options { fixed: true, ..Options::default() };
+    let model = Busy { capacity: TINY, ..Busy::new(100) };
+    let mut simulation = Simulation::new(&gpu, &model, fixed).unwrap();
+    let (found, ..) = kind(simulation.run(Until::EMPTY));
+    assert!([FaultKind::QueueFull, FaultKind::MailboxFull].contains(&found));
+}
+
+#[test]
+fn windows_of_an_application_do_not_grow_and_say_so() {
+    let gpu = gpu();
+    let model = phold(50, 8, 0.1).with_capacity(Capacity { queue: 100, mailbox: 1 });
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    simulation.set_until(until(60.0)).unwrap();
+    let mut encoder = gpu.encoder("the application's");
+    simulation.record(&mut encoder, 4);
+    gpu.submit(encoder).unwrap();
+    match simulation.progress() {
+        Err(SimulationError::Fault(fault)) => assert_eq!(fault.kind, FaultKind::MailboxFull),
+        other => panic!("{other:?}"),
+    }
+    // A run of its own begins where the application left the simulation, which is nowhere.
+    assert!(simulation.run(until(60.0)).is_err());
+}
