@@ -438,6 +438,32 @@ fn parameters_that_rust_does_not_have_are_refused() {
 }
 
 #[test]
+fn data_that_do_not_go_with_their_declaration_are_refused() {
+    let text = Odd::new().source.text().to_owned();
+    // A declaration without data, elements that they do not fill, and data without a declaration.
+    let mut none = Text::new([STATE, INIT, HANDLE].concat());
+    none.wgsl.insert_str(0, "@group(1) @binding(1) var<storage, read> data: array<u32>;\n");
+    assert!(none.refused().contains("`Model::data` is empty"), "{}", none.refused());
+    let wide = text.replace("data: array<u32>;", "data: array<vec4<u32>>;").replace("data[lp]", "data[lp].x");
+    let refused = Odd { source: Source::new("odd.wgsl", wide), ..Odd::new() }.refused().to_string();
+    assert!(refused.contains("16 bytes each") && refused.contains("40"), "{refused}");
+    let none = text
+        .replace("@group(1) @binding(1) var<storage, read> data: array<u32>;", "")
+        .replace("data[lp]", "lp");
+    let refused = Odd { source: Source::new("odd.wgsl", none), ..Odd::new() }.refused().to_string();
+    assert!(refused.contains("does not declare"), "{refused}");
+}
+
+#[test]
+fn what_no_buffer_can_hold_and_what_is_forgotten_is_said() {
+    let text = Text::new("struct State { count: u32, up: bool }\n".to_owned() + INIT + HANDLE).refused();
+    assert!(text.contains("bool") && text.contains("u32"), "{text}");
+    let body = "fn handle(lp: u32, event: Event, state: ptr<function, State>) { time_add(now(), now()); }\n";
+    let text = Text::new([STATE, INIT, body].concat()).refused();
+    assert!(text.contains("my/text.wgsl:3:"), "{text}");
+}
+
+#[test]
 fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
     let gpu = gpu();
     // All send to LP 50, which has room for 60 mails and not for as many events. If it handled some of them, it would flood LP 0.

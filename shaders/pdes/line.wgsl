@@ -14,6 +14,7 @@ struct Line {
 }
 
 // The line with a row at its end. One that is full ends the run with a failure.
+@must_use
 fn line_push(line: Line, base: u32, room: u32, row: vec4<u32>) -> Line {
     if line.length >= room {
         memory_full();
@@ -25,11 +26,13 @@ fn line_push(line: Line, base: u32, room: u32, row: vec4<u32>) -> Line {
 }
 
 // The row at the front. The line must not be empty.
+@must_use
 fn line_front(line: Line, base: u32) -> vec4<u32> {
     return memory_get(base + line.first);
 }
 
 // The line without its front; an empty one stays as it is.
+@must_use
 fn line_pop(line: Line, room: u32) -> Line {
     if line.length == 0u { return line; }
     let next = line.first + 1u;

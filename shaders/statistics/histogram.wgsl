@@ -11,6 +11,7 @@
 // `width` each. The result is below `bins` (0 where `bins` is 0).
 //
 // With a width of 0 the bins between are empty, and all that is not below `low` is in the last bin.
+@must_use
 fn histogram_bin(value: vec2<u32>, low: vec2<u32>, width: vec2<u32>, bins: u32) -> u32 {
     if wide_less(value, low) {
         return 0u;

@@ -26,6 +26,7 @@ struct Tally {
 }
 
 // An empty tally that begins at `time`, in ticks: what is observed before does not count.
+@must_use
 fn tally_since(time: vec2<u32>) -> Tally {
     var tally = Tally();
     tally.since = time;
@@ -33,6 +34,7 @@ fn tally_since(time: vec2<u32>) -> Tally {
 }
 
 // The tally with the observation `value`, made at `time` (in ticks).
+@must_use
 fn tally_add(tally: Tally, time: vec2<u32>, value: vec2<u32>) -> Tally {
     if time_less(time, tally.since) {
         return tally;

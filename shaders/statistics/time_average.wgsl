@@ -38,6 +38,7 @@ const TIME_AVERAGE_WRONG = vec4<u32>(0xffffffffu, 0xffffffffu, 0xffffffffu, 0xff
 
 // An average that begins at `time` (in ticks), of a level that is `level` until it is changed. It may be changed before `time`: what it
 // is until then does not count.
+@must_use
 fn time_average_since(time: vec2<u32>, level: u32) -> TimeAverage {
     var average = TimeAverage();
     average.since = time;
@@ -46,6 +47,7 @@ fn time_average_since(time: vec2<u32>, level: u32) -> TimeAverage {
 }
 
 // The level is `level` from `time` (in ticks) on.
+@must_use
 fn time_average_set(average: TimeAverage, time: vec2<u32>, level: u32) -> TimeAverage {
     var next = average;
     next.level = level;
@@ -69,6 +71,7 @@ fn time_average_set(average: TimeAverage, time: vec2<u32>, level: u32) -> TimeAv
 }
 
 // The level is higher by `change` from `time` (in ticks) on; it stays within 0 .. 2^32 - 1.
+@must_use
 fn time_average_add(average: TimeAverage, time: vec2<u32>, change: i32) -> TimeAverage {
     let level = average.level + bitcast<u32>(change);
     let down = change < 0;
@@ -82,6 +85,7 @@ fn time_average_add(average: TimeAverage, time: vec2<u32>, change: i32) -> TimeA
 }
 
 // The average up to `time` (in ticks), the level as it is: for the end of a run.
+@must_use
 fn time_average_at(average: TimeAverage, time: vec2<u32>) -> TimeAverage {
     return time_average_set(average, time, average.level);
 }

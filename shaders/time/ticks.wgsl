@@ -11,6 +11,7 @@ const TIME_ZERO = vec2<u32>(0u, 0u);
 const TIME_NEVER = vec2<u32>(0xffffffffu, 0xffffffffu);
 
 // a + b, or TIME_NEVER where the sum does not fit.
+@must_use
 fn time_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let low = a.x + b.x;
     let high = a.y + b.y;
@@ -19,6 +20,7 @@ fn time_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 }
 
 // The time from `begin` to `end`; TIME_ZERO where the end comes first.
+@must_use
 fn time_since(end: vec2<u32>, begin: vec2<u32>) -> vec2<u32> {
     return select(wide_subtract(end, begin), TIME_ZERO, wide_less(end, begin));
 }
@@ -27,6 +29,7 @@ fn time_less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return wide_less(a, b);
 }
 
+@must_use
 fn time_min(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return select(b, a, time_less(a, b));
 }

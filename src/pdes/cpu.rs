@@ -10,7 +10,7 @@ use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::{
-    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Totals, Until, budget, recipes,
+    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Stop, Totals, Until, budget, recipes,
 };
 
 /// `PATIENCE` in `shaders/pdes/engine.wgsl`.
@@ -44,6 +44,8 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     fault: Option<Fault>,
     /// By LP.
     turns: Vec<Turn>,
+    /// The latest time up to which a run went.
+    done: Ticks,
     /// Events that budgets have not reached, by LP. Those that it may execute in a window are in `pending`.
     aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
 }
@@ -68,6 +70,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fingerprint: Fingerprint::default(),
             fault: None,
             turns: vec![Turn::default(); lps as usize],
+            done: Ticks::ZERO,
             aside: BTreeMap::new(),
         };
         for lp in 0..lps {
@@ -86,6 +89,9 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             self.faultless()?;
             let now = self.pending.peek().map_or(Ticks::NEVER, |Reverse((event, _))| event.time);
             if let Some(stop) = until.reached(now, self.events) {
+                if stop == Stop::Time {
+                    self.done = self.done.max(until.time);
+                }
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             self.windows += 1;
@@ -186,6 +192,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Where [`CpuModel::output`] schedules, draws, or writes LP memory.
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
+        check_time(at, self.done)?;
         let none = || SimulationError::NoOutput { model: self.model.name().to_owned() };
         let columns = recipes::columns(self.model)?.ok_or_else(none)?;
         let rows = self.model.memory_rows() as usize;
@@ -287,6 +294,14 @@ impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
             .field("pending", &self.held().count())
             .field("fault", &self.fault)
             .finish_non_exhaustive()
+    }
+}
+
+/// Refuses results for no time, and for a time before that up to which a run went.
+pub(super) fn check_time(at: Ticks, done: Ticks) -> Result<(), SimulationError> {
+    match at == Ticks::NEVER || at < done {
+        true => Err(SimulationError::Past { at, done }),
+        false => Ok(()),
     }
 }
 

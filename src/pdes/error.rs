@@ -1,6 +1,7 @@
 //! What can go wrong in a simulation.
 
 use crate::gpu::GpuError;
+use crate::time::Ticks;
 
 /// An error of the `pdes` module.
 ///
@@ -93,6 +94,29 @@ pub enum SimulationError {
         file: String,
         /// The variable.
         variable: String,
+    },
+    /// `data` in the WGSL and `Model::data` do not go together.
+    #[error("{file}: {problem}")]
+    Data {
+        /// The model's WGSL file.
+        file: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// Results of a time that is none, or that the run has left behind.
+    #[error(
+        "there are no results for the time {at}: {}",
+        if *at == Ticks::NEVER {
+            "averages would have no end. Where a run ended because nothing is pending, say until when they last".to_owned()
+        } else {
+            format!("the run has gone on to {done}, and they would be those of neither. Ask for {done} or later")
+        }
+    )]
+    Past {
+        /// The time that was asked for.
+        at: Ticks,
+        /// The time up to which the run is done.
+        done: Ticks,
     },
     /// The run failed.
     #[error(transparent)]
@@ -250,8 +274,11 @@ pub enum FaultKind {
          time advance)"
     )]
     Stuck,
-    /// An LP asked for a row of LP memory that it does not have.
-    #[error("the LP's memory is full (more rows asked for than `Model::memory_rows`; raise it)")]
+    /// An LP asked for a row of LP memory that it does not have, put more into a line than its room, or said itself that it is full.
+    #[error(
+        "the LP's memory is full (a row beyond `Model::memory_rows`, a line of more than the `room` that `line_push` is given, or a call of \
+         `memory_full`: raise what was too small)"
+    )]
     MemoryFull,
 }
 

@@ -466,7 +466,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             ("state_rows", self.states.binding()),
             ("digests", self.digests.binding()),
             ("params", self.params.as_entire_binding()),
-            ("data", self.data.binding()),
+            ("data", self.data_binding()),
         ];
         bound.extend(OUTBOXES.iter().enumerate().map(|(number, name)| match outbox.get(number) {
             Some(buffer) => (*name, buffer.binding()),
@@ -480,6 +480,12 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             }
         }));
         bound
+    }
+
+    /// The model's data, as long as they are: `arrayLength` says so.
+    fn data_binding(&self) -> wgpu::BindingResource<'_> {
+        let size = std::num::NonZero::new(4 * self.data.len());
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.data.raw(), offset: 0, size })
     }
 
     /// What the words of control say.

@@ -101,7 +101,7 @@ impl<P: Payload> Event<P> {
 /// | `draw_word(low, high)`, `exponential_of(word, mean)`, `normal_of`, `lognormal_of`, `weibull_of` | truncated variates: [`words_between`](crate::random::words_between) |
 /// | `normal_unit(word)` | standard normal in units of 2^-28, from a word that was drawn: [`normal_unit`](crate::random::normal_unit) |
 /// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
-/// | `time_add(a, b)`, `time_since(end, begin)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks |
+/// | `time_add(a, b)`, `time_since(end, begin)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks: WGSL's own `+`, `-` and `<` do something else with them. A sum beyond the last tick is `TIME_NEVER`; from a later time to an earlier one it is zero |
 /// | `lp_count()`, `lookahead()` | what the names say |
 /// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics that it keeps in its state: see [`statistics`](crate::statistics#while-a-model-runs) |
 ///
@@ -118,8 +118,13 @@ impl<P: Payload> Event<P> {
 ///
 /// ```wgsl
 /// @group(1) @binding(0) var<uniform> params: Params;
-/// @group(1) @binding(1) var<storage, read> data: array<u32>;    // any type
+/// @group(1) @binding(1) var<storage, read> data: array<u32>;    // or of structs, as WGSL lays them out: `Model::data` is their words
 /// ```
+///
+/// An index beyond `arrayLength(&data)` is the model's to avoid: what it reads depends on the device.
+///
+/// Files of the library are imported by a comment of that form at the start of a line: `// import: pdes/line.wgsl` for the `line_` functions,
+/// `// import: statistics/tally.wgsl` and so on for statistics.
 ///
 /// Results, if the model has any ([`Model::Output`]), are declared as
 ///
@@ -169,8 +174,11 @@ pub trait Model {
         0
     }
 
-    /// How much room queues and mailboxes need.
-    fn capacity(&self) -> Capacity;
+    /// How much room queues and mailboxes need, as far as it is known: where it does not suffice, it grows while the simulation runs (see
+    /// [`Options::fixed`](super::Options::fixed)). A good guess saves that.
+    fn capacity(&self) -> Capacity {
+        Capacity { queue: 32, mailbox: 16 }
+    }
 }
 
 /// The Rust twin of a model's WGSL: the same behaviour, for the sequential engine.

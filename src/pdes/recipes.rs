@@ -158,6 +158,12 @@ const OUTPUT_CONTRACT: [Declaration; 2] = [
 
 fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
     let source = model.source();
+    if let LinkError::Wgsl { library: true, message, .. } = &error
+        && message.contains("host-shareable")
+    {
+        let problem = "has a field in `struct State`, `Output` or `Params` that no buffer can hold, such as a bool: make it a u32";
+        return SimulationError::Contract { file: source.name().to_owned(), problem: problem.to_owned() };
+    }
     let lacks = match size_of::<M::Output>() {
         0 => source.lacks(&CONTRACT, &error),
         _ => source.lacks(&[&CONTRACT[..], &OUTPUT_CONTRACT].concat(), &error),
@@ -207,6 +213,7 @@ const OUTPUT_ADVICE: &str =
 /// Refuses `params` and `data` in places that the engine does not bind.
 fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {
     let file = || model.source().name().to_owned();
+    let (bytes, mut declared) = (size_of_val(model.data()), false);
     for (_, variable) in program.module().global_variables.iter() {
         let name = variable.name.as_deref().unwrap_or_default();
         let (place, space) = match name {
@@ -218,6 +225,21 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
         if found != Some(place) || variable.space != space {
             return Err(SimulationError::Variable { file: file(), variable: name.to_owned() });
         }
+        if name == "data" {
+            declared = true;
+            let element = match program.module().types[variable.ty].inner {
+                naga::TypeInner::Array { stride, .. } => stride as usize,
+                ref other => other.size(program.module().to_ctx()) as usize,
+            };
+            let problem = match bytes {
+                0 => "declares `data`, and `Model::data` is empty: return the table there".to_owned(),
+                _ if bytes.is_multiple_of(element) => continue,
+                _ => format!(
+                    "the elements of `data` have {element} bytes each, and `Model::data` has {bytes}: they have to fill it"
+                ),
+            };
+            return Err(SimulationError::Data { file: file(), problem });
+        }
         if name == "params" && size_of::<M::Params>() == 0 {
             let problem = "is what `params` holds in the WGSL, and `Model::Params` has no bytes: declare the same in Rust";
             return Err(SimulationError::Layout {
@@ -226,6 +248,10 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
                 problem: problem.to_owned(),
             });
         }
+    }
+    if bytes > 0 && !declared {
+        let problem = "`Model::data` is not empty, and the file does not declare `@group(1) @binding(1) var<storage, read> data`";
+        return Err(SimulationError::Data { file: file(), problem: problem.to_owned() });
     }
     Ok(())
 }

@@ -10,14 +10,14 @@ use crate::gpu::{Download, Gpu, GpuError, Pace, Source};
 use crate::queue::{QueueDesign, Traverse};
 use crate::time::Ticks;
 
-use super::cpu::check;
+use super::cpu::{check, check_time};
 use super::error::{Fault, FaultKind, SimulationError};
 use super::growth::{self, Snapshot};
 use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, Needs, usual_group_size, usual_tiles};
 use super::plans::{self, Plans};
 use super::recipes::{self, Choice, Recipes};
 use super::results::Results;
-use super::{Capacity, Fingerprint, Model, Outputs, Payload, Pending, Progress, Totals, Until};
+use super::{Capacity, Fingerprint, Model, Outputs, Payload, Pending, Progress, Stop, Totals, Until};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,6 +51,8 @@ pub struct Simulation<M: Model> {
     /// None where capacities are fixed, or the device has no room for one.
     snapshot: Option<Snapshot>,
     room: Room<M>,
+    /// The latest time up to which a run went.
+    done: Ticks,
 }
 
 /// What it takes to make the same run with more room.
@@ -122,7 +124,8 @@ impl<M: Model> Simulation<M> {
             let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
             let room = Room { source: source.clone(), needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
-            let simulation = Self { gpu, queue, memory, plans, name, results, pace, snapshot, room };
+            let simulation =
+                Self { gpu, queue, memory, plans, name, results, pace, snapshot, room, done: Ticks::ZERO };
             // A browser cannot wait here; there, the first call that reads something tells of a fault.
             if cfg!(target_arch = "wasm32") {
                 return Ok(simulation);
@@ -212,6 +215,9 @@ impl<M: Model> Simulation<M> {
             (last, windows) = (Instant::now(), Some(progress.windows));
             watch(&progress);
             if progress.stop.is_some() {
+                if progress.stop == Some(Stop::Time) {
+                    self.done = self.done.max(until.time);
+                }
                 return Ok(progress);
             }
         }
@@ -413,7 +419,7 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// As [`Simulation::outputs`].
     pub async fn outputs_async(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
-        let results = self.results()?;
+        let results = self.results(at)?;
         self.progress_async().await?;
         Ok(Outputs {
             at,
@@ -441,12 +447,13 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// As [`Simulation::totals`].
     pub async fn totals_async(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
-        let results = self.results()?;
+        let results = self.results(at)?;
         self.progress_async().await?;
         results.totals::<_, _, M::Output>(&self.gpu, &self.memory, at, classes).await
     }
 
-    fn results(&self) -> Result<&Results, SimulationError> {
+    fn results(&self, at: Ticks) -> Result<&Results, SimulationError> {
+        check_time(at, self.done)?;
         self.results.as_ref().ok_or_else(|| SimulationError::NoOutput { model: self.name.clone() })
     }
 

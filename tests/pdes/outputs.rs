@@ -200,8 +200,16 @@ fn the_librarys_statistics_are_pooled() {
     assert!(some > 0, "no class without an observation");
     assert!(totals.tally("load").is_none() && totals.tally("no").is_none());
     assert!(totals.time_average("wait").is_none());
+    // A time that the run has left behind, and none at all.
+    let mut cpu = CpuSimulation::new(&model, 2).unwrap();
+    cpu.run(Until::time(Ticks::new(7))).unwrap();
+    for at in [Ticks::ZERO, Ticks::NEVER] {
+        assert!(matches!(simulation.totals(at, None), Err(SimulationError::Past { .. })));
+        assert!(matches!(cpu.totals(at, None), Err(SimulationError::Past { .. })));
+    }
     // An average that has not begun when the results are asked for.
-    assert!(simulation.totals(Ticks::ZERO, None).unwrap().time_average("load").is_none());
+    let early = Simulation::new(&gpu, &model, seeded(4)).unwrap();
+    assert!(early.totals(Ticks::ZERO, None).unwrap().time_average("load").is_none());
 }
 
 #[test]
@@ -518,11 +526,7 @@ fn a_contract_of_results_that_is_not_kept_is_named() {
             "-> u32 {\n    var told: Output; if lp < 90u { return 1u; }",
             "`fn output(",
         ),
-        (
-            "    kind: u32,\n",
-            "    kind: bool,\n",
-            "has to declare `struct Output`, and declares it otherwise",
-        ),
+        ("    kind: u32,\n", "    kind: bool,\n", "such as a bool: make it a u32"),
     ] {
         let text = model.with(old, new);
         // What else does not fit is not to be seen first.
