@@ -4,18 +4,22 @@ use web_time::{Duration, Instant};
 
 use crate::gpu::{Gpu, GpuError, Plan};
 
-use super::{Capacity, Fault, FaultKind};
+use super::{Capacity, Fault, FaultKind, Until};
 
 /// A run is saved so often. Going back costs as much again, and a run that is never short of room pays two copies of its memory a
 /// second at the most: 1 ms for a gigabyte on an H200, by its bandwidth.
 const EVERY: Duration = Duration::from_secs(1);
+
+/// Runs that may have begun since a snapshot: all of them are gone through again.
+const MOST_ENDS: usize = 64;
 
 /// The memory of a run at some window.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     save: Plan,
     restore: Plan,
-    saved: Option<Instant>,
+    /// When, and the ends of the runs since, the present one included.
+    saved: Option<(Instant, Vec<Until>)>,
 }
 
 impl Snapshot {
@@ -40,13 +44,26 @@ impl Snapshot {
 
     /// Whether it is time for a new one.
     pub(super) fn is_due(&self) -> bool {
-        self.saved.is_none_or(|saved| saved.elapsed() >= EVERY)
+        self.saved.as_ref().is_none_or(|(saved, ends)| saved.elapsed() >= EVERY || ends.len() > MOST_ENDS)
     }
 
-    /// Records that the run is saved as it is then. No work may be under way of which nobody knows yet that it is sound.
-    pub(super) fn save(&mut self, encoder: &mut wgpu::CommandEncoder) {
+    /// Records that the run is saved as it is then, on its way to some ends. No work may be under way of which nobody knows yet that it is
+    /// sound.
+    pub(super) fn save(&mut self, encoder: &mut wgpu::CommandEncoder, ends: impl Iterator<Item = Until>) {
         self.save.record(encoder);
-        self.saved = Some(Instant::now());
+        self.saved = Some((Instant::now(), ends.collect()));
+    }
+
+    /// Notes the end of another run.
+    pub(super) fn begin(&mut self, until: Until) {
+        if let Some((_, ends)) = &mut self.saved {
+            ends.push(until);
+        }
+    }
+
+    /// The ends of the runs since it was saved.
+    pub(super) fn ends(&self) -> Vec<Until> {
+        self.saved.as_ref().map_or_else(Vec::new, |(_, ends)| ends.clone())
     }
 
     /// Makes the run what it was when it was saved.
@@ -55,7 +72,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// That the next run begins with a new one, whenever the last one was.
+    /// That it is of no use any more.
     pub(super) fn forget(&mut self) {
         self.saved = None;
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use web_time::Instant;
 
@@ -53,6 +54,8 @@ pub struct Simulation<M: Model> {
     room: Room<M>,
     /// The latest time up to which a run went.
     done: Ticks,
+    /// Whether an application recorded windows since the last run.
+    recorded: AtomicBool,
 }
 
 /// What it takes to make the same run with more room.
@@ -124,8 +127,9 @@ impl<M: Model> Simulation<M> {
             let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
             let room = Room { source: source.clone(), needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
+            let (done, recorded) = (Ticks::ZERO, AtomicBool::new(false));
             let simulation =
-                Self { gpu, queue, memory, plans, name, results, pace, snapshot, room, done: Ticks::ZERO };
+                Self { gpu, queue, memory, plans, name, results, pace, snapshot, room, done, recorded };
             // A browser cannot wait here; there, the first call that reads something tells of a fault.
             if cfg!(target_arch = "wasm32") {
                 return Ok(simulation);
@@ -178,9 +182,14 @@ impl<M: Model> Simulation<M> {
     ) -> Result<Progress, SimulationError> {
         self.set_until(until)?;
         if let Some(snapshot) = &mut self.snapshot {
-            // An application may have gone on by itself since the last one.
-            snapshot.forget();
+            if std::mem::take(self.recorded.get_mut()) {
+                // An application has gone on by itself since.
+                snapshot.forget();
+            }
+            snapshot.begin(until);
         }
+        // The ends to go to: more than one after a growth, which goes back to where runs before this one may have been.
+        let (mut ends, mut refused) = (VecDeque::from([until]), None);
         // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
         // submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
@@ -190,41 +199,63 @@ impl<M: Model> Simulation<M> {
             while flying.len() < 2 && !(due && !flying.is_empty()) {
                 let mut encoder = self.gpu.encoder("windows");
                 if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
-                    snapshot.save(&mut encoder);
+                    snapshot.save(&mut encoder, ends.iter().copied());
                 }
-                self.record(&mut encoder, self.pace.units());
+                self.plans.windows.record_times(&mut encoder, self.pace.units().div_ceil(2));
                 let download = self.record_progress(&mut encoder)?;
                 flying.push_back((download, self.gpu.submit(encoder)?));
             }
-            let Some((download, submission)) = flying.pop_front() else { unreachable!("two were submitted") };
+            let Some((download, submission)) = flying.pop_front() else { unreachable!("one was submitted") };
             let words = download.finish(&self.gpu, submission).await?;
             let progress = match self.progress_from(&words) {
-                Err(SimulationError::Fault(fault)) => {
-                    flying.clear();
-                    self.grow(fault).await?;
-                    windows = None;
-                    continue;
+                Err(SimulationError::Fault(fault)) if refused.is_none() => {
+                    ends = self.snapshot.as_ref().map_or_else(Vec::new, Snapshot::ends).into();
+                    refused = self.grow(fault).await?;
+                    if refused.is_some() {
+                        // To where this run began, and no further.
+                        ends.pop_back();
+                    }
+                    None
                 }
-                other => other?,
+                other => Some(other?),
             };
-            // Windows beyond the end take no time and say nothing of those to come.
-            if let (None, Some(before)) = (progress.stop, windows) {
-                let done = u32::try_from(progress.windows - before).unwrap_or(u32::MAX);
-                self.pace.record(done, last.elapsed());
-            }
-            (last, windows) = (Instant::now(), Some(progress.windows));
-            watch(&progress);
-            if progress.stop.is_some() {
-                if progress.stop == Some(Stop::Time) {
-                    self.done = self.done.max(until.time);
+            let stop = progress.and_then(|progress| progress.stop);
+            if let Some(progress) = &progress {
+                // Windows beyond the end take no time and say nothing of those to come.
+                if let (None, Some(before)) = (stop, windows) {
+                    let done = u32::try_from(progress.windows - before).unwrap_or(u32::MAX);
+                    self.pace.record(done, last.elapsed());
                 }
-                return Ok(progress);
+                watch(progress);
+            }
+            (last, windows) = (Instant::now(), progress.map(|progress| progress.windows));
+            if stop.is_some() {
+                ends.pop_front();
+            }
+            match (ends.front(), refused.take(), progress) {
+                (None, Some(error), _) => return Err(error),
+                (None, None, Some(progress)) => {
+                    if stop == Some(Stop::Time) {
+                        self.done = self.done.max(until.time);
+                    }
+                    return Ok(progress);
+                }
+                (None, None, None) => unreachable!("a snapshot knows where the run goes"),
+                (Some(&next), error, _) => {
+                    refused = error;
+                    if stop.is_some() || progress.is_none() {
+                        // What is under way goes to another end.
+                        flying.clear();
+                        windows = None;
+                        self.set_until(next)?;
+                    }
+                }
             }
         }
     }
 
-    /// Goes back to the snapshot with more room, or returns the fault. Where the device has no more room, the run is that of the snapshot.
-    async fn grow(&mut self, fault: Fault) -> Result<(), SimulationError> {
+    /// Goes back to the snapshot, with more room; or without, and tells why. Its errors are faults that room does not mend, and the device's.
+    async fn grow(&mut self, fault: Fault) -> Result<Option<SimulationError>, SimulationError> {
         let larger = growth::larger(self.memory.capacity(), fault);
         let Some(snapshot) = self.snapshot.as_ref().filter(|_| !larger.is_empty()) else {
             return Err(fault.into());
@@ -232,27 +263,26 @@ impl<M: Model> Simulation<M> {
         snapshot.restore(&self.gpu)?;
         // Windows that an application recorded may have failed before.
         self.progress_async().await?;
+        let ends = snapshot.ends();
         let mut refused = None;
         for capacity in larger {
-            match self.with_room(capacity).await {
+            match self.with_room(capacity, &ends).await {
                 Ok(()) => {
                     log::info!("{fault}: there is room now for {capacity:?}");
-                    return Ok(());
+                    return Ok(None);
                 }
                 Err(
                     error @ (SimulationError::TooLarge { .. }
                     | SimulationError::Gpu(GpuError::OutOfMemory { .. })),
-                ) => {
-                    refused = Some(error);
-                }
+                ) => refused = Some(error),
                 Err(error) => return Err(error),
             }
         }
-        Err(refused.unwrap_or(fault.into()))
+        Ok(Some(refused.unwrap_or(fault.into())))
     }
 
     /// The same run with other capacities, which hold what it holds.
-    async fn with_room(&mut self, capacity: Capacity) -> Result<(), SimulationError> {
+    async fn with_room(&mut self, capacity: Capacity, ends: &[Until]) -> Result<(), SimulationError> {
         let Room { source, needs, tiles, .. } = &self.room;
         let (gpu, queue, old) = (&self.gpu, self.queue, &self.memory);
         let needs = Needs { capacity, ..*needs };
@@ -273,6 +303,11 @@ impl<M: Model> Simulation<M> {
         memory.keep_counts(gpu, old)?;
         self.plans = plans::windows(gpu, &recipes, &memory)?;
         self.snapshot = new_snapshot(gpu, &memory);
+        if let Some(snapshot) = &mut self.snapshot {
+            let mut encoder = self.gpu.encoder("snapshot");
+            snapshot.save(&mut encoder, ends.iter().copied());
+            self.gpu.submit(encoder)?;
+        }
         self.memory = memory;
         Ok(())
     }
@@ -301,6 +336,7 @@ impl<M: Model> Simulation<M> {
     /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one window more than the run
     /// takes: it is that one which finds nothing left to do.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
+        self.recorded.store(true, Ordering::Relaxed);
         self.plans.windows.record_times(encoder, windows.div_ceil(2));
     }
 
