@@ -46,7 +46,7 @@ struct Args {
     /// End after the first window that completes this many events, instead of at a time.
     #[arg(long, conflicts_with = "until")]
     events: Option<u64>,
-    /// Queue design: heap, cb-seq, cb-seq-front or auto.
+    /// Queue design: heap, heap-4, heap-interleaved, splay, cb-seq, cb-seq-front, cb-seq-sp or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
     /// Names the random streams of the run.
@@ -199,10 +199,11 @@ fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
     if !matches!(error, SimulationError::TooLarge { .. }) {
         return error.into();
     }
+    // None that is chosen by itself takes more memory than the heap.
+    let queue = args.queue.parse().unwrap_or(QueueDesign::Heap);
     let fits = |population: u32| {
-        Phold::new(args.lps, population, args.rate, args.lookahead, Resolution::default()).is_ok_and(
-            |model| QueueDesign::ALL.iter().all(|&queue| model.capacity().fits(gpu, args.lps, queue)),
-        )
+        Phold::new(args.lps, population, args.rate, args.lookahead, Resolution::default())
+            .is_ok_and(|model| model.capacity().fits(gpu, args.lps, queue))
     };
     let (mut low, mut high) = (0, args.population);
     while high - low > 1 {

@@ -1,22 +1,16 @@
 // Priority queue: circular buffer with sequential insertion, CB-SEQ (Baudis et al., section III.A).
 // One thread serves one queue.
 //
-// queue_events   all queues, queue_stride() slots each, one queue after the other
+// Memory, and what is kept of a queue: queue/circular.wgsl.
 //
-// The events of a queue lie in order from its front slot on, around the end of the buffer. Insertion moves
-// events by one slot until the place of the new one is found: from the back, which is short for events that lie
+// Insertion moves events by one slot until the place of the new one is found: from the back, which is short for events that lie
 // far in the future (CB_BACKWARD), or from the front, which is short for those that are near.
 //
-// A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
-// (events held, front slot).
+// import: queue/circular.wgsl
 //
 // needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
 
 override CB_BACKWARD: bool = true;
-
-var<private> queue_base: u32;
-var<private> queue_length: u32;
-var<private> queue_front: u32;
 
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
@@ -28,17 +22,6 @@ fn queue_open(owner: u32, kept: vec2<u32>) {
 // The meta words to keep until the queue is opened again.
 fn queue_close() -> vec2<u32> {
     return vec2<u32>(queue_length, queue_front);
-}
-
-// How many events the queue holds.
-fn queue_size() -> u32 {
-    return queue_length;
-}
-
-// The slot `offset` places behind the front; offset is at most the capacity.
-fn cb_slot(offset: u32) -> u32 {
-    let slot = queue_front + offset;
-    return queue_base + select(slot, slot - queue_capacity(), slot >= queue_capacity());
 }
 
 // The first event in order. The queue must not be empty.
@@ -82,24 +65,7 @@ fn queue_push(event: Item) -> bool {
 
 // Removes the first event. The queue must not be empty.
 fn queue_pop() {
-    queue_length -= 1u;
-    queue_front = select(queue_front + 1u, 0u, queue_front + 1u == queue_capacity());
-}
-
-// One of the events held, by a number below their count; the order is the queue's own.
-fn queue_peek(index: u32) -> Item {
-    return queue_events[cb_slot(index)];
-}
-
-// The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
-// was none.
-fn queue_place(owner: u32, index: u32) -> u32 {
-    return owner * queue_stride() + index;
-}
-
-// The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.
-fn queue_spare(index: u32) -> u32 {
-    return cb_slot(queue_length + index);
+    cb_drop();
 }
 
 // Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.

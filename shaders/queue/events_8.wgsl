@@ -1,6 +1,6 @@
 // Events of 8 words, and their total order: timestamp, then payload words. queue/events_4.wgsl says more.
 //
-// Functions: event_before, event_time.
+// Functions: event_before, event_time, item_words, words_item.
 
 struct Item {
     // Time (low, high), the first two words of the payload.
@@ -22,4 +22,12 @@ fn event_before(a: Item, b: Item) -> bool {
 
 fn event_time(event: Item) -> vec2<u32> {
     return event.head.xy;
+}
+
+fn item_words(item: Item) -> vec4<u32> {
+    return item.head;
+}
+
+fn words_item(words: vec4<u32>) -> Item {
+    return Item(words, vec4<u32>(0u));
 }

@@ -1,21 +1,41 @@
-// Priority queue: implicit binary heap (Baudis et al., section III.B). One thread serves one queue.
+// Priority queue: implicit heap (Baudis et al., section III.B), of which every node has HEAP_ARITY children. One thread serves one queue.
 //
 // queue_events   all queues, queue_stride() slots each, one queue after the other
 //
-// The root lies in slot 1 of an even stride, so that two siblings share 32 aligned bytes: one memory transaction for
-// each level on the way down.
+// The root lies in slot HEAP_ARITY - 1 of a stride that is a multiple of HEAP_ARITY, so that siblings share aligned bytes (two 32,
+// four 64): one memory transaction for each level on the way down. Two children are the paper's heap; with four there are half as many
+// levels, each with more to compare.
+//
+// Where HEAP_INTERLEAVE is not 1, so many neighbouring queues lie in one another (the paper's future work, section IV.C): slot i of all
+// of them is followed by slot i + 1 of all of them, so that neighbouring invocations that look at the same place of their
+// queues read neighbouring memory. The last queues of a buffer are followed by room for those that would fill up the group.
 //
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, unused).
 //
 // needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
 
-var<private> queue_base: u32;
+// 2 or 4.
+override HEAP_ARITY: u32 = 2u;
+override HEAP_INTERLEAVE: u32 = 1u;
+
+var<private> queue_base: u32;   // where the root lies
 var<private> queue_length: u32;
+
+// Where the root of queue `owner` lies.
+fn heap_root(owner: u32) -> u32 {
+    let lane = owner % HEAP_INTERLEAVE;
+    return (owner - lane) * queue_stride() + (HEAP_ARITY - 1u) * HEAP_INTERLEAVE + lane;
+}
+
+// Where node `number` of the opened queue lies.
+fn heap_node(number: u32) -> u32 {
+    return queue_base + number * HEAP_INTERLEAVE;
+}
 
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
-    queue_base = owner * queue_stride() + 1u;
+    queue_base = heap_root(owner);
     queue_length = kept.x;
 }
 
@@ -39,15 +59,15 @@ fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }
     var hole = queue_length;
     queue_length += 1u;
-    // Bound: the number of levels, at most 32, since the hole's number halves.
+    // Bound: the number of levels, at most 32, since the hole's number halves at least.
     while hole > 0u {
-        let parent = (hole - 1u) >> 1u;
-        let above = queue_events[queue_base + parent];
+        let parent = (hole - 1u) / HEAP_ARITY;
+        let above = queue_events[heap_node(parent)];
         if !event_before(event, above) { break; }
-        queue_events[queue_base + hole] = above;
+        queue_events[heap_node(hole)] = above;
         hole = parent;
     }
-    queue_events[queue_base + hole] = event;
+    queue_events[heap_node(hole)] = event;
     return true;
 }
 
@@ -55,47 +75,59 @@ fn queue_push(event: Item) -> bool {
 fn queue_pop() {
     queue_length -= 1u;
     if queue_length == 0u { return; }
-    let last = queue_events[queue_base + queue_length];
+    let last = queue_events[heap_node(queue_length)];
     var hole = 0u;
     var child = 1u;
-    // Bound: the number of levels, at most 32, since the child's number doubles.
+    // Bound: the number of levels, at most 32, since the child's number doubles at least.
     while child < queue_length {
-        var below = queue_events[queue_base + child];
-        if child + 1u < queue_length {
-            let right = queue_events[queue_base + child + 1u];
-            if event_before(right, below) {
-                below = right;
-                child += 1u;
+        var below = queue_events[heap_node(child)];
+        if HEAP_ARITY == 2u {
+            if child + 1u < queue_length {
+                let right = queue_events[heap_node(child + 1u)];
+                if event_before(right, below) {
+                    below = right;
+                    child += 1u;
+                }
+            }
+        } else {
+            let first = child;
+            // Those beyond the last event are read as well, so that no read waits for another: they lie in the queue's own slots.
+            for (var i = 1u; i < HEAP_ARITY; i += 1u) {
+                let sibling = queue_events[heap_node(first + i)];
+                if first + i < queue_length && event_before(sibling, below) {
+                    below = sibling;
+                    child = first + i;
+                }
             }
         }
         if !event_before(below, last) { break; }
-        queue_events[queue_base + hole] = below;
+        queue_events[heap_node(hole)] = below;
         hole = child;
-        child = 2u * hole + 1u;
+        child = HEAP_ARITY * hole + 1u;
     }
-    queue_events[queue_base + hole] = last;
+    queue_events[heap_node(hole)] = last;
 }
 
 // One of the events held, by a number below their count; the order is the queue's own.
 fn queue_peek(index: u32) -> Item {
-    return queue_events[queue_base + index];
+    return queue_events[heap_node(index)];
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
 // was none.
 fn queue_place(owner: u32, index: u32) -> u32 {
-    return owner * queue_stride() + 1u + index;
+    return heap_root(owner) + index * HEAP_INTERLEAVE;
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.
 fn queue_spare(index: u32) -> u32 {
-    return queue_base + queue_length + index;
+    return heap_node(queue_length + index);
 }
 
 // Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
 // Pushing never writes beyond the event that it takes, so this works in place.
 fn queue_take(count: u32) {
     for (var i = 0u; i < count; i += 1u) {
-        queue_push(queue_events[queue_base + queue_length]);
+        queue_push(queue_events[heap_node(queue_length)]);
     }
 }

@@ -162,6 +162,7 @@ impl Cut {
             rows,
             group_size,
             tiles,
+            neighbours: queue.neighbours(),
             // A dispatch has one dimension: a second one might launch workgroups of the next part too.
             dispatch_rows: group_size
                 .saturating_mul(gpu.limits().max_compute_workgroups_per_dimension)
@@ -172,13 +173,12 @@ impl Cut {
             let queue = event.saturating_mul(queue.stride(capacity.queue));
             room.cut([queue, event * u64::from(capacity.mailbox), ROW * u64::from(memory)])
         };
-        let too_large = |what, capacity: u32, bytes: u64, fits: &dyn Fn(u32) -> bool| {
+        let too_large = |what, capacity: u32, needed: u64, fits: &dyn Fn(u32) -> bool| {
             let (mut fitting, mut beyond) = (0, capacity);
             while beyond - fitting > 1 {
                 let middle = fitting + (beyond - fitting) / 2;
                 *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
             }
-            let needed = u64::from(rows).saturating_mul(bytes);
             SimulationError::TooLarge {
                 what,
                 capacity,
@@ -192,16 +192,18 @@ impl Cut {
         let one = Capacity { queue: 1, mailbox: 1 };
         let rows_of = |size| with(one, size).is_some();
         if memory_rows > 0 && !rows_of(memory_rows) {
-            return Err(too_large(MEMORY, memory_rows, ROW * u64::from(memory_rows), &rows_of));
+            let needed = u64::from(rows).saturating_mul(ROW * u64::from(memory_rows));
+            return Err(too_large(MEMORY, memory_rows, needed, &rows_of));
         }
         let queues = |size| with(Capacity { queue: size, ..one }, memory_rows).is_some();
         if !queues(capacity.queue) {
-            let bytes = event.saturating_mul(queue.stride(capacity.queue));
-            return Err(too_large("queues", capacity.queue, bytes, &queues));
+            let needed = event.saturating_mul(queue.slots(rows, capacity.queue));
+            return Err(too_large("queues", capacity.queue, needed, &queues));
         }
         let mailboxes = |size| with(Capacity { mailbox: size, ..capacity }, memory_rows).is_some();
         let mut cut = with(capacity, memory_rows).ok_or_else(|| {
-            too_large("mailboxes", capacity.mailbox, 2 * event * u64::from(capacity.mailbox), &mailboxes)
+            let needed = u64::from(rows).saturating_mul(2 * event * u64::from(capacity.mailbox));
+            too_large("mailboxes", capacity.mailbox, needed, &mailboxes)
         })?;
         // It fits a binding, so it fits 32 bits.
         cut.queue_stride = u32::try_from(queue.stride(capacity.queue)).unwrap_or(u32::MAX);
@@ -284,6 +286,8 @@ struct Room {
     rows: u32,
     group_size: u32,
     tiles: u32,
+    /// Queues that lie in one another: a binding has room for whole groups of them.
+    neighbours: u32,
     dispatch_rows: u32,
 }
 
@@ -297,9 +301,14 @@ impl Room {
     }
 
     fn cut_in(&self, tiles: u32, bytes: [u64; 3]) -> Option<Cut> {
-        let fitting = |bytes| self.bytes.checked_div(bytes).unwrap_or(u64::MAX);
-        let [queue_rows, mail_rows, memory_rows] =
-            bytes.map(|bytes| u32::try_from(fitting(bytes)).unwrap_or(u32::MAX));
+        let fitting = |bytes: u64, together: u32| {
+            let bytes = bytes.saturating_mul(together.into());
+            let groups = self.bytes.checked_div(bytes).unwrap_or(u64::MAX);
+            u32::try_from(groups).unwrap_or(u32::MAX).saturating_mul(together)
+        };
+        let [queue, mail, memory] = bytes;
+        let (queue_rows, mail_rows, memory_rows) =
+            (fitting(queue, self.neighbours), fitting(mail, 1), fitting(memory, 1));
         // Dispatches are whole workgroups.
         let whole = self.group_size.saturating_mul(tiles);
         let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
@@ -349,7 +358,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         seed: u64,
         first_lp: u32,
         cut: Cut,
-        capacity: Capacity,
+        (queue, capacity): (QueueDesign, Capacity),
         state_bytes: u32,
     ) -> Result<Self, SimulationError> {
         let rows = u64::from(cut.rows);
@@ -379,12 +388,25 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         };
         let params = Buffer::uniform(gpu, "model parameters", &model.params())?.raw().clone();
         let states = Buffer::storage(gpu, "states", rows)?;
-        Self::allot(gpu, cut, run, states, (params, Buffer::storage_from(gpu, "model data", model.data())?))
+        Self::allot(
+            gpu,
+            cut,
+            queue,
+            run,
+            states,
+            (params, Buffer::storage_from(gpu, "model data", model.data())?),
+        )
     }
 
     /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing is in it but what does not depend
     /// on them.
-    pub(super) fn with_room(&self, gpu: &Gpu, cut: Cut, capacity: Capacity) -> Result<Self, SimulationError> {
+    pub(super) fn with_room(
+        &self,
+        gpu: &Gpu,
+        cut: Cut,
+        queue: QueueDesign,
+        capacity: Capacity,
+    ) -> Result<Self, SimulationError> {
         let run = Run {
             groups: cut.groups(),
             queue_capacity: capacity.queue,
@@ -392,12 +414,13 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             mail_capacity: capacity.mailbox,
             ..self.run
         };
-        Self::allot(gpu, cut, run, self.states.clone(), (self.params.clone(), self.data.clone()))
+        Self::allot(gpu, cut, queue, run, self.states.clone(), (self.params.clone(), self.data.clone()))
     }
 
     fn allot(
         gpu: &Gpu,
         cut: Cut,
+        queue: QueueDesign,
         run: Run,
         states: Buffer<S>,
         (params, data): (wgpu::Buffer, Buffer<u32>),
@@ -405,7 +428,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let (rows, groups) = (u64::from(cut.rows), u64::from(cut.groups()));
         let queues = cut
             .parts()
-            .map(|(_, rows)| Buffer::storage(gpu, "queues", u64::from(rows) * u64::from(cut.queue_stride)));
+            .map(|(_, rows)| Buffer::storage(gpu, "queues", queue.slots(rows, run.queue_capacity)));
         let memories = cut
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(run.memory_rows)));
@@ -544,18 +567,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let mut counts = vec![0_u32; self.cut.rows as usize];
         let mut pending = pending.iter().peekable();
         for ((first, rows), events) in self.cut.parts().zip(&self.queues) {
-            let stride = self.run.queue_stride as usize;
-            let mut slots = vec![Event::<P>::zeroed(); rows as usize * stride];
+            let size = usize::try_from(events.len()).expect("a buffer fits the host's memory");
+            let mut slots = vec![Event::<P>::zeroed(); size];
             for row in first..first + rows {
                 let of_row = |(lp, _): &&(u32, Event<P>)| *lp == self.run.first_lp + row;
-                let held: Vec<_> = std::iter::from_fn(|| pending.next_if(of_row)).collect();
-                let count = u32::try_from(held.len()).expect("it fitted a queue and a mailbox");
-                counts[row as usize] = count;
-                let base = (row - first) as usize * stride;
-                for ((_, event), slot) in
-                    held.into_iter().zip(queue.slots([count, 0], self.run.queue_capacity))
-                {
-                    slots[base + slot as usize] = *event;
+                while let Some((_, event)) = pending.next_if(of_row) {
+                    let count = &mut counts[row as usize];
+                    slots[queue.place(row - first, *count, self.run.queue_capacity)] = *event;
+                    *count += 1;
                 }
             }
             events.write(gpu, 0, &slots)?;
@@ -611,9 +630,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             let events = queues.read_range(gpu, 0, queues.len()).await?;
             for row in first..first + rows {
                 let [.., length, front] = lps[row as usize];
-                let base = (row - first) as usize * self.cut.queue_stride as usize;
-                let slots = queue.slots([length & !STANDS, front], self.run.queue_capacity);
-                pending.extend(slots.map(|slot| (self.run.first_lp + row, events[base + slot as usize])));
+                let meta = [length & !STANDS, front];
+                let held = queue.held(&events, row - first, meta, self.run.queue_capacity);
+                pending.extend(held.map(|event| (self.run.first_lp + row, *event)));
             }
         }
         for (number, mails) in (0..).zip(&self.mails[0]) {
@@ -714,21 +733,32 @@ mod tests {
                 for (stride, mail, memory) in
                     [(1, 1, 0), (10, 3, 1), (232, 150, 0), (3, 1000, 17), (5000, 10, 900), (5, 10, 7000)]
                 {
-                    for bytes in [4096, 1 << 20, 128 << 20] {
-                        let room =
-                            Room { bytes, mail_parts: 24, rows, group_size, tiles, dispatch_rows: 1 << 20 };
+                    let sizes = [4096u64, 1 << 20, 128 << 20].into_iter();
+                    for (bytes, neighbours) in sizes.flat_map(|bytes| [1u32, 32].map(|n| (bytes, n))) {
+                        let room = Room {
+                            bytes,
+                            mail_parts: 24,
+                            rows,
+                            group_size,
+                            tiles,
+                            neighbours,
+                            dispatch_rows: 1 << 20,
+                        };
                         let bytes_of = [16 * stride, 16 * mail, 16 * memory];
                         let Some(cut) = room.cut(bytes_of) else {
-                            let least = u64::from(group_size.min(rows)) * 16;
+                            let least = group_size.min(rows);
+                            let queues = u64::from(least.next_multiple_of(neighbours)) * 16 * stride;
+                            let others = u64::from(least) * 16 * mail.max(memory);
                             let parts = u64::from(rows).div_ceil(24) * 16 * mail;
-                            assert!(least * stride.max(mail).max(memory) > bytes || 2 * parts > bytes);
+                            assert!(queues.max(others) > bytes || 2 * parts > bytes);
                             continue;
                         };
                         assert_eq!(cut.parts().map(|(_, rows)| rows).sum::<u32>(), rows);
                         let mut next = 0;
                         for (first, count) in cut.parts() {
                             assert_eq!((first, first % (group_size * cut.tiles)), (next, 0));
-                            assert!(u64::from(count) * stride.max(memory) * 16 <= bytes);
+                            let queues = u64::from(count.next_multiple_of(neighbours)) * 16 * stride;
+                            assert!(queues.max(u64::from(count) * 16 * memory) <= bytes);
                             let part = cut.part(first, count, 0);
                             assert!(first + count <= part.inbox_first + cut.mail_rows);
                             next = first + count;

@@ -121,7 +121,8 @@ impl<M: Model> Simulation<M> {
             let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, queue, &cut));
             let state_bytes = recipes.check(model)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
-            let memory = Memory::new(gpu, model, options.seed, lps.start, cut, needs.capacity, state_bytes)?;
+            let memory =
+                Memory::new(gpu, model, options.seed, lps.start, cut, (queue, needs.capacity), state_bytes)?;
             plans::start(gpu, &recipes, &memory)?;
             let plans = plans::windows(gpu, &recipes, &memory)?;
             let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
@@ -196,7 +197,7 @@ impl<M: Model> Simulation<M> {
         let (mut last, mut windows) = (Instant::now(), None);
         loop {
             let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
-            while flying.len() < 2 && !(due && !flying.is_empty()) {
+            while flying.len() < 2 && (!due || flying.is_empty()) {
                 let mut encoder = self.gpu.encoder("windows");
                 if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
                     snapshot.save(&mut encoder, ends.iter().copied());
@@ -294,7 +295,7 @@ impl<M: Model> Simulation<M> {
         let cut =
             Cut::new(gpu, old.cut.rows, (old.cut.group_size, *tiles), queue, Needs { capacity, ..needs })?;
         let recipes = Recipes::new::<M::Payload>(&self.name, source, Choice::new(gpu, queue, &cut));
-        let memory = old.with_room(gpu, cut, capacity)?;
+        let memory = old.with_room(gpu, cut, queue, capacity)?;
         let words = old.control().read_range(gpu, 0, COUNTS as u64).await?;
         let control = old.control_of(gpu, &words).await?;
         memory.take_over(gpu, old, &pending, queue)?;

@@ -2,9 +2,10 @@
 //!
 //! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_push`,
 //! `queue_pop`, `queue_peek`, `queue_place`, `queue_spare` and `queue_take` over events of some type `Item`, in any total order that a
-//! function `event_before` gives. The kernel that is linked with it brings the buffer `queue_events` and the functions
-//! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots from one queue to
-//! the next).
+//! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell four
+//! words from an `Item` and the other way round.) The kernel that is linked with it brings the buffer `queue_events` and the functions
+//! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots of one queue).
+//! [`QueueDesign::slots`] says how long the buffer is.
 //!
 //! | function | what it does |
 //! | --- | --- |
@@ -18,6 +19,8 @@
 //!
 //! The designs and their names are those of Baudis et al., section III.
 
+use bytemuck::Pod;
+
 use crate::gpu::Source;
 
 /// A priority-queue design.
@@ -28,6 +31,15 @@ pub enum QueueDesign {
     Heap,
     /// The circular buffer with sequential insertion (section III.A): linear, and fastest for short queues.
     CbSeq(Traverse),
+    /// The implicit heap with four children to a node: half as many levels, and four siblings in 64 aligned bytes.
+    Heap4,
+    /// The binary heap, the nodes of 32 neighbouring queues side by side (section IV.C, future work).
+    HeapInterleaved,
+    /// The splay tree (section III.B): logarithmic on average. Events stay where they are, with two links beside each: twice the
+    /// memory of a heap.
+    Splay,
+    /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
+    CbSeqSp,
 }
 
 /// From where CB-SEQ looks for the place of a new event.
@@ -41,8 +53,15 @@ pub enum Traverse {
 
 impl QueueDesign {
     /// Every design, for comparisons.
-    pub const ALL: [Self; 3] =
-        [Self::Heap, Self::CbSeq(Traverse::BackToFront), Self::CbSeq(Traverse::FrontToBack)];
+    pub const ALL: [Self; 7] = [
+        Self::Heap,
+        Self::CbSeq(Traverse::BackToFront),
+        Self::CbSeq(Traverse::FrontToBack),
+        Self::Heap4,
+        Self::HeapInterleaved,
+        Self::Splay,
+        Self::CbSeqSp,
+    ];
 
     /// The name on a command line.
     pub fn name(self) -> &'static str {
@@ -50,14 +69,20 @@ impl QueueDesign {
             Self::Heap => "heap",
             Self::CbSeq(Traverse::BackToFront) => "cb-seq",
             Self::CbSeq(Traverse::FrontToBack) => "cb-seq-front",
+            Self::Heap4 => "heap-4",
+            Self::HeapInterleaved => "heap-interleaved",
+            Self::Splay => "splay",
+            Self::CbSeqSp => "cb-seq-sp",
         }
     }
 
     /// The WGSL file of the design.
     pub fn source(self) -> Source {
         crate::shaders::file(match self {
-            Self::Heap => "queue/heap.wgsl",
+            Self::Heap | Self::Heap4 | Self::HeapInterleaved => "queue/heap.wgsl",
             Self::CbSeq(_) => "queue/cb_seq.wgsl",
+            Self::Splay => "queue/splay.wgsl",
+            Self::CbSeqSp => "queue/cb_seq_sp.wgsl",
         })
     }
 
@@ -74,30 +99,81 @@ impl QueueDesign {
     /// The values of the design's `override`s.
     pub fn constants(self) -> &'static [(&'static str, f64)] {
         match self {
-            Self::Heap => &[],
+            Self::Heap | Self::Splay | Self::CbSeqSp => &[],
             Self::CbSeq(Traverse::BackToFront) => &[("CB_BACKWARD", 1.0)],
             Self::CbSeq(Traverse::FrontToBack) => &[("CB_BACKWARD", 0.0)],
+            Self::Heap4 => &[("HEAP_ARITY", 4.0)],
+            Self::HeapInterleaved => &[("HEAP_INTERLEAVE", 32.0)],
         }
     }
 
-    /// The slots that a queue of `capacity` events takes, of one event each.
+    /// The slots that a queue of `capacity` events takes, of the size of one event each.
     pub fn stride(self, capacity: u32) -> u64 {
+        let capacity = u64::from(capacity);
         match self {
-            Self::Heap => (u64::from(capacity) + 1).next_multiple_of(2),
-            Self::CbSeq(_) => u64::from(capacity),
+            Self::Heap | Self::HeapInterleaved => (capacity + 1).next_multiple_of(2),
+            Self::CbSeq(_) | Self::CbSeqSp => capacity,
+            Self::Heap4 => (capacity + 3).next_multiple_of(4),
+            Self::Splay => 2 * capacity,
         }
     }
 
-    /// The slots, within its queue, of the events that a queue with these meta words holds.
-    pub(crate) fn slots(self, meta: [u32; 2], capacity: u32) -> impl Iterator<Item = u32> {
+    /// The slots of a buffer for so many queues.
+    pub fn slots(self, queues: u32, capacity: u32) -> u64 {
+        let whole = u64::from(queues).next_multiple_of(self.neighbours().into());
+        whole.saturating_mul(self.stride(capacity))
+    }
+
+    /// So many queues lie in one another, and a buffer has whole groups of them.
+    pub(crate) fn neighbours(self) -> u32 {
+        match self {
+            Self::HeapInterleaved => 32, // HEAP_INTERLEAVE
+            _ => 1,
+        }
+    }
+
+    /// Where slot `slot` of queue `owner` lies in its buffer.
+    fn slot(self, owner: u32, slot: u64, capacity: u32) -> usize {
+        let lane = owner % self.neighbours();
+        let base = u64::from(owner - lane) * self.stride(capacity) + u64::from(lane);
+        let place = base + slot * u64::from(self.neighbours());
+        usize::try_from(place).expect("a slot lies in its buffer")
+    }
+
+    /// `queue_place` on the host: where event number `index` lies in the buffer of a queue `owner` that was never used.
+    pub(crate) fn place(self, owner: u32, index: u32, capacity: u32) -> usize {
+        let index = u64::from(index);
+        let slot = match self {
+            Self::Heap | Self::HeapInterleaved => index + 1,
+            Self::Heap4 => index + 3,
+            Self::CbSeq(_) | Self::CbSeqSp => index,
+            Self::Splay => 2 * index,
+        };
+        self.slot(owner, slot, capacity)
+    }
+
+    /// The events that queue `owner` of a buffer with these meta words holds.
+    pub(crate) fn held<E: Pod>(
+        self,
+        events: &[E],
+        owner: u32,
+        meta: [u32; 2],
+        capacity: u32,
+    ) -> impl Iterator<Item = &E> {
         let [length, front] = meta;
-        (0..length).map(move |i| match self {
-            Self::Heap => i + 1,
-            Self::CbSeq(_) => {
-                let slot = u64::from(front) + u64::from(i);
-                u32::try_from(slot % u64::from(capacity)).expect("a slot lies below the capacity")
-            }
-        })
+        let at = move |slot: u64| &events[self.slot(owner, slot, capacity)];
+        let used = move |node: &u64| match self {
+            // The links of a node that is free: (next, SPLAY_FREE).
+            Self::Splay => bytemuck::bytes_of(at(2 * node + 1))[4..8] != [u8::MAX; 4],
+            _ => true,
+        };
+        let event = move |node| match self {
+            Self::Heap | Self::HeapInterleaved => at(node + 1),
+            Self::Heap4 => at(node + 3),
+            Self::CbSeq(_) | Self::CbSeqSp => at((u64::from(front) + node) % u64::from(capacity)),
+            Self::Splay => at(2 * node),
+        };
+        (0..capacity.into()).filter(used).take(length as usize).map(event)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod replications;
 use std::sync::OnceLock;
 
 use eventhorizon::gpu::Gpu;
+use eventhorizon::queue::QueueDesign;
 
 /// The device that the tests of a file share. A missing adapter is a failure: tests that were skipped prove nothing.
 pub fn gpu() -> Gpu {
@@ -27,3 +28,11 @@ pub fn own_gpu() -> Gpu {
 
 /// What outputs are filled with before a dispatch, so that an element nobody wrote is seen.
 pub const POISON: u32 = 0xdead_beef;
+
+/// Every queue design with values of what else a test tries. The heap and CB-SEQ meet all of them, the designs that came later one each,
+/// in turn, so that a design does not make every test longer.
+pub fn each_queue<T: Copy>(values: &[T]) -> Vec<(QueueDesign, T)> {
+    let (all, others) = QueueDesign::ALL.split_at(3);
+    let all = all.iter().flat_map(|&queue| values.iter().map(move |&value| (queue, value)));
+    all.chain(others.iter().copied().zip(values.iter().copied().cycle())).collect()
+}

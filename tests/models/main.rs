@@ -50,11 +50,16 @@ where
 {
     let options = Options { seed: 17, ..Options::default() };
     let whole = same(model, options, &[until(end)]);
-    let heap = QueueDesign::Heap;
-    let buffer = QueueDesign::CbSeq(Traverse::BackToFront);
-    assert_eq!(QueueDesign::ALL.len(), 3, "a new design belongs into the list below");
-    let ways =
-        [(heap, 1, 1), (buffer, 8, 2), (QueueDesign::CbSeq(Traverse::FrontToBack), 64, 1), (heap, 32, 1)];
+    assert_eq!(QueueDesign::ALL.len(), 7, "a new design belongs into the list below");
+    let ways = [
+        (QueueDesign::Heap, 1, 1),
+        (QueueDesign::CbSeq(Traverse::BackToFront), 8, 2),
+        (QueueDesign::CbSeq(Traverse::FrontToBack), 64, 1),
+        (QueueDesign::Heap4, 32, 1),
+        (QueueDesign::HeapInterleaved, 16, 1),
+        (QueueDesign::Splay, 64, 2),
+        (QueueDesign::CbSeqSp, 8, 1),
+    ];
     for (queue, group_size, tiles) in ways {
         let options =
             Options { queue: Some(queue), group_size: Some(group_size), tiles: Some(tiles), ..options };

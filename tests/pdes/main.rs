@@ -6,8 +6,8 @@ mod growth;
 mod outputs;
 mod own_events;
 
-use common::gpu;
 use common::models::Ring;
+use common::{each_queue, gpu};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
@@ -50,12 +50,10 @@ where
 fn every_queue_and_workgroup_size_gives_the_bits_of_the_cpu() {
     let gpu = gpu();
     let model = phold(200, 8, 0.1);
-    for queue in QueueDesign::ALL {
-        for group_size in [1, 8, 64, 256] {
-            let options =
-                Options { seed: 42, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
-            same(&gpu, &model, options, &[until(100.0)]);
-        }
+    for (queue, group_size) in each_queue(&[1, 8, 64, 256]) {
+        let options =
+            Options { seed: 42, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
+        same(&gpu, &model, options, &[until(100.0)]);
     }
 }
 
@@ -81,11 +79,9 @@ fn kernels_without_optional_features_and_with_all_checks_give_the_same_bits() {
 #[test]
 fn sparse_windows_and_wide_ones() {
     let gpu = gpu();
-    for rate in [0.001, 0.00001, 5.0] {
-        for queue in QueueDesign::ALL {
-            let options = Options { seed: 1, queue: Some(queue), ..Options::default() };
-            same(&gpu, &phold(256, 16, rate), options, &[Until::events(4000)]);
-        }
+    for (queue, rate) in each_queue(&[0.001, 0.00001, 5.0]) {
+        let options = Options { seed: 1, queue: Some(queue), ..Options::default() };
+        same(&gpu, &phold(256, 16, rate), options, &[Until::events(4000)]);
     }
 }
 
@@ -192,19 +188,12 @@ fn memory_that_is_cut_over_several_bindings() {
         same(&small, &model, Options::default(), &[Until::events(0)]);
         return;
     }
-    for lps in [64, 65, 1000] {
-        let model = phold(lps, 16, 0.1);
-        for queue in QueueDesign::ALL {
-            for group_size in [8, 64] {
-                let options = Options {
-                    seed: 3,
-                    queue: Some(queue),
-                    group_size: Some(group_size),
-                    ..Options::default()
-                };
-                same(&small, &model, options, &[until(25.0), until(40.0), until(90.0)]);
-            }
-        }
+    for (queue, (lps, group_size)) in
+        each_queue(&[(1000, 8), (1000, 64), (65, 8), (65, 64), (64, 8), (64, 64)])
+    {
+        let options =
+            Options { seed: 3, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
+        same(&small, &phold(lps, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
     }
     // Many mailboxes in a binding, few queues; and the other way round.
     for (queue, mailbox) in [(240, 20), (40, 100)] {

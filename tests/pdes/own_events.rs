@@ -1,6 +1,6 @@
 //! Events for the LP itself, the budget of a window, events of 32 bytes, LP memory.
 
-use super::common::gpu;
+use super::common::{each_queue, gpu};
 use super::same;
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::pdes::{
@@ -171,14 +171,12 @@ fn faults(gpu: &Gpu, model: &Busy, queue: QueueDesign) -> [Fault; 2] {
 #[test]
 fn events_for_the_lp_itself_run_in_order_in_their_window() {
     let gpu = gpu();
-    for lps in [1, 63, 64, 65, 300] {
-        for queue in QueueDesign::ALL {
-            for (group_size, tiles) in [(64, 1), (8, 3)] {
-                let (queue, group_size, tiles) = (Some(queue), Some(group_size), Some(tiles));
-                let options = Options { seed: lps.into(), queue, group_size, tiles, fixed: false };
-                let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
-                same(&gpu, &Busy::new(lps), options, &ends);
-            }
+    for (queue, lps) in each_queue(&[300, 65, 64, 63, 1]) {
+        for (group_size, tiles) in [(64, 1), (8, 3)] {
+            let (queue, group_size, tiles) = (Some(queue), Some(group_size), Some(tiles));
+            let options = Options { seed: lps.into(), queue, group_size, tiles, fixed: false };
+            let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
+            same(&gpu, &Busy::new(lps), options, &ends);
         }
     }
 }
@@ -399,16 +397,10 @@ impl CpuModel for Wide {
 #[test]
 fn events_of_32_bytes_are_ordered_by_all_their_words() {
     let gpu = gpu();
-    for lps in [1, 6, 64, 129] {
-        for queue in QueueDesign::ALL {
-            let options = Options { seed: 8, queue: Some(queue), ..Options::default() };
-            same(
-                &gpu,
-                &Wide::new(lps),
-                options,
-                &[Until::time(Ticks::new(6)), Until::events(500), Until::EMPTY],
-            );
-        }
+    for (queue, lps) in each_queue(&[6, 64, 129, 1]) {
+        let options = Options { seed: 8, queue: Some(queue), ..Options::default() };
+        let ends = [Until::time(Ticks::new(6)), Until::events(500), Until::EMPTY];
+        same(&gpu, &Wide::new(lps), options, &ends);
     }
     let options = Options { group_size: Some(8), ..Options::default() };
     let small = gpu.binding_at_most(1 << 16);

@@ -3,9 +3,12 @@
 //   shape     (queues, capacity, stride, operations per queue)
 //   scripts   queues x operations, in `kinds`: 0 push, 1 pop, 2 close and open again; 3 and 4 take the number of events that follow
 //             (marked 9), 3 at `queue_place` as the first operation, 4 at `queue_spare`; the event, or the number, in `events`
-//   results   queues x operations: the event that pop removed, (accepted, size, 0, 0) of push and 4, else untouched
+//   results   queues x operations: the event that pop removed, (accepted, size, 0, 0) of push and 4, (1, 1, 1, 1) in place of the first
+//             operation if the driver cut a loop, else untouched
 //
-// needs: Item, item_of(vec4<u32>) -> Item, head_of(Item) -> vec4<u32>
+// import: gpu/loops.wgsl
+//
+// needs: Item, words_item, item_words (queue/events_4.wgsl says what), a queue
 
 @group(0) @binding(0) var<uniform> shape: vec4<u32>;
 @group(0) @binding(1) var<storage, read> kinds: array<u32>;
@@ -26,7 +29,7 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
         switch kinds[at] {
             case 0u: {
                 let accepted = queue_push(events[at]);
-                results[at] = item_of(vec4<u32>(select(0u, 1u, accepted), queue_size(), 0u, 0u));
+                results[at] = words_item(vec4<u32>(select(0u, 1u, accepted), queue_size(), 0u, 0u));
             }
             case 1u: {
                 if queue_size() > 0u {
@@ -38,24 +41,29 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
                 queue_open(q, queue_close());
             }
             case 3u, 4u: {
-                let count = head_of(events[at]).x;
+                let count = item_words(events[at]).x;
                 let fits = queue_size() + count <= shape.y;
                 if fits {
-                    for (var e = 0u; e < count; e += 1u) {
+                    for (var k = 0u; k < count; k += 1u) {
+                        let e = select(k, count - 1u - k, i % 3u == 1u);
                         let place = select(queue_spare(e), queue_place(q, e), kinds[at] == 3u);
                         queue_events[place] = events[at + 1u + e];
                     }
                     queue_take(count);
                 }
                 if kinds[at] == 4u {
-                    results[at] = item_of(vec4<u32>(select(0u, 1u, fits), queue_size(), 0u, 0u));
+                    results[at] = words_item(vec4<u32>(select(0u, 1u, fits), queue_size(), 0u, 0u));
                 }
             }
             default: {}
         }
     }
-    // What is left, by peeking: the host sorts it.
-    for (var i = 0u; i < queue_size(); i += 1u) {
+    // What is left, by peeking, from either end: the host sorts it.
+    for (var k = 0u; k < queue_size(); k += 1u) {
+        let i = select(k, queue_size() - 1u - k, q % 2u == 1u);
         results[shape.x * shape.w + q * shape.y + i] = queue_peek(i);
+    }
+    if loops_cut(shape.x) {
+        results[q * shape.w] = words_item(vec4<u32>(1u));
     }
 }

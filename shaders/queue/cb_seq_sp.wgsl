@@ -1,0 +1,95 @@
+// Priority queue: circular buffer with sequential insertion in a single pass, CB-SEQ-SP (Baudis et al., section III.A).
+// One thread serves one queue.
+//
+// Memory, and what is kept of a queue: queue/circular.wgsl.
+//
+// As in the paper, new events are appended without order, and are sorted in before the next one leaves: up to CB_CACHE of them lie in
+// order in a cache, and one pass from the front over the events in order leaves the first of the event there and of the cache in
+// each place, and the other in the cache. Unlike CB-SEQ it goes through the whole buffer. The paper's cache is in shared memory. Here it is
+// private to the invocation, and so asks nothing of workgroups: 256 invocations with 8 events each would take twice what WebGPU
+// promises of workgroup memory.
+//
+// A queue that is closed is in order.
+//
+// import: queue/circular.wgsl
+//
+// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
+
+const CB_CACHE = 8u;
+
+var<private> cb_sorted: u32;                    // so many events from the front on are in order
+var<private> cb_cache: array<Item, CB_CACHE>;
+
+// Opens queue `owner`, whose meta words are `kept`.
+fn queue_open(owner: u32, kept: vec2<u32>) {
+    queue_base = owner * queue_stride();
+    queue_length = kept.x;
+    queue_front = kept.y;
+    cb_sorted = kept.x;
+}
+
+// The meta words to keep until the queue is opened again.
+fn queue_close() -> vec2<u32> {
+    cb_settle();
+    return vec2<u32>(queue_length, queue_front);
+}
+
+// Puts all events in order.
+fn cb_settle() {
+    // Bound: one pass for CB_CACHE new events.
+    while cb_sorted < queue_length {
+        let count = min(CB_CACHE, queue_length - cb_sorted);
+        for (var i = 0u; i < count; i += 1u) {
+            let event = queue_events[cb_slot(cb_sorted + i)];
+            var place = i;
+            while place > 0u && event_before(event, cb_cache[place - 1u]) {
+                cb_cache[place] = cb_cache[place - 1u];
+                place -= 1u;
+            }
+            cb_cache[place] = event;
+        }
+        for (var i = 0u; i < cb_sorted; i += 1u) {
+            let slot = cb_slot(i);
+            let event = queue_events[slot];
+            if event_before(cb_cache[0], event) {
+                queue_events[slot] = cb_cache[0];
+                var place = 0u;
+                while place + 1u < count && event_before(cb_cache[place + 1u], event) {
+                    cb_cache[place] = cb_cache[place + 1u];
+                    place += 1u;
+                }
+                cb_cache[place] = event;
+            }
+        }
+        for (var i = 0u; i < count; i += 1u) {
+            queue_events[cb_slot(cb_sorted + i)] = cb_cache[i];
+        }
+        cb_sorted += count;
+    }
+}
+
+// The first event in order. The queue must not be empty.
+fn queue_first() -> Item {
+    cb_settle();
+    return queue_events[queue_base + queue_front];
+}
+
+// Adds an event; false, and nothing changes, if the queue is full.
+fn queue_push(event: Item) -> bool {
+    if queue_length >= queue_capacity() { return false; }
+    queue_events[cb_slot(queue_length)] = event;
+    queue_length += 1u;
+    return true;
+}
+
+// Removes the first event. The queue must not be empty.
+fn queue_pop() {
+    cb_settle();
+    cb_drop();
+    cb_sorted = queue_length;
+}
+
+// Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
+fn queue_take(count: u32) {
+    queue_length += count;
+}

@@ -1,0 +1,49 @@
+// What the circular buffers share (Baudis et al., section III.A): queue/cb_seq.wgsl, queue/cb_seq_sp.wgsl.
+//
+// queue_events   all queues, queue_stride() slots each, one queue after the other
+//
+// The events of a queue lie from its front slot on, around the end of the buffer, and in order, as far as they were put in it.
+//
+// A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
+// (events held, front slot).
+//
+// Functions: queue_size, queue_peek, queue_place, queue_spare; cb_slot, cb_drop.
+//
+// needs: Item, queue_events, queue_capacity(), queue_stride()
+
+var<private> queue_base: u32;
+var<private> queue_length: u32;
+var<private> queue_front: u32;
+
+// How many events the queue holds.
+fn queue_size() -> u32 {
+    return queue_length;
+}
+
+// The slot `offset` places behind the front; offset is at most the capacity.
+fn cb_slot(offset: u32) -> u32 {
+    let slot = queue_front + offset;
+    return queue_base + select(slot, slot - queue_capacity(), slot >= queue_capacity());
+}
+
+// Gives up the front slot.
+fn cb_drop() {
+    queue_length -= 1u;
+    queue_front = select(queue_front + 1u, 0u, queue_front + 1u == queue_capacity());
+}
+
+// One of the events held, by a number below their count; the order is the queue's own.
+fn queue_peek(index: u32) -> Item {
+    return queue_events[cb_slot(index)];
+}
+
+// The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
+// was none.
+fn queue_place(owner: u32, index: u32) -> u32 {
+    return owner * queue_stride() + index;
+}
+
+// The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.
+fn queue_spare(index: u32) -> u32 {
+    return cb_slot(queue_length + index);
+}

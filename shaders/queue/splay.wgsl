@@ -1,0 +1,269 @@
+// Priority queue: splay tree (Baudis et al., section III.B; Sleator and Tarjan's, top down). One thread serves one queue.
+//
+// queue_events   all queues, queue_stride() slots each, one queue after the other: a pool of nodes of two slots each, the event and its links
+//
+// With events of 16 bytes a node is 32 aligned ones, so an event and its links come with one memory transaction. A node is known by the slot
+// of its links within its queue, which is odd; 0 is none. Its links are the first words of that slot, (left, right): events that are
+// not after its own, events that are not before it.
+//
+// The first event is the root: it has nothing to its left, and the tree to its right. So it is found without a search, an event that is before
+// all others becomes the root as it is, and any other one is put at the top of the tree, which is split for it. When the
+// root is removed, the least of the tree is splayed to its top and becomes the root.
+//
+// The paper looks for a node that is free (next fit). Here they are a list, from the one that was freed last on: a node that is free has the
+// links (next, SPLAY_FREE). The list is shorter than it may be: as long as it is empty, no node beyond the events held was ever used.
+// What lies to the left of the root is its first.
+//
+// A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
+// (events held, root). While it is open, the links of its root are not in memory.
+//
+// needs: Item, event_before, item_words, words_item (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events,
+// queue_capacity(), queue_stride()
+
+const SPLAY_FREE = 0xffffffffu;
+
+var<private> queue_base: u32;
+var<private> queue_length: u32;
+var<private> splay_root: u32;
+var<private> splay_tree: u32;       // the right link of the root
+var<private> splay_free: u32;       // the first free node that was used before, or 0
+
+// How far queue_peek and queue_spare have gone: they are asked for one event after the other.
+var<private> splay_peeked: u32;     // events that were passed
+var<private> splay_next: u32;       // the node behind them
+var<private> splay_passed: u32;     // free nodes that were passed
+var<private> splay_spare: u32;      // the one behind them, or 0
+
+fn splay_event(node: u32) -> Item {
+    return queue_events[queue_base + node - 1u];
+}
+
+fn splay_links(node: u32) -> vec2<u32> {
+    return item_words(queue_events[queue_base + node]).xy;
+}
+
+fn splay_link(node: u32, left: u32, right: u32) {
+    queue_events[queue_base + node] = words_item(vec4<u32>(left, right, 0u, 0u));
+}
+
+// What was said of places no longer holds.
+fn splay_changed() {
+    splay_peeked = 0u;
+    splay_next = 1u;
+    splay_passed = 0u;
+    splay_spare = splay_free;
+}
+
+// Opens queue `owner`, whose meta words are `kept`.
+fn queue_open(owner: u32, kept: vec2<u32>) {
+    queue_base = owner * queue_stride();
+    queue_length = kept.x;
+    splay_root = kept.y;
+    splay_tree = 0u;
+    splay_free = 0u;
+    if queue_length > 0u {
+        let links = splay_links(splay_root);
+        splay_free = links.x;
+        splay_tree = links.y;
+    }
+    splay_changed();
+}
+
+// The meta words to keep until the queue is opened again.
+fn queue_close() -> vec2<u32> {
+    if queue_length > 0u {
+        splay_link(splay_root, splay_free, splay_tree);
+    }
+    return vec2<u32>(queue_length, splay_root);
+}
+
+// How many events the queue holds.
+fn queue_size() -> u32 {
+    return queue_length;
+}
+
+// The first event in order. The queue must not be empty.
+fn queue_first() -> Item {
+    return splay_event(splay_root);
+}
+
+// A node for one more event. There must be room.
+fn splay_node() -> u32 {
+    let node = splay_free;
+    if node == 0u { return 2u * queue_length + 1u; }
+    splay_free = splay_links(node).x;
+    return node;
+}
+
+// Splits the tree into (events that are not after one, events after it).
+//
+// From the top on, each node goes to the side to which it belongs: as the right child of the one that went to the left side before it, or
+// as the left child of the one that went to the right side. Two in a row of one side are rotated first, which halves long paths.
+fn splay_split(event: Item) -> vec2<u32> {
+    var tops = vec2<u32>(0u);
+    // The last node of each side, and its link that is known.
+    var low = 0u;
+    var low_left = 0u;
+    var high = 0u;
+    var high_right = 0u;
+    var node = splay_tree;
+    // Bound: the events held, and mostly in the order of their logarithm.
+    while node != 0u {
+        var links = splay_links(node);
+        if event_before(event, splay_event(node)) {
+            let child = links.x;
+            if child != 0u && event_before(event, splay_event(child)) {
+                let below = splay_links(child);
+                splay_link(node, below.y, links.y);
+                links = vec2<u32>(below.x, node);
+                node = child;
+            }
+            if high == 0u {
+                tops.y = node;
+            } else {
+                splay_link(high, node, high_right);
+            }
+            high = node;
+            high_right = links.y;
+            node = links.x;
+        } else {
+            let child = links.y;
+            if child != 0u && !event_before(event, splay_event(child)) {
+                let below = splay_links(child);
+                splay_link(node, links.x, below.x);
+                links = vec2<u32>(node, below.y);
+                node = child;
+            }
+            if low == 0u {
+                tops.x = node;
+            } else {
+                splay_link(low, low_left, node);
+            }
+            low = node;
+            low_left = links.x;
+            node = links.y;
+        }
+    }
+    if low != 0u { splay_link(low, low_left, 0u); }
+    if high != 0u { splay_link(high, 0u, high_right); }
+    return tops;
+}
+
+// Adds a node whose event is in place.
+fn splay_insert(node: u32, event: Item) {
+    if queue_length == 0u {
+        splay_root = node;
+        splay_tree = 0u;
+    } else if event_before(event, queue_first()) {
+        splay_link(splay_root, 0u, splay_tree);
+        splay_tree = splay_root;
+        splay_root = node;
+    } else {
+        let sides = splay_split(event);
+        splay_link(node, sides.x, sides.y);
+        splay_tree = node;
+    }
+    queue_length += 1u;
+}
+
+// Adds an event; false, and nothing changes, if the queue is full.
+fn queue_push(event: Item) -> bool {
+    if queue_length >= queue_capacity() { return false; }
+    let node = splay_node();
+    queue_events[queue_base + node - 1u] = event;
+    splay_insert(node, event);
+    splay_changed();
+    return true;
+}
+
+// Removes the first event. The queue must not be empty.
+fn queue_pop() {
+    queue_length -= 1u;
+    if queue_length == 0u {
+        splay_root = 0u;
+        splay_free = 0u;
+        splay_changed();
+        return;
+    }
+    splay_link(splay_root, splay_free, SPLAY_FREE);
+    splay_free = splay_root;
+    // The least of the tree becomes the root, and what else is on the way to it goes to its right, as in splay_split.
+    var node = splay_tree;
+    var links = splay_links(node);
+    var top = 0u;
+    var high = 0u;
+    var high_right = 0u;
+    // Bound: the events held, and mostly in the order of their logarithm.
+    while links.x != 0u {
+        let child = links.x;
+        let below = splay_links(child);
+        splay_link(node, below.y, links.y);
+        links = vec2<u32>(below.x, node);
+        node = child;
+        if links.x == 0u { break; }
+        if high == 0u {
+            top = node;
+        } else {
+            splay_link(high, node, high_right);
+        }
+        high = node;
+        high_right = links.y;
+        node = links.x;
+        links = splay_links(node);
+    }
+    splay_root = node;
+    if high == 0u {
+        splay_tree = links.y;
+    } else {
+        splay_link(high, links.y, high_right);
+        splay_tree = top;
+    }
+    splay_changed();
+}
+
+// One of the events held, by a number below their count; the order is the queue's own. One after the other is fast.
+fn queue_peek(index: u32) -> Item {
+    if index < splay_peeked {
+        splay_peeked = 0u;
+        splay_next = 1u;
+    }
+    var node = splay_root;
+    // Bound: the nodes of a queue.
+    while splay_next < queue_stride() && splay_peeked <= index {
+        node = splay_next;
+        splay_next += 2u;
+        if node == splay_root || splay_links(node).y != SPLAY_FREE { splay_peeked += 1u; }
+    }
+    return splay_event(node);
+}
+
+// The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
+// was none.
+fn queue_place(owner: u32, index: u32) -> u32 {
+    return owner * queue_stride() + 2u * index;
+}
+
+// The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.
+// One after the other is fast.
+fn queue_spare(index: u32) -> u32 {
+    if index < splay_passed {
+        splay_passed = 0u;
+        splay_spare = splay_free;
+    }
+    // Bound: the nodes that are free.
+    while splay_passed < index && splay_spare != 0u {
+        splay_spare = splay_links(splay_spare).x;
+        splay_passed += 1u;
+    }
+    return queue_base + select(splay_spare - 1u, 2u * (queue_length + index), splay_spare == 0u);
+}
+
+// Adds the first `count` events that lie unordered at `queue_spare`, or, if the queue is empty and was never used, at `queue_place`.
+// They stay where they are.
+fn queue_take(count: u32) {
+    for (var i = 0u; i < count; i += 1u) {
+        let node = splay_node();
+        splay_insert(node, splay_event(node));
+    }
+    splay_changed();
+}
