@@ -32,7 +32,9 @@ pub struct Options {
     /// LPs that an invocation serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
     /// number.
     pub tiles: Option<u32>,
-    /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow.
+    /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow: a run goes back to
+    /// its last snapshot, of which it takes one a second, and on with more room. Windows that an application records itself do not
+    /// grow, and in browsers neither does what `init` schedules.
     pub fixed: bool,
 }
 
@@ -155,7 +157,8 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device does. The run cannot
-    /// go on after either.
+    /// go on after either. [`SimulationError::TooLarge`] where a queue or a mailbox would have to hold more than the device binds: then the run
+    /// is where it was before the call, and can be read, or go on to an earlier end.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.run_watched(until, |_| {})
     }
