@@ -116,6 +116,22 @@ pub(crate) fn file(path: &str) -> Source {
     find(path).unwrap_or_else(|| panic!("shaders/{path} is not in the list of src/shaders.rs"))
 }
 
+/// The files that a model's file may import.
+const IMPORTABLE: [&str; 5] = [
+    "gpu/wide.wgsl",
+    "pdes/line.wgsl",
+    "statistics/histogram.wgsl",
+    "statistics/tally.wgsl",
+    "statistics/time_average.wgsl",
+];
+
+/// The one of them that declares this function or struct.
+pub(crate) fn importable(name: &str) -> Option<&'static str> {
+    let declares =
+        |text: &str| text.contains(&format!("fn {name}(")) || text.contains(&format!("struct {name} {{"));
+    IMPORTABLE.into_iter().find(|path| FILES.iter().any(|(file, _, text)| file == path && declares(text)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -458,6 +458,12 @@ fn data_that_do_not_go_with_their_declaration_are_refused() {
 fn what_no_buffer_can_hold_and_what_is_forgotten_is_said() {
     let text = Text::new("struct State { count: u32, up: bool }\n".to_owned() + INIT + HANDLE).refused();
     assert!(text.contains("bool") && text.contains("u32"), "{text}");
+    let body = "fn handle(lp: u32, event: Event, state: ptr<function, State>) { (*state).count = histogram_bin(now(), now(), now(), 4u); }\n";
+    let text = Text::new([STATE, INIT, body].concat()).refused();
+    assert!(
+        text.contains("my/text.wgsl:3:") && text.contains("`// import: statistics/histogram.wgsl`"),
+        "{text}"
+    );
     let body = "fn handle(lp: u32, event: Event, state: ptr<function, State>) { time_add(now(), now()); }\n";
     let text = Text::new([STATE, INIT, body].concat()).refused();
     assert!(text.contains("my/text.wgsl:3:"), "{text}");

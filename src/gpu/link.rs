@@ -287,6 +287,12 @@ impl Program {
         }
         let here = || Marked { file: self.name.clone(), line: 0, column: 0, library: false };
         let Marked { file, line, column, library } = place.unwrap_or_else(here);
+        let message = match message.split('`').nth(1).and_then(crate::shaders::importable) {
+            Some(path) if !library && message.starts_with("no definition in scope") => {
+                format!("{message} (it comes with a line `// import: {path}`)")
+            }
+            _ => message,
+        };
         LinkError::Wgsl { file, line, column, library, message, report }
     }
 }

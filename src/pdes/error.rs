@@ -254,15 +254,16 @@ pub enum FaultKind {
     /// An event was scheduled beyond the last tick.
     #[error(
         "an event was scheduled beyond the last tick of 64 bits (choose a coarser resolution; do not schedule what \
-         never happens)"
+         never happens: a draw whose arguments are out of order or out of range gives such a time, and so does adding a lookahead \
+         without end)"
     )]
     TimeOverflow,
     /// The driver ended a loop early: llvmpipe, Mesa's software driver, does so after 65,535 iterations in all loops of
     /// an LP's window together. It runs neighbouring LPs in step, so the LP that is named may be the first of those (8 on most
     /// processors) and the loop another one's.
     #[error(
-        "the driver ended a loop early, because the LP or one of the few beside it had too much to do in one dispatch (spread \
-         events over more LPs, draw less in one event, use the heap instead of a circular buffer, or use another adapter)"
+        "the driver ended a loop early, because the LP or one of the few beside it had too much to do in one dispatch (a long \
+         loop in `handle`; or spread events over more LPs, draw less in one event, use the heap instead of a circular buffer, or use another adapter)"
     )]
     LoopsCut,
     /// An event was scheduled for the LP itself before the present time.
