@@ -56,8 +56,9 @@ pub struct Simulation<M: Model> {
     room: Room<M>,
     /// The latest time up to which a run went.
     done: Ticks,
-    /// Whether an application recorded windows since the last run.
-    recorded: AtomicBool,
+    /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
+    /// dropped or refused.
+    unsaved: AtomicBool,
 }
 
 /// What it takes to make the same run with more room.
@@ -130,9 +131,9 @@ impl<M: Model> Simulation<M> {
             let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
             let room = Room { source: source.clone(), needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
-            let (done, recorded) = (Ticks::ZERO, AtomicBool::new(false));
+            let (done, unsaved) = (Ticks::ZERO, AtomicBool::new(false));
             let simulation =
-                Self { gpu, queue, memory, plans, name, results, pace, snapshot, room, done, recorded };
+                Self { gpu, queue, memory, plans, name, results, pace, snapshot, room, done, unsaved };
             // A browser cannot wait here; there, the first call that reads something tells of a fault.
             if cfg!(target_arch = "wasm32") {
                 return Ok(simulation);
@@ -158,7 +159,7 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device does. The run cannot
     /// go on after either. [`SimulationError::TooLarge`] where a queue or a mailbox would have to hold more than the device binds: then the run
-    /// is where it was before the call, and can be read, or go on to an earlier end.
+    /// is where it was before the call, or at a snapshot since, and can be read, or go on to an earlier end.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.run_watched(until, |_| {})
     }
@@ -186,12 +187,13 @@ impl<M: Model> Simulation<M> {
     ) -> Result<Progress, SimulationError> {
         self.set_until(until)?;
         if let Some(snapshot) = &mut self.snapshot {
-            if std::mem::take(self.recorded.get_mut()) {
-                // An application has gone on by itself since.
+            if *self.unsaved.get_mut() {
                 snapshot.forget();
             }
             snapshot.begin(until);
         }
+        // Until it comes to its end.
+        *self.unsaved.get_mut() = true;
         // The ends to go to: more than one after a growth, which goes back to where runs before this one may have been.
         let (mut ends, mut refused) = (VecDeque::from([until]), None);
         // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
@@ -242,6 +244,7 @@ impl<M: Model> Simulation<M> {
                     if stop == Some(Stop::Time) {
                         self.done = self.done.max(until.time);
                     }
+                    *self.unsaved.get_mut() = false;
                     return Ok(progress);
                 }
                 (None, None, None) => unreachable!("a snapshot knows where the run goes"),
@@ -340,7 +343,7 @@ impl<M: Model> Simulation<M> {
     /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one window more than the run
     /// takes: it is that one which finds nothing left to do.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
-        self.recorded.store(true, Ordering::Relaxed);
+        self.unsaved.store(true, Ordering::Relaxed);
         self.plans.windows.record_times(encoder, windows.div_ceil(2));
     }
 
