@@ -447,6 +447,12 @@ fn data_that_do_not_go_with_their_declaration_are_refused() {
     let wide = text.replace("data: array<u32>;", "data: array<vec4<u32>>;").replace("data[lp]", "data[lp].x");
     let refused = Odd { source: Source::new("odd.wgsl", wide), ..Odd::new() }.refused().to_string();
     assert!(refused.contains("16 bytes each") && refused.contains("40"), "{refused}");
+    // A table behind a word of its own is as long as it likes.
+    let led = text
+        .replace("data: array<u32>;", "data: Led;\nstruct Led { first: u32, next: array<vec2<u32>> }")
+        .replace("data[lp]", "data.next[lp / 2u].x");
+    let odd = Odd { source: Source::new("odd.wgsl", led), ..Odd::new() };
+    Simulation::new(&gpu(), &odd, FIXED).unwrap();
     let none = text
         .replace("@group(1) @binding(1) var<storage, read> data: array<u32>;", "")
         .replace("data[lp]", "lp");

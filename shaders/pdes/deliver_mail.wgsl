@@ -65,6 +65,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     deliver_earliest = time_min(deliver_earliest, time);
 }
 
+// Puts an event for the LP itself behind those that its queue holds, for deliver_own to put in order.
 fn keep(time: vec2<u32>, payload: Payload) {
     if time_less(time, lp_now) {
         fail(lp_row, PAST);

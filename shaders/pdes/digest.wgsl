@@ -1,6 +1,5 @@
-// The fingerprint of final states and pending events (one invocation per LP), added to that of the executed events; that of LP memory is
-// pdes/digest_memory.wgsl. Runs between
-// calls, when it is half 0 that counts.
+// The fingerprint of final states and pending events (one invocation per LP), added to that of the executed events; that of LP
+// memory is pdes/digest_memory.wgsl. Runs between calls, when it is half 0 that counts.
 //
 //   state_rows   the states as words, run.state_words per LP, whatever struct the model made of them
 //   digests      one 64-bit sum per workgroup, over its LPs

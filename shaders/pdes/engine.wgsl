@@ -10,8 +10,8 @@
 //            dispatch serves, and its parity. A window is one dispatch, or several where the memory takes several bindings.
 //            Dispatches of a window never wait for each other, so what one window writes the next one reads: `words`, the
 //            partials and the mailboxes have two halves that alternate
-//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on 2 x R: the mails in each mailbox, and R: for how many windows
-//            the LP stands, where it does
+//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on 2 x R: the mails in each mailbox; then R:
+//            the windows in a row for which the LP stands, where STANDS is set
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on

@@ -15,7 +15,7 @@
 //                                word that tells of an LP whether it had something to do, and that merging drops; IDLE, merge
 //   struct Horizon               at least `serve`, `now` (no event before it is pending) and `until`
 //   synchronise(lane) -> Horizon
-//   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/memory.rs (Cut::partials) expects them, and the half of
+//   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads: all its words, of which Memory::progress reads those up to FAILURE
 //   entry point gather
 //

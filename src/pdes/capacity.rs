@@ -5,7 +5,7 @@ use statrs::distribution::{DiscreteCDF, Poisson};
 use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
 
-use super::memory::{Cut, Needs, usual_group_size};
+use super::cut::{Cut, Needs, usual_group_size};
 
 /// Room for events, per LP. An event takes 16 bytes, or 32 with a payload of 6 words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

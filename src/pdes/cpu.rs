@@ -300,7 +300,7 @@ impl<M: CpuModel> std::fmt::Debug for CpuSimulation<'_, M> {
 /// Refuses results for no time, and for a time before that up to which a run went.
 pub(super) fn check_time(at: Ticks, done: Ticks) -> Result<(), SimulationError> {
     match at == Ticks::NEVER || at < done {
-        true => Err(SimulationError::Past { at, done }),
+        true => Err(SimulationError::ResultTime { at, done }),
         false => Ok(()),
     }
 }

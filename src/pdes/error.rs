@@ -112,7 +112,7 @@ pub enum SimulationError {
             format!("the run has gone on to {done}, and they would be those of neither. Ask for {done} or later")
         }
     )]
-    Past {
+    ResultTime {
         /// The time that was asked for.
         at: Ticks,
         /// The time up to which the run is done.

@@ -6,8 +6,8 @@ use crate::gpu::{Gpu, GpuError, Plan};
 
 use super::{Capacity, Fault, FaultKind, Until};
 
-/// A run is saved so often. Going back costs as much again, and a run that is never short of room pays two copies of its memory a
-/// second at the most: 1 ms for a gigabyte on an H200, by its bandwidth.
+/// A run is saved so often: what it has done since is done again after a growth. (`bench_phold` on an H200, 16 events per LP, runs of 2.5 s:
+/// that costs 0.3 % with 32,768 LPs, and 0.7 % with 1,048,576.)
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Runs that may have begun since a snapshot: all of them are gone through again.
@@ -80,11 +80,12 @@ impl Snapshot {
 
 /// The capacities to try where a fault tells that they were too small, the more generous first; none where it tells of something else.
 pub(super) fn larger(capacity: Capacity, fault: Fault) -> Vec<Capacity> {
-    let with: &dyn Fn(u32) -> Capacity = match fault.kind {
-        FaultKind::QueueFull => &|queue| Capacity { queue, ..capacity },
-        FaultKind::MailboxFull => &|mailbox| Capacity { mailbox, ..capacity },
-        _ => return Vec::new(),
-    };
-    let before = if fault.kind == FaultKind::QueueFull { capacity.queue } else { capacity.mailbox };
-    vec![with(fault.needed.max(before.saturating_mul(2))), with(fault.needed)]
+    let sizes = |before: u32| [fault.needed.max(before.saturating_mul(2)), fault.needed];
+    match fault.kind {
+        FaultKind::QueueFull => sizes(capacity.queue).map(|queue| Capacity { queue, ..capacity }).into(),
+        FaultKind::MailboxFull => {
+            sizes(capacity.mailbox).map(|mailbox| Capacity { mailbox, ..capacity }).into()
+        }
+        _ => Vec::new(),
+    }
 }

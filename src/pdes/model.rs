@@ -123,7 +123,7 @@ impl<P: Payload> Event<P> {
 ///
 /// An index beyond `arrayLength(&data)` is the model's to avoid: what it reads depends on the device.
 ///
-/// Files of the library are imported by a comment of that form at the start of a line: `// import: pdes/line.wgsl` for the `line_` functions,
+/// Files of the library are imported by a comment that is a line of its own: `// import: pdes/line.wgsl` for the `line_` functions,
 /// `// import: statistics/tally.wgsl` and so on for statistics.
 ///
 /// Results, if the model has any ([`Model::Output`]), are declared as

@@ -6,7 +6,7 @@ use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe
 use crate::queue::QueueDesign;
 use crate::{random, shaders, statistics};
 
-use super::memory::Cut;
+use super::cut::{Cut, group_size_at_most};
 use super::output::Columns;
 use super::{Model, Payload, SimulationError};
 
@@ -44,7 +44,7 @@ impl Choice {
             int64: gpu.has(wgpu::Features::SHADER_INT64),
             group_size: cut.group_size,
             tiles: cut.tiles,
-            gather_size: super::memory::group_size_at_most(gpu, 256),
+            gather_size: group_size_at_most(gpu, 256),
             mail_rows: (cut.mail_parts() > 1).then_some(cut.mail_rows),
         }
     }
@@ -227,10 +227,7 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
         }
         if name == "data" {
             declared = true;
-            let element = match program.module().types[variable.ty].inner {
-                naga::TypeInner::Array { stride, .. } => stride as usize,
-                ref other => other.size(program.module().to_ctx()) as usize,
-            };
+            let element = element_bytes(program.module(), variable.ty);
             let problem = match bytes {
                 0 => "declares `data`, and `Model::data` is empty: return the table there".to_owned(),
                 _ if bytes.is_multiple_of(element) => continue,
@@ -254,6 +251,21 @@ fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), Simulat
         return Err(SimulationError::Data { file: file(), problem: problem.to_owned() });
     }
     Ok(())
+}
+
+/// The bytes of which `data` has a whole number: those of an element, or, where an array without a size ends a struct, of one of its.
+fn element_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
+    match &module.types[ty].inner {
+        naga::TypeInner::Array { stride, .. } => *stride as usize,
+        naga::TypeInner::Struct { members, .. } => {
+            match members.last().map(|last| &module.types[last.ty].inner) {
+                // What lies before it is words, and any number of those.
+                Some(naga::TypeInner::Array { size: naga::ArraySize::Dynamic, .. }) => 4,
+                _ => module.types[ty].inner.size(module.to_ctx()) as usize,
+            }
+        }
+        other => other.size(module.to_ctx()) as usize,
+    }
 }
 
 /// Compares the model's structs with the Rust types; returns the bytes of a state.

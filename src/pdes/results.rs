@@ -8,8 +8,9 @@ use bytemuck::{Pod, Zeroable};
 use crate::gpu::{Buffer, FieldKind, Gpu, GpuError, Kernel, Plan, Recipe};
 use crate::time::Ticks;
 
+use super::cut::{Cut, group_size_at_most};
 use super::error::{Fault, FaultKind, SimulationError};
-use super::memory::{COUNTS, Cut, FAILURE, Memory, Part, group_size_at_most};
+use super::memory::{COUNTS, FAILURE, Memory, Part};
 use super::output::Columns;
 use super::totals::{Taken, check_classes};
 use super::{Model, Payload, Totals, recipes};

@@ -12,9 +12,10 @@ use crate::queue::{QueueDesign, Traverse};
 use crate::time::Ticks;
 
 use super::cpu::{check, check_time};
+use super::cut::{Cut, Needs, usual_group_size, usual_tiles};
 use super::error::{Fault, FaultKind, SimulationError};
 use super::growth::{self, Snapshot};
-use super::memory::{COUNTS, Cut, DIGEST_CUT, Memory, Needs, usual_group_size, usual_tiles};
+use super::memory::{COUNTS, DIGEST_CUT, Memory};
 use super::plans::{self, Plans};
 use super::recipes::{self, Choice, Recipes};
 use super::results::Results;
@@ -53,7 +54,7 @@ pub struct Simulation<M: Model> {
     pace: Pace,
     /// None where capacities are fixed, or the device has no room for one.
     snapshot: Option<Snapshot>,
-    room: Room<M>,
+    rebuild: Rebuild<M>,
     /// The latest time up to which a run went.
     done: Ticks,
     /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
@@ -61,10 +62,10 @@ pub struct Simulation<M: Model> {
     unsaved: AtomicBool,
 }
 
-/// What it takes to make the same run with more room.
-struct Room<M> {
+/// What it takes to build the same run again, with other capacities.
+struct Rebuild<M> {
     source: Source,
-    /// With the capacity that the model asked for.
+    /// With the capacity of the start.
     needs: Needs,
     tiles: u32,
     model: PhantomData<M>,
@@ -129,11 +130,11 @@ impl<M: Model> Simulation<M> {
             plans::start(gpu, &recipes, &memory)?;
             let plans = plans::windows(gpu, &recipes, &memory)?;
             let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
-            let room = Room { source: source.clone(), needs, tiles, model: PhantomData };
+            let rebuild = Rebuild { source: source.clone(), needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
             let (done, unsaved) = (Ticks::ZERO, AtomicBool::new(false));
             let simulation =
-                Self { gpu, queue, memory, plans, name, results, pace, snapshot, room, done, unsaved };
+                Self { gpu, queue, memory, plans, name, results, pace, snapshot, rebuild, done, unsaved };
             // A browser cannot wait here; there, the first call that reads something tells of a fault.
             if cfg!(target_arch = "wasm32") {
                 return Ok(simulation);
@@ -290,7 +291,7 @@ impl<M: Model> Simulation<M> {
 
     /// The same run with other capacities, which hold what it holds.
     async fn with_room(&mut self, capacity: Capacity, ends: &[Until]) -> Result<(), SimulationError> {
-        let Room { source, needs, tiles, .. } = &self.room;
+        let Rebuild { source, needs, tiles, .. } = &self.rebuild;
         let (gpu, queue, old) = (&self.gpu, self.queue, &self.memory);
         let needs = Needs { capacity, ..*needs };
         let pending = old.pending(gpu, queue).await?;
@@ -446,12 +447,13 @@ impl<M: Model> Simulation<M> {
     }
 
     /// What every LP has to tell at the time `at`: what the model's `fn output` makes of its state and its LP memory. `at` is what `now()`
-    /// is there, the end of a run, say; it should not lie before events that were executed.
+    /// is there: the end of the last run, say.
     ///
     /// The kernel is built at the first call. Nothing of the run changes.
     ///
     /// # Errors
-    /// [`SimulationError::NoOutput`] for a model without; a [`Fault`] of the run; [`SimulationError::Output`] where `output` fails;
+    /// [`SimulationError::NoOutput`] for a model without; [`SimulationError::ResultTime`] for a time that a run to a time has passed, and for
+    /// [`Ticks::NEVER`]; a [`Fault`] of the run; [`SimulationError::Output`] where `output` fails;
     /// [`GpuError::TooLarge`] where the outputs of a workgroup's LPs do not fit a binding; the device's error.
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         pollster::block_on(self.outputs_async(at))

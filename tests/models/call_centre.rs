@@ -61,6 +61,9 @@ fn tickets_go_round() {
         fn handle(&self, lp: u32, event: &Event, state: &mut CallCentreState, context: &mut Context<'_>) {
             self.0.handle(lp, event, state, context);
         }
+        fn output(&self, lp: u32, state: &CallCentreState, context: &mut Context<'_>) -> Self::Output {
+            self.0.output(lp, state, context)
+        }
     }
 
     let options = Options { seed: 5, ..Options::default() };

@@ -28,7 +28,7 @@ fn until(units: f64) -> Until {
 /// Runs both engines to each end in turn and compares everything that a user can see. Returns the states at the end.
 fn same<M>(model: &M, options: Options, ends: &[Until]) -> Vec<M::State>
 where
-    M: CpuModel<State: PartialEq>,
+    M: CpuModel<State: PartialEq, Output: PartialEq>,
 {
     let mut cpu = CpuSimulation::new(model, options.seed).unwrap();
     let mut simulation = Simulation::new(&gpu(), model, options).unwrap();
@@ -39,6 +39,12 @@ where
         assert!(simulation.pending().unwrap() == cpu.pending(), "pending events differ: {options:?}");
         assert!(simulation.memory().unwrap() == cpu.memory(), "LP memory differs: {options:?}");
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{options:?}");
+        if end.time != Ticks::NEVER {
+            let outputs = simulation.outputs(end.time).unwrap();
+            assert!(outputs == cpu.outputs(end.time).unwrap(), "outputs differ: {options:?}");
+            let totals = simulation.totals(end.time, None).unwrap();
+            assert_eq!(totals, cpu.totals(end.time, None).unwrap(), "{options:?}");
+        }
     }
     cpu.states().to_vec()
 }
@@ -46,7 +52,7 @@ where
 /// [`same`] with every queue design, with workgroups of several sizes, and with runs that are cut in two.
 fn same_in_all_ways<M>(model: &M, middle: f64, end: f64)
 where
-    M: CpuModel<State: PartialEq>,
+    M: CpuModel<State: PartialEq, Output: PartialEq>,
 {
     let options = Options { seed: 17, ..Options::default() };
     let whole = same(model, options, &[until(end)]);

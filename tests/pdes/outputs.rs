@@ -204,8 +204,8 @@ fn the_librarys_statistics_are_pooled() {
     let mut cpu = CpuSimulation::new(&model, 2).unwrap();
     cpu.run(Until::time(Ticks::new(7))).unwrap();
     for at in [Ticks::ZERO, Ticks::NEVER] {
-        assert!(matches!(simulation.totals(at, None), Err(SimulationError::Past { .. })));
-        assert!(matches!(cpu.totals(at, None), Err(SimulationError::Past { .. })));
+        assert!(matches!(simulation.totals(at, None), Err(SimulationError::ResultTime { .. })));
+        assert!(matches!(cpu.totals(at, None), Err(SimulationError::ResultTime { .. })));
     }
     // An average that has not begun when the results are asked for.
     let early = Simulation::new(&gpu, &model, seeded(4)).unwrap();

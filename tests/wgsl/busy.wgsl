@@ -50,7 +50,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if event.payload.x == 0u { return; }
     let children = draw_below(params.children + 1u);
     for (var i = 0u; i < children; i += 1u) {
-        // Half of them at once, and of these some before what is pending for now, some after, and some equal.
+        // Half of them without a delay: in the order of their payloads some come before what else is pending at this time, some after
+        // it, and some are equal to it.
         let delay = select(0u, draw_below(400u), draw_bernoulli(0x80000000u));
         schedule(lp, time_add(now(), vec2<u32>(delay, 0u)), vec2<u32>(event.payload.x - 1u, draw_below(4u)));
     }

@@ -1,0 +1,311 @@
+//! How the rows of a run are cut into dispatches and bindings, and how many of them an invocation serves.
+
+use crate::gpu::Gpu;
+use crate::queue::QueueDesign;
+
+use super::error::{MEMORY, SimulationError};
+use super::memory::Part;
+use super::{Capacity, Event, Model};
+
+/// A dispatch serves this many rows at the most, so that it does not run long on slow devices: with the budget that a window of so
+/// many LPs has, it executes 2^26 events at the most. (llvmpipe on two cores executes some 7 million events per second of PHOLD, an H200 five
+/// thousand million.)
+const DISPATCH_ROWS: u32 = 1 << 20;
+
+/// Invocations of a window, at the most: with more LPs than that, each serves several, one after the other. (`bench_phold` on an H200,
+/// 1,048,576 LPs, 65,536 invocations against the version before, which had a million: 0.96 to 1.12 times as fast at rate 0.1, where
+/// fewer queues at once share the cache better; 1.0 to 1.4 at 0.001; 2.3 to 3.6 at 0.00001, where workgroups with nothing to
+/// do cost most.)
+const AT_ONCE: u32 = 1 << 16;
+
+/// The same where queues are short circular buffers, of which more fit the cache. (The same, 4 events per LP in CB-SEQ, against 65,536 invocations:
+/// 1.06 times as fast at rate 0.1, 1.36 at 0.001, 0.95 at 0.00001. With 16 events, or with the heap at rate 0.1, fewer at
+/// once are better.)
+const SHORT_AT_ONCE: u32 = 1 << 18;
+
+/// Up to this many partial reductions, every workgroup of the next window reads them all; beyond, a dispatch of its
+/// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
+const DIRECT_PARTIALS: u32 = 1024;
+
+/// Mailboxes take this many bindings at the most: those of `shaders/pdes/mail_many.wgsl`.
+pub(super) const MAIL_PARTS: u32 = 24;
+
+/// Storage buffers of a window beside the mailboxes that it fills: words, lps, queue_events, inbox, states, data, memory.
+const OTHER_BINDINGS: u32 = 7;
+
+/// Uniform buffers of a window: run, params.
+const UNIFORM_BINDINGS: u32 = 2;
+
+/// How the rows of a run are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) group_size: u32,
+    /// Rows that an invocation serves, one after the other.
+    pub(super) tiles: u32,
+    pub(super) rows: u32,
+    /// Rows of a dispatch, and of a binding of the queues and of LP memory: whole workgroups unless there is one dispatch.
+    pub(super) part_rows: u32,
+    /// Rows of a binding of the mailboxes: a multiple of `part_rows` unless there is one.
+    pub(super) mail_rows: u32,
+    /// Slots of a queue.
+    pub(super) queue_stride: u32,
+}
+
+/// From this many LPs on, workgroups of 256 are faster; below, those of 64 spread LPs over more processors. (`bench_phold` on an
+/// H200, which has 132 processors: 16,384 LPs are 64 workgroups of 256. The exact place is a guess.)
+const MANY_LPS: u32 = 16_384;
+
+/// The invocations of a workgroup, unless somebody chooses.
+pub(super) fn usual_group_size(gpu: &Gpu, rows: u32) -> u32 {
+    group_size_at_most(gpu, if rows >= MANY_LPS { 256 } else { 64 })
+}
+
+/// The LPs that an invocation serves in each window, unless somebody chooses. `short`: whether queues are short circular buffers.
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, short: bool) -> u32 {
+    match gpu.info().device_type {
+        // Drivers on the processor have no use for fewer invocations, and llvmpipe counts the loops of each.
+        wgpu::DeviceType::Cpu => 1,
+        _ => rows.min(DISPATCH_ROWS).div_ceil(if short { SHORT_AT_ONCE } else { AT_ONCE }),
+    }
+}
+
+/// A power of two of at most `size` invocations that the device takes.
+pub(super) fn group_size_at_most(gpu: &Gpu, size: u32) -> u32 {
+    size.min(1 << gpu.limits().max_compute_invocations_per_workgroup.max(1).ilog2())
+}
+
+impl Cut {
+    /// Cuts `rows` LPs so that queues, mailboxes and LP memory fit the bindings of the device.
+    pub(super) fn new(
+        gpu: &Gpu,
+        rows: u32,
+        (group_size, tiles): (u32, u32),
+        queue: QueueDesign,
+        needs: Needs,
+    ) -> Result<Self, SimulationError> {
+        let limits = gpu.limits();
+        let storage = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BINDINGS);
+        let all = limits.max_buffers_and_acceleration_structures_per_shader_stage;
+        let bindings = storage.min(all.saturating_sub(OTHER_BINDINGS + UNIFORM_BINDINGS));
+        let room = Room {
+            bytes: gpu.max_buffer_bytes(),
+            mail_parts: if bindings >= MAIL_PARTS { MAIL_PARTS } else { 1 },
+            rows,
+            group_size,
+            tiles,
+            neighbours: queue.neighbours(),
+            // A dispatch has one dimension: a second one might launch workgroups of the next part too.
+            dispatch_rows: group_size
+                .saturating_mul(gpu.limits().max_compute_workgroups_per_dimension)
+                .min(DISPATCH_ROWS),
+        };
+        let event = u64::from(needs.event_bytes);
+        let with = |capacity: Capacity, memory: u32| {
+            let queue = event.saturating_mul(queue.stride(capacity.queue));
+            room.cut([queue, event * u64::from(capacity.mailbox), ROW * u64::from(memory)])
+        };
+        let too_large = |what, capacity: u32, needed: u64, fits: &dyn Fn(u32) -> bool| {
+            let (mut fitting, mut beyond) = (0, capacity);
+            while beyond - fitting > 1 {
+                let middle = fitting + (beyond - fitting) / 2;
+                *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
+            }
+            SimulationError::TooLarge {
+                what,
+                capacity,
+                lps: rows,
+                needed,
+                limit: room.bytes,
+                largest: fitting.into(),
+            }
+        };
+        let Needs { capacity, memory_rows, .. } = needs;
+        let one = Capacity { queue: 1, mailbox: 1 };
+        let rows_of = |size| with(one, size).is_some();
+        if memory_rows > 0 && !rows_of(memory_rows) {
+            let needed = u64::from(rows).saturating_mul(ROW * u64::from(memory_rows));
+            return Err(too_large(MEMORY, memory_rows, needed, &rows_of));
+        }
+        let queues = |size| with(Capacity { queue: size, ..one }, memory_rows).is_some();
+        if !queues(capacity.queue) {
+            let needed = event.saturating_mul(queue.slots(rows, capacity.queue));
+            return Err(too_large("queues", capacity.queue, needed, &queues));
+        }
+        let mailboxes = |size| with(Capacity { mailbox: size, ..capacity }, memory_rows).is_some();
+        let mut cut = with(capacity, memory_rows).ok_or_else(|| {
+            let needed = u64::from(rows).saturating_mul(2 * event * u64::from(capacity.mailbox));
+            too_large("mailboxes", capacity.mailbox, needed, &mailboxes)
+        })?;
+        // It fits a binding, so it fits 32 bits.
+        cut.queue_stride = u32::try_from(queue.stride(capacity.queue)).unwrap_or(u32::MAX);
+        Ok(cut)
+    }
+
+    pub(super) fn groups(&self) -> u32 {
+        self.groups_of(self.rows)
+    }
+
+    /// The workgroups that serve so many rows.
+    pub(super) fn groups_of(&self, rows: u32) -> u32 {
+        rows.div_ceil(self.group_size * self.tiles)
+    }
+
+    /// The first row and the number of rows of each dispatch.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let Self { rows, part_rows, .. } = *self;
+        (0..rows).step_by(part_rows as usize).map(move |first| (first, part_rows.min(rows - first)))
+    }
+
+    pub(super) fn mail_parts(&self) -> u32 {
+        self.rows.div_ceil(self.mail_rows)
+    }
+
+    /// Partial reductions that a window reads: where they begin in `lps`, for either parity, and how many there are.
+    fn partials(&self) -> [(u32, u32); 2] {
+        let (first, groups) = (2 * self.rows, self.groups());
+        match self.gathered() {
+            true => [(first + 2 * groups, 1); 2],
+            false => [(first, groups), (first + groups, groups)],
+        }
+    }
+
+    /// Whether a dispatch of its own merges the partial reductions.
+    pub(super) fn gathered(&self) -> bool {
+        self.groups() > DIRECT_PARTIALS
+    }
+
+    /// What the dispatch sees that begins at row `first`.
+    pub(super) fn part(&self, first: u32, rows: u32, parity: u32) -> Part {
+        let (partials_first, partials_count) = self.partials()[parity as usize];
+        Part {
+            parity,
+            first_group: first / (self.group_size * self.tiles),
+            queue_first: first,
+            queue_rows: rows,
+            inbox_first: first / self.mail_rows * self.mail_rows,
+            partials_first,
+            partials_count,
+            memory_first: first,
+        }
+    }
+}
+
+/// Bytes of a row of LP memory.
+pub(super) const ROW: u64 = 16;
+
+/// What the LPs of a model need room for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needs {
+    pub(super) capacity: Capacity,
+    pub(super) event_bytes: u32,
+    pub(super) memory_rows: u32,
+}
+
+impl Needs {
+    #[expect(clippy::cast_possible_truncation, reason = "16 or 32 bytes")]
+    pub(super) fn of<M: Model>(model: &M) -> Self {
+        let event_bytes = size_of::<Event<M::Payload>>() as u32;
+        Self { capacity: model.capacity(), event_bytes, memory_rows: model.memory_rows() }
+    }
+}
+
+/// What there is to cut, and into what.
+struct Room {
+    /// Of a binding.
+    bytes: u64,
+    mail_parts: u32,
+    rows: u32,
+    group_size: u32,
+    tiles: u32,
+    /// Queues that lie in one another: a binding has room for whole groups of them.
+    neighbours: u32,
+    dispatch_rows: u32,
+}
+
+impl Room {
+    /// For LPs that each have so many bytes of queue, mailbox and LP memory. Fewer tiles serve where a workgroup's rows do not fit a
+    /// binding.
+    fn cut(&self, bytes: [u64; 3]) -> Option<Cut> {
+        let fewer = |tiles: &u32| (*tiles > 1).then(|| tiles.div_ceil(2));
+        let mut tiles = std::iter::successors(Some(self.tiles), fewer);
+        tiles.find_map(|tiles| self.cut_in(tiles, bytes))
+    }
+
+    fn cut_in(&self, tiles: u32, bytes: [u64; 3]) -> Option<Cut> {
+        let fitting = |bytes: u64, together: u32| {
+            let bytes = bytes.saturating_mul(together.into());
+            let groups = self.bytes.checked_div(bytes).unwrap_or(u64::MAX);
+            u32::try_from(groups).unwrap_or(u32::MAX).saturating_mul(together)
+        };
+        let [queue, mail, memory] = bytes;
+        let (queue_rows, mail_rows, memory_rows) =
+            (fitting(queue, self.neighbours), fitting(mail, 1), fitting(memory, 1));
+        // Dispatches are whole workgroups.
+        let whole = self.group_size.saturating_mul(tiles);
+        let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
+        let part_rows = rounded(queue_rows.min(mail_rows).min(memory_rows).min(self.dispatch_rows));
+        if part_rows == 0 {
+            return None;
+        }
+        let mail_rows = if mail_rows >= self.rows { self.rows } else { mail_rows / part_rows * part_rows };
+        let cut = Cut {
+            group_size: self.group_size,
+            tiles,
+            rows: self.rows,
+            part_rows,
+            mail_rows,
+            queue_stride: 0,
+        };
+        (cut.mail_parts() <= self.mail_parts).then_some(cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_hold_all_rows_in_bindings_that_fit() {
+        for rows in [1, 63, 64, 65, 1000, 100_000, 1 << 20, (1 << 20) + 1] {
+            for (group_size, tiles) in [(8, 1), (64, 1), (256, 1), (8, 3), (256, 16)] {
+                for (stride, mail, memory) in
+                    [(1, 1, 0), (10, 3, 1), (232, 150, 0), (3, 1000, 17), (5000, 10, 900), (5, 10, 7000)]
+                {
+                    let sizes = [4096u64, 1 << 20, 128 << 20].into_iter();
+                    for (bytes, neighbours) in sizes.flat_map(|bytes| [1u32, 32].map(|n| (bytes, n))) {
+                        let room = Room {
+                            bytes,
+                            mail_parts: 24,
+                            rows,
+                            group_size,
+                            tiles,
+                            neighbours,
+                            dispatch_rows: 1 << 20,
+                        };
+                        let bytes_of = [16 * stride, 16 * mail, 16 * memory];
+                        let Some(cut) = room.cut(bytes_of) else {
+                            let least = group_size.min(rows);
+                            let queues = u64::from(least.next_multiple_of(neighbours)) * 16 * stride;
+                            let others = u64::from(least) * 16 * mail.max(memory);
+                            let parts = u64::from(rows).div_ceil(24) * 16 * mail;
+                            assert!(queues.max(others) > bytes || 2 * parts > bytes);
+                            continue;
+                        };
+                        assert_eq!(cut.parts().map(|(_, rows)| rows).sum::<u32>(), rows);
+                        let mut next = 0;
+                        for (first, count) in cut.parts() {
+                            assert_eq!((first, first % (group_size * cut.tiles)), (next, 0));
+                            let queues = u64::from(count.next_multiple_of(neighbours)) * 16 * stride;
+                            assert!(queues.max(u64::from(count) * 16 * memory) <= bytes);
+                            let part = cut.part(first, count, 0);
+                            assert!(first + count <= part.inbox_first + cut.mail_rows);
+                            next = first + count;
+                        }
+                        assert!(u64::from(cut.mail_rows) * mail * 16 <= bytes);
+                        assert!(cut.mail_parts() <= 24);
+                    }
+                }
+            }
+        }
+    }
+}
