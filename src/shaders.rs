@@ -45,6 +45,7 @@ files! {
     "models/torus.wgsl",
     "models/walk.wgsl",
     "models/workshop.wgsl",
+    "pdes/cells.wgsl",
     "pdes/deliver_mail.wgsl",
     "pdes/digest.wgsl",
     "pdes/digest_memory.wgsl",

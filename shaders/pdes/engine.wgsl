@@ -10,8 +10,8 @@
 //            dispatch serves, and its parity. A window is one dispatch, or several where the memory takes several bindings.
 //            Dispatches of a window never wait for each other, so what one window writes the next one reads: `words`, the
 //            partials and the mailboxes have two halves that alternate
-//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on 2 x R: the mails in each mailbox; then R:
-//            the windows in a row for which the LP stands, where STANDS is set
+//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on R: the windows in a row for
+//            which the LP stands, where STANDS is set; then 2 x R: the mails in each mailbox
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
@@ -35,6 +35,10 @@ struct Run {
     lookahead: vec2<u32>,
     until: vec2<u32>,
     event_limit: vec2<u32>,
+    // floor((2^64 - 1) / lookahead).
+    reciprocal: vec2<u32>,
+    // What half of a calendar's buckets span: pdes/calendar.wgsl.
+    epoch: vec2<u32>,
     first_lp: u32,
     rows: u32,
     total: u32,
@@ -132,7 +136,7 @@ fn queue_stride() -> u32 {
 
 // Where the mails of a row are counted: those that window `parity` finds, of which the other one writes.
 fn mail_count(parity: u32, row: u32) -> u32 {
-    return COUNTS + parity * run.rows + row;
+    return COUNTS + (1u + parity) * run.rows + row;
 }
 
 // The meta words of the queue that an LP keeps.

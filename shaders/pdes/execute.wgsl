@@ -74,7 +74,7 @@ fn execute(row: u32, until: vec2<u32>) -> Reduced {
 
 // Counts the windows in a row in which an LP used up its budget at one time; `again` where the last one was one of them.
 fn stand(row: u32, again: bool) {
-    let place = COUNTS + 2u * run.rows + row;
+    let place = COUNTS + row;
     let windows = select(0u, atomicLoad(&words[place]), again) + 1u;
     atomicStore(&words[place], windows);
     if windows * run.budget > PATIENCE { fail(row, STUCK); }

@@ -1,5 +1,6 @@
 // Synchronise: how far a window may go, by YAWNS (Baudis et al., section IV.A). With t the smallest pending timestamp and L the
-// lookahead, no event can appear any more before t + L.
+// lookahead, no event can appear any more before t + L. A window ends with the cell of length L that t lies in, so that windows are the same
+// wherever pending events are held.
 //
 // Every workgroup finds t itself, from the partial reductions that the last window left (beyond some workgroups
 // `gather` merges them first), and leaves one for the next. What workgroups learn of each other is what the window
@@ -25,6 +26,7 @@
 // one began, or little later, and its horizon is as safe.
 //
 // import: pdes/engine.wgsl
+// import: pdes/cells.wgsl
 // import: gpu/reduce.wgsl
 
 // Earliest time (2 words), events executed, a word that merging drops.
@@ -70,7 +72,7 @@ fn synchronise(lane: u32) -> Horizon {
         || !time_less(found.events, run.event_limit);
     let settle = sound && second && !ended;
     found.serve = !found.stopped || settle;
-    found.until = time_min(time_add(found.now, run.lookahead), run.until);
+    found.until = time_min(cell_end(found.now), run.until);
     if found.stopped { found.until = TIME_ZERO; }
     return found;
 }

@@ -95,8 +95,14 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             self.windows += 1;
-            self.window(now.saturating_add(self.model.lookahead()).min(until.time));
+            self.window(self.cell_end(now).min(until.time));
         }
+    }
+
+    /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, and a window lies in one.
+    fn cell_end(&self, time: Ticks) -> Ticks {
+        let lookahead = self.model.lookahead();
+        Ticks::new(time.get() - time.get() % lookahead.get()).saturating_add(lookahead)
     }
 
     /// Executes all events before `until` in order. A textbook needs no windows. Here they say at which number of events, and with

@@ -19,6 +19,8 @@ pub(super) struct Run {
     pub(super) lookahead: Ticks,
     pub(super) until: Ticks,
     pub(super) event_limit: u64,
+    reciprocal: u64,
+    epoch: Ticks,
     pub(super) first_lp: u32,
     pub(super) rows: u32,
     pub(super) total: u32,
@@ -123,6 +125,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             lookahead: model.lookahead(),
             until: Ticks::ZERO,
             event_limit: 0,
+            reciprocal: u64::MAX / model.lookahead().get(),
+            epoch: Ticks::ZERO,
             first_lp,
             rows: cut.rows,
             total: model.lps(),
@@ -328,7 +332,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             }
             events.write(gpu, 0, &slots)?;
         }
-        self.words.write(gpu, COUNTS as u64, &counts)
+        self.words.write(gpu, COUNTS as u64 + u64::from(self.cut.rows), &counts)
     }
 
     /// Copies how many events the LPs of `old` have executed, with their fingerprints.
@@ -373,7 +377,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     /// The events that every row holds, in queues and mailboxes, by name.
     pub(super) async fn pending(&self, gpu: &Gpu, queue: QueueDesign) -> Result<Pending<P>, SimulationError> {
         let lps = self.lps.read_range(gpu, 0, self.cut.rows.into()).await?;
-        let counts = self.words.read_range(gpu, COUNTS as u64, self.cut.rows.into()).await?;
+        let rows = u64::from(self.cut.rows);
+        let counts = self.words.read_range(gpu, COUNTS as u64 + rows, rows).await?;
         let mut pending = Vec::new();
         for ((first, rows), queues) in self.cut.parts().zip(&self.queues) {
             let events = queues.read_range(gpu, 0, queues.len()).await?;
@@ -438,7 +443,7 @@ mod tests {
     #[test]
     fn structs_lie_as_in_wgsl() {
         let program =
-            Program::link("engine", &["pdes/yawns.wgsl", "pdes/payload_2.wgsl"].map(shaders::file)).unwrap();
+            Program::link("engine", &["pdes/yawns.wgsl", "pdes/payload_2.wgsl", "random/mul_wide.wgsl"].map(shaders::file)).unwrap();
         assert_same_layout!(
             program,
             Run {
@@ -447,6 +452,8 @@ mod tests {
                 lookahead,
                 until,
                 event_limit,
+                reciprocal,
+                epoch,
                 first_lp,
                 rows,
                 total,

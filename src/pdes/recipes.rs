@@ -77,7 +77,11 @@ impl Recipes {
             start: with_model("start_lps", "pdes/start.wgsl", &[]),
             settle: with_model("settle_lps", "pdes/start.wgsl", &[]),
             window,
-            gather: Recipe::new(SYNCHRONISE, "gather", [shaders::file(SYNCHRONISE), payload()])
+            gather: Recipe::new(
+                SYNCHRONISE,
+                "gather",
+                [shaders::file(SYNCHRONISE), payload(), shaders::file(product)],
+            )
                 .with([("GROUP_SIZE", f64::from(gather_size))]),
             digest: with_queue("digest", "pdes/digest.wgsl", &[], "pdes/digest.wgsl"),
             digest_memory: Recipe::new(
