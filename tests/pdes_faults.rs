@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::gpu;
 use common::models::{Mischief, Ring};
+use common::{gpu, queues};
 use eventhorizon::gpu::{Gpu, GpuError, LinkError, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
@@ -92,7 +92,7 @@ fn a_full_mailbox_names_the_lp_that_owns_it() {
     let unbounded = model;
     let mut cpu = CpuSimulation::new(&unbounded, 0).unwrap();
     cpu.run(Until::events(100)).unwrap();
-    for queue in QueueDesign::ALL {
+    for queue in queues() {
         model.capacity.mailbox = 41;
         assert_eq!(run(&model, queue).unwrap(), cpu.fingerprint(), "exactly full is not too full");
         model.capacity.mailbox = 40;
@@ -106,7 +106,7 @@ fn a_full_mailbox_names_the_lp_that_owns_it() {
 #[test]
 fn a_full_queue_names_the_lp_that_owns_it() {
     let gpu = gpu();
-    for queue in QueueDesign::ALL {
+    for queue in queues() {
         let model =
             Mischief { lps: 10, rule: 4, culprit: 9, at: 0, capacity: Capacity { queue: 6, mailbox: 4 } };
         let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..FIXED });
@@ -125,7 +125,7 @@ fn a_population_that_overflows_its_queue_at_the_start_is_a_fault() {
     let tight = Phold::new(1000, 16, 0.1, 10.0, Resolution::default())
         .unwrap()
         .with_capacity(Capacity { queue: 20, mailbox: 100 });
-    for queue in QueueDesign::ALL {
+    for queue in queues() {
         let found = fault_on_gpu(&gpu, &tight, Options { queue: Some(queue), ..FIXED });
         assert_eq!((found.kind, found.window), (FaultKind::QueueFull, 0));
     }
@@ -492,7 +492,7 @@ fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
         }",
     ];
     let model = Text { capacity: Capacity { queue: 40, mailbox: 60 }, ..Text::new(wgsl.concat()) };
-    for queue in QueueDesign::ALL {
+    for queue in queues() {
         let found = fault_on_gpu(&gpu, &model, Options { queue: Some(queue), ..FIXED });
         assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 50, window: 2, needed: 60 }, "{queue}");
     }

@@ -5,7 +5,7 @@
 //
 // import: pdes/model.wgsl
 //
-// needs: mail_put (pdes/mail_one.wgsl or pdes/mail_many.wgsl), a queue
+// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
 var<private> deliver_own_count: u32;      // what the present event scheduled for the LP itself, at queue_spare
@@ -43,7 +43,8 @@ fn post() {
         fail_room(posted_row, MAILBOX_FULL, MAIL_NEEDED, posted_index + 1u);
         return;
     }
-    mail_put(posted_row, posted_index, posted_event);
+    let at = store_split(posted_row);
+    store_put(at.x, at.y * run.mail_capacity + posted_index, posted_event);
 }
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {

@@ -8,10 +8,10 @@
 // import: pdes/fingerprint.wgsl
 // import: gpu/reduce.wgsl
 //
-// needs: a queue
+// needs: held_open, held_more, held_next (pdes/queues_held.wgsl or pdes/calendar_held.wgsl)
 
 @group(0) @binding(6) var<storage, read> state_rows: array<u32>;
-@group(0) @binding(8) var<storage, read_write> digests: array<vec2<u32>>;
+@group(0) @binding(33) var<storage, read_write> digests: array<vec2<u32>>;
 
 alias Reduced = vec2<u32>;
 
@@ -23,20 +23,15 @@ fn digest_lp(row: u32) -> vec2<u32> {
     let name = name_of(row);
     var sum = lps[run.rows + row].zw;
     var state = mix_word(mix_start(DIGEST_STATE), name);
-    // Bounds: the words of a state, then what the queue and the mailbox hold.
+    // Bounds: the words of a state, then what the LP holds.
     for (var i = 0u; i < run.state_words; i += 1u) {
         state = mix_word(state, state_rows[row * run.state_words + i]);
     }
     sum = wide_add(sum, mix_end(state));
-    queue_open(row - run.part.queue_first, queue_meta(row));
     let pending = digest_begin(DIGEST_PENDING, name);
-    for (var i = 0u; i < queue_size(); i += 1u) {
-        sum = wide_add(sum, digest_event(pending, queue_peek(i)));
-    }
-    let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
-    let first = (row - run.part.inbox_first) * run.mail_capacity;
-    for (var i = 0u; i < mails; i += 1u) {
-        sum = wide_add(sum, digest_event(pending, inbox[first + i]));
+    held_open(row);
+    while held_more() {
+        sum = wide_add(sum, digest_event(pending, held_next()));
     }
     return sum;
 }

@@ -8,17 +8,20 @@
 //
 //   run      what is the same in all dispatches of a run, and in run.part which workgroups and which part of the memory this
 //            dispatch serves, and its parity. A window is one dispatch, or several where the memory takes several bindings.
-//            Dispatches of a window never wait for each other, so what one window writes the next one reads: `words`, the
-//            partials and the mailboxes have two halves that alternate
-//   words    control: 2 halves of HALF_WORDS, then what both share (below); from COUNTS on R: the windows in a row for
-//            which the LP stands, where STANDS is set; then 2 x R: the mails in each mailbox
+//            Dispatches of a window never wait for each other, so what one window writes the next one reads: control,
+//            failures, the partials and the mailboxes have two halves that alternate
+//   words    failures and what was lacking (below); from COUNTS on R: the windows in a row for which the LP stands, where STANDS is
+//            set; then 2 x R: the mails in each mailbox
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
-//            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused)
+//            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused),
+//            then control: 2 x CONTROL_ROWS
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
-//   inbox    run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent. The mailboxes that this
-//            window fills are other buffers: `outbox` (pdes/mail_one.wgsl, pdes/mail_many.wgsl)
+//   inbox    run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
+//   store    (pdes/store_one.wgsl, pdes/store_many.wgsl) run.mail_capacity events for each row: the mailboxes that this window fills
+//
+// A calendar (pdes/calendar.wgsl) has other counts and partials, and neither queues nor an inbox: all that is pending is in its store.
 //
 // import: gpu/loops.wgsl
 // import: gpu/wide.wgsl
@@ -79,20 +82,19 @@ const PATIENCE = 1u << 20u;
 // Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that in the last window it used up its budget at one time.
 const STANDS = 0x80000000u;
 
-// Words of a half of control. All but FAILURE are written by one invocation.
-const HALF_WORDS = 8u;
-const WINDOWS = 0u;   // windows done (2 words)
-const EVENTS = 2u;    // events executed in all windows but the last (2 words)
-const NOW = 4u;       // the time up to which all is done (2 words)
-const STOPPED = 6u;   // 1 once the run has reached its end
-const FAILURE = 7u;   // the first failure: the smallest of row * 16 + kind, or NO_FAILURE
+// Rows of a half of control, each of 4 words, written by one invocation. They are no atomics, because windows begin with them, and NVIDIA's
+// driver waits for each atomic before it goes on.
+const CONTROL_ROWS = 4u;
+const DONE = 0u;     // windows done (2), events executed in all windows but the last (2)
+const STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, more of the file that synchronises
 
-// Words that both halves share: the most room that was asked for where there was too little, and 1 + a row whose digest was
-// cut by the driver, or 0. The latter ends no run.
-const QUEUE_NEEDED = 16u;
-const MAIL_NEEDED = 17u;
-const DIGEST_CUT = 18u;
-const COUNTS = 32u;
+// Words: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
+// too little; and 1 + a row whose digest was cut by the driver, or 0, which ends no run.
+const FAILURE = 0u;
+const QUEUE_NEEDED = 2u;
+const MAIL_NEEDED = 3u;
+const DIGEST_CUT = 4u;
+const COUNTS = 8u;
 
 // Kinds of failures, as in src/pdes/error.rs.
 const NO_FAILURE = 0xffffffffu;
@@ -134,6 +136,11 @@ fn queue_stride() -> u32 {
     return run.queue_stride;
 }
 
+// Where a row of control lies in `lps`, of the half that a window of this parity reads.
+fn control_row(parity: u32, row: u32) -> u32 {
+    return 2u * (run.rows + run.groups) + 1u + parity * CONTROL_ROWS + row;
+}
+
 // Where the mails of a row are counted: those that window `parity` finds, of which the other one writes.
 fn mail_count(parity: u32, row: u32) -> u32 {
     return COUNTS + (1u + parity) * run.rows + row;
@@ -148,7 +155,7 @@ fn queue_meta(row: u32) -> vec2<u32> {
 // Records a failure of this dispatch, in the half that the next one reads. The rest of the dispatch goes on, so that the
 // smallest of its failures is found whatever the order of invocations; later dispatches do nothing.
 fn fail(row: u32, kind: u32) {
-    atomicMin(&words[(1u - run.part.parity) * HALF_WORDS + FAILURE], row * 16u + kind);
+    atomicMin(&words[FAILURE + 1u - run.part.parity], row * 16u + kind);
 }
 
 // The row that an event for an address at a time goes to, which the LP in row `from_row` schedules; NO_ROW, and a failure, where there

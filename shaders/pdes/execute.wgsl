@@ -1,38 +1,29 @@
-// Execute: an LP takes in its mails and runs its events before a time in order, up to a budget of them. One invocation serves one LP.
+// Execute: an LP runs its pending events before a time in order, up to a budget of them. One invocation serves one LP.
 //
 // import: pdes/model.wgsl
 // import: pdes/fingerprint.wgsl
 //
-// needs: a queue, Reduced (pdes/yawns.wgsl), deliver_open, deliver_own, deliver_close (pdes/deliver_*.wgsl)
+// needs: where events are pending (pdes/queues.wgsl or pdes/calendar_window.wgsl):
+//
+//   pending_open(row, Horizon) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
+//   pending_any(), pending_first(), pending_pop()
+//   pending_stood() -> bool               whether STANDS was set when it was opened
+//   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
+//
+// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced (the file that synchronises)
 
-// Empties the mailbox of a row, executes its events before `until`, and tells (earliest pending time, events executed, whether
-// there was anything to do).
-fn execute(row: u32, until: vec2<u32>) -> Reduced {
-    let kept = lps[row];
-    let count = mail_count(run.part.parity, row);
-    let mails = min(atomicLoad(&words[count]), run.mail_capacity);
-    if mails == 0u && !time_less(kept.xy, until) {
-        return vec4<u32>(kept.xy, 0u, 0u);
-    }
-    var stands = kept.z & STANDS;
-    queue_open(row - run.part.queue_first, vec2<u32>(kept.z & ~STANDS, kept.w));
-    if mails > 0u {
-        // Before any is handled: which of them came first must not show.
-        if mails > run.queue_capacity - queue_size() {
-            fail_room(row, QUEUE_FULL, QUEUE_NEEDED, queue_size() + mails);
-            return vec4<u32>(TIME_NEVER, 0u, 1u);
-        }
-        atomicStore(&words[count], 0u);
-        let first = (row - run.part.inbox_first) * run.mail_capacity;
-        for (var i = 0u; i < mails; i += 1u) {
-            queue_push(inbox[first + i]);
-        }
-    }
+// Executes the events of a row before the horizon's end; returns what the row leaves for the next window.
+fn execute(row: u32, horizon: Horizon) -> Reduced {
+    if !pending_open(row, horizon) { return pending_idle(); }
     var first = TIME_NEVER;
-    if queue_size() > 0u { first = event_time(queue_first()); }
+    var event: Item;
+    if pending_any() {
+        event = pending_first();
+        first = event_time(event);
+    }
     var executed = 0u;
-    var sent = TIME_NEVER;
-    if time_less(first, until) {
+    var stands = 0u;
+    if time_less(first, horizon.until) {
         let name = name_of(row);
         let counts = lps[run.rows + row];
         var number = counts.xy;
@@ -43,11 +34,8 @@ fn execute(row: u32, until: vec2<u32>) -> Reduced {
         lp_row = row;
         deliver_open();
         // Bound: run.budget.
-        while queue_size() > 0u {
-            let event = queue_first();
-            first = event_time(event);
-            if executed == run.budget || !time_less(first, until) { break; }
-            queue_pop();
+        while executed < run.budget && time_less(first, horizon.until) {
+            pending_pop();
             executed += 1u;
             number = wide_add(number, vec2<u32>(1u, 0u));
             digest = wide_add(digest, digest_event(begun, event));
@@ -56,20 +44,21 @@ fn execute(row: u32, until: vec2<u32>) -> Reduced {
             stream_open(run.seed, name, number);
             handle(name, item_event(event), &state);
             deliver_own();
+            if pending_any() {
+                event = pending_first();
+                first = event_time(event);
+            }
         }
         if executed == run.budget && all(first == begin) {
-            stand(row, stands != 0u);
+            stand(row, pending_stood());
             stands = STANDS;
-        } else {
-            stands = 0u;
         }
-        sent = deliver_close();
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
+    } else if pending_stood() {
+        stands = STANDS;
     }
-    let after = queue_close();
-    lps[row] = vec4<u32>(first, after.x | stands, after.y);
-    return vec4<u32>(time_min(first, sent), executed, 1u);
+    return pending_close(row, first, executed, stands);
 }
 
 // Counts the windows in a row in which an LP used up its budget at one time; `again` where the last one was one of them.

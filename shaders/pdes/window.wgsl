@@ -1,14 +1,15 @@
 // One window of simulation: the horizon is found, every LP executes its events before it in order (up to a budget of them; the rest
 // runs in the next window), and what they schedule goes to the LP's own queue, or to mailboxes of others that the next window
-// empties. Read this file first; its three parts are files of their own, of which src/pdes/recipes.rs chooses the first and the last:
+// empties. Read this file first; its parts are files of their own, of which src/pdes/recipes.rs chooses:
 //
-//   synchronise  how far the window may go                pdes/yawns.wgsl
-//   execute      an LP's mails, queue, states, streams    pdes/execute.wgsl
-//   deliver      what `schedule` does                     pdes/deliver_mail.wgsl
+//   synchronise  how far the window may go              pdes/yawns.wgsl         or pdes/calendar_sync.wgsl
+//   execute      an LP's events, states, streams        pdes/execute.wgsl
+//   pending      where events wait until then           pdes/queues.wgsl        or pdes/calendar_window.wgsl
+//   deliver      what `schedule` does                   pdes/deliver_mail.wgsl  or pdes/calendar_window.wgsl
 //
 // import: pdes/execute.wgsl
 //
-// needs: synchronise, leave and what belongs to them (pdes/yawns.wgsl says what), deliver_* (pdes/deliver_mail.wgsl)
+// needs: synchronise, leave and what belongs to them (pdes/yawns.wgsl says what)
 
 // One row for each invocation.
 @compute @workgroup_size(GROUP_SIZE)
@@ -21,14 +22,14 @@ fn window(
     let horizon = synchronise(lane);
     var mine = IDLE;
     if horizon.serve && row < run.rows {
-        mine = execute(row, horizon.until);
+        mine = execute(row, horizon);
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
         leave(group, horizon, left);
     }
     // A loop that the driver cut may be that of any LP that had something to do.
-    if mine.w != 0u && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+    if did_something(mine) && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
 // The same with TILES rows for each.
@@ -45,8 +46,8 @@ fn window_tiles(
         for (var tile = 0u; tile < TILES; tile += 1u) {
             let row = row_of(group, tile, lane);
             if row >= run.rows { break; }
-            let done = execute(row, horizon.until);
-            if done.w != 0u { served = min(served, row); }
+            let done = execute(row, horizon);
+            if did_something(done) { served = min(served, row); }
             mine = merge(mine, done);
         }
     }

@@ -13,11 +13,12 @@
 // What a file that synchronises brings:
 //
 //   alias Reduced = vec4<u32>    what an LP, and then a workgroup, leaves for the next window: earliest pending time (2), events, and a
-//                                word that tells of an LP whether it had something to do, and that merging drops; IDLE, merge
+//                                another word; IDLE, merge
+//   did_something(Reduced)       whether an LP that leaves this had something to do
 //   struct Horizon               at least `serve`, `now` (no event before it is pending) and `until`
 //   synchronise(lane) -> Horizon
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
-//                                control that the next window reads: all its words, of which Memory::progress reads those up to FAILURE
+//                                control that the next window reads, of which Memory::progress reads DONE and STATUS
 //   entry point gather
 //
 // and in src/pdes/cpu.rs the same windows, because runs may end by them.
@@ -38,10 +39,15 @@ fn merge(a: Reduced, b: Reduced) -> Reduced {
     return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, 0u);
 }
 
+fn did_something(left: Reduced) -> bool {
+    return left.w != 0u;
+}
+
 struct Horizon {
-    // The smallest pending timestamp, and the events executed so far.
+    // The smallest pending timestamp, and the events and windows so far.
     now: vec2<u32>,
     events: vec2<u32>,
+    windows: vec2<u32>,
     failure: u32,
     stopped: bool,
     // Whether LPs are to be served: all before `until` are executed.
@@ -51,23 +57,27 @@ struct Horizon {
 
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
-    var mine = IDLE;
-    for (var i = lane; i < run.part.partials_count; i += GROUP_SIZE) {
-        mine = merge(mine, lps[run.part.partials_first + i]);
+    // All that is read is asked for before anything waits.
+    let done = lps[control_row(run.part.parity, DONE)];
+    let status = lps[control_row(run.part.parity, STATUS)];
+    let failure = atomicLoad(&words[FAILURE + run.part.parity]);
+    var last = lps[run.part.partials_first];
+    if run.part.partials_count > 1u {
+        var mine = IDLE;
+        for (var i = lane; i < run.part.partials_count; i += GROUP_SIZE) {
+            mine = merge(mine, lps[run.part.partials_first + i]);
+        }
+        last = reduce_group(lane, mine);
     }
-    let last = reduce_group(lane, mine);
-    let before = run.part.parity * HALF_WORDS;
     var found: Horizon;
     found.now = last.xy;
-    found.events = wide_add(
-        vec2<u32>(atomicLoad(&words[before + EVENTS]), atomicLoad(&words[before + EVENTS + 1u])),
-        vec2<u32>(last.z, 0u),
-    );
-    found.failure = atomicLoad(&words[before + FAILURE]);
-    let sound = found.failure == NO_FAILURE;
+    found.windows = done.xy;
+    found.events = wide_add(done.zw, vec2<u32>(last.z, 0u));
+    found.failure = failure;
+    let sound = failure == NO_FAILURE;
     // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
     let second = run.part.parity == 1u;
-    let ended = second && atomicLoad(&words[before + STOPPED]) != 0u;
+    let ended = second && status.z != 0u;
     found.stopped = !sound || ended || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
         || !time_less(found.events, run.event_limit);
     let settle = sound && second && !ended;
@@ -88,21 +98,11 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
         lps[partials + next * run.groups + group] = vec4<u32>(carried, 0u, 0u);
     }
     if group != 0u { return; }
-    let before = run.part.parity * HALF_WORDS;
-    let after = next * HALF_WORDS;
-    let windows = wide_add(
-        vec2<u32>(atomicLoad(&words[before + WINDOWS]), atomicLoad(&words[before + WINDOWS + 1u])),
-        vec2<u32>(select(1u, 0u, found.stopped), 0u),
-    );
-    atomicStore(&words[after + WINDOWS], windows.x);
-    atomicStore(&words[after + WINDOWS + 1u], windows.y);
-    atomicStore(&words[after + EVENTS], found.events.x);
-    atomicStore(&words[after + EVENTS + 1u], found.events.y);
-    atomicStore(&words[after + NOW], found.now.x);
-    atomicStore(&words[after + NOW + 1u], found.now.y);
-    atomicStore(&words[after + STOPPED], select(0u, 1u, found.stopped));
+    let windows = wide_add(found.windows, vec2<u32>(u32(!found.stopped), 0u));
+    lps[control_row(next, DONE)] = vec4<u32>(windows, found.events);
+    lps[control_row(next, STATUS)] = vec4<u32>(found.now, u32(found.stopped), 0u);
     // Not a store: invocations of this dispatch may be recording failures there.
-    atomicMin(&words[after + FAILURE], found.failure);
+    atomicMin(&words[FAILURE + next], found.failure);
 }
 
 // The second reduction, for runs of many workgroups: merges the partials of a half into one, so that the next window need not

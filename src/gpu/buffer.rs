@@ -194,7 +194,18 @@ impl Download {
 
     /// Records the copy from `source`, from byte `first` on, into `encoder`.
     pub(crate) fn record(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer, first: u64) {
-        encoder.copy_buffer_to_buffer(source, first, &self.staging, 0, self.staging.size());
+        self.record_part(encoder, source, first, (0, self.staging.size()));
+    }
+
+    /// The same for a part of it: where it lies here, and its bytes.
+    pub(crate) fn record_part(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        source: &wgpu::Buffer,
+        first: u64,
+        (place, bytes): (u64, u64),
+    ) {
+        encoder.copy_buffer_to_buffer(source, first, &self.staging, place, bytes);
     }
 
     /// The bytes, once the submission that holds the copy is done.

@@ -27,10 +27,10 @@ const SHORT_AT_ONCE: u32 = 1 << 18;
 /// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
 const DIRECT_PARTIALS: u32 = 1024;
 
-/// Mailboxes take this many bindings at the most: those of `shaders/pdes/mail_many.wgsl`.
-pub(super) const MAIL_PARTS: u32 = 24;
+/// The store takes this many bindings at the most: those of `shaders/pdes/store_many.wgsl`.
+pub(super) const STORE_PARTS: u32 = 24;
 
-/// Storage buffers of a window beside the mailboxes that it fills: words, lps, queue_events, inbox, states, data, memory.
+/// Storage buffers of a window beside the store: words, lps, queue_events, inbox, states, data, memory. (A calendar has two less.)
 const OTHER_BINDINGS: u32 = 7;
 
 /// Uniform buffers of a window: run, params.
@@ -45,10 +45,76 @@ pub(super) struct Cut {
     pub(super) rows: u32,
     /// Rows of a dispatch, and of a binding of the queues and of LP memory: whole workgroups unless there is one dispatch.
     pub(super) part_rows: u32,
-    /// Rows of a binding of the mailboxes: a multiple of `part_rows` unless there is one.
-    pub(super) mail_rows: u32,
+    /// Rows of a binding of the store: a multiple of `part_rows` unless there is one.
+    pub(super) store_rows: u32,
     /// Slots of a queue.
     pub(super) queue_stride: u32,
+    /// Buckets of a calendar; none where there are queues.
+    pub(super) buckets: u32,
+    /// What was asked for.
+    pub(super) capacity: Capacity,
+    /// Events that there is room for in a mailbox or a bucket.
+    pub(super) room: u32,
+    /// Events that the store holds for each LP.
+    pub(super) stored: u64,
+    /// How the buckets of a calendar are sorted in a dispatch of its own; none where the thread that executes one sorts it.
+    pub(super) sort: Option<Sort>,
+}
+
+/// How a kernel sorts the buckets of a calendar: `shaders/pdes/calendar_sort.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sort {
+    pub(super) group_size: u32,
+    pub(super) team: u32,
+    pub(super) bins: u32,
+}
+
+impl Sort {
+    /// None where buckets are short.
+    fn new(gpu: &Gpu, room: u32) -> Option<Self> {
+        let of = |group_size, team, bins| Self { group_size, team, bins };
+        let sort = match room {
+            // The thread that executes such a bucket picks from it, or sorts it. (`bench_phold` on an H200, 32,768 LPs, 16 events per LP at rate
+            // 0.1, room for 49: a window takes 54 us with picking and 80 us with a dispatch that sorts.)
+            ..=64 => return None,
+            65..=128 => of(32, 32, 0),
+            129..=256 => of(64, 64, 0),
+            257..=512 => of(128, 128, 256),
+            _ => of(256, 256, 512),
+        };
+        (sort.group_size <= gpu.limits().max_compute_invocations_per_workgroup).then_some(sort)
+    }
+}
+
+/// The buckets of a calendar, so that they take some four times the room of one of its lists, within what its kernels can have. (A guess.)
+fn buckets(capacity: Capacity) -> u32 {
+    let fitting = 4 * u64::from(capacity.queue) / u64::from(capacity.mailbox.max(1));
+    1 << fitting.clamp(8, 32).ilog2()
+}
+
+/// The events that a bucket has room for, where a model's mailboxes have room for so many. That many would be spread over more memory than caches
+/// and page tables hold; what finds its bucket full goes the way of later events. So it is some three standard deviations above the
+/// mean that `Capacity::poisson` has for such a mailbox. (`bench_phold` on an H200, 32,768 LPs with 1,024 events each at rate 0.1: with three
+/// quarters of the mailbox 1.4 times as fast as with all; 128 events: with six tenths 1.15 times.)
+fn bucket_room(mailbox: u32) -> u32 {
+    const LEAST: u32 = 4;
+    // The mean m for which m + 9 sqrt(m) is the mailbox.
+    let root = ((81.0 + 4.0 * f64::from(mailbox)).sqrt() - 9.0) / 2.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below the mailbox, which fits"
+    )]
+    let room = (root * root + 3.0 * root).ceil() as u32;
+    room.max(LEAST)
+}
+
+/// The events that the store holds for each LP: `room` in a mailbox or in each bucket.
+fn stored(buckets: u32, room: u32, capacity: Capacity) -> u64 {
+    match buckets {
+        0 => room.into(),
+        buckets => u64::from(buckets) * u64::from(room) + 2 * u64::from(capacity.queue),
+    }
 }
 
 /// From this many LPs on, workgroups of 256 are faster; below, those of 64 spread LPs over more processors. (`bench_phold` on an
@@ -61,10 +127,11 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32) -> u32 {
 }
 
 /// The LPs that an invocation serves in each window, unless somebody chooses. `short`: whether queues are short circular buffers.
-pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, short: bool) -> u32 {
-    match gpu.info().device_type {
-        // Drivers on the processor have no use for fewer invocations, and llvmpipe counts the loops of each.
-        wgpu::DeviceType::Cpu => 1,
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, short: bool) -> u32 {
+    match (gpu.info().device_type, queue) {
+        // Drivers on the processor have no use for fewer invocations, and llvmpipe counts the loops of each. Calendars are not sifted through:
+        // `bench_phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
+        (wgpu::DeviceType::Cpu, _) | (_, QueueDesign::Calendar) => 1,
         _ => rows.min(DISPATCH_ROWS).div_ceil(if short { SHORT_AT_ONCE } else { AT_ONCE }),
     }
 }
@@ -75,6 +142,21 @@ pub(super) fn group_size_at_most(gpu: &Gpu, size: u32) -> u32 {
 }
 
 impl Cut {
+    /// Of nothing.
+    pub(super) const EMPTY: Self = Self {
+        group_size: 0,
+        tiles: 0,
+        rows: 0,
+        part_rows: 0,
+        store_rows: 0,
+        queue_stride: 0,
+        buckets: 0,
+        capacity: Capacity { queue: 0, mailbox: 0 },
+        room: 0,
+        stored: 0,
+        sort: None,
+    };
+
     /// Cuts `rows` LPs so that queues, mailboxes and LP memory fit the bindings of the device.
     pub(super) fn new(
         gpu: &Gpu,
@@ -89,7 +171,7 @@ impl Cut {
         let bindings = storage.min(all.saturating_sub(OTHER_BINDINGS + UNIFORM_BINDINGS));
         let room = Room {
             bytes: gpu.max_buffer_bytes(),
-            mail_parts: if bindings >= MAIL_PARTS { MAIL_PARTS } else { 1 },
+            store_parts: if bindings >= STORE_PARTS { STORE_PARTS } else { 1 },
             rows,
             group_size,
             tiles,
@@ -100,9 +182,14 @@ impl Cut {
                 .min(DISPATCH_ROWS),
         };
         let event = u64::from(needs.event_bytes);
+        let buckets = if queue == QueueDesign::Calendar { buckets(needs.capacity) } else { 0 };
+        let stored_with = |capacity: Capacity| {
+            let room = if buckets > 0 { bucket_room(capacity.mailbox) } else { capacity.mailbox };
+            (room, stored(buckets, room, capacity))
+        };
         let with = |capacity: Capacity, memory: u32| {
             let queue = event.saturating_mul(queue.stride(capacity.queue));
-            room.cut([queue, event * u64::from(capacity.mailbox), ROW * u64::from(memory)])
+            room.cut([queue, event * stored_with(capacity).1, ROW * u64::from(memory)])
         };
         let too_large = |what, capacity: u32, needed: u64, fits: &dyn Fn(u32) -> bool| {
             let (mut fitting, mut beyond) = (0, capacity);
@@ -128,16 +215,23 @@ impl Cut {
         }
         let queues = |size| with(Capacity { queue: size, ..one }, memory_rows).is_some();
         if !queues(capacity.queue) {
-            let needed = event.saturating_mul(queue.slots(rows, capacity.queue));
+            let lists = 2 * u64::from(rows) * u64::from(capacity.queue);
+            let needed =
+                event.saturating_mul(if buckets > 0 { lists } else { queue.slots(rows, capacity.queue) });
             return Err(too_large("queues", capacity.queue, needed, &queues));
         }
         let mailboxes = |size| with(Capacity { mailbox: size, ..capacity }, memory_rows).is_some();
         let mut cut = with(capacity, memory_rows).ok_or_else(|| {
-            let needed = u64::from(rows).saturating_mul(2 * event * u64::from(capacity.mailbox));
+            let halves = if buckets > 0 { 1 } else { 2 };
+            let needed = u64::from(rows).saturating_mul(halves * event * stored_with(capacity).1);
             too_large("mailboxes", capacity.mailbox, needed, &mailboxes)
         })?;
         // It fits a binding, so it fits 32 bits.
         cut.queue_stride = u32::try_from(queue.stride(capacity.queue)).unwrap_or(u32::MAX);
+        cut.buckets = buckets;
+        cut.capacity = capacity;
+        (cut.room, cut.stored) = stored_with(capacity);
+        cut.sort = (buckets > 0).then(|| Sort::new(gpu, cut.room)).flatten();
         Ok(cut)
     }
 
@@ -156,8 +250,8 @@ impl Cut {
         (0..rows).step_by(part_rows as usize).map(move |first| (first, part_rows.min(rows - first)))
     }
 
-    pub(super) fn mail_parts(&self) -> u32 {
-        self.rows.div_ceil(self.mail_rows)
+    pub(super) fn store_parts(&self) -> u32 {
+        self.rows.div_ceil(self.store_rows)
     }
 
     /// Partial reductions that a window reads: where they begin in `lps`, for either parity, and how many there are.
@@ -171,7 +265,7 @@ impl Cut {
 
     /// Whether a dispatch of its own merges the partial reductions.
     pub(super) fn gathered(&self) -> bool {
-        self.groups() > DIRECT_PARTIALS
+        self.groups() > DIRECT_PARTIALS || self.sort.is_some()
     }
 
     /// What the dispatch sees that begins at row `first`.
@@ -182,7 +276,7 @@ impl Cut {
             first_group: first / (self.group_size * self.tiles),
             queue_first: first,
             queue_rows: rows,
-            inbox_first: first / self.mail_rows * self.mail_rows,
+            inbox_first: first / self.store_rows * self.store_rows,
             partials_first,
             partials_count,
             memory_first: first,
@@ -213,7 +307,7 @@ impl Needs {
 struct Room {
     /// Of a binding.
     bytes: u64,
-    mail_parts: u32,
+    store_parts: u32,
     rows: u32,
     group_size: u32,
     tiles: u32,
@@ -238,25 +332,19 @@ impl Room {
             u32::try_from(groups).unwrap_or(u32::MAX).saturating_mul(together)
         };
         let [queue, mail, memory] = bytes;
-        let (queue_rows, mail_rows, memory_rows) =
+        let (queue_rows, store_rows, memory_rows) =
             (fitting(queue, self.neighbours), fitting(mail, 1), fitting(memory, 1));
         // Dispatches are whole workgroups.
         let whole = self.group_size.saturating_mul(tiles);
         let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
-        let part_rows = rounded(queue_rows.min(mail_rows).min(memory_rows).min(self.dispatch_rows));
+        let part_rows = rounded(queue_rows.min(store_rows).min(memory_rows).min(self.dispatch_rows));
         if part_rows == 0 {
             return None;
         }
-        let mail_rows = if mail_rows >= self.rows { self.rows } else { mail_rows / part_rows * part_rows };
-        let cut = Cut {
-            group_size: self.group_size,
-            tiles,
-            rows: self.rows,
-            part_rows,
-            mail_rows,
-            queue_stride: 0,
-        };
-        (cut.mail_parts() <= self.mail_parts).then_some(cut)
+        let store_rows = if store_rows >= self.rows { self.rows } else { store_rows / part_rows * part_rows };
+        let Self { group_size, rows, .. } = *self;
+        let cut = Cut { group_size, tiles, rows, part_rows, store_rows, ..Cut::EMPTY };
+        (cut.store_parts() <= self.store_parts).then_some(cut)
     }
 }
 
@@ -275,7 +363,7 @@ mod tests {
                     for (bytes, neighbours) in sizes.flat_map(|bytes| [1u32, 32].map(|n| (bytes, n))) {
                         let room = Room {
                             bytes,
-                            mail_parts: 24,
+                            store_parts: 24,
                             rows,
                             group_size,
                             tiles,
@@ -298,11 +386,11 @@ mod tests {
                             let queues = u64::from(count.next_multiple_of(neighbours)) * 16 * stride;
                             assert!(queues.max(u64::from(count) * 16 * memory) <= bytes);
                             let part = cut.part(first, count, 0);
-                            assert!(first + count <= part.inbox_first + cut.mail_rows);
+                            assert!(first + count <= part.inbox_first + cut.store_rows);
                             next = first + count;
                         }
-                        assert!(u64::from(cut.mail_rows) * mail * 16 <= bytes);
-                        assert!(cut.mail_parts() <= 24);
+                        assert!(u64::from(cut.store_rows) * mail * 16 <= bytes);
+                        assert!(cut.store_parts() <= 24);
                     }
                 }
             }

@@ -1,14 +1,14 @@
 //! The memory of a run on the device: its buffers, and what a dispatch sees of them.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
-use crate::gpu::{Buffer, Gpu, GpuError, Plan};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Plan};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::cut::{Cut, MAIL_PARTS, ROW, group_size_at_most};
+use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
 use super::error::{Fault, SimulationError};
-use super::{Capacity, Event, Model, Payload, Pending, Progress, Until};
+use super::{Capacity, Event, Model, Payload, Progress, Until};
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -63,16 +63,17 @@ pub(super) struct Part {
     pub(super) memory_first: u32,
 }
 
-/// Words of `words` in `shaders/pdes/engine.wgsl`: of a half of control, and where things lie behind the halves. Between calls,
-/// half 0 is the one that counts: windows are recorded in pairs.
-const HALF_WORDS: usize = 8;
-pub(super) const FAILURE: usize = 7;
-const QUEUE_NEEDED: usize = 16;
-const MAIL_NEEDED: usize = 17;
-pub(super) const DIGEST_CUT: usize = 18;
-/// Of the first meta word of a queue.
-const STANDS: u32 = 1 << 31;
-pub(super) const COUNTS: usize = 32;
+/// Words of `words` in `shaders/pdes/engine.wgsl`.
+pub(super) const FAILURE: usize = 0;
+const QUEUE_NEEDED: usize = 2;
+const MAIL_NEEDED: usize = 3;
+pub(super) const DIGEST_CUT: usize = 4;
+pub(super) const COUNTS: usize = 8;
+
+/// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
+const CONTROL_ROWS: usize = 4;
+/// In the last word of its second row, for calendars (`shaders/pdes/calendar.wgsl`).
+const SERVED: u32 = 0x200;
 
 /// Bytes of a state from which on llvmpipe takes seconds to compile a window (1.2 s at 256, 25 s at 1,024, 42 s at 2,048).
 const SLOW_STATE: u32 = 256;
@@ -91,8 +92,8 @@ pub(super) struct Memory<S, P> {
     queues: Vec<Buffer<Event<P>>>,
     /// By dispatch.
     pub(super) memories: Vec<Buffer<[u32; 4]>>,
-    /// By parity of the window that finds them, then by binding.
-    mails: [Vec<Buffer<Event<P>>>; 2],
+    /// Mailboxes by parity of the window that finds them, then by binding; or, first, the calendar.
+    stores: [Vec<Buffer<Event<P>>>; 2],
     pub(super) states: Buffer<S>,
     pub(super) digests: Buffer<u64>,
     params: wgpu::Buffer,
@@ -109,7 +110,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         seed: u64,
         first_lp: u32,
         cut: Cut,
-        (queue, capacity): (QueueDesign, Capacity),
+        queue: QueueDesign,
         state_bytes: u32,
     ) -> Result<Self, SimulationError> {
         let rows = u64::from(cut.rows);
@@ -126,14 +127,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             until: Ticks::ZERO,
             event_limit: 0,
             reciprocal: u64::MAX / model.lookahead().get(),
-            epoch: Ticks::ZERO,
+            epoch: epoch(model.lookahead(), cut),
             first_lp,
             rows: cut.rows,
             total: model.lps(),
             groups: cut.groups(),
-            queue_capacity: capacity.queue,
+            queue_capacity: cut.capacity.queue,
             queue_stride: cut.queue_stride,
-            mail_capacity: capacity.mailbox,
+            mail_capacity: cut.room,
             state_words: state_bytes / 4,
             memory_rows: model.memory_rows(),
             budget: super::budget(model.lps()),
@@ -153,18 +154,13 @@ impl<S: Pod, P: Payload> Memory<S, P> {
 
     /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing is in it but what does not depend
     /// on them.
-    pub(super) fn with_room(
-        &self,
-        gpu: &Gpu,
-        cut: Cut,
-        queue: QueueDesign,
-        capacity: Capacity,
-    ) -> Result<Self, SimulationError> {
+    pub(super) fn with_room(&self, gpu: &Gpu, cut: Cut, queue: QueueDesign) -> Result<Self, SimulationError> {
         let run = Run {
             groups: cut.groups(),
-            queue_capacity: capacity.queue,
+            queue_capacity: cut.capacity.queue,
             queue_stride: cut.queue_stride,
-            mail_capacity: capacity.mailbox,
+            mail_capacity: cut.room,
+            epoch: epoch(self.run.lookahead, cut),
             ..self.run
         };
         Self::allot(gpu, cut, queue, run, self.states.clone(), (self.params.clone(), self.data.clone()))
@@ -179,40 +175,45 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         (params, data): (wgpu::Buffer, Buffer<u32>),
     ) -> Result<Self, SimulationError> {
         let (rows, groups) = (u64::from(cut.rows), u64::from(cut.groups()));
-        let queues = cut
-            .parts()
-            .map(|(_, rows)| Buffer::storage(gpu, "queues", queue.slots(rows, run.queue_capacity)));
+        let store = |label| {
+            let firsts = (0..cut.rows).step_by(cut.store_rows as usize);
+            // A calendar's bindings have the same layout, all of them.
+            let rows =
+                |first| if cut.buckets > 0 { cut.store_rows } else { cut.store_rows.min(cut.rows - first) };
+            let buffers =
+                firsts.map(|first| Buffer::storage(gpu, label, u64::from(rows(first)) * cut.stored));
+            buffers.collect::<Result<_, _>>()
+        };
+        let (queues, stores, counts) = match cut.buckets {
+            0 => {
+                let slots = |(_, rows)| queue.slots(rows, run.queue_capacity);
+                let queues = cut.parts().map(|part| Buffer::storage(gpu, "queues", slots(part)));
+                (queues.collect::<Result<_, _>>()?, [store("mailboxes, even")?, store("mailboxes, odd")?], 2)
+            }
+            buckets => (Vec::new(), [store("calendar")?, Vec::new()], u64::from(buckets) + 2),
+        };
         let memories = cut
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(run.memory_rows)));
-        let mails = |label| {
-            let firsts = (0..cut.rows).step_by(cut.mail_rows as usize);
-            let parts = firsts.map(|first| {
-                let rows = cut.mail_rows.min(cut.rows - first);
-                Buffer::storage(gpu, label, u64::from(rows) * u64::from(run.mail_capacity))
-            });
-            parts.collect::<Result<_, _>>()
-        };
         let memory_groups: u64 = cut.parts().map(|(_, lps)| u64::from(run.memory_groups(gpu, lps))).sum();
-        let words =
-            Buffer::storage(gpu, "control, counts of mails and of windows", COUNTS as u64 + 3 * rows)?;
-        let mut control = [0; 2 * HALF_WORDS];
-        control[FAILURE] = u32::MAX; // NO_FAILURE
-        control[HALF_WORDS + FAILURE] = u32::MAX;
-        words.write(gpu, 0, &control)?;
+        let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows)?;
+        words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
+        let control = 2 * (rows + groups) + 1;
+        let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64)?;
+        lps.write(gpu, control, &control_at(0, 0, Ticks::ZERO, Ticks::ZERO))?;
         Ok(Self {
             cut,
             run,
             words,
-            lps: Buffer::storage(gpu, "LPs", 2 * rows + 2 * groups + 1)?,
-            queues: queues.collect::<Result<_, _>>()?,
+            lps,
+            queues,
             memories: memories.collect::<Result<_, _>>()?,
-            mails: [mails("mailboxes, even")?, mails("mailboxes, odd")?],
+            stores,
             states,
             digests: Buffer::storage(gpu, "digests", groups + memory_groups)?,
             params,
             data,
-            nothing: Buffer::storage(gpu, "nothing", u64::from(MAIL_PARTS) * ALIGNMENT / 4)?,
+            nothing: Buffer::storage(gpu, "nothing", u64::from(STORE_PARTS) * ALIGNMENT / 4)?,
         })
     }
 
@@ -228,15 +229,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         run: &'m Buffer<Run>,
     ) -> Vec<(&'static str, wgpu::BindingResource<'m>)> {
         let (parity, queue) = (part.parity as usize, part.queue_first / self.cut.part_rows);
-        let (inbox, memory) = (part.inbox_first / self.cut.mail_rows, part.memory_first / self.cut.part_rows);
-        let outbox = &self.mails[1 - parity];
+        let (inbox, memory) =
+            (part.inbox_first / self.cut.store_rows, part.memory_first / self.cut.part_rows);
+        let store = if self.cut.buckets > 0 { &self.stores[0] } else { &self.stores[1 - parity] };
         let mut bound = vec![
             ("run", run.binding()),
             ("words", self.words.binding()),
             ("lps", self.lps.binding()),
-            ("queue_events", self.queues[queue as usize].binding()),
-            ("inbox", self.mails[parity][inbox as usize].binding()),
-            ("outbox", outbox[0].binding()),
+            ("store", store[0].binding()),
             ("memory", self.memories[memory as usize].binding()),
             ("states", self.states.binding()),
             ("state_rows", self.states.binding()),
@@ -244,7 +244,11 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             ("params", self.params.as_entire_binding()),
             ("data", self.data_binding()),
         ];
-        bound.extend(OUTBOXES.iter().enumerate().map(|(number, name)| match outbox.get(number) {
+        if self.cut.buckets == 0 {
+            bound.push(("queue_events", self.queues[queue as usize].binding()));
+            bound.push(("inbox", self.stores[parity][inbox as usize].binding()));
+        }
+        bound.extend(STORES.iter().enumerate().map(|(number, name)| match store.get(number) {
             Some(buffer) => (*name, buffer.binding()),
             None => {
                 let part = wgpu::BufferBinding {
@@ -264,10 +268,30 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.data.raw(), offset: 0, size })
     }
 
-    /// What the words of control say.
-    pub(super) fn progress(&self, words: &[u32]) -> Result<Progress, SimulationError> {
-        let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
-        let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), words[6] != 0);
+    /// Where control lies in `lps`.
+    fn control(&self) -> u64 {
+        2 * (u64::from(self.cut.rows) + u64::from(self.cut.groups())) + 1
+    }
+
+    /// Records what `progress` needs into an encoder.
+    pub(super) fn record_progress(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<Download, GpuError> {
+        const WORDS: u64 = 4 * COUNTS as u64;
+        let download = Download::new(gpu, "progress", WORDS + 2 * ROW)?;
+        download.record_part(encoder, self.words.raw(), 0, (0, WORDS));
+        download.record_part(encoder, self.lps.raw(), ROW * self.control(), (WORDS, 2 * ROW));
+        Ok(download)
+    }
+
+    /// What these bytes say.
+    pub(super) fn progress(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
+        let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+        let (words, control) = words.split_at(COUNTS);
+        let number = |at: usize| Ticks::from_words([control[at], control[at + 1]]);
+        let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), control[6] != 0);
         let needed = [words[QUEUE_NEEDED], words[MAIL_NEEDED]];
         Fault::decode(words[FAILURE], needed, self.run.first_lp, windows)?;
         let until = Until { time: self.run.until, events: self.run.event_limit };
@@ -276,7 +300,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
 
     /// All that windows change, between calls: the mailboxes that count then are those of parity 0.
     pub(super) fn buffers(&self) -> Vec<&wgpu::Buffer> {
-        let events = self.queues.iter().chain(&self.mails[0]).map(Buffer::raw);
+        let events = self.queues.iter().chain(&self.stores[0]).map(Buffer::raw);
         let memories = self.memories.iter().map(Buffer::raw);
         [self.words.raw(), self.lps.raw(), self.states.raw()]
             .into_iter()
@@ -285,21 +309,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             .collect()
     }
 
-    /// The room of queues and mailboxes.
+    /// The room of queues and mailboxes; for a calendar, the mailboxes that its buckets are made for.
     pub(super) fn capacity(&self) -> Capacity {
-        Capacity { queue: self.run.queue_capacity, mailbox: self.run.mail_capacity }
+        self.cut.capacity
     }
 
-    /// Takes over what `old`, the same run with less room, holds: its pending events lie unordered in the queues then, counted as mails. What
-    /// orders them (`plans::settle`) forgets how many events LPs have executed: then comes `keep_counts`.
-    pub(super) fn take_over(
-        &self,
-        gpu: &Gpu,
-        old: &Self,
-        pending: &Pending<P>,
-        queue: QueueDesign,
-    ) -> Result<(), GpuError> {
-        // LP memory is one row after the other, whatever it is cut into.
+    /// Takes over the LP memory of `old`, the same run in another cut.
+    pub(super) fn take_memory(&self, gpu: &Gpu, old: &Self) -> Result<(), GpuError> {
+        // It is one row after the other, whatever it is cut into.
         let mut plan = Plan::new("growth");
         let row_bytes = ROW * u64::from(self.run.memory_rows);
         let bounds = |memory: &Self| -> Vec<(u64, u64)> {
@@ -317,22 +334,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             }
         }
         plan.submit(gpu)?;
-        let mut counts = vec![0_u32; self.cut.rows as usize];
-        let mut pending = pending.iter().peekable();
-        for ((first, rows), events) in self.cut.parts().zip(&self.queues) {
-            let size = usize::try_from(events.len()).expect("a buffer fits the host's memory");
-            let mut slots = vec![Event::<P>::zeroed(); size];
-            for row in first..first + rows {
-                let of_row = |(lp, _): &&(u32, Event<P>)| *lp == self.run.first_lp + row;
-                while let Some((_, event)) = pending.next_if(of_row) {
-                    let count = &mut counts[row as usize];
-                    slots[queue.place(row - first, *count, self.run.queue_capacity)] = *event;
-                    *count += 1;
-                }
-            }
-            events.write(gpu, 0, &slots)?;
-        }
-        self.words.write(gpu, COUNTS as u64 + u64::from(self.cut.rows), &counts)
+        Ok(())
     }
 
     /// Copies how many events the LPs of `old` have executed, with their fingerprints.
@@ -344,24 +346,31 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(())
     }
 
-    /// Windows, events and time as they are in `words` and in the partial reductions of half 0, as the control of a run that nobody has
-    /// stopped.
-    pub(super) async fn control_of(&self, gpu: &Gpu, words: &[u32]) -> Result<Vec<u32>, GpuError> {
-        let partials =
-            self.lps.read_range(gpu, 2 * u64::from(self.cut.rows), self.cut.groups().into()).await?;
-        let number = |at: usize| Ticks::from_words([words[at], words[at + 1]]);
-        let events = number(2).get() + partials.iter().map(|partial| u64::from(partial[2])).sum::<u64>();
-        let mut control = vec![0; 2 * HALF_WORDS];
-        control[..2].copy_from_slice(&words[..2]);
-        control[2..4].copy_from_slice(&Ticks::new(events).to_words());
-        control[4..6].copy_from_slice(&words[4..6]);
-        control[FAILURE] = u32::MAX;
-        control[HALF_WORDS + FAILURE] = u32::MAX;
-        Ok(control)
+    /// Has the control of a run that nobody has stopped, which is where `old` is between calls. `first` is the time of the first pending event.
+    pub(super) async fn take_control(&self, gpu: &Gpu, old: &Self, first: Ticks) -> Result<(), GpuError> {
+        let [done, status] = old.lps.read_range(gpu, old.control(), 2).await?[..] else {
+            unreachable!("two were asked for")
+        };
+        let partials = old.lps.read_range(gpu, 2 * u64::from(old.cut.rows), old.cut.groups().into()).await?;
+        let number = |[low, high, ..]: [u32; 4]| Ticks::from_words([low, high]);
+        let events = Ticks::from_words([done[2], done[3]]).get();
+        let last = partials.iter().map(|partial| u64::from(partial[2])).sum::<u64>();
+        // In a calendar, a window that executed nothing was none.
+        let none = old.cut.buckets > 0 && status[3] & SERVED != 0 && last == 0;
+        let windows = number(done).get() - u64::from(none);
+        let base = match self.cut.buckets {
+            0 => Ticks::ZERO,
+            _ if first == Ticks::NEVER => Ticks::ZERO,
+            buckets => {
+                let cell = first.get() / self.run.lookahead.get();
+                Ticks::new((cell - cell % u64::from(buckets / 2)) * self.run.lookahead.get())
+            }
+        };
+        self.lps.write(gpu, self.control(), &control_at(windows, events + last, number(status), base))
     }
 
-    /// Control, and the counts of mails.
-    pub(super) fn control(&self) -> &Buffer<u32> {
+    /// Failures, and the counts of mails.
+    pub(super) fn words(&self) -> &Buffer<u32> {
         &self.words
     }
 
@@ -373,65 +382,26 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         }
         Ok(rows)
     }
-
-    /// The events that every row holds, in queues and mailboxes, by name.
-    pub(super) async fn pending(&self, gpu: &Gpu, queue: QueueDesign) -> Result<Pending<P>, SimulationError> {
-        let lps = self.lps.read_range(gpu, 0, self.cut.rows.into()).await?;
-        let rows = u64::from(self.cut.rows);
-        let counts = self.words.read_range(gpu, COUNTS as u64 + rows, rows).await?;
-        let mut pending = Vec::new();
-        for ((first, rows), queues) in self.cut.parts().zip(&self.queues) {
-            let events = queues.read_range(gpu, 0, queues.len()).await?;
-            for row in first..first + rows {
-                let [.., length, front] = lps[row as usize];
-                let meta = [length & !STANDS, front];
-                let held = queue.held(&events, row - first, meta, self.run.queue_capacity);
-                pending.extend(held.map(|event| (self.run.first_lp + row, *event)));
-            }
-        }
-        for (number, mails) in (0..).zip(&self.mails[0]) {
-            let first = number * self.cut.mail_rows;
-            let rows = first..self.cut.rows.min(first + self.cut.mail_rows);
-            if counts[rows.start as usize..rows.end as usize].iter().all(|&count| count == 0) {
-                continue;
-            }
-            let events = mails.read_range(gpu, 0, mails.len()).await?;
-            for row in rows {
-                let base = (row - first) as usize * self.run.mail_capacity as usize;
-                let held = &events[base..base + counts[row as usize] as usize];
-                pending.extend(held.iter().map(|event| (self.run.first_lp + row, *event)));
-            }
-        }
-        pending.sort_unstable();
-        Ok(pending)
-    }
 }
 
-const OUTBOXES: [&str; MAIL_PARTS as usize] = [
-    "outbox_0",
-    "outbox_1",
-    "outbox_2",
-    "outbox_3",
-    "outbox_4",
-    "outbox_5",
-    "outbox_6",
-    "outbox_7",
-    "outbox_8",
-    "outbox_9",
-    "outbox_10",
-    "outbox_11",
-    "outbox_12",
-    "outbox_13",
-    "outbox_14",
-    "outbox_15",
-    "outbox_16",
-    "outbox_17",
-    "outbox_18",
-    "outbox_19",
-    "outbox_20",
-    "outbox_21",
-    "outbox_22",
-    "outbox_23",
+/// The control of a run that has not stopped, at some window: half 0.
+fn control_at(windows: u64, events: u64, now: Ticks, base: Ticks) -> [[u32; 4]; CONTROL_ROWS] {
+    let row = |a: Ticks, b: Ticks| {
+        let ([a, b], [c, d]) = (a.to_words(), b.to_words());
+        [a, b, c, d]
+    };
+    [row(Ticks::new(windows), Ticks::new(events)), row(now, Ticks::ZERO), row(base, Ticks::NEVER), [0; 4]]
+}
+
+/// What half of a calendar's buckets span.
+fn epoch(lookahead: Ticks, cut: Cut) -> Ticks {
+    Ticks::new(lookahead.get().saturating_mul(u64::from(cut.buckets / 2)))
+}
+
+const STORES: [&str; STORE_PARTS as usize] = [
+    "store_0", "store_1", "store_2", "store_3", "store_4", "store_5", "store_6", "store_7", "store_8",
+    "store_9", "store_10", "store_11", "store_12", "store_13", "store_14", "store_15", "store_16",
+    "store_17", "store_18", "store_19", "store_20", "store_21", "store_22", "store_23",
 ];
 
 #[cfg(test)]
@@ -442,8 +412,11 @@ mod tests {
 
     #[test]
     fn structs_lie_as_in_wgsl() {
-        let program =
-            Program::link("engine", &["pdes/yawns.wgsl", "pdes/payload_2.wgsl", "random/mul_wide.wgsl"].map(shaders::file)).unwrap();
+        let program = Program::link(
+            "engine",
+            &["pdes/yawns.wgsl", "pdes/payload_2.wgsl", "random/mul_wide.wgsl"].map(shaders::file),
+        )
+        .unwrap();
         assert_same_layout!(
             program,
             Run {

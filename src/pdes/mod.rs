@@ -43,6 +43,7 @@ mod cut;
 mod error;
 mod fingerprint;
 mod growth;
+mod lift;
 mod line;
 mod memory;
 mod model;

@@ -6,12 +6,17 @@ use super::Payload;
 use super::memory::{Memory, Part, Run};
 use super::recipes::Recipes;
 
+/// Workgroups that sort the buckets of a calendar. (An H200 runs so many of one subgroup at once.)
+const SORT_GROUPS: u32 = 4096;
+
 #[derive(Debug)]
 pub(super) struct Plans {
     /// What the dispatches of windows and digests are told.
     pub(super) runs: Vec<(Part, Buffer<Run>)>,
     /// Two windows, so that between calls it is always half 0 of the memory that counts.
     pub(super) windows: Plan,
+    /// To be recorded before anybody asks how far a run is.
+    pub(super) progress: Plan,
     /// One dispatch each, to be submitted alone: together they might run long.
     pub(super) digests: Vec<Plan>,
 }
@@ -54,7 +59,9 @@ pub(super) fn start<S: bytemuck::Pod, P: Payload>(
     // The start writes what a window of parity 1 would: half 0.
     let parts = parts(gpu, memory, 1)?;
     let start = recipes.start.kernel(gpu)?;
-    for (number, (_, queues, _)) in parts.iter().enumerate() {
+    // A calendar takes everything in one go.
+    let passes = if memory.cut.buckets > 0 { 1 } else { parts.len() };
+    for (number, (_, queues, _)) in parts.iter().take(passes).enumerate() {
         if number > 0 {
             // Buffers are zero at first; after an `init` they are not.
             let mut plan = Plan::new("start");
@@ -91,15 +98,42 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
 
     let window = recipes.window.kernel(gpu)?;
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
+    let sort = match (&recipes.sort, cut.sort) {
+        // SAFETY: a row is below run.part.queue_first + run.part.queue_rows, and count at most run.mail_capacity and HANDFUL * TEAM: so places
+        // in the store are of the row's bucket, for which the host made it with this `run`. The keys of a team are 4 * TEAM words of
+        // GROUP_SIZE * 4, written for all of them; bins are below SORT_BINS by `min`; order and ranks are counts of a bucket's events. Loops end
+        // with count, a bin, TEAM or `run.part.queue_rows`. The divisor of bins is 1 at the least.
+        (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
+        _ => None,
+    };
     let mut windows = Plan::new("windows");
     for parts in &parities {
         if let Some(gather) = &gather {
             let (_, part, buffer) = &parts[0];
             windows.dispatch(gpu, gather, 1, &memory.bindings(part, buffer))?;
         }
+        if let Some((sort, buckets)) = &sort {
+            for (_, part, buffer) in parts {
+                let groups = part.queue_rows.div_ceil(*buckets);
+                // Each sorts several, one group of them after the other: no more than 64, for drivers that cut loops.
+                let groups = groups.min(SORT_GROUPS.max(groups.div_ceil(64)));
+                windows.dispatch(gpu, sort, groups, &memory.bindings(part, buffer))?;
+            }
+        }
         for (groups, part, buffer) in parts {
             windows.dispatch(gpu, &window, *groups, &memory.bindings(part, buffer))?;
         }
+    }
+
+    let mut progress = Plan::new("the first pending event");
+    if let Some([rows, all]) = &recipes.first {
+        let rows = rows.kernel(gpu)?;
+        // As if they were windows of parity 1, whose failures go to half 0.
+        for (groups, part, buffer) in &parities[1] {
+            progress.dispatch(gpu, &rows, *groups, &memory.bindings(part, buffer))?;
+        }
+        let (_, part, buffer) = &parities[1][0];
+        progress.dispatch(gpu, &all.kernel(gpu)?, 1, &memory.bindings(part, buffer))?;
     }
 
     let digest = recipes.digest.kernel(gpu)?;
@@ -122,5 +156,5 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     }
     log::debug!("{windows}");
     let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).collect();
-    Ok(Plans { runs, windows, digests })
+    Ok(Plans { runs, windows, progress, digests })
 }

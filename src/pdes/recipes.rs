@@ -6,13 +6,31 @@ use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe
 use crate::queue::QueueDesign;
 use crate::{random, shaders, statistics};
 
-use super::cut::{Cut, group_size_at_most};
+use super::cut::{Cut, Sort, group_size_at_most};
 use super::output::Columns;
 use super::{Model, Payload, SimulationError};
 
-/// How far a window goes, and what `schedule` does in it: one file each today.
-const SYNCHRONISE: &str = "pdes/yawns.wgsl";
-const DELIVER: &str = "pdes/deliver_mail.wgsl";
+/// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
+struct Files {
+    synchronise: &'static str,
+    window: &'static [&'static str],
+    start: &'static str,
+    held: &'static str,
+}
+
+const QUEUES: Files = Files {
+    synchronise: "pdes/yawns.wgsl",
+    window: &["pdes/queues.wgsl", "pdes/deliver_mail.wgsl"],
+    start: "pdes/queues_start.wgsl",
+    held: "pdes/queues_held.wgsl",
+};
+
+const CALENDAR: Files = Files {
+    synchronise: "pdes/calendar_sync.wgsl",
+    window: &["pdes/calendar_window.wgsl"],
+    start: "pdes/calendar_start.wgsl",
+    held: "pdes/calendar_held.wgsl",
+};
 
 #[derive(Debug)]
 pub(super) struct Recipes {
@@ -22,6 +40,13 @@ pub(super) struct Recipes {
     pub(super) gather: Recipe,
     pub(super) digest: Recipe,
     pub(super) digest_memory: Recipe,
+    pub(super) count_held: Recipe,
+    pub(super) lift: Recipe,
+    pub(super) lower: Recipe,
+    /// Of a calendar: the time of the first event, by workgroup and of all.
+    pub(super) first: Option<[Recipe; 2]>,
+    /// Sorts the buckets of a calendar.
+    pub(super) sort: Option<Recipe>,
 }
 
 /// What of a device, or of the sizes of a run, decides which files are linked.
@@ -33,8 +58,11 @@ pub(super) struct Choice {
     pub(super) tiles: u32,
     /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as large as the device has them.
     pub(super) gather_size: u32,
-    /// Rows in each binding of the mailboxes, where they take several.
-    pub(super) mail_rows: Option<u32>,
+    /// Rows in each binding of the store, and how many bindings, where it takes several.
+    pub(super) store: Option<(u32, u32)>,
+    /// Of a calendar.
+    pub(super) buckets: u32,
+    pub(super) sorted: Option<Sort>,
 }
 
 impl Choice {
@@ -45,7 +73,9 @@ impl Choice {
             group_size: cut.group_size,
             tiles: cut.tiles,
             gather_size: group_size_at_most(gpu, 256),
-            mail_rows: (cut.mail_parts() > 1).then_some(cut.mail_rows),
+            store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
+            buckets: cut.buckets,
+            sorted: cut.sort,
         }
     }
 }
@@ -53,43 +83,72 @@ impl Choice {
 impl Recipes {
     /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
     pub(super) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
-        let Choice { queue, int64, group_size, tiles, gather_size, mail_rows } = choice;
+        let Choice { queue, int64, group_size, tiles, gather_size, store: stores, buckets, sorted } = choice;
+        let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
-        let payload = || shaders::file(P::FILE);
+        let store = if stores.is_some() { "pdes/store_many.wgsl" } else { "pdes/store_one.wgsl" };
         let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
-        let with_queue = |entry, kernel: &str, files: &[&str], name: &str| {
-            let files = [&[kernel], files].concat();
-            let mut sources: Vec<_> = files.into_iter().map(shaders::file).collect();
-            sources.extend([payload(), queue.source()]);
-            Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(sizes)
+        let calendar = (buckets > 0).then_some(("CALENDAR_BUCKETS", f64::from(buckets)));
+        let cut = stores.map(|(rows, bindings)| {
+            [("STORE_ROWS", f64::from(rows)), ("STORE_BINDINGS", f64::from(bindings))]
+        });
+        // Linked are `kernel`, `more`, the size of events, and what a calendar's memory or a queue consists of.
+        let with_pending = |entry, kernel: &'static str, more: &[&'static str], stored: bool, name: &str| {
+            let mut paths = vec![kernel];
+            paths.extend(more);
+            paths.push(P::FILE);
+            if calendar.is_some() || paths.contains(&files.synchronise) {
+                paths.push(product);
+            }
+            let stored = stored || calendar.is_some();
+            paths.extend(stored.then_some(store));
+            let mut sources: Vec<_> = paths.into_iter().map(shaders::file).collect();
+            sources.extend(queue.source());
+            let recipe =
+                Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(sizes);
+            recipe.with(calendar).with(cut.into_iter().flatten().filter(|_| stored))
         };
-        let with_model = |entry, kernel: &str, files: &[&str]| {
-            let name = format!("{name} {kernel}");
-            with_queue(entry, kernel, &[files, &[SYNCHRONISE, product]].concat(), &name).and(source.clone())
+        let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
+            let more = [&[files.synchronise], more].concat();
+            with_pending(entry, kernel, &more, stored, &format!("{name} {kernel}")).and(source.clone())
         };
-        let entry = if tiles > 1 { "window_tiles" } else { "window" };
-        let window = match mail_rows {
-            None => with_model(entry, "pdes/window.wgsl", &[DELIVER, "pdes/mail_one.wgsl"]),
-            Some(rows) => with_model(entry, "pdes/window.wgsl", &[DELIVER, "pdes/mail_many.wgsl"])
-                .with([("MAIL_ROWS", f64::from(rows))]),
+        let held = |entry, kernel| with_pending(entry, kernel, &[files.held], false, kernel);
+        let gather = |entry, kernel, more: &[&'static str]| {
+            with_pending(entry, kernel, more, false, kernel).with([("GROUP_SIZE", f64::from(gather_size))])
         };
+        let window = if tiles > 1 { "window_tiles" } else { "window" };
+        let first = "pdes/calendar_first.wgsl";
         Self {
-            start: with_model("start_lps", "pdes/start.wgsl", &[]),
-            settle: with_model("settle_lps", "pdes/start.wgsl", &[]),
-            window,
-            gather: Recipe::new(
-                SYNCHRONISE,
-                "gather",
-                [shaders::file(SYNCHRONISE), payload(), shaders::file(product)],
-            )
-                .with([("GROUP_SIZE", f64::from(gather_size))]),
-            digest: with_queue("digest", "pdes/digest.wgsl", &[], "pdes/digest.wgsl"),
+            start: with_model("start_lps", "pdes/start.wgsl", &[files.start], false),
+            settle: with_model("settle_lps", "pdes/start.wgsl", &[files.start], false),
+            window: with_model(window, "pdes/window.wgsl", files.window, true),
+            gather: gather("gather", files.synchronise, &[]),
+            digest: held("digest", "pdes/digest.wgsl"),
             digest_memory: Recipe::new(
                 "pdes/digest_memory.wgsl",
                 "digest_memory",
-                [shaders::file("pdes/digest_memory.wgsl"), payload()],
+                ["pdes/digest_memory.wgsl", P::FILE].map(shaders::file),
             )
             .with([("GROUP_SIZE", f64::from(gather_size))]),
+            count_held: held("count_held", "pdes/lift.wgsl"),
+            lift: held("lift", "pdes/lift.wgsl"),
+            lower: with_pending(
+                "lower",
+                "pdes/lower.wgsl",
+                &[files.synchronise, files.start],
+                false,
+                "pdes/lower.wgsl",
+            ),
+            sort: sorted.map(|sort| {
+                gather("sort_buckets", "pdes/calendar_sort.wgsl", &[]).with([
+                    ("GROUP_SIZE", f64::from(sort.group_size)),
+                    ("TEAM", f64::from(sort.team)),
+                    ("SORT_BINS", f64::from(sort.bins)),
+                ])
+            }),
+            first: calendar.map(|_| {
+                [with_pending("first_rows", first, &[], false, first), gather("first_of_all", first, &[])]
+            }),
         }
     }
 
@@ -306,13 +365,17 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);
     for queue in QueueDesign::ALL {
         for int64 in [false, true] {
-            for (mail_rows, tiles) in [(None, 4), (None, 1), (Some(1024), 1)] {
-                let choice = Choice { queue, int64, group_size: 256, tiles, gather_size: 256, mail_rows };
-                let Recipes { start, settle, window, gather, digest, digest_memory } =
-                    Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
-                kernels.push(window);
-                if tiles > 1 {
-                    kernels.extend([start, settle, gather, digest, digest_memory]);
+            for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
+                let buckets = if queue == QueueDesign::Calendar { 8 } else { 0 };
+                let sorted = (buckets > 0).then_some(Sort { group_size: 128, team: 128, bins: 256 });
+                let choice =
+                    Choice { queue, int64, group_size: 256, tiles, gather_size: 256, store, buckets, sorted };
+                let recipes = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                kernels.push(recipes.window);
+                if tiles > 1 || buckets > 0 {
+                    kernels.extend([recipes.start, recipes.settle, recipes.gather, recipes.digest]);
+                    kernels.extend([recipes.digest_memory, recipes.count_held, recipes.lift, recipes.lower]);
+                    kernels.extend(recipes.first.into_iter().flatten().chain(recipes.sort));
                 }
             }
         }

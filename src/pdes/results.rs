@@ -406,7 +406,7 @@ mod tests {
         for rows in [1, 63, 64, 65, 1000, (1 << 20) + 1] {
             for part_rows in [64, 1024, 1 << 20] {
                 let part_rows = if part_rows < rows { part_rows } else { rows };
-                let cut = Cut { group_size: 64, tiles: 1, rows, part_rows, mail_rows: rows, queue_stride: 1 };
+                let cut = Cut { group_size: 64, tiles: 1, rows, part_rows, store_rows: rows, ..Cut::EMPTY };
                 for (bytes, limit) in [(4, 4096), (176, 1 << 16), (1024, 1 << 16), (176, 128 << 20)] {
                     let mut next = 0;
                     for Piece { first, rows, part } in pieces(&cut, bytes, limit).unwrap() {
@@ -421,7 +421,7 @@ mod tests {
                 }
             }
         }
-        let cut = Cut { group_size: 64, tiles: 1, rows: 65, part_rows: 65, mail_rows: 65, queue_stride: 1 };
+        let cut = Cut { group_size: 64, tiles: 1, rows: 65, part_rows: 65, store_rows: 65, ..Cut::EMPTY };
         assert!(matches!(pieces(&cut, 1024, 65_535), Err(GpuError::TooLarge { needed: 65_536, .. })));
     }
 }

@@ -15,7 +15,8 @@ use super::cpu::{check, check_time};
 use super::cut::{Cut, Needs, usual_group_size, usual_tiles};
 use super::error::{Fault, FaultKind, SimulationError};
 use super::growth::{self, Snapshot};
-use super::memory::{COUNTS, DIGEST_CUT, Memory};
+use super::lift;
+use super::memory::{DIGEST_CUT, Memory};
 use super::plans::{self, Plans};
 use super::recipes::{self, Choice, Recipes};
 use super::results::Results;
@@ -116,7 +117,7 @@ impl<M: Model> Simulation<M> {
         // More than one workgroup's would serve nothing.
         let most = rows.div_ceil(group_size).max(1);
         let short = short && matches!(queue, QueueDesign::CbSeq(_));
-        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows, short)).clamp(1, most);
+        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most);
         let mut needs = Needs::of(model);
         let results = recipes::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
@@ -125,8 +126,7 @@ impl<M: Model> Simulation<M> {
             let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, queue, &cut));
             let state_bytes = recipes.check(model)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
-            let memory =
-                Memory::new(gpu, model, options.seed, lps.start, cut, (queue, needs.capacity), state_bytes)?;
+            let memory = Memory::new(gpu, model, options.seed, lps.start, cut, queue, state_bytes)?;
             plans::start(gpu, &recipes, &memory)?;
             let plans = plans::windows(gpu, &recipes, &memory)?;
             let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
@@ -291,22 +291,20 @@ impl<M: Model> Simulation<M> {
 
     /// The same run with other capacities, which hold what it holds.
     async fn with_room(&mut self, capacity: Capacity, ends: &[Until]) -> Result<(), SimulationError> {
-        let Rebuild { source, needs, tiles, .. } = &self.rebuild;
+        let Rebuild { needs, tiles, .. } = &self.rebuild;
         let (gpu, queue, old) = (&self.gpu, self.queue, &self.memory);
-        let needs = Needs { capacity, ..*needs };
-        let pending = old.pending(gpu, queue).await?;
+        let lifted = lift::lift(gpu, &self.recipes(queue, &old.cut), old).await?;
+        // The driver may have cut the loops of that.
+        self.progress_async().await?;
         // What is sent is held, too, at the latest when it is taken in.
-        let most = pending.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(0);
-        let capacity =
-            Capacity { queue: capacity.queue.max(u32::try_from(most).unwrap_or(u32::MAX)), ..capacity };
-        let cut =
-            Cut::new(gpu, old.cut.rows, (old.cut.group_size, *tiles), queue, Needs { capacity, ..needs })?;
-        let recipes = Recipes::new::<M::Payload>(&self.name, source, Choice::new(gpu, queue, &cut));
-        let memory = old.with_room(gpu, cut, queue, capacity)?;
-        let words = old.control().read_range(gpu, 0, COUNTS as u64).await?;
-        let control = old.control_of(gpu, &words).await?;
-        memory.take_over(gpu, old, &pending, queue)?;
-        memory.control().write(gpu, 0, &control)?;
+        let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
+        let needs = Needs { capacity, ..*needs };
+        let cut = Cut::new(gpu, old.cut.rows, (old.cut.group_size, *tiles), queue, needs)?;
+        let recipes = self.recipes(queue, &cut);
+        let memory = old.with_room(gpu, cut, queue)?;
+        memory.take_memory(gpu, old)?;
+        memory.take_control(gpu, old, lifted.first()).await?;
+        lifted.lower(gpu, &recipes, &memory)?;
         plans::settle(gpu, &recipes, &memory)?;
         memory.keep_counts(gpu, old)?;
         self.plans = plans::windows(gpu, &recipes, &memory)?;
@@ -318,6 +316,10 @@ impl<M: Model> Simulation<M> {
         }
         self.memory = memory;
         Ok(())
+    }
+
+    fn recipes(&self, queue: QueueDesign, cut: &Cut) -> Recipes {
+        Recipes::new::<M::Payload>(&self.name, &self.rebuild.source, Choice::new(&self.gpu, queue, cut))
     }
 
     /// The room that queues and mailboxes have now.
@@ -412,8 +414,19 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
     pub fn pending(&self) -> Result<Pending<M::Payload>, SimulationError> {
-        self.progress()?;
-        pollster::block_on(self.memory.pending(&self.gpu, self.queue))
+        pollster::block_on(self.pending_async())
+    }
+
+    /// [`Simulation::pending`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::pending`].
+    pub async fn pending_async(&self) -> Result<Pending<M::Payload>, SimulationError> {
+        self.progress_async().await?;
+        let lifted = lift::lift(&self.gpu, &self.recipes(self.queue, &self.memory.cut), &self.memory).await?;
+        // The loops of a driver may have been cut in that.
+        self.progress_async().await?;
+        Ok(lifted.read(&self.gpu, self.memory.run.first_lp).await?)
     }
 
     /// The fingerprint of what was executed, of the states, and of what is pending. Equal to that of
@@ -431,13 +444,13 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::fingerprint`].
     pub async fn fingerprint_async(&self) -> Result<Fingerprint, SimulationError> {
         let progress = self.progress_async().await?;
-        self.memory.control().write(&self.gpu, DIGEST_CUT as u64, &[0])?;
+        self.memory.words().write(&self.gpu, DIGEST_CUT as u64, &[0])?;
         for plan in &self.plans.digests {
             plan.submit(&self.gpu)?;
         }
         let digests = &self.memory.digests;
         let sums = digests.read_range(&self.gpu, 0, digests.len()).await?;
-        let cut = self.memory.control().read_range(&self.gpu, DIGEST_CUT as u64, 1).await?[0];
+        let cut = self.memory.words().read_range(&self.gpu, DIGEST_CUT as u64, 1).await?[0];
         if cut != 0 {
             // The run is sound, and can go on; its fingerprint cannot be had on this driver.
             let lp = self.memory.run.first_lp + cut - 1;
@@ -508,14 +521,12 @@ impl<M: Model> Simulation<M> {
     }
 
     fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
-        let download = Download::new(&self.gpu, "progress", 4 * COUNTS as u64)?;
-        download.record(encoder, self.memory.control().raw(), 0);
-        Ok(download)
+        self.plans.progress.record(encoder);
+        self.memory.record_progress(&self.gpu, encoder)
     }
 
     fn progress_from(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
-        let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-        self.memory.progress(&words)
+        self.memory.progress(bytes)
     }
 }
 

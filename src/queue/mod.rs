@@ -19,8 +19,6 @@
 //!
 //! The designs and their names are those of Baudis et al., section III.
 
-use bytemuck::Pod;
-
 use crate::gpu::Source;
 
 /// A priority-queue design.
@@ -40,6 +38,9 @@ pub enum QueueDesign {
     Splay,
     /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
     CbSeqSp,
+    /// The calendar: events by the cell of time that they lie in, each cell as long as the lookahead. Mailbox and queue are one: who sends
+    /// appends to the destination's bucket, and a window sorts one bucket of each LP. Only the engine of `pdes` has it.
+    Calendar,
 }
 
 /// From where CB-SEQ looks for the place of a new event.
@@ -53,7 +54,7 @@ pub enum Traverse {
 
 impl QueueDesign {
     /// Every design, for comparisons.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Heap,
         Self::CbSeq(Traverse::BackToFront),
         Self::CbSeq(Traverse::FrontToBack),
@@ -61,6 +62,7 @@ impl QueueDesign {
         Self::HeapInterleaved,
         Self::Splay,
         Self::CbSeqSp,
+        Self::Calendar,
     ];
 
     /// The name on a command line.
@@ -73,17 +75,20 @@ impl QueueDesign {
             Self::HeapInterleaved => "heap-interleaved",
             Self::Splay => "splay",
             Self::CbSeqSp => "cb-seq-sp",
+            Self::Calendar => "calendar",
         }
     }
 
-    /// The WGSL file of the design.
-    pub fn source(self) -> Source {
-        crate::shaders::file(match self {
+    /// The WGSL file of the design. None for the calendar, which is no queue of its own.
+    pub fn source(self) -> Option<Source> {
+        let path = match self {
             Self::Heap | Self::Heap4 | Self::HeapInterleaved => "queue/heap.wgsl",
             Self::CbSeq(_) => "queue/cb_seq.wgsl",
             Self::Splay => "queue/splay.wgsl",
             Self::CbSeqSp => "queue/cb_seq_sp.wgsl",
-        })
+            Self::Calendar => return None,
+        };
+        Some(crate::shaders::file(path))
     }
 
     /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as simulation uses them, with their order.
@@ -99,7 +104,7 @@ impl QueueDesign {
     /// The values of the design's `override`s.
     pub fn constants(self) -> &'static [(&'static str, f64)] {
         match self {
-            Self::Heap | Self::Splay | Self::CbSeqSp => &[],
+            Self::Heap | Self::Splay | Self::CbSeqSp | Self::Calendar => &[],
             Self::CbSeq(Traverse::BackToFront) => &[("CB_BACKWARD", 1.0)],
             Self::CbSeq(Traverse::FrontToBack) => &[("CB_BACKWARD", 0.0)],
             Self::Heap4 => &[("HEAP_ARITY", 4.0)],
@@ -107,7 +112,7 @@ impl QueueDesign {
         }
     }
 
-    /// The slots that a queue of `capacity` events takes, of the size of one event each.
+    /// The slots that a queue of `capacity` events takes, of the size of one event each; none for the calendar.
     pub fn stride(self, capacity: u32) -> u64 {
         let capacity = u64::from(capacity);
         match self {
@@ -115,6 +120,7 @@ impl QueueDesign {
             Self::CbSeq(_) | Self::CbSeqSp => capacity,
             Self::Heap4 => (capacity + 3).next_multiple_of(4),
             Self::Splay => 2 * capacity,
+            Self::Calendar => 0,
         }
     }
 
@@ -130,50 +136,6 @@ impl QueueDesign {
             Self::HeapInterleaved => 32, // HEAP_INTERLEAVE
             _ => 1,
         }
-    }
-
-    /// Where slot `slot` of queue `owner` lies in its buffer.
-    fn slot(self, owner: u32, slot: u64, capacity: u32) -> usize {
-        let lane = owner % self.neighbours();
-        let base = u64::from(owner - lane) * self.stride(capacity) + u64::from(lane);
-        let place = base + slot * u64::from(self.neighbours());
-        usize::try_from(place).expect("a slot lies in its buffer")
-    }
-
-    /// `queue_place` on the host: where event number `index` lies in the buffer of a queue `owner` that was never used.
-    pub(crate) fn place(self, owner: u32, index: u32, capacity: u32) -> usize {
-        let index = u64::from(index);
-        let slot = match self {
-            Self::Heap | Self::HeapInterleaved => index + 1,
-            Self::Heap4 => index + 3,
-            Self::CbSeq(_) | Self::CbSeqSp => index,
-            Self::Splay => 2 * index,
-        };
-        self.slot(owner, slot, capacity)
-    }
-
-    /// The events that queue `owner` of a buffer with these meta words holds.
-    pub(crate) fn held<E: Pod>(
-        self,
-        events: &[E],
-        owner: u32,
-        meta: [u32; 2],
-        capacity: u32,
-    ) -> impl Iterator<Item = &E> {
-        let [length, front] = meta;
-        let at = move |slot: u64| &events[self.slot(owner, slot, capacity)];
-        let used = move |node: &u64| match self {
-            // The links of a node that is free: (next, SPLAY_FREE).
-            Self::Splay => bytemuck::bytes_of(at(2 * node + 1))[4..8] != [u8::MAX; 4],
-            _ => true,
-        };
-        let event = move |node| match self {
-            Self::Heap | Self::HeapInterleaved => at(node + 1),
-            Self::Heap4 => at(node + 3),
-            Self::CbSeq(_) | Self::CbSeqSp => at((u64::from(front) + node) % u64::from(capacity)),
-            Self::Splay => at(2 * node),
-        };
-        (0..capacity.into()).filter(used).take(length as usize).map(event)
     }
 }
 

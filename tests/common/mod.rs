@@ -36,3 +36,8 @@ pub fn each_queue<T: Copy>(values: &[T]) -> Vec<(QueueDesign, T)> {
     let all = all.iter().flat_map(|&queue| values.iter().map(move |&value| (queue, value)));
     all.chain(others.iter().copied().zip(values.iter().copied().cycle())).collect()
 }
+
+/// The designs that are queues of their own: all but the calendar, which fills up elsewhere.
+pub fn queues() -> impl Iterator<Item = QueueDesign> {
+    QueueDesign::ALL.into_iter().filter(|design| design.source().is_some())
+}

@@ -64,6 +64,8 @@ fn growth_goes_over_several_bindings() {
     let model = Busy { capacity: Capacity { queue: 4, mailbox: 2 }, ..Busy::new(300) };
     same(&small, &model, options, &[Until::time(Ticks::new(200)), Until::EMPTY]);
     same(&small, &phold(500, 8, 0.1).with_capacity(TINY), options, &[until(25.0), until(70.0)]);
+    let options = Options { queue: Some(QueueDesign::Calendar), ..options };
+    same(&small, &phold(150, 1, 0.1).with_capacity(TINY), options, &[until(25.0), until(70.0)]);
 }
 
 #[test]

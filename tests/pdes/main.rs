@@ -191,9 +191,12 @@ fn memory_that_is_cut_over_several_bindings() {
     for (queue, (lps, group_size)) in
         each_queue(&[(1000, 8), (1000, 64), (65, 8), (65, 64), (64, 8), (64, 64)])
     {
+        // A calendar takes more memory.
+        let (lps, population, group_size) =
+            if queue == QueueDesign::Calendar { (300, 1, 8) } else { (lps, 16, group_size) };
         let options =
             Options { seed: 3, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
-        same(&small, &phold(lps, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
+        same(&small, &phold(lps, population, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
     }
     // Many mailboxes in a binding, few queues; and the other way round.
     for (queue, mailbox) in [(240, 20), (40, 100)] {
@@ -257,6 +260,49 @@ fn an_encoder_that_is_never_submitted_does_no_harm() {
         simulation.record(&mut dropped, 1);
         drop(dropped);
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+    }
+}
+
+/// A calendar whose buckets are too small for what comes: the rest goes through the lists.
+#[test]
+fn buckets_that_overflow() {
+    let gpu = gpu();
+    for (group_size, tiles, mailbox) in [(8, 1, 1), (32, 2, 3), (64, 1, 6)] {
+        let options = Options {
+            seed: 7,
+            queue: Some(QueueDesign::Calendar),
+            group_size: Some(group_size),
+            tiles: Some(tiles),
+            fixed: true,
+        };
+        let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox });
+        same(&gpu, &model, options, &[until(7.0), Until::events(500), until(55.0), until(111.0)]);
+    }
+}
+
+/// Buckets of a calendar that are sorted in a dispatch of their own: some around the sizes of teams, some all at one time, and some that
+/// nobody but their thread can sort.
+#[test]
+fn buckets_that_a_team_sorts() {
+    let gpu = gpu();
+    let options = Options { seed: 4, queue: Some(QueueDesign::Calendar), ..Options::default() };
+    for (lps, population, capacity) in
+        [(70, 40, 65), (33, 100, 128), (20, 100, 129), (9, 300, 600), (3, 900, 1024)]
+    {
+        let capacity = Capacity { queue: 4 * population, mailbox: capacity };
+        let model = phold(lps, population, 0.1).with_capacity(capacity);
+        same(&gpu, &model, options, &[until(13.0), until(44.0)]);
+    }
+    // 2,600 events in two buckets are too many for a team.
+    let model = phold(2, 2600, 0.1).with_capacity(Capacity { queue: 6000, mailbox: 4000 });
+    same(&gpu, &model, options, &[until(1.0), until(11.0)]);
+    // Lookaheads of one tick, and of more than 2^32.
+    for resolution in [Resolution::new(1).unwrap(), Resolution::new(u32::MAX).unwrap()] {
+        let model =
+            Phold::new(20, 90, 0.1, if resolution.ticks_per_unit() == 1 { 1.0 } else { 10.0 }, resolution);
+        let model = model.unwrap().with_capacity(Capacity { queue: 400, mailbox: 200 });
+        let end = |units| Until::time(resolution.ticks(units).unwrap());
+        same(&gpu, &model, options, &[end(7.0), end(30.0)]);
     }
 }
 

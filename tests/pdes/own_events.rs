@@ -1,6 +1,6 @@
 //! Events for the LP itself, the budget of a window, events of 32 bytes, LP memory.
 
-use super::common::{each_queue, gpu};
+use super::common::{each_queue, gpu, queues};
 use super::same;
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::pdes::{
@@ -282,7 +282,7 @@ fn rules_for_own_events_and_memory_are_checked_in_both_engines() {
             }
         }
     }
-    for queue in QueueDesign::ALL {
+    for queue in queues() {
         let mut model = Busy::new(10).breaking(3, 7); // two for each one: the queue fills
         model.capacity.queue = 90;
         let options = Options { queue: Some(queue), fixed: true, ..Options::default() };

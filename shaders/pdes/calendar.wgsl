@@ -1,0 +1,94 @@
+// The calendar: pending events by the cell that they lie in (pdes/cells.wgsl). A window is a cell, and what is executed in one schedules into
+// the next one or later; so mailbox and queue are one: whoever sends appends to the destination's bucket of that cell, and the window of
+// a cell sorts each LP's bucket and executes it.
+//
+// With B = CALENDAR_BUCKETS, an *epoch* is B / 2 cells, counted from time 0. The buckets are those of the present epoch and of the next one, by
+// turns in the lower and the upper half of them. Later events, and what finds its bucket full, go to a list of the destination's. There are two
+// lists, by turns: a window gives out the one (each LP its own) and opens the other, if it is the first of its epoch or if anything in a list
+// lies in its cell.
+//
+//   store    in each binding, for store_rows() rows: B x rows x run.mail_capacity, the buckets, then 2 x rows x run.queue_capacity, the
+//            lists
+//   words    from COUNTS + run.rows on: B x R, the events in each bucket, and how many found it full; 2 x R, those in each list. A
+//            bucket whose execution has begun may have SORTED set: lps[row].x is then the first of the events that are left
+//
+// One thread serves one LP's bucket; anybody appends.
+//
+// Functions: calendar_put, and where things lie.
+//
+// import: pdes/engine.wgsl
+// import: pdes/cells.wgsl
+//
+// needs: store_* (pdes/store_one.wgsl or pdes/store_many.wgsl), Item, event_time
+
+// A power of two from 2 to 32.
+override CALENDAR_BUCKETS: u32 = 8u;
+
+const SORTED = 0x80000000u;
+// The LP used up its budget at one time in the last window (STANDS of queues).
+const STOOD = 0x40000000u;
+const EVENTS_MASK = 0x3fffffffu;
+
+// Of control: the last word of STATUS, and two more rows.
+//
+//   STATUS.w   PHASE: the first bucket of the epoch, LIST where the open list is number 1, SERVED where the last window executed
+//   EPOCH      the beginning of the epoch (2); the earliest time in lists before the last window (2)
+//   CELLS      up to where the last window executed all there was, if it did (2); buckets that something was pending in before the last
+//              window, a bit for each; unused
+const LIST = 0x100u;
+const SERVED = 0x200u;
+const EPOCH = 2u;
+const CELLS = 3u;
+
+// Where windows are, from pdes/calendar_sync.wgsl.
+var<private> calendar_base: vec2<u32>; // the beginning of the epoch
+var<private> calendar_turn: u32;       // the bucket of its first cell: 0 or B / 2
+var<private> calendar_list: u32;       // the list that is open
+// What was put since pending_open or begin_settle: a bit for each bucket, and the earliest time in a list.
+var<private> calendar_marks: u32;
+var<private> calendar_far: vec2<u32>;
+
+fn bucket_count(bucket: u32, row: u32) -> u32 {
+    return COUNTS + (1u + bucket) * run.rows + row;
+}
+
+fn list_count(list: u32, row: u32) -> u32 {
+    return COUNTS + (1u + CALENDAR_BUCKETS + list) * run.rows + row;
+}
+
+// Where a bucket of a binding's row begins.
+fn bucket_place(bucket: u32, row: u32) -> u32 {
+    return (bucket * store_rows() + row) * run.mail_capacity;
+}
+
+fn list_place(list: u32, row: u32) -> u32 {
+    let buckets = CALENDAR_BUCKETS * store_rows() * run.mail_capacity;
+    return buckets + (list * store_rows() + row) * run.queue_capacity;
+}
+
+// Appends an event for a row to the bucket or the list that it belongs to.
+fn calendar_put(row: u32, event: Item) {
+    let cells = cell_split(time_since(event_time(event), calendar_base)).cells;
+    if cells.y == 0u && cells.x < CALENDAR_BUCKETS {
+        let bucket = (calendar_turn + cells.x) % CALENDAR_BUCKETS;
+        let index = atomicAdd(&words[bucket_count(bucket, row)], 1u);
+        if index < run.mail_capacity {
+            let at = store_split(row);
+            store_put(at.x, bucket_place(bucket, at.y) + index, event);
+            calendar_marks |= 1u << bucket;
+            return;
+        }
+    }
+    calendar_list_put(row, event);
+}
+
+fn calendar_list_put(row: u32, event: Item) {
+    calendar_far = time_min(calendar_far, event_time(event));
+    let index = atomicAdd(&words[list_count(calendar_list, row)], 1u);
+    if index < run.queue_capacity {
+        let at = store_split(row);
+        store_put(at.x, list_place(calendar_list, at.y) + index, event);
+    } else {
+        fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
+    }
+}

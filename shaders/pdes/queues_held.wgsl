@@ -1,0 +1,29 @@
+// What an LP holds, between calls, one event after the other: its queue, then its mailbox. pdes/calendar_held.wgsl has the same functions.
+//
+// Functions: held_open, held_more, held_next.
+//
+// import: pdes/engine.wgsl
+//
+// needs: a queue
+
+var<private> held_index: u32;
+var<private> held_mails: u32;
+var<private> held_inbox: u32;
+
+fn held_open(row: u32) {
+    queue_open(row - run.part.queue_first, queue_meta(row));
+    held_index = 0u;
+    held_mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
+    held_inbox = (row - run.part.inbox_first) * run.mail_capacity;
+}
+
+fn held_more() -> bool {
+    return held_index < queue_size() + held_mails;
+}
+
+fn held_next() -> Item {
+    let index = held_index;
+    held_index += 1u;
+    if index < queue_size() { return queue_peek(index); }
+    return inbox[held_inbox + index - queue_size()];
+}
