@@ -15,28 +15,30 @@
 //
 // All that is zero is an empty heap.
 //
-// A block is always full: what is missing at its end is NONE, the last item of the order. It may be a real item, too. How many
+// A block is always full: what is missing at its end is NONE, the last item of the order. It may be a real item, too: how many
 // items are real, the counts say, and which of the equal ones are does not matter. So a merge is always one of NODE items with NODE,
-// whatever the nodes hold. A node never holds an item that is after one of its children, once no sink is under way to it or one of its
-// ancestors. The heap is as short as it can be: all of its nodes but the last are full, if what is under way to a node counts as there.
+// whatever the nodes hold. No item of a node is after one of its children's, once no sink is under way to the node or to one of its
+// ancestors. The heap is as short as it can be: all of its nodes but the last are full, if what is under way to a node counts
+// as there.
 //
 // A cycle is three dispatches, however many levels there are:
 //
-// 1. `gather`, one workgroup. Reads `batch`, `inserts`, `heap`. It orders the new items. If more is to be deleted than inserted, it takes as
-//    many items as the root will lack from the end of the heap: from insertions under way to the last two nodes (writes their blocks, `insertions`)
-//    and from these nodes. Writes the block of the batch, `heap`, `failure`, the insertions of level 1, and nodes that are used for
-//    the first time.
-// 2. `even_levels`, one workgroup for each even level. That of the root merges root and batch: the smallest items are deleted (writes `deletes`),
-//    the next are the new root, the rest goes to the blocks of the insertions of level 1. Then each workgroup does what is under way to
-//    its level, and passes it on to the next one. *Insertion*: merged with the node on the way to where there is room; the node keeps
-//    the smaller half, the larger one is carried on, until it is there. *Sink*: of the node's two children, the one with the
-//    greater last item keeps the larger half of both; the smaller half is merged with the node, which keeps the smallest NODE items of
-//    all three, and what is left is the other child, which may have to sink. A level's workgroup reads and writes the nodes and insertions of its
-//    level and the next one: no two of them share any.
+// 1. `gather`, one workgroup. Reads `batch`, `inserts`, `heap`. It orders the new items. If more is to be deleted than inserted, it
+//    takes as many items as the root will lack from the end of the heap, with the new ones: from insertions under way to
+//    the last two nodes (writes their blocks, `insertions`), and from these nodes. Writes the block of the batch, `heap`, `failure`,
+//    `batch`, the insertions of level 1, and nodes that are used for the first time.
+// 2. `even_levels`, one workgroup for each even level. That of the root merges root and batch: the smallest items are deleted
+//    (writes `deletes`), the next are the new root, the rest goes to the blocks of the insertions of level 1. Then each workgroup does
+//    what is under way to its level, and passes it on to the next one. *Insertion*: merged with the node on the way to where
+//    there is room; the node keeps the smaller half, the larger one is carried on, until it is there. *Sink*: of the node's
+//    two children, the one with the greater last item keeps the larger half of both. The smaller half is merged with the node, which
+//    keeps the smallest NODE items of all three; what is left is the other child, which may have to sink. A level's
+//    workgroup reads and writes the nodes and insertions of its level and the next one: no two of them share any.
 // 3. `odd_levels`, the same for the odd levels.
 //
-// So cycles overlap (a pipeline over the levels, as in He et al.): work goes down two levels with each cycle, and the root is right for the next
-// cycle when this one ends. Work that follows never overtakes. What is left for another time is the overlap with the caller's own kernels.
+// So cycles overlap (a pipeline over the levels, as in He et al.): work goes down two levels with each cycle, none overtakes
+// another, and the root is right for the next cycle when this one ends. The other overlap of He et al., with what the application does
+// with the items, is left out: dispatches of one queue run one after the other.
 //
 // GROUP_SIZE invocations serve a node, NODE / GROUP_SIZE items of each of the two lists each. An item's place in a merge is its own plus
 // that in the other list, by binary search; all is read before anything is written, so merges work in place.

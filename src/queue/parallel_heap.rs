@@ -74,9 +74,9 @@ pub enum ParallelHeapError {
 /// One priority queue for the whole device, which takes in and gives out many items at a time (Baudis et al., section III.C; He et
 /// al.): a heap, each node of which holds hundreds of items in order.
 ///
-/// Its unit of work is the *cycle* (figure 1 of the paper): insert up to a node's number of items, then delete up to as many of the smallest.
-/// A cycle is three dispatches, however much the heap holds: work goes down the levels while later cycles begin at
-/// the root. Results are exact all the same: each cycle deletes the smallest of all items inserted before or with it.
+/// Its unit of work is the *cycle* (figure 1 of the paper): insert up to a node's number of items, then delete up to as many of the
+/// smallest. A cycle is three dispatches, however much the heap holds: work goes down the levels while later cycles begin at the
+/// root. Results are exact all the same: each cycle deletes the smallest of all items inserted before or with it.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -130,7 +130,8 @@ impl ParallelHeap {
 
     /// The same with `node` items in a node: a power of two from 64 to 1024.
     ///
-    /// A cycle handles so many items and takes about as long whatever their number, so larger nodes are faster where there is enough to do.
+    /// A cycle handles up to so many items, in three dispatches whatever their number. So larger nodes need fewer dispatches for the
+    /// same items; smaller ones waste less where a cycle has few.
     ///
     /// # Errors
     /// Further [`ParallelHeapError::Node`].
@@ -182,16 +183,17 @@ impl ParallelHeap {
         Ok(self.len(gpu)? == 0)
     }
 
-    /// Binds a batch to buffers: a plan of dispatches alone, recorded as often as wanted. Each time it runs, it inserts the first
-    /// `to_insert` items of `inserts`, in any order, and then deletes the `to_delete` smallest that the heap holds, or all if it has fewer: they go to the beginning of
-    /// `deletes`, in order, and `deleted` says how many they are. The rest of `deletes` is left alone. All of `inserts` is read before anything of
-    /// `deletes` is written, so the two may be one buffer. (An empty buffer does, where nothing is inserted or deleted.)
+    /// Binds a batch to buffers: a plan of dispatches alone, recorded as often as wanted.
     ///
-    /// It takes a cycle for each [`ParallelHeap::node`] items of the longer buffer if both are needed in one cycle only; else the cycles that
-    /// insert come first, and the last of them is the first that deletes. What is to be inserted must fit at once, but for
-    /// what that cycle deletes.
+    /// Each time it runs, it inserts the first `to_insert` items of `inserts`, in any order, and then deletes the `to_delete` smallest
+    /// that the heap holds, or all if it has fewer. They go to the beginning of `deletes`, in order, and `deleted` says how many
+    /// they are; the rest of `deletes` is left alone. All of `inserts` is read before anything of `deletes` is written, so the two may
+    /// be one buffer. Where nothing is inserted or deleted, an empty buffer does.
     ///
-    /// If the batch cannot be done, none of it is, nor of later ones, until [`ParallelHeap::check`] has told of it.
+    /// The plan has a cycle for each [`ParallelHeap::node`] items of `inserts`, and one for each of `deletes`, but that the last
+    /// cycle that inserts is the first that deletes: with buffers of one node there is one cycle. At no time in between
+    /// may the heap hold more than its capacity. If the batch cannot be done, none of it is, nor of later ones, until
+    /// [`ParallelHeap::check`] has told of it.
     ///
     /// # Errors
     /// Where the device fails.
@@ -243,12 +245,12 @@ impl ParallelHeap {
         })
     }
 
-    /// Waits for the work submitted so far, and tells of the first batch in it that was not done. That is taken back with it: the heap,
-    /// which holds what it held before that batch, can be used again.
+    /// Waits for the work submitted so far, and tells of the first batch in it that was not done. With that the failure is taken
+    /// back: the heap, which holds what it held before that batch, can be used again.
     ///
     /// # Errors
-    /// [`ParallelHeapError::Full`], [`ParallelHeapError::Inserts`] and [`ParallelHeapError::Deletes`] if there was such a batch, and where the
-    /// device fails.
+    /// [`ParallelHeapError::Full`], [`ParallelHeapError::Inserts`] and [`ParallelHeapError::Deletes`] if there was such a batch,
+    /// and where the device fails.
     pub fn check(&self, gpu: &Gpu) -> Result<(), ParallelHeapError> {
         let Failure { kind, found, limit } = self.failure.read(gpu)?[0];
         let error = match kind {
@@ -261,8 +263,8 @@ impl ParallelHeap {
         Err(error)
     }
 
-    /// Inserts `items`, in any order, then deletes the `delete` smallest that the heap holds, or all if it has fewer, and returns them in
-    /// order: a batch of the host's.
+    /// A batch of the host's: inserts `items`, in any order, then deletes the `delete` smallest that the heap holds, or all if
+    /// it has fewer, and returns them in order.
     ///
     /// # Errors
     /// As [`ParallelHeap::check`]. A batch bound by the caller that failed before is told of instead, and this one is not done.
@@ -308,17 +310,18 @@ pub fn kernels() -> Vec<Recipe> {
 }
 
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: the kernels hold no WGSL of a user's. Of the buffers, a user reaches `batch`, `inserts` and `deletes`, which have other types than
-    // the heap's own; no dispatch of another's comes between those of a plan's cycle. So:
+    // SAFETY: the kernels hold no WGSL of a user's. Of the buffers, a user reaches `batch`, `inserts` and `deletes`, which have other
+    // types than the heap's own (`inserts` and `deletes` may be one buffer: it holds no indices), and no dispatch of another's
+    // comes between those of a plan. So:
     //
-    // * `inserts` is read below `batch.to_insert`, and `deletes` written below `batch.to_delete`, unless the first cycle of the plan found them
-    //   to be beyond the buffers' lengths: then `failure` says so, and no cycle inserts or deletes.
-    // * `items` is indexed by block and place. Places are below NODE, or of a merge below 2 NODE, being a permutation. Blocks are
-    //   those of the nodes in use, and slots up to that of the last level: a node in use is below the number of nodes in the buffer,
-    //   since `gather` refuses what is beyond the capacity, and with it the target of every insertion; children are looked at if they are in
-    //   use, and nodes in use are an odd number. `insertions` and `sinks` are those of levels that such nodes are on.
+    // * `inserts` is read below `batch.to_insert`, and `deletes` written below `batch.to_delete`, unless the first cycle of the plan
+    //   found one of them to be beyond its buffer's length: then `failure` says so, and no cycle inserts or deletes.
+    // * `items` is indexed by block and place. Places are below NODE, or of a merge below 2 NODE, being a permutation. Blocks
+    //   are slots up to that of the last level, and nodes in use. These are below the number of nodes in the buffer, and so is
+    //   the target of every insertion, since `gather` refuses what is beyond the capacity. A node's children are both in use or
+    //   neither, and looked at only if they are. `insertions` and `sinks` are those of levels on which such nodes are.
     // * `fetch` moves no more than a node holds: what is under way to it and what it has, together `held`.
-    // * Loops count up to NODE, slots or levels; search halves.
+    // * Loops count up to NODE, slots or levels; the search halves.
     // * Divisors are constants above 0.
     unsafe { recipe.trusted(gpu) }
 }

@@ -131,9 +131,10 @@ fn sizes_around_nodes_come_out_in_order() {
 
 #[test]
 fn every_order_of_input_comes_out_in_order() {
+    type Input = (&'static str, fn(u32) -> HeapItem);
     for (gpu, node) in ways() {
         let count = 9 * node + 7;
-        let inputs: [(&str, fn(u32) -> HeapItem); 6] = [
+        let inputs: [Input; 6] = [
             ("ascending", |i| [i, 0, 0, 0]),
             ("descending", |i| [u32::MAX - i, 7, 0, 0]),
             ("equal", |_| [5, 5, 5, 5]),
