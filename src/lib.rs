@@ -10,6 +10,7 @@
 //! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
+//! | items of which the GPU needs the smallest, many at a time | [`queue::ParallelHeap`] |
 //! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
 //!
 //! # A first run

@@ -1,6 +1,8 @@
 //! Every queue design alone, against `BinaryHeap`.
 
 mod common;
+#[path = "queue/parallel_heap.rs"]
+mod parallel_heap;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

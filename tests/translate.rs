@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use eventhorizon::gpu::{Program, Recipe};
 use eventhorizon::models::{CallCentre, Epidemic, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop};
 use eventhorizon::time::Resolution;
-use eventhorizon::{gpu, matching, pdes, primitives, replication};
+use eventhorizon::{gpu, matching, pdes, primitives, queue, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -35,6 +35,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
         pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
         pdes::output_kernels(&counted::Counted::new(1)),
         primitives::kernels(),
+        queue::kernels(),
         matching::kernels(),
         replication::kernels(&Pi).unwrap(),
         replication::kernels(&Mm1::default()).unwrap(),

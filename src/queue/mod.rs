@@ -18,6 +18,15 @@
 //! | `queue_take(count: u32)` | adds what lies in the first `count` slots of either |
 //!
 //! The designs and their names are those of Baudis et al., section III.
+//!
+//! [`ParallelHeap`] is another thing: one queue for the whole device, which takes and gives many items at a time. No kernel calls it; it
+//! is dispatches of its own.
+
+mod parallel_heap;
+
+#[doc(hidden)]
+pub use parallel_heap::kernels;
+pub use parallel_heap::{HeapBatch, HeapItem, ParallelHeap, ParallelHeapError};
 
 use crate::gpu::Source;
 

@@ -1,0 +1,401 @@
+//! The parallel heap: one queue for the whole device, in bulk. `shaders/queue/parallel_heap.wgsl` says how it works.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
+use crate::shaders;
+
+/// An item of a [`ParallelHeap`]: timestamp (low word, high word), then a payload of two words.
+///
+/// Their order is total: by the timestamp, then by the payload words, one after the other. Items that are equal in all words are
+/// interchangeable.
+pub type HeapItem = [u32; 4];
+
+/// How much a plan of [`ParallelHeap::bind`] inserts and deletes, read on the device when it runs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+pub struct HeapBatch {
+    /// Items to insert: the first ones of the plan's `inserts`.
+    pub to_insert: u32,
+    /// Items to delete, as far as there are any.
+    pub to_delete: u32,
+    /// How many were deleted: the plan writes it.
+    pub deleted: u32,
+}
+
+/// Why a parallel heap was not made, or did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParallelHeapError {
+    /// The device failed, or refused a buffer or a kernel. What the heap holds is as after the last plan that ran.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// A number of items per node that no kernel is made for. Nothing was made.
+    #[error("nodes of {node} items: choose a power of two from {least} to {most}", least = NODES.0, most = NODES.1)]
+    Node {
+        /// Items per node that were asked for.
+        node: u32,
+    },
+    /// A batch would have made the heap hold more than its capacity. Nothing of it was inserted or deleted, nor of the batches after it,
+    /// and nothing was lost: the heap holds what it held, and can be used again.
+    #[error(
+        "the heap would have to hold {needed} items and has a capacity of {capacity}; the batch was left alone. \
+         Delete items first, or make a heap of at least that capacity"
+    )]
+    Full {
+        /// Items that it would have to hold.
+        needed: u32,
+        /// Items that it can hold.
+        capacity: u32,
+    },
+    /// A batch says that more items are to be inserted than its plan has a buffer for. Nothing of it was done, nor of the batches
+    /// after it: the heap holds what it held, and can be used again.
+    #[error(
+        "a batch was to insert {count} items, and its plan was bound to a buffer of {limit}: bind it to a longer one"
+    )]
+    Inserts {
+        /// Items that were to be inserted.
+        count: u32,
+        /// Items at the most.
+        limit: u32,
+    },
+    /// The same of items to delete.
+    #[error(
+        "a batch was to delete {count} items, and its plan was bound to a buffer of {limit}: bind it to a longer one"
+    )]
+    Deletes {
+        /// Items that were to be deleted.
+        count: u32,
+        /// Items at the most.
+        limit: u32,
+    },
+}
+
+/// One priority queue for the whole device, which takes in and gives out many items at a time (Baudis et al., section III.C; He et
+/// al.): a heap, each node of which holds hundreds of items in order.
+///
+/// Its unit of work is the *cycle* (figure 1 of the paper): insert up to a node's number of items, then delete up to as many of the
+/// smallest. A cycle is three dispatches, however much the heap holds: work goes down the levels while later cycles begin at the
+/// root. Results are exact all the same: each cycle deletes the smallest of all items inserted before or with it.
+///
+/// ```
+/// use eventhorizon::gpu::Gpu;
+/// use eventhorizon::queue::ParallelHeap;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let gpu = Gpu::new()?;
+/// let heap = ParallelHeap::new(&gpu, 10_000)?;
+/// let events: Vec<[u32; 4]> = (0..5000).rev().map(|time| [time, 0, 7, 7]).collect();
+/// heap.exchange(&gpu, &events, 0)?;
+/// assert_eq!(heap.len(&gpu)?, 5000);
+///
+/// // Takes in one more, then gives out the first three.
+/// let first = heap.exchange(&gpu, &[[1, 0, 0, 0]], 3)?;
+/// assert_eq!(first, [[0, 0, 7, 7], [1, 0, 0, 0], [1, 0, 7, 7]]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [`ParallelHeap::bind`] is the same for buffers, between dispatches of the caller's own and without the host.
+///
+/// Clones share the queue.
+#[derive(Debug, Clone)]
+pub struct ParallelHeap {
+    capacity: u32,
+    node: u32,
+    levels: u32,
+    kernels: [Kernel; 3],
+    items: Buffer<HeapItem>,
+    insertions: Buffer<Insertion>,
+    sinks: Buffer<u32>,
+    heap: Buffer<Heap>,
+    failure: Buffer<Failure>,
+}
+
+/// The least and the greatest number of items in a node: a workgroup orders as many, in 16 KiB.
+const NODES: (u32, u32) = (64, 1024);
+
+impl ParallelHeap {
+    /// Items per node where nobody chooses: the most that a workgroup can order.
+    pub const NODE: u32 = NODES.1;
+
+    /// An empty heap that can hold `capacity` items.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] where it does not fit a binding (of 128 MiB in WebGPU's baseline, which is 8 million items), or the
+    /// device fails.
+    pub fn new(gpu: &Gpu, capacity: u32) -> Result<Self, ParallelHeapError> {
+        Self::with_node(gpu, capacity, Self::NODE)
+    }
+
+    /// The same with `node` items in a node: a power of two from 64 to 1024.
+    ///
+    /// A cycle handles up to so many items, in three dispatches whatever their number. So larger nodes need fewer dispatches for the
+    /// same items; smaller ones waste less where a cycle has few.
+    ///
+    /// # Errors
+    /// Further [`ParallelHeapError::Node`].
+    pub fn with_node(gpu: &Gpu, capacity: u32, node: u32) -> Result<Self, ParallelHeapError> {
+        if !node.is_power_of_two() || !(NODES.0..=NODES.1).contains(&node) {
+            return Err(ParallelHeapError::Node { node });
+        }
+        // A node has two children or none.
+        let nodes = capacity.div_ceil(node).max(3) | 1;
+        let levels = nodes.ilog2() + 1;
+        let slots = 2 * levels - 1;
+        let [gather, even, odd] = recipes(node);
+        Ok(Self {
+            capacity,
+            node,
+            levels,
+            kernels: [kernel(gpu, &gather)?, kernel(gpu, &even)?, kernel(gpu, &odd)?],
+            items: Buffer::storage(gpu, "heap items", u64::from(slots + nodes) * u64::from(node))?,
+            insertions: Buffer::storage(gpu, "heap insertions", slots.into())?,
+            sinks: Buffer::storage(gpu, "heap sinks", levels.into())?,
+            heap: Buffer::storage(gpu, "heap", 1)?,
+            failure: Buffer::storage(gpu, "heap failure", 1)?,
+        })
+    }
+
+    /// Items that it can hold.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Items of a node, and of a cycle at the most.
+    pub fn node(&self) -> u32 {
+        self.node
+    }
+
+    /// How many items it holds, after the work submitted so far.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    pub fn len(&self, gpu: &Gpu) -> Result<u32, ParallelHeapError> {
+        Ok(self.heap.read(gpu)?[0].held)
+    }
+
+    /// Whether it holds none.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    pub fn is_empty(&self, gpu: &Gpu) -> Result<bool, ParallelHeapError> {
+        Ok(self.len(gpu)? == 0)
+    }
+
+    /// Binds a batch to buffers: a plan of dispatches alone, recorded as often as wanted.
+    ///
+    /// Each time it runs, it inserts the first `to_insert` items of `inserts`, in any order, and then deletes the `to_delete` smallest
+    /// that the heap holds, or all if it has fewer. They go to the beginning of `deletes`, in order, and `deleted` says how many
+    /// they are; the rest of `deletes` is left alone. All of `inserts` is read before anything of `deletes` is written, so the two may
+    /// be one buffer. Where nothing is inserted or deleted, an empty buffer does.
+    ///
+    /// The plan has a cycle for each [`ParallelHeap::node`] items of `inserts`, and one for each of `deletes`, but that the last
+    /// cycle that inserts is the first that deletes: with buffers of one node there is one cycle. At no time in between
+    /// may the heap hold more than its capacity. If the batch cannot be done, none of it is, nor of later ones, until
+    /// [`ParallelHeap::check`] has told of it.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    pub fn bind(
+        &self,
+        gpu: &Gpu,
+        batch: &Buffer<HeapBatch>,
+        inserts: &Buffer<HeapItem>,
+        deletes: &Buffer<HeapItem>,
+    ) -> Result<Plan, ParallelHeapError> {
+        let mut plan = Plan::new("parallel heap");
+        for params in self.cycles(length(inserts), length(deletes)) {
+            let params = Buffer::uniform(gpu, "heap cycle", &params)?;
+            let buffers = [
+                ("params", params.binding()),
+                ("batch", batch.binding()),
+                ("inserts", inserts.binding()),
+                ("deletes", deletes.binding()),
+                ("items", self.items.binding()),
+                ("insertions", self.insertions.binding()),
+                ("sinks", self.sinks.binding()),
+                ("heap", self.heap.binding()),
+                ("failure", self.failure.binding()),
+            ];
+            for (kernel, workgroups) in self.kernels.iter().zip([1, self.levels.div_ceil(2), self.levels / 2])
+            {
+                plan.dispatch(gpu, kernel, workgroups, &buffers)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The cycles of a batch of so many items at the most.
+    fn cycles(&self, insert_most: u32, delete_most: u32) -> impl Iterator<Item = Params> {
+        let Self { capacity, levels, node, .. } = *self;
+        // The last cycle that inserts is the first that deletes.
+        let early = insert_most.div_ceil(node).max(1) - 1;
+        let cycles = early + delete_most.div_ceil(node).max(1);
+        (0..cycles).map(move |cycle| Params {
+            capacity,
+            levels,
+            first: (cycle == 0).into(),
+            insert_most,
+            delete_most,
+            insert_early: early * node,
+            insert_first: cycle * node,
+            delete_first: cycle.saturating_sub(early) * node,
+            delete_room: if cycle < early { 0 } else { node },
+        })
+    }
+
+    /// Waits for the work submitted so far, and tells of the first batch in it that was not done. With that the failure is taken
+    /// back: the heap, which holds what it held before that batch, can be used again.
+    ///
+    /// # Errors
+    /// [`ParallelHeapError::Full`], [`ParallelHeapError::Inserts`] and [`ParallelHeapError::Deletes`] if there was such a batch,
+    /// and where the device fails.
+    pub fn check(&self, gpu: &Gpu) -> Result<(), ParallelHeapError> {
+        let Failure { kind, found, limit } = self.failure.read(gpu)?[0];
+        let error = match kind {
+            0 => return Ok(()),
+            FAILURE_FULL => ParallelHeapError::Full { needed: found, capacity: limit },
+            FAILURE_INSERTS => ParallelHeapError::Inserts { count: found, limit },
+            _ => ParallelHeapError::Deletes { count: found, limit },
+        };
+        self.failure.write(gpu, 0, &[Failure::default()])?;
+        Err(error)
+    }
+
+    /// A batch of the host's: inserts `items`, in any order, then deletes the `delete` smallest that the heap holds, or all if
+    /// it has fewer, and returns them in order.
+    ///
+    /// # Errors
+    /// As [`ParallelHeap::check`]. A batch bound by the caller that failed before is told of instead, and this one is not done.
+    pub fn exchange(
+        &self,
+        gpu: &Gpu,
+        items: &[HeapItem],
+        delete: u32,
+    ) -> Result<Vec<HeapItem>, ParallelHeapError> {
+        let inserts = Buffer::storage_from(gpu, "heap inserts", items)?;
+        let deletes = Buffer::storage(gpu, "heap deletes", delete.into())?;
+        let batch = HeapBatch { to_insert: length(&inserts), to_delete: delete, deleted: 0 };
+        let batch = Buffer::storage_from(gpu, "heap batch", &[batch])?;
+        self.bind(gpu, &batch, &inserts, &deletes)?.submit(gpu)?;
+        self.check(gpu)?;
+        let deleted = batch.read(gpu)?[0].deleted;
+        Ok(pollster::block_on(deletes.read_range(gpu, 0, deleted.into()))?)
+    }
+}
+
+fn length(buffer: &Buffer<HeapItem>) -> u32 {
+    u32::try_from(buffer.len()).expect("a buffer has less than 2^32 bytes")
+}
+
+/// Gather, even levels, odd levels.
+fn recipes(node: u32) -> [Recipe; 3] {
+    let recipe = |file: &str, entry| {
+        let source = shaders::file(&format!("queue/{file}.wgsl"));
+        let constants = [("NODE", node.into()), ("GROUP_SIZE", node.min(256).into())];
+        Recipe::new(format!("queue/{file}"), entry, [source]).with(constants)
+    };
+    [
+        recipe("parallel_heap_gather", "gather"),
+        recipe("parallel_heap_levels", "even_levels"),
+        recipe("parallel_heap_levels", "odd_levels"),
+    ]
+}
+
+/// Every kernel that the module may build, with the least and the greatest nodes.
+#[doc(hidden)]
+pub fn kernels() -> Vec<Recipe> {
+    [NODES.0, NODES.1].into_iter().flat_map(recipes).collect()
+}
+
+fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    // SAFETY: the kernels hold no WGSL of a user's. Of the buffers, a user reaches `batch`, `inserts` and `deletes`, which have other
+    // types than the heap's own (`inserts` and `deletes` may be one buffer: it holds no indices), and no dispatch of another's
+    // comes between those of a plan. So:
+    //
+    // * `inserts` is read below `batch.to_insert`, and `deletes` written below `batch.to_delete`, unless the first cycle of the plan
+    //   found one of them to be beyond its buffer's length: then `failure` says so, and no cycle inserts or deletes.
+    // * `items` is indexed by block and place. Places are below NODE, or of a merge below 2 NODE, being a permutation. Blocks
+    //   are slots up to that of the last level, and nodes in use. These are below the number of nodes in the buffer, and so is
+    //   the target of every insertion, since `gather` refuses what is beyond the capacity. A node's children are both in use or
+    //   neither, and looked at only if they are. `insertions` and `sinks` are those of levels on which such nodes are.
+    // * `fetch` moves no more than a node holds: what is under way to it and what it has, together `held`.
+    // * Loops count up to NODE, slots or levels; the search halves.
+    // * Divisors are constants above 0.
+    unsafe { recipe.trusted(gpu) }
+}
+
+/// `FAILURE_FULL` and so on of `parallel_heap.wgsl`. The rest is `FAILURE_DELETES`.
+const FAILURE_FULL: u32 = 1;
+const FAILURE_INSERTS: u32 = 2;
+
+/// `Params` of `parallel_heap.wgsl`, where the fields are explained.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+struct Params {
+    capacity: u32,
+    levels: u32,
+    first: u32,
+    insert_most: u32,
+    delete_most: u32,
+    insert_early: u32,
+    insert_first: u32,
+    delete_first: u32,
+    delete_room: u32,
+}
+
+/// `Insertion` of `parallel_heap.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Insertion {
+    node: u32,
+    count: u32,
+}
+
+/// `Heap` of `parallel_heap.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Heap {
+    held: u32,
+    ready: u32,
+    leaving: u32,
+}
+
+/// `Failure` of `parallel_heap.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+struct Failure {
+    kind: u32,
+    found: u32,
+    limit: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Program, assert_same_layout};
+
+    #[test]
+    fn structs_lie_as_in_wgsl() {
+        let program = Program::link("t", &[shaders::file("queue/parallel_heap.wgsl")]).unwrap();
+        assert_same_layout!(
+            program,
+            Params {
+                capacity,
+                levels,
+                first,
+                insert_most,
+                delete_most,
+                insert_early,
+                insert_first,
+                delete_first,
+                delete_room
+            }
+        );
+        assert_same_layout!(program, HeapBatch { to_insert, to_delete, deleted });
+        assert_same_layout!(program, Insertion { node, count });
+        assert_same_layout!(program, Heap { held, ready, leaving });
+        assert_same_layout!(program, Failure { kind, found, limit });
+    }
+}
