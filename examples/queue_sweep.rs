@@ -427,7 +427,9 @@ impl Sweep {
         };
         let heavy = self.heavy.get(&cell.series(queue)).filter(|&&population| population < cell.population);
         if let Some(population) = heavy {
-            row.note = format!("not tried: {population} events per LP took more than the budget");
+            row.note = format!(
+                "not tried: the checked run with {population} events per LP took more than the budget"
+            );
             return Ok(row);
         }
         if let Err(error) = self.fill(&mut row) {
@@ -458,7 +460,12 @@ impl Sweep {
         if row.queue.0.is_none() {
             row.name = format!("auto ({})", simulation.queue());
         }
+        let begin = Instant::now();
         simulation.run(Until::time(end))?;
+        // The time that kernels took to compile says nothing of larger cells.
+        if begin.elapsed() > self.budget {
+            self.heavy.insert(cell.series(row.queue), cell.population);
+        }
         let fingerprint = simulation.fingerprint()?;
         row.fingerprint = Some(fingerprint);
         let expected =
@@ -474,9 +481,8 @@ impl Sweep {
         row.note =
             unchecked.map_or_else(String::new, |why| format!("designs compared with each other only: {why}"));
         if Instant::now() > deadline {
-            self.heavy.insert(cell.series(row.queue), cell.population);
             row.note = format!(
-                "not measured: the checked run alone took more than the budget of {} s",
+                "not measured: what goes before the measurement took more than the budget of {} s",
                 self.budget.as_secs_f64()
             );
             return Ok(());
