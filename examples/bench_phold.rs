@@ -7,14 +7,16 @@
 //! cargo run --release --example bench_phold -- --queue heap --group-size 64 --group-size 128
 //! ```
 
-use std::time::Instant;
+#[path = "shared/phold_rates.rs"]
+mod phold_rates;
 
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuSimulation, Options, Simulation, SimulationError, Until};
+use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, SimulationError, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
+use phold_rates::{measure, too_large};
 
 #[derive(Parser)]
 struct Args {
@@ -36,7 +38,7 @@ struct Args {
     /// Rates; by default 0.1, 0.001 and 0.00001.
     #[arg(long)]
     rate: Vec<f64>,
-    /// Seconds to measure for each line.
+    /// Seconds to measure for each line, after as many that keep the device busy.
     #[arg(long, default_value_t = 0.3)]
     seconds: f64,
     /// Capacities that cannot grow, so that no snapshots are taken.
@@ -73,12 +75,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                             tiles: args.tiles,
                             fixed: args.fixed,
                         };
-                        let line = match measure(&gpu, &model, options, &args, &mut expected) {
-                            Err(SimulationError::TooLarge { needed, limit, .. }) => {
-                                format!("needs {} MiB, in bindings of {}", needed >> 20, limit >> 20)
-                            }
-                            other => other?,
-                        };
+                        let line = line(&gpu, &model, options, &args, &mut expected)
+                            .or_else(|error| too_large(&error).ok_or(error))?;
                         let name = queue.to_string();
                         let group = group_size.map_or("auto".to_owned(), |size| size.to_string());
                         println!("{lps:8} {population:6} {rate:8} {name:>13} {group:>5} {line}");
@@ -90,15 +88,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn measure(
+fn line(
     gpu: &Gpu,
     model: &Phold,
     options: Options,
     args: &Args,
-    expected: &mut Option<eventhorizon::pdes::Fingerprint>,
+    expected: &mut Option<Fingerprint>,
 ) -> Result<String, SimulationError> {
     let mut simulation = Simulation::new(gpu, model, options)?;
-    // The first windows hold the compilation of kernels; they are the check at the same time.
     let check = Until::events(100_000);
     simulation.run(check)?;
     if !args.unchecked {
@@ -110,24 +107,11 @@ fn measure(
         let found = simulation.fingerprint()?;
         assert!(Some(found) == *expected, "{options:?}: fingerprint {found} is not that of the CPU engine");
     }
-    // Runs of growing length, until one takes long enough to be a measurement.
-    let mut goal = simulation.progress()?.events;
-    let mut step = 100_000;
-    loop {
-        let before = simulation.progress()?;
-        goal += step;
-        let begin = Instant::now();
-        let after = simulation.run(Until::events(goal))?;
-        let seconds = begin.elapsed().as_secs_f64();
-        if seconds >= args.seconds {
-            let events = (after.events - before.events) as f64;
-            let windows = (after.windows - before.windows) as f64;
-            return Ok(format!("{:11.4e} {:11.2}", events / seconds, 1e6 * seconds / windows));
-        }
-        let factor = (1.2 * args.seconds / seconds).clamp(2.0, 20.0);
-        step = (step as f64 * factor) as u64;
-        goal = after.events;
-    }
+    // The device was idle while the CPU engine ran: `measure` keeps it busy first.
+    let Some(rate) = measure(&mut simulation, args.seconds, None)? else {
+        unreachable!("there is no deadline")
+    };
+    Ok(format!("{:11.4e} {:11.2}", rate.events_per_second(), rate.microseconds_per_window()))
 }
 
 fn or<T: Clone>(given: &[T], otherwise: &[T]) -> Vec<T> {
