@@ -34,7 +34,8 @@ pub(crate) fn count(
     population: u32,
     [mean, lookahead]: [Ticks; 2],
 ) -> Result<Option<Comparisons>, GpuError> {
-    let program = Program::link("comparisons", &[eventhorizon::wgsl!("comparisons.wgsl"), design.source()])?;
+    let source = design.source().expect("a queue of its own");
+    let program = Program::link("comparisons", &[eventhorizon::wgsl!("comparisons.wgsl"), source])?;
     let kernel = |entry| Kernel::new(gpu, &program, entry, design.constants());
     let (start, window) = (kernel("start")?, kernel("window")?);
     let too_large = |_| GpuError::TooLarge {
