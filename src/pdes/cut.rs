@@ -98,15 +98,20 @@ fn buckets(capacity: Capacity) -> u32 {
 /// quarters of the mailbox 1.4 times as fast as with all; 128 events: with six tenths 1.15 times.)
 fn bucket_room(mailbox: u32) -> u32 {
     const LEAST: u32 = 4;
-    // The mean m for which m + 9 sqrt(m) is the mailbox.
-    let root = ((81.0 + 4.0 * f64::from(mailbox)).sqrt() - 9.0) / 2.0;
+    let mean = mean_of(mailbox);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "below the mailbox, which fits"
     )]
-    let room = (root * root + 3.0 * root).ceil() as u32;
+    let room = (mean + 3.0 * mean.sqrt()).ceil() as u32;
     room.max(LEAST)
+}
+
+/// The mean load for which `Capacity::poisson` gives this capacity, roughly: m + 9 sqrt(m) is the capacity.
+pub(super) fn mean_of(capacity: u32) -> f64 {
+    let root = ((81.0 + 4.0 * f64::from(capacity)).sqrt() - 9.0) / 2.0;
+    root * root
 }
 
 /// The events that the store holds for each LP: `room` in a mailbox or in each bucket.

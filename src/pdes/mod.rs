@@ -37,6 +37,7 @@
 //! # }
 //! ```
 
+mod auto;
 mod capacity;
 mod cpu;
 mod cut;

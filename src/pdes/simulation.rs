@@ -5,12 +5,13 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use web_time::Instant;
+use web_time::{Duration, Instant};
 
 use crate::gpu::{Download, Gpu, GpuError, Pace, Source};
-use crate::queue::{QueueDesign, Traverse};
+use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
+use super::auto::{self, Auto};
 use super::cpu::{check, check_time};
 use super::cut::{Cut, Needs, usual_group_size, usual_tiles};
 use super::error::{Fault, FaultKind, SimulationError};
@@ -27,7 +28,8 @@ use super::{Capacity, Fingerprint, Model, Outputs, Payload, Pending, Progress, S
 pub struct Options {
     /// Names the run's random streams.
     pub seed: u64,
-    /// The queue design; `None` takes the one that suits the model's queue capacity.
+    /// The queue design. `None` takes one by the model's capacities, and in runs that last measures another one and changes to it where it is
+    /// faster: results are the same.
     pub queue: Option<QueueDesign>,
     /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one.
     pub group_size: Option<u32>,
@@ -56,6 +58,7 @@ pub struct Simulation<M: Model> {
     /// None where capacities are fixed, or the device has no room for one.
     snapshot: Option<Snapshot>,
     rebuild: Rebuild<M>,
+    auto: Auto,
     /// The latest time up to which a run went.
     done: Ticks,
     /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
@@ -68,13 +71,9 @@ struct Rebuild<M> {
     source: Source,
     /// With the capacity of the start.
     needs: Needs,
-    tiles: u32,
+    tiles: Option<u32>,
     model: PhantomData<M>,
 }
-
-/// Up to this queue capacity, CB-SEQ is the faster design; beyond, the heap is. (`bench_phold` on an H200, 32,768 LPs at rate 0.1:
-/// 4 events per LP need room for 32, and CB-SEQ wins; 16 need room for 62, and the heap does.)
-const SHORT_QUEUE: u32 = 40;
 
 /// Windows in one submission at the most: as many empty ones as take 10 ms on an H200.
 const MAX_WINDOWS: u32 = 4096;
@@ -106,23 +105,52 @@ impl<M: Model> Simulation<M> {
                 return Err(SimulationError::NoCapacity { what });
             }
         }
-        let short = capacity.queue <= SHORT_QUEUE;
-        let usual = if short { QueueDesign::CbSeq(Traverse::BackToFront) } else { QueueDesign::Heap };
-        let queue = options.queue.unwrap_or(usual);
         let group_size = options.group_size.unwrap_or_else(|| usual_group_size(gpu, rows));
         let max = gpu.limits().max_compute_invocations_per_workgroup;
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
-        // More than one workgroup's would serve nothing.
-        let most = rows.div_ceil(group_size).max(1);
-        let short = short && matches!(queue, QueueDesign::CbSeq(_));
-        let tiles = options.tiles.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most);
+        let mut candidates = match options.queue {
+            Some(queue) => vec![queue],
+            None => auto::candidates(gpu, capacity, options.fixed),
+        };
+        loop {
+            let begin = Instant::now();
+            match Self::build(gpu, model, lps.clone(), options, candidates[0], group_size) {
+                // Another design may need less memory.
+                Err(
+                    error @ (SimulationError::TooLarge { .. }
+                    | SimulationError::Gpu(GpuError::OutOfMemory { .. })),
+                ) if candidates.len() > 1 => {
+                    log::info!("queue design {}: {error}", candidates[0]);
+                    candidates.remove(0);
+                }
+                Ok(simulation) => {
+                    let auto = Auto::new(&candidates, begin.elapsed());
+                    return Ok(Self { auto, ..simulation });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A simulation with a queue design.
+    fn build(
+        gpu: &Gpu,
+        model: &M,
+        lps: Range<u32>,
+        options: Options,
+        queue: QueueDesign,
+        group_size: u32,
+    ) -> Result<Self, SimulationError> {
+        let rows = lps.end - lps.start;
         let mut needs = Needs::of(model);
         let results = recipes::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
+        let tiles = options.tiles;
         loop {
-            let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
+            let cut = Cut::new(gpu, rows, shape, queue, needs)?;
             let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, queue, &cut));
             let state_bytes = recipes.check(model)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
@@ -133,8 +161,21 @@ impl<M: Model> Simulation<M> {
             let rebuild = Rebuild { source: source.clone(), needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
             let (done, unsaved) = (Ticks::ZERO, AtomicBool::new(false));
-            let simulation =
-                Self { gpu, queue, memory, plans, name, results, pace, snapshot, rebuild, done, unsaved };
+            let auto = Auto::new(&[queue], Duration::ZERO);
+            let simulation = Self {
+                gpu,
+                queue,
+                memory,
+                plans,
+                name,
+                results,
+                pace,
+                snapshot,
+                rebuild,
+                auto,
+                done,
+                unsaved,
+            };
             // A browser cannot wait here; there, the first call that reads something tells of a fault.
             if cfg!(target_arch = "wasm32") {
                 return Ok(simulation);
@@ -144,7 +185,7 @@ impl<M: Model> Simulation<M> {
                 Err(SimulationError::Fault(fault)) if !options.fixed => {
                     let fits = |capacity: &Capacity| {
                         let needs = Needs { capacity: *capacity, ..needs };
-                        Cut::new(&simulation.gpu, rows, (group_size, tiles), queue, needs).is_ok()
+                        Cut::new(&simulation.gpu, rows, shape, queue, needs).is_ok()
                     };
                     let larger = growth::larger(needs.capacity, fault);
                     let last = *larger.last().ok_or(SimulationError::Fault(fault))?;
@@ -201,9 +242,16 @@ impl<M: Model> Simulation<M> {
         // submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
         let (mut last, mut windows) = (Instant::now(), None);
+        // A queue design to go on with, as soon as nothing is under way.
+        let mut change = None;
+        self.auto.pause();
         loop {
+            if let Some(queue) = change.take_if(|_| flying.is_empty()) {
+                self.change(queue, ends.make_contiguous()).await?;
+                (last, windows) = (Instant::now(), None);
+            }
             let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
-            while flying.len() < 2 && (!due || flying.is_empty()) {
+            while flying.len() < 2 && (!due && change.is_none() || flying.is_empty()) {
                 let mut encoder = self.gpu.encoder("windows");
                 if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
                     snapshot.save(&mut encoder, ends.iter().copied());
@@ -217,7 +265,9 @@ impl<M: Model> Simulation<M> {
             let progress = match self.progress_from(&words) {
                 Err(SimulationError::Fault(fault)) if refused.is_none() => {
                     ends = self.snapshot.as_ref().map_or_else(Vec::new, Snapshot::ends).into();
+                    change = None;
                     refused = self.grow(fault).await?;
+                    self.auto.pause();
                     if refused.is_some() {
                         // To where this run began, and no further.
                         ends.pop_back();
@@ -233,10 +283,14 @@ impl<M: Model> Simulation<M> {
                     let done = u32::try_from(progress.windows - before).unwrap_or(u32::MAX);
                     self.pace.record(done, last.elapsed());
                 }
+                if stop.is_none() && change.is_none() && refused.is_none() {
+                    change = self.auto.record(self.queue, progress.events, Instant::now());
+                }
                 watch(progress);
             }
             (last, windows) = (Instant::now(), progress.map(|progress| progress.windows));
             if stop.is_some() {
+                change = None;
                 ends.pop_front();
             }
             match (ends.front(), refused.take(), progress) {
@@ -274,7 +328,7 @@ impl<M: Model> Simulation<M> {
         let ends = snapshot.ends();
         let mut refused = None;
         for capacity in larger {
-            match self.with_room(capacity, &ends).await {
+            match self.rebuild(self.queue, capacity, &ends).await {
                 Ok(()) => {
                     log::info!("{fault}: there is room now for {capacity:?}");
                     return Ok(None);
@@ -289,17 +343,39 @@ impl<M: Model> Simulation<M> {
         Ok(Some(refused.unwrap_or(fault.into())))
     }
 
-    /// The same run with other capacities, which hold what it holds.
-    async fn with_room(&mut self, capacity: Capacity, ends: &[Until]) -> Result<(), SimulationError> {
+    /// Goes on with another queue design, if the device has room for it.
+    async fn change(&mut self, queue: QueueDesign, ends: &[Until]) -> Result<(), SimulationError> {
+        let before = self.queue;
+        match self.rebuild(queue, self.memory.capacity(), ends).await {
+            Ok(()) => log::info!("queue design {queue} instead of {before}"),
+            Err(
+                error @ (SimulationError::TooLarge { .. }
+                | SimulationError::Gpu(GpuError::OutOfMemory { .. })),
+            ) => log::info!("queue design {queue}: {error}"),
+            Err(error) => return Err(error),
+        }
+        self.auto.pause();
+        Ok(())
+    }
+
+    /// The same run with another queue design or other capacities, which hold what it holds.
+    async fn rebuild(
+        &mut self,
+        queue: QueueDesign,
+        capacity: Capacity,
+        ends: &[Until],
+    ) -> Result<(), SimulationError> {
         let Rebuild { needs, tiles, .. } = &self.rebuild;
-        let (gpu, queue, old) = (&self.gpu, self.queue, &self.memory);
-        let lifted = lift::lift(gpu, &self.recipes(queue, &old.cut), old).await?;
+        let (gpu, old) = (&self.gpu, &self.memory);
+        let lifted = lift::lift(gpu, &self.recipes(self.queue, &old.cut), old).await?;
         // The driver may have cut the loops of that.
         self.progress_async().await?;
         // What is sent is held, too, at the latest when it is taken in.
         let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
         let needs = Needs { capacity, ..*needs };
-        let cut = Cut::new(gpu, old.cut.rows, (old.cut.group_size, *tiles), queue, needs)?;
+        let Cut { rows, group_size, .. } = old.cut;
+        let tiles = tiles_for(gpu, rows, group_size, *tiles, queue, capacity);
+        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
         let recipes = self.recipes(queue, &cut);
         let memory = old.with_room(gpu, cut, queue)?;
         memory.take_memory(gpu, old)?;
@@ -308,13 +384,13 @@ impl<M: Model> Simulation<M> {
         plans::settle(gpu, &recipes, &memory)?;
         memory.keep_counts(gpu, old)?;
         self.plans = plans::windows(gpu, &recipes, &memory)?;
-        self.snapshot = new_snapshot(gpu, &memory);
+        self.snapshot = self.snapshot.take().and_then(|_| new_snapshot(gpu, &memory));
         if let Some(snapshot) = &mut self.snapshot {
             let mut encoder = self.gpu.encoder("snapshot");
             snapshot.save(&mut encoder, ends.iter().copied());
             self.gpu.submit(encoder)?;
         }
-        self.memory = memory;
+        (self.memory, self.queue) = (memory, queue);
         Ok(())
     }
 
@@ -515,7 +591,25 @@ impl<M: Model> Simulation<M> {
         self.results.as_ref().ok_or_else(|| SimulationError::NoOutput { model: self.name.clone() })
     }
 
-    /// The queue design in use.
+    /// Goes on with another queue design, whatever was chosen at the start: nothing of it shows in the results.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is no room for it: then all is as it was.
+    pub fn set_queue(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
+        pollster::block_on(self.set_queue_async(queue))
+    }
+
+    /// [`Simulation::set_queue`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::set_queue`].
+    pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
+        self.progress_async().await?;
+        self.auto = Auto::new(&[queue], Duration::ZERO);
+        self.rebuild(queue, self.memory.capacity(), &[]).await
+    }
+
+    /// The queue design in use now.
     pub fn queue(&self) -> QueueDesign {
         self.queue
     }
@@ -528,6 +622,20 @@ impl<M: Model> Simulation<M> {
     fn progress_from(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
         self.memory.progress(bytes)
     }
+}
+
+/// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one workgroup's would serve nothing.
+fn tiles_for(
+    gpu: &Gpu,
+    rows: u32,
+    group_size: u32,
+    chosen: Option<u32>,
+    queue: QueueDesign,
+    capacity: Capacity,
+) -> u32 {
+    let short = capacity.queue <= auto::SHORT_QUEUE && matches!(queue, QueueDesign::CbSeq(_));
+    let most = rows.div_ceil(group_size).max(1);
+    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most)
 }
 
 /// Room for a snapshot, if the device has it.

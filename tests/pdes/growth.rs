@@ -3,7 +3,10 @@
 use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
 use crate::common::gpu;
-use eventhorizon::pdes::{Capacity, CpuSimulation, FaultKind, Options, Simulation, SimulationError, Until};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::pdes::{
+    Capacity, CpuModel, CpuSimulation, FaultKind, Options, Simulation, SimulationError, Until,
+};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Ticks;
 
@@ -132,4 +135,37 @@ fn windows_of_an_application_do_not_grow_and_say_so() {
     }
     // A run of its own begins where the application left the simulation, which is nowhere.
     assert!(simulation.run(until(60.0)).is_err());
+}
+
+#[test]
+fn a_run_goes_from_one_design_to_another() {
+    let gpu = gpu();
+    let model = Busy::new(70);
+    let cut = phold(130, 9, 0.1).with_capacity(Capacity { queue: 30, mailbox: 3 });
+    let calendar = QueueDesign::Calendar;
+    let mut designs = vec![calendar];
+    designs.extend(QueueDesign::ALL.into_iter().flat_map(|queue| [queue, calendar]));
+    through(&gpu, &model, &designs, |step| Until::time(Ticks::new(25 * step)));
+    through(&gpu, &model, &designs, |step| Until::events(300 * step));
+    through(&gpu, &cut, &designs, |step| until(6.1 * step as f64));
+}
+
+/// Runs a model from end to end, with another design after each.
+fn through<M: CpuModel<State: PartialEq>>(
+    gpu: &Gpu,
+    model: &M,
+    designs: &[QueueDesign],
+    end: impl Fn(u64) -> Until,
+) {
+    let mut cpu = CpuSimulation::new(model, 5).unwrap();
+    let options = Options { seed: 5, queue: Some(QueueDesign::Heap), ..Options::default() };
+    let mut simulation = Simulation::new(gpu, model, options).unwrap();
+    for (step, &design) in (1..).zip(designs) {
+        simulation.set_queue(design).unwrap();
+        assert_eq!(simulation.queue(), design);
+        assert!(simulation.pending().unwrap() == cpu.pending(), "{design}");
+        assert_eq!(simulation.run(end(step)).unwrap(), cpu.run(end(step)).unwrap(), "{design}, step {step}");
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{design}, step {step}");
+        assert!(simulation.memory().unwrap() == cpu.memory(), "LP memory differs: {design}");
+    }
 }

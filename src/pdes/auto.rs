@@ -1,0 +1,141 @@
+//! The choice of a queue design where nobody makes one: by what a model expects, and then by measuring in the run itself.
+
+use web_time::{Duration, Instant};
+
+use crate::gpu::Gpu;
+use crate::queue::{QueueDesign, Traverse};
+
+use super::Capacity;
+use super::cut::mean_of;
+
+/// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench_phold` on an H200, 32,768 LPs: 2.5
+/// events, as fast as the heap; 10, 1.16 times as fast; 12 of 128 that are held, 1.6 times; 81 of 128, 1.9 times; 1.5 of 16, 0.92 times.)
+const DENSE: f64 = 5.0;
+
+/// Up to this queue capacity, CB-SEQ is faster than the heap. (`bench_phold` on an H200, 32,768 LPs at rate 0.1:
+/// 4 events per LP need room for 32, and CB-SEQ wins; 16 need room for 62, and the heap does.)
+pub(super) const SHORT_QUEUE: u32 = 40;
+
+/// A trial begins when the run has taken so many times what it took to build the first design.
+const PATIENCE: u32 = 10;
+
+/// How long a design is measured, once the device is busy with it.
+const MEASURED: Duration = Duration::from_millis(60);
+
+/// The designs to take for a model, the best guess first.
+pub(super) fn candidates(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
+    let queue = match capacity.queue {
+        ..=SHORT_QUEUE => QueueDesign::CbSeq(Traverse::BackToFront),
+        _ => QueueDesign::Heap,
+    };
+    // Fixed capacities are those of queues and mailboxes.
+    if fixed {
+        return vec![queue];
+    }
+    // Drivers on the processor gain nothing by a calendar.
+    let dense = gpu.info().device_type != wgpu::DeviceType::Cpu && mean_of(capacity.mailbox) >= DENSE;
+    if dense { vec![QueueDesign::Calendar, queue] } else { vec![queue, QueueDesign::Calendar] }
+}
+
+/// A choice in the making.
+#[derive(Debug)]
+pub(super) struct Auto {
+    /// What is still to be tried.
+    next: Vec<QueueDesign>,
+    best: Option<(QueueDesign, f64)>,
+    /// What it took to build a design.
+    cost: Duration,
+    /// How long the run took so far, and when it was asked last.
+    ran: Duration,
+    last: Option<Instant>,
+    /// Where the measurement began, if it has.
+    begin: Option<(Instant, u64)>,
+    /// Submissions to pass over, until the device has nothing but this design.
+    passing: u32,
+}
+
+impl Auto {
+    /// Of `candidates`, the first is in use; it took `cost` to build it.
+    pub(super) fn new(candidates: &[QueueDesign], cost: Duration) -> Self {
+        let next = candidates[1..].to_vec();
+        Self { next, best: None, cost, ran: Duration::ZERO, last: None, begin: None, passing: 0 }
+    }
+
+    /// Takes in that the run, in which design `present` is in use, has come to so many events. Returns the design to go on with, if it is
+    /// another.
+    pub(super) fn record(&mut self, present: QueueDesign, events: u64, now: Instant) -> Option<QueueDesign> {
+        self.ran += self.last.map_or(Duration::ZERO, |last| now - last);
+        self.last = Some(now);
+        let over = self.next.is_empty() && self.best.is_none();
+        if over || self.ran < self.cost * PATIENCE {
+            return None;
+        }
+        if self.passing > 0 {
+            self.passing -= 1;
+            return None;
+        }
+        let Some((begin, first)) = self.begin else {
+            self.begin = Some((now, events));
+            return None;
+        };
+        let took = now - begin;
+        if took < MEASURED || events == first {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let rate = (events - first) as f64 / took.as_secs_f64();
+        log::info!("queue design {present}: {rate:.3e} events/s");
+        if self.best.is_none_or(|(_, best)| rate > best) {
+            self.best = Some((present, rate));
+        }
+        let next = if self.next.is_empty() { self.best.take()?.0 } else { self.next.remove(0) };
+        self.pause();
+        (next != present).then_some(next)
+    }
+
+    /// A measurement that has begun counts nothing: the run was interrupted.
+    pub(super) fn pause(&mut self) {
+        (self.begin, self.last) = (None, None);
+        self.passing = 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_goes_through_the_candidates_and_ends_with_the_best() {
+        let [heap, calendar] = [QueueDesign::Heap, QueueDesign::Calendar];
+        let millis = Duration::from_millis;
+        for (rates, expected) in [([10, 9], vec![calendar, heap]), ([9, 10], vec![calendar])] {
+            let mut auto = Auto::new(&[heap, calendar], millis(7));
+            let (mut present, mut events, mut now) = (heap, 0, Instant::now());
+            let (begin, mut switches) = (now, Vec::new());
+            for _ in 0..1000 {
+                if let Some(next) = auto.record(present, events, now) {
+                    assert!(now - begin >= millis(70) + MEASURED, "a run that does not last is not tried");
+                    switches.push(next);
+                    present = next;
+                }
+                now += millis(1);
+                events += if present == heap { rates[0] } else { rates[1] };
+            }
+            assert_eq!(switches, expected);
+            assert!(auto.next.is_empty() && auto.best.is_none(), "it is over: {auto:?}");
+        }
+    }
+
+    #[test]
+    fn an_interruption_does_not_count() {
+        let mut auto = Auto::new(&[QueueDesign::Heap, QueueDesign::Calendar], Duration::ZERO);
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        assert_eq!(auto.record(QueueDesign::Heap, 0, at(0)), None);
+        auto.pause();
+        for second in 1..4 {
+            assert_eq!(auto.record(QueueDesign::Heap, 10 * second, at(second)), None, "{second}");
+        }
+        assert_eq!(auto.record(QueueDesign::Heap, 40, at(4)), Some(QueueDesign::Calendar));
+    }
+}
