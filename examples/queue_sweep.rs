@@ -452,8 +452,9 @@ impl Sweep {
             seed: SEED,
             queue: row.queue.0,
             group_size: cell.group_size,
-            // PHOLD's capacities are known, and a snapshot now and then would only blur short measurements.
-            fixed: true,
+            // PHOLD's capacities are known, and a snapshot now and then would only blur short measurements; but with fixed ones, the
+            // library chooses among queues only.
+            fixed: row.queue.0.is_some(),
             ..Options::default()
         };
         let mut simulation = Simulation::new(&self.gpu, &model, options)?;

@@ -10,7 +10,7 @@
 //   store    in each binding, for store_rows() rows: B x rows x run.mail_capacity, the buckets, then 2 x rows x run.queue_capacity, the
 //            lists
 //   words    from COUNTS + run.rows on: B x R, the events in each bucket, and how many found it full; 2 x R, those in each list. A
-//            bucket whose execution has begun may have SORTED set: lps[row].x is then the first of the events that are left
+//            bucket whose execution has begun may have BUCKET_SORTED set: lps[row].x is then the first of the events that are left
 //
 // One thread serves one LP's bucket; anybody appends.
 //
@@ -24,21 +24,21 @@
 // A power of two from 2 to 32.
 override CALENDAR_BUCKETS: u32 = 8u;
 
-const SORTED = 0x80000000u;
+const BUCKET_SORTED = 0x80000000u;
 // The LP used up its budget at one time in the last window (STANDS of queues).
-const STOOD = 0x40000000u;
-const EVENTS_MASK = 0x3fffffffu;
+const BUCKET_STOOD = 0x40000000u;
+const BUCKET_EVENTS = 0x3fffffffu;
 
-// Of control: the last word of STATUS, and two more rows.
+// Of control: the last word of CONTROL_STATUS, and two more rows.
 //
-//   STATUS.w   PHASE: the first bucket of the epoch, LIST where the open list is number 1, SERVED where the last window executed
-//   EPOCH      the beginning of the epoch (2); the earliest time in lists before the last window (2)
-//   CELLS      up to where the last window executed all there was, if it did (2); buckets that something was pending in before the last
+//   CONTROL_STATUS.w   PHASE: the first bucket of the epoch, PHASE_LIST where the open list is number 1, PHASE_SERVED where the last window executed
+//   CONTROL_EPOCH      the beginning of the epoch (2); the earliest time in lists before the last window (2)
+//   CONTROL_CELLS      up to where the last window executed all there was, if it did (2); buckets that something was pending in before the last
 //              window, a bit for each; unused
-const LIST = 0x100u;
-const SERVED = 0x200u;
-const EPOCH = 2u;
-const CELLS = 3u;
+const PHASE_LIST = 0x100u;
+const PHASE_SERVED = 0x200u;
+const CONTROL_EPOCH = 2u;
+const CONTROL_CELLS = 3u;
 
 // Where windows are, from pdes/calendar_sync.wgsl.
 var<private> calendar_base: vec2<u32>; // the beginning of the epoch

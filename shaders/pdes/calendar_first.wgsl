@@ -7,12 +7,12 @@
 // import: pdes/calendar_held.wgsl
 
 // The earliest time of a row in the bucket that comes next and in the open list.
-fn first_of(row: u32) -> vec2<u32> {
+fn first_of_row(row: u32) -> vec2<u32> {
     var first = TIME_NEVER;
-    let marks = lps[control_row(0u, CELLS)].z;
+    let marks = lps[control_row(0u, CONTROL_CELLS)].z;
     held_row = row;
     if marks != 0u {
-        let turn = lps[control_row(0u, STATUS)].w & (LIST - 1u);
+        let turn = lps[control_row(0u, CONTROL_STATUS)].w & (PHASE_LIST - 1u);
         held_bucket = (turn + cells_ahead(marks, turn)) % CALENDAR_BUCKETS;
         held_turn_page();
         while held_index < held_end {
@@ -34,11 +34,11 @@ fn first_rows(
 ) {
     let group = group_number(id);
     var mine = IDLE;
-    if lps[control_row(0u, STATUS)].z != 0u {
+    if lps[control_row(0u, CONTROL_STATUS)].z != 0u {
         for (var tile = 0u; tile < TILES; tile += 1u) {
             let row = row_of(group, tile, lane);
             if row >= run.rows { break; }
-            mine = merge(mine, vec4<u32>(first_of(row), 0u, 0u));
+            mine = merge(mine, vec4<u32>(first_of_row(row), 0u, 0u));
         }
     }
     let first = reduce_group(lane, mine);
@@ -56,9 +56,9 @@ fn first_of_all(@builtin(local_invocation_index) lane: u32) {
         mine = merge(mine, lps[2u * run.rows + run.groups + i]);
     }
     let first = reduce_group(lane, mine);
-    if lane == 0u && lps[control_row(0u, STATUS)].z != 0u {
-        let status = lps[control_row(0u, STATUS)];
-        lps[control_row(0u, STATUS)] = vec4<u32>(first.xy, status.zw);
+    if lane == 0u && lps[control_row(0u, CONTROL_STATUS)].z != 0u {
+        let status = lps[control_row(0u, CONTROL_STATUS)];
+        lps[control_row(0u, CONTROL_STATUS)] = vec4<u32>(first.xy, status.zw);
     }
     if loops_cut(run.rows) { fail(0u, LOOPS_CUT); }
 }

@@ -21,8 +21,8 @@ fn held_turn_page() {
     if held_bucket < CALENDAR_BUCKETS {
         let counted = atomicLoad(&words[bucket_count(held_bucket, held_row)]);
         held_index = 0u;
-        if (counted & SORTED) != 0u { held_index = lps[held_row].x; }
-        held_end = min(counted & EVENTS_MASK, run.mail_capacity);
+        if (counted & BUCKET_SORTED) != 0u { held_index = lps[held_row].x; }
+        held_end = min(counted & BUCKET_EVENTS, run.mail_capacity);
     } else {
         held_index = 0u;
         held_end = min(atomicLoad(&words[list_count(held_list(), held_row)]), run.queue_capacity);
@@ -30,7 +30,7 @@ fn held_turn_page() {
 }
 
 fn held_list() -> u32 {
-    return u32((lps[control_row(0u, STATUS)].w & LIST) != 0u);
+    return u32((lps[control_row(0u, CONTROL_STATUS)].w & PHASE_LIST) != 0u);
 }
 
 fn held_more() -> bool {

@@ -8,7 +8,7 @@
 
 // Puts an event for a row. The epoch is the one of half 0 of control, its first bucket 0, and the open list 0.
 fn begin_put(row: u32, event: Item) {
-    calendar_base = lps[control_row(0u, EPOCH)].xy;
+    calendar_base = lps[control_row(0u, CONTROL_EPOCH)].xy;
     calendar_put(row, event);
 }
 

@@ -55,10 +55,10 @@ fn cells_ahead(marks: u32, turn: u32) -> u32 {
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
     // All that is read is asked for before anything waits.
-    let done = lps[control_row(run.part.parity, DONE)];
-    let status = lps[control_row(run.part.parity, STATUS)];
-    let epoch = lps[control_row(run.part.parity, EPOCH)];
-    let cells = lps[control_row(run.part.parity, CELLS)];
+    let done = lps[control_row(run.part.parity, CONTROL_DONE)];
+    let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
+    let epoch = lps[control_row(run.part.parity, CONTROL_EPOCH)];
+    let cells = lps[control_row(run.part.parity, CONTROL_CELLS)];
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
     var last = lps[run.part.partials_first];
     if run.part.partials_count > 1u {
@@ -70,13 +70,13 @@ fn synchronise(lane: u32) -> Horizon {
     }
     var found: Horizon;
     found.base = epoch.xy;
-    found.turn = status.w & (LIST - 1u);
-    found.list = u32((status.w & LIST) != 0u);
+    found.turn = status.w & (PHASE_LIST - 1u);
+    found.list = u32((status.w & PHASE_LIST) != 0u);
     found.marks = cells.z | last.w;
     found.far = time_min(epoch.zw, last.xy);
     found.events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     // A window that executed nothing was none.
-    let none = (status.w & SERVED) != 0u && last.z == 0u;
+    let none = (status.w & PHASE_SERVED) != 0u && last.z == 0u;
     found.windows = wide_subtract(done.xy, vec2<u32>(u32(none), 0u));
     found.failure = failure;
     found.tried = select(cells.xy, TIME_ZERO, last.z != 0u);
@@ -136,11 +136,11 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[2u * run.rows + next * run.groups + group] = left;
     if group != 0u { return; }
     let windows = wide_add(found.windows, vec2<u32>(u32(found.serve), 0u));
-    let phase = found.turn | select(0u, LIST, found.list != 0u) | select(0u, SERVED, found.serve);
-    lps[control_row(next, DONE)] = vec4<u32>(windows, found.events);
-    lps[control_row(next, STATUS)] = vec4<u32>(found.now, u32(found.stopped), phase);
-    lps[control_row(next, EPOCH)] = vec4<u32>(found.base, found.far);
-    lps[control_row(next, CELLS)] = vec4<u32>(found.tried, found.marks, 0u);
+    let phase = found.turn | select(0u, PHASE_LIST, found.list != 0u) | select(0u, PHASE_SERVED, found.serve);
+    lps[control_row(next, CONTROL_DONE)] = vec4<u32>(windows, found.events);
+    lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), phase);
+    lps[control_row(next, CONTROL_EPOCH)] = vec4<u32>(found.base, found.far);
+    lps[control_row(next, CONTROL_CELLS)] = vec4<u32>(found.tried, found.marks, 0u);
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE + next], found.failure);
 }

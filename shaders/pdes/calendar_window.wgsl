@@ -11,7 +11,7 @@
 // needs: Reduced and Horizon (pdes/calendar_sync.wgsl)
 
 // Sorted events of an LP that are left, from `next` on to before `end`, in room for so many at a place of the store.
-struct Batch {
+struct CalendarBatch {
     place: u32,
     room: u32,
     next: u32,
@@ -20,18 +20,18 @@ struct Batch {
 
 var<private> opened_binding: u32;
 var<private> opened_bucket: u32;
-var<private> opened: Batch;       // the bucket, if it is sorted; of a short one (pdes/calendar_pick.wgsl) only its place
-var<private> picked: u32;
-var<private> listed: Batch;       // of the list
-var<private> first_is_listed: bool;
+var<private> opened_batch: CalendarBatch;       // the bucket, if it is sorted; of a short one (pdes/calendar_pick.wgsl) only its place
+var<private> opened_picked: u32;
+var<private> opened_listed: CalendarBatch;       // of the list
+var<private> opened_from_list: bool;
 var<private> opened_cell_end: vec2<u32>;
 var<private> opened_stood: bool;
 
-fn batch_get(batch: Batch, index: u32) -> Item {
+fn batch_get(batch: CalendarBatch, index: u32) -> Item {
     return store_get(opened_binding, batch.place + index);
 }
 
-fn batch_set(batch: Batch, index: u32, event: Item) {
+fn batch_set(batch: CalendarBatch, index: u32, event: Item) {
     store_put(opened_binding, batch.place + index, event);
 }
 
@@ -45,39 +45,39 @@ fn pending_open(row: u32, horizon: Horizon) -> bool {
     let at = store_split(row);
     opened_binding = at.x;
     // A list that is not open is empty, and then it has room for what finds the bucket full.
-    listed = Batch(list_place(1u - horizon.list, at.y), run.queue_capacity, 0u, 0u);
-    if horizon.drain { listed.end = give_out(row, 1u - horizon.list); }
+    opened_listed = CalendarBatch(list_place(1u - horizon.list, at.y), run.queue_capacity, 0u, 0u);
+    if horizon.drain { opened_listed.end = calendar_give_out(row, 1u - horizon.list); }
     let counted = atomicLoad(&words[bucket_count(horizon.bucket, row)]);
-    if counted == 0u && listed.end == 0u { return false; }
+    if counted == 0u && opened_listed.end == 0u { return false; }
     opened_bucket = horizon.bucket;
-    opened_stood = (counted & STOOD) != 0u;
+    opened_stood = (counted & BUCKET_STOOD) != 0u;
     let place = bucket_place(horizon.bucket, at.y);
-    let events = min(counted & EVENTS_MASK, run.mail_capacity);
+    let events = min(counted & BUCKET_EVENTS, run.mail_capacity);
     pick_left = 0u;
-    if (counted & SORTED) != 0u {
-        opened = Batch(place, run.mail_capacity, lps[row].x, events);
+    if (counted & BUCKET_SORTED) != 0u {
+        opened_batch = CalendarBatch(place, run.mail_capacity, lps[row].x, events);
     } else if events > PICK_MOST {
-        opened = Batch(place, run.mail_capacity, 0u, events);
-        batch_sort(opened);
+        opened_batch = CalendarBatch(place, run.mail_capacity, 0u, events);
+        batch_sort(opened_batch);
     } else {
-        opened = Batch(place, 0u, 0u, 0u);
+        opened_batch = CalendarBatch(place, 0u, 0u, 0u);
         if events > 0u { pick_open(at.x, place, events, horizon.now); }
     }
-    batch_sort(listed);
+    batch_sort(opened_listed);
     return true;
 }
 
 // Gives out a list; what of it lies in this cell comes to its beginning. Returns how many these are.
-fn give_out(row: u32, list: u32) -> u32 {
+fn calendar_give_out(row: u32, list: u32) -> u32 {
     let count = list_count(list, row);
     let events = min(atomicLoad(&words[count]), run.queue_capacity);
     if events == 0u { return 0u; }
     atomicStore(&words[count], 0u);
     var here = 0u;
     for (var i = 0u; i < events; i += 1u) {
-        let event = batch_get(listed, i);
+        let event = batch_get(opened_listed, i);
         if time_less(event_time(event), opened_cell_end) {
-            batch_set(listed, here, event);
+            batch_set(opened_listed, here, event);
             here += 1u;
         } else {
             calendar_put(row, event);
@@ -87,10 +87,10 @@ fn give_out(row: u32, list: u32) -> u32 {
 }
 
 // From so many events on, a batch is sorted by a heap.
-const MANY = 64u;
+const BATCH_MANY = 64u;
 
-fn batch_sort(batch: Batch) {
-    if batch.end <= MANY {
+fn batch_sort(batch: CalendarBatch) {
+    if batch.end <= BATCH_MANY {
         for (var i = 1u; i < batch.end; i += 1u) {
             let event = batch_get(batch, i);
             var hole = i;
@@ -106,17 +106,17 @@ fn batch_sort(batch: Batch) {
         return;
     }
     for (var i = batch.end / 2u; i > 0u; i -= 1u) {
-        sift(batch, i - 1u, batch_get(batch, i - 1u), batch.end);
+        batch_sift(batch, i - 1u, batch_get(batch, i - 1u), batch.end);
     }
     for (var i = batch.end - 1u; i > 0u; i -= 1u) {
         let event = batch_get(batch, i);
         batch_set(batch, i, batch_get(batch, 0u));
-        sift(batch, 0u, event, i);
+        batch_sift(batch, 0u, event, i);
     }
 }
 
 // Puts an event in its place at `begin` or below, in a heap of so many events of which the root is the last in order.
-fn sift(batch: Batch, begin: u32, event: Item, events: u32) {
+fn batch_sift(batch: CalendarBatch, begin: u32, event: Item, events: u32) {
     var hole = begin;
     // Bound: the number of levels, at most 32.
     while 2u * hole + 1u < events {
@@ -137,7 +137,7 @@ fn sift(batch: Batch, begin: u32, event: Item, events: u32) {
 }
 
 // Puts an event in its place among those that are left; there must be room. Returns the batch with it.
-fn batch_insert(batch: Batch, event: Item) -> Batch {
+fn batch_insert(batch: CalendarBatch, event: Item) -> CalendarBatch {
     var added = batch;
     if batch.next > 0u {
         // The executed ones leave room in front.
@@ -166,7 +166,7 @@ fn batch_insert(batch: Batch, event: Item) -> Batch {
     return added;
 }
 
-fn batch_has_room(batch: Batch) -> bool {
+fn batch_has_room(batch: CalendarBatch) -> bool {
     return batch.next > 0u || batch.end < batch.room;
 }
 
@@ -180,52 +180,52 @@ fn pending_stood() -> bool {
 }
 
 fn pending_any() -> bool {
-    return pick_left != 0u || opened.next < opened.end || listed.next < listed.end;
+    return pick_left != 0u || opened_batch.next < opened_batch.end || opened_listed.next < opened_listed.end;
 }
 
 fn pending_first() -> Item {
     var event: Item;
     var some = true;
     if pick_left != 0u {
-        picked = pick_first();
-        event = batch_get(opened, picked);
-    } else if opened.next < opened.end {
-        event = batch_get(opened, opened.next);
+        opened_picked = pick_first();
+        event = batch_get(opened_batch, opened_picked);
+    } else if opened_batch.next < opened_batch.end {
+        event = batch_get(opened_batch, opened_batch.next);
     } else {
         some = false;
     }
-    first_is_listed = listed.next < listed.end;
-    if !first_is_listed { return event; }
-    let other = batch_get(listed, listed.next);
-    first_is_listed = !some || event_before(other, event);
-    if first_is_listed { return other; }
+    opened_from_list = opened_listed.next < opened_listed.end;
+    if !opened_from_list { return event; }
+    let other = batch_get(opened_listed, opened_listed.next);
+    opened_from_list = !some || event_before(other, event);
+    if opened_from_list { return other; }
     return event;
 }
 
 // Removes what pending_first has told of.
 fn pending_pop() {
-    if first_is_listed {
-        listed.next += 1u;
+    if opened_from_list {
+        opened_listed.next += 1u;
     } else if pick_left != 0u {
-        pick_remove(picked);
+        pick_remove(opened_picked);
     } else {
-        opened.next += 1u;
+        opened_batch.next += 1u;
     }
 }
 
 fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
     var counted = 0u;
     if pending_any() {
-        let stood = select(0u, STOOD, stands != 0u);
-        if opened.next < opened.end {
-            counted = opened.end | SORTED | stood;
-            lps[row].x = opened.next;
+        let stood = select(0u, BUCKET_STOOD, stands != 0u);
+        if opened_batch.next < opened_batch.end {
+            counted = opened_batch.end | BUCKET_SORTED | stood;
+            lps[row].x = opened_batch.next;
         } else {
             // What was not picked moves to the beginning.
             var left = 0u;
             // Bound: PICK_MOST.
             while pick_left != 0u {
-                batch_set(opened, left, batch_get(opened, countTrailingZeros(pick_left)));
+                batch_set(opened_batch, left, batch_get(opened_batch, countTrailingZeros(pick_left)));
                 pick_left &= pick_left - 1u;
                 left += 1u;
             }
@@ -234,8 +234,8 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
         calendar_marks |= 1u << opened_bucket;
     }
     atomicStore(&words[bucket_count(opened_bucket, row)], counted);
-    for (var i = listed.next; i < listed.end; i += 1u) {
-        calendar_list_put(row, batch_get(listed, i));
+    for (var i = opened_listed.next; i < opened_listed.end; i += 1u) {
+        calendar_list_put(row, batch_get(opened_listed, i));
     }
     return vec4<u32>(calendar_far, executed, calendar_marks);
 }
@@ -266,11 +266,11 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
 
 // Puts an event for the LP itself among what is left of this cell.
 fn keep(event: Item) {
-    if batch_has_room(opened) {
-        opened = batch_insert(opened, event);
-    } else if batch_has_room(listed) {
-        listed = batch_insert(listed, event);
+    if batch_has_room(opened_batch) {
+        opened_batch = batch_insert(opened_batch, event);
+    } else if batch_has_room(opened_listed) {
+        opened_listed = batch_insert(opened_listed, event);
     } else {
-        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, listed.end + 1u);
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, opened_listed.end + 1u);
     }
 }

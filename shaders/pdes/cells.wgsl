@@ -9,12 +9,12 @@
 // needs: mul_wide
 
 // floor(span / L), and what is left of the span.
-struct Split {
+struct CellSplit {
     cells: vec2<u32>,
     rest: vec2<u32>,
 }
 
-fn cell_split(span: vec2<u32>) -> Split {
+fn cell_split(span: vec2<u32>) -> CellSplit {
     // The high words of span * floor((2^64 - 1) / L): floor(span / L), or one less, because
     // span / L - 1 < span * floor((2^64 - 1) / L) / 2^64 <= span / L.
     let m = run.reciprocal;
@@ -22,8 +22,8 @@ fn cell_split(span: vec2<u32>) -> Split {
     let middle = wide_add(mul_wide(span.y, m.x), vec2<u32>(low.x, 0u));
     let cells = wide_add(wide_add(mul_wide(span.y, m.y), vec2<u32>(low.y, 0u)), vec2<u32>(middle.y, 0u));
     let rest = wide_subtract(span, wide_multiply(cells, run.lookahead));
-    if wide_less(rest, run.lookahead) { return Split(cells, rest); }
-    return Split(wide_add(cells, vec2<u32>(1u, 0u)), wide_subtract(rest, run.lookahead));
+    if wide_less(rest, run.lookahead) { return CellSplit(cells, rest); }
+    return CellSplit(wide_add(cells, vec2<u32>(1u, 0u)), wide_subtract(rest, run.lookahead));
 }
 
 // a * b modulo 2^64.

@@ -85,8 +85,8 @@ const STANDS = 0x80000000u;
 // Rows of a half of control, each of 4 words, written by one invocation. They are no atomics, because windows begin with them, and NVIDIA's
 // driver waits for each atomic before it goes on.
 const CONTROL_ROWS = 4u;
-const DONE = 0u;     // windows done (2), events executed in all windows but the last (2)
-const STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, more of the file that synchronises
+const CONTROL_DONE = 0u;     // windows done (2), events executed in all windows but the last (2)
+const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, more of the file that synchronises
 
 // Words: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
 // too little; and 1 + a row whose digest was cut by the driver, or 0, which ends no run.

@@ -18,7 +18,7 @@
 //   struct Horizon               at least `serve`, `now` (no event before it is pending) and `until`
 //   synchronise(lane) -> Horizon
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
-//                                control that the next window reads, of which Memory::progress reads DONE and STATUS
+//                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
 //   entry point gather
 //
 // and in src/pdes/cpu.rs the same windows, because runs may end by them.
@@ -58,8 +58,8 @@ struct Horizon {
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
     // All that is read is asked for before anything waits.
-    let done = lps[control_row(run.part.parity, DONE)];
-    let status = lps[control_row(run.part.parity, STATUS)];
+    let done = lps[control_row(run.part.parity, CONTROL_DONE)];
+    let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
     var last = lps[run.part.partials_first];
     if run.part.partials_count > 1u {
@@ -99,8 +99,8 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     }
     if group != 0u { return; }
     let windows = wide_add(found.windows, vec2<u32>(u32(!found.stopped), 0u));
-    lps[control_row(next, DONE)] = vec4<u32>(windows, found.events);
-    lps[control_row(next, STATUS)] = vec4<u32>(found.now, u32(found.stopped), 0u);
+    lps[control_row(next, CONTROL_DONE)] = vec4<u32>(windows, found.events);
+    lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), 0u);
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE + next], found.failure);
 }

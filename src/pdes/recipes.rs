@@ -142,7 +142,7 @@ impl Recipes {
             sort: sorted.map(|sort| {
                 gather("sort_buckets", "pdes/calendar_sort.wgsl", &[]).with([
                     ("GROUP_SIZE", f64::from(sort.group_size)),
-                    ("TEAM", f64::from(sort.team)),
+                    ("SORT_TEAM", f64::from(sort.team)),
                     ("SORT_BINS", f64::from(sort.bins)),
                 ])
             }),

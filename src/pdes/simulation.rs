@@ -117,11 +117,8 @@ impl<M: Model> Simulation<M> {
         loop {
             let begin = Instant::now();
             match Self::build(gpu, model, lps.clone(), options, candidates[0], group_size) {
-                // Another design may need less memory.
-                Err(
-                    error @ (SimulationError::TooLarge { .. }
-                    | SimulationError::Gpu(GpuError::OutOfMemory { .. })),
-                ) if candidates.len() > 1 => {
+                // Another design may need less memory. (And if a model's names are those of the design's files, other names.)
+                Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("queue design {}: {error}", candidates[0]);
                     candidates.remove(0);
                 }
@@ -348,10 +345,7 @@ impl<M: Model> Simulation<M> {
         let before = self.queue;
         match self.rebuild(queue, self.memory.capacity(), ends).await {
             Ok(()) => log::info!("queue design {queue} instead of {before}"),
-            Err(
-                error @ (SimulationError::TooLarge { .. }
-                | SimulationError::Gpu(GpuError::OutOfMemory { .. })),
-            ) => log::info!("queue design {queue}: {error}"),
+            Err(error) if of_design(&error) => log::info!("queue design {queue}: {error}"),
             Err(error) => return Err(error),
         }
         self.auto.pause();
@@ -622,6 +616,16 @@ impl<M: Model> Simulation<M> {
     fn progress_from(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
         self.memory.progress(bytes)
     }
+}
+
+/// Whether it may be otherwise with another queue design.
+fn of_design(error: &SimulationError) -> bool {
+    use GpuError::{Limit, Link, OutOfMemory, TooLarge};
+    matches!(
+        error,
+        SimulationError::TooLarge { .. }
+            | SimulationError::Gpu(OutOfMemory { .. } | TooLarge { .. } | Limit { .. } | Link(_))
+    )
 }
 
 /// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one workgroup's would serve nothing.
