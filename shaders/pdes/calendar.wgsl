@@ -9,7 +9,7 @@
 //
 //   store    in each binding, for store_rows() rows: B x rows x run.mail_capacity, the buckets, then 2 x rows x run.queue_capacity, the
 //            lists
-//   words    from COUNTS + run.rows on: B x R, the events in each bucket, and how many found it full; 2 x R, those in each list. A
+//   words    from COUNTS + run.rows on: B x R, the events in each bucket; 2 x R, those in each list. A
 //            bucket whose execution has begun may have BUCKET_SORTED set: lps[row].x is then the first of the events that are left
 //
 // One thread serves one LP's bucket; anybody appends.
@@ -78,6 +78,8 @@ fn calendar_put(row: u32, event: Item) {
             calendar_marks |= 1u << bucket;
             return;
         }
+        // It is counted no more, so that counts stay numbers. Nobody who got a place ever takes it back, so none is given out twice.
+        atomicSub(&words[bucket_count(bucket, row)], 1u);
     }
     calendar_list_put(row, event);
 }

@@ -25,7 +25,8 @@ override SORT_EVENTS: u32 = SORT_HANDFUL * GROUP_SIZE;
 override SORT_ORDER: u32 = select(1u, SORT_EVENTS, SORT_BINS > 0u);
 override SORT_ALL_BINS: u32 = max(1u, SORT_BINS * GROUP_SIZE / SORT_TEAM);
 
-// By team, then by event of the bucket, four together: their keys (cell_key).
+// By team, then by event of the bucket: their keys (cell_key). Each member writes the four of its own as one: a store to one component
+// may touch the others.
 var<workgroup> sort_keys: array<vec4<u32>, GROUP_SIZE>;
 // By team, then by place in the bins: which event it is.
 var<workgroup> sort_order: array<u32, SORT_ORDER>;
@@ -63,17 +64,17 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     let place = bucket_place(horizon.bucket, at.y);
     let mine = team * SORT_HANDFUL * SORT_TEAM;
     var events: array<Item, SORT_HANDFUL>;
-    var keys: array<u32, SORT_HANDFUL>;
+    var keys: vec4<u32>;
     for (var i = 0u; i < SORT_HANDFUL; i += 1u) {
-        let index = i * SORT_TEAM + member;
+        let index = member * SORT_HANDFUL + i;
         // What fills up the last four comes before nothing.
         keys[i] = 0xffffffffu;
         if index < count {
             events[i] = store_get(at.x, place + index);
             keys[i] = cell_key(time_since(event_time(events[i]), horizon.now));
         }
-        sort_keys[(mine + index) / 4u][index % 4u] = keys[i];
     }
+    sort_keys[lane] = keys;
     workgroupBarrier();
     var ranks: array<u32, SORT_HANDFUL>;
     if SORT_BINS == 0u {
@@ -86,7 +87,7 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
         }
         // Keys that are equal, which is rare, leave gaps in the order: those of their events that come first take the first places.
         for (var i = 0u; i < SORT_HANDFUL; i += 1u) {
-            let index = i * SORT_TEAM + member;
+            let index = member * SORT_HANDFUL + i;
             if index >= count { continue; }
             var equal = 0u;
             for (var j = 0u; j < count; j += 4u) {
@@ -102,11 +103,14 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
             }
         }
     } else {
-        sort_into_bins(lane, mine, count, keys);
+        // Once for all: what is computed in floating point need not come out alike in two places.
+        var bins: vec4<u32>;
+        for (var i = 0u; i < SORT_HANDFUL; i += 1u) { bins[i] = sort_bin(keys[i]); }
+        sort_into_bins(lane, mine, count, bins);
         for (var i = 0u; i < SORT_HANDFUL; i += 1u) {
-            let index = i * SORT_TEAM + member;
+            let index = member * SORT_HANDFUL + i;
             if index >= count { continue; }
-            let bin = sort_bin(keys[i]);
+            let bin = bins[i];
             let end = atomicLoad(&sort_bins[team * SORT_BINS + bin]);
             ranks[i] = sort_bin_begin(team * SORT_BINS, bin);
             // Bound: the events of the bin.
@@ -121,10 +125,11 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
             }
         }
     }
-    // All have read what is written now.
+    // All have read what is written now, and what the next buckets' keys are written over.
     storageBarrier();
+    workgroupBarrier();
     for (var i = 0u; i < SORT_HANDFUL; i += 1u) {
-        if i * SORT_TEAM + member < count {
+        if member * SORT_HANDFUL + i < count {
             store_put(at.x, place + ranks[i], events[i]);
         }
     }
@@ -155,7 +160,7 @@ fn sort_bin_begin(first_bin: u32, bin: u32) -> u32 {
 }
 
 // Makes sort_bins and sort_order. To be called by all invocations.
-fn sort_into_bins(lane: u32, mine: u32, count: u32, keys: array<u32, SORT_HANDFUL>) {
+fn sort_into_bins(lane: u32, mine: u32, count: u32, bins: vec4<u32>) {
     let member = lane % SORT_TEAM;
     let first_bin = lane / SORT_TEAM * SORT_BINS;
     for (var bin = member; bin < SORT_BINS; bin += SORT_TEAM) {
@@ -164,8 +169,8 @@ fn sort_into_bins(lane: u32, mine: u32, count: u32, keys: array<u32, SORT_HANDFU
     workgroupBarrier();
     var turns: array<u32, SORT_HANDFUL>;
     for (var i = 0u; i < SORT_HANDFUL; i += 1u) {
-        if i * SORT_TEAM + member < count {
-            turns[i] = atomicAdd(&sort_bins[first_bin + sort_bin(keys[i])], 1u);
+        if member * SORT_HANDFUL + i < count {
+            turns[i] = atomicAdd(&sort_bins[first_bin + bins[i]], 1u);
         }
     }
     workgroupBarrier();
@@ -193,9 +198,9 @@ fn sort_into_bins(lane: u32, mine: u32, count: u32, keys: array<u32, SORT_HANDFU
     }
     workgroupBarrier();
     for (var i = 0u; i < SORT_HANDFUL; i += 1u) {
-        let index = i * SORT_TEAM + member;
+        let index = member * SORT_HANDFUL + i;
         if index < count {
-            sort_order[mine + sort_bin_begin(first_bin, sort_bin(keys[i])) + turns[i]] = index;
+            sort_order[mine + sort_bin_begin(first_bin, bins[i]) + turns[i]] = index;
         }
     }
     workgroupBarrier();

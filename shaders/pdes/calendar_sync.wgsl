@@ -22,7 +22,7 @@ fn merge(a: Reduced, b: Reduced) -> Reduced {
 }
 
 fn did_something(left: Reduced) -> bool {
-    return left.z != 0u || left.w != 0u;
+    return left.z != 0u || left.w != 0u || any(left.xy != TIME_NEVER);
 }
 
 struct Horizon {

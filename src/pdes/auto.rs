@@ -20,6 +20,9 @@ pub(super) const SHORT_QUEUE: u32 = 40;
 /// rates 0.1, 0.001 and 0.00001: 1.56, 1.32 and 1.03 times as fast; with 128 events, room for 240, 0.98, 1.01 and 0.92 times.)
 const LONG_QUEUE: u32 = 500;
 
+/// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
+const MOST_IN_CALENDAR: u32 = 4096;
+
 /// A trial begins when the run has taken so many times what it took to build the first design.
 const PATIENCE: u32 = 10;
 
@@ -35,13 +38,16 @@ pub(super) fn candidates(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<Queu
     } else {
         QueueDesign::Heap4
     };
-    // Fixed capacities are those of queues and mailboxes.
-    if fixed {
+    // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
+    // invocation would sort the events of an LP that has very many in a cell.
+    if fixed || gpu.info().device_type == wgpu::DeviceType::Cpu || capacity.queue > MOST_IN_CALENDAR {
         return vec![queue];
     }
-    // Drivers on the processor gain nothing by a calendar.
-    let dense = gpu.info().device_type != wgpu::DeviceType::Cpu && mean_of(capacity.mailbox) >= DENSE;
-    if dense { vec![QueueDesign::Calendar, queue] } else { vec![queue, QueueDesign::Calendar] }
+    if mean_of(capacity.mailbox) >= DENSE {
+        vec![QueueDesign::Calendar, queue]
+    } else {
+        vec![queue, QueueDesign::Calendar]
+    }
 }
 
 /// A choice in the making.
@@ -57,6 +63,8 @@ pub(super) struct Auto {
     last: Option<Instant>,
     /// Where the measurement began, if it has.
     begin: Option<(Instant, u64)>,
+    /// What was to be gone on with when the run ended.
+    deferred: Option<QueueDesign>,
     /// Submissions to pass over, until the device has nothing but this design.
     passing: u32,
 }
@@ -65,7 +73,16 @@ impl Auto {
     /// Of `candidates`, the first is in use; it took `cost` to build it.
     pub(super) fn new(candidates: &[QueueDesign], cost: Duration) -> Self {
         let next = candidates[1..].to_vec();
-        Self { next, best: None, cost, ran: Duration::ZERO, last: None, begin: None, passing: 0 }
+        Self {
+            next,
+            best: None,
+            cost,
+            ran: Duration::ZERO,
+            last: None,
+            begin: None,
+            deferred: None,
+            passing: 0,
+        }
     }
 
     /// Takes in that the run, in which design `present` is in use, has come to so many events. Returns the design to go on with, if it is
@@ -73,6 +90,9 @@ impl Auto {
     pub(super) fn record(&mut self, present: QueueDesign, events: u64, now: Instant) -> Option<QueueDesign> {
         self.ran += self.last.map_or(Duration::ZERO, |last| now - last);
         self.last = Some(now);
+        if let Some(queue) = self.deferred.take() {
+            return (queue != present).then_some(queue);
+        }
         let over = self.next.is_empty() && self.best.is_none();
         if over || self.ran < self.cost * PATIENCE {
             return None;
@@ -98,6 +118,11 @@ impl Auto {
         let next = if self.next.is_empty() { self.best.take()?.0 } else { self.next.remove(0) };
         self.pause();
         (next != present).then_some(next)
+    }
+
+    /// A change that was told was not made: it is told again in the next run.
+    pub(super) fn defer(&mut self, change: Option<QueueDesign>) {
+        self.deferred = change.or(self.deferred);
     }
 
     /// A measurement that has begun counts nothing: the run was interrupted.

@@ -154,7 +154,8 @@ impl<M: Model> Simulation<M> {
             let memory = Memory::new(gpu, model, options.seed, lps.start, cut, queue, state_bytes)?;
             plans::start(gpu, &recipes, &memory)?;
             let plans = plans::windows(gpu, &recipes, &memory)?;
-            let snapshot = (!options.fixed).then(|| new_snapshot(gpu, &memory)).flatten();
+            let snapshot =
+                (!options.fixed).then(|| new_snapshot(gpu, &memory).inspect_err(cannot_grow).ok()).flatten();
             let rebuild = Rebuild { source: source.clone(), needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
             let (done, unsaved) = (Ticks::ZERO, AtomicBool::new(false));
@@ -287,7 +288,7 @@ impl<M: Model> Simulation<M> {
             }
             (last, windows) = (Instant::now(), progress.map(|progress| progress.windows));
             if stop.is_some() {
-                change = None;
+                self.auto.defer(change.take());
                 ends.pop_front();
             }
             match (ends.front(), refused.take(), progress) {
@@ -330,10 +331,7 @@ impl<M: Model> Simulation<M> {
                     log::info!("{fault}: there is room now for {capacity:?}");
                     return Ok(None);
                 }
-                Err(
-                    error @ (SimulationError::TooLarge { .. }
-                    | SimulationError::Gpu(GpuError::OutOfMemory { .. })),
-                ) => refused = Some(error),
+                Err(error) if of_design(&error) => refused = Some(error),
                 Err(error) => return Err(error),
             }
         }
@@ -344,7 +342,11 @@ impl<M: Model> Simulation<M> {
     async fn change(&mut self, queue: QueueDesign, ends: &[Until]) -> Result<(), SimulationError> {
         let before = self.queue;
         match self.rebuild(queue, self.memory.capacity(), ends).await {
-            Ok(()) => log::info!("queue design {queue} instead of {before}"),
+            Ok(()) => {
+                log::info!("queue design {queue} instead of {before}");
+                // Windows may take far longer with it.
+                self.pace = self.pace.clone().slower(64);
+            }
             Err(error) if of_design(&error) => log::info!("queue design {queue}: {error}"),
             Err(error) => return Err(error),
         }
@@ -377,14 +379,31 @@ impl<M: Model> Simulation<M> {
         lifted.lower(gpu, &recipes, &memory)?;
         plans::settle(gpu, &recipes, &memory)?;
         memory.keep_counts(gpu, old)?;
-        self.plans = plans::windows(gpu, &recipes, &memory)?;
-        self.snapshot = self.snapshot.take().and_then(|_| new_snapshot(gpu, &memory));
+        let plans = plans::windows(gpu, &recipes, &memory)?;
+        // One at a time: each is as large as the run.
+        let snapshots = self.snapshot.take().is_some();
+        self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
+            // Not at the price of growth.
+            Some(Err(error)) if queue != self.queue => {
+                self.snapshot = new_snapshot(gpu, old).ok();
+                return Err(error.into());
+            }
+            Some(snapshot) => snapshot.inspect_err(cannot_grow).ok(),
+            None => None,
+        };
+        // What an application has recorded, and not submitted, does nothing from now on: it works on memory that is the run's no more, but for
+        // the states.
+        for (part, buffer) in &self.plans.runs {
+            let mut run = old.run_for(*part);
+            run.until = Ticks::ZERO;
+            buffer.write(gpu, 0, &[run])?;
+        }
+        (self.memory, self.plans, self.queue) = (memory, plans, queue);
         if let Some(snapshot) = &mut self.snapshot {
             let mut encoder = self.gpu.encoder("snapshot");
             snapshot.save(&mut encoder, ends.iter().copied());
             self.gpu.submit(encoder)?;
         }
-        (self.memory, self.queue) = (memory, queue);
         Ok(())
     }
 
@@ -412,6 +431,8 @@ impl<M: Model> Simulation<M> {
 
     /// Records windows into an application's own encoder, up to the end that [`Simulation::set_until`] set: `windows` of
     /// them, and one more if that is odd, so that an encoder that is never submitted does no harm.
+    ///
+    /// Submit them before the next run or change of the queue design: what was recorded before those may do nothing.
     ///
     /// Windows beyond the end do nothing. [`Simulation::progress`] tells of the end after one window more than the run
     /// takes: it is that one which finds nothing left to do.
@@ -599,8 +620,10 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::set_queue`].
     pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         self.progress_async().await?;
+        self.rebuild(queue, self.memory.capacity(), &[]).await?;
         self.auto = Auto::new(&[queue], Duration::ZERO);
-        self.rebuild(queue, self.memory.capacity(), &[]).await
+        self.pace = self.pace.clone().slower(64);
+        Ok(())
     }
 
     /// The queue design in use now.
@@ -618,13 +641,11 @@ impl<M: Model> Simulation<M> {
     }
 }
 
-/// Whether it may be otherwise with another queue design.
+/// Whether it may be otherwise with another queue design, or with less room: whatever is no fault of the run, and does not end the device.
 fn of_design(error: &SimulationError) -> bool {
-    use GpuError::{Limit, Link, OutOfMemory, TooLarge};
-    matches!(
+    !matches!(
         error,
-        SimulationError::TooLarge { .. }
-            | SimulationError::Gpu(OutOfMemory { .. } | TooLarge { .. } | Limit { .. } | Link(_))
+        SimulationError::Fault(_) | SimulationError::Gpu(GpuError::Lost { .. } | GpuError::Timeout { .. })
     )
 }
 
@@ -642,10 +663,16 @@ fn tiles_for(
     chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most)
 }
 
-/// Room for a snapshot, if the device has it.
-fn new_snapshot<S: bytemuck::Pod, P: Payload>(gpu: &Gpu, memory: &Memory<S, P>) -> Option<Snapshot> {
-    let snapshot = Snapshot::new(gpu, &memory.buffers());
-    snapshot.inspect_err(|error| log::warn!("queues and mailboxes cannot grow: {error}")).ok()
+/// Room for a snapshot.
+fn new_snapshot<S: bytemuck::Pod, P: Payload>(
+    gpu: &Gpu,
+    memory: &Memory<S, P>,
+) -> Result<Snapshot, GpuError> {
+    Snapshot::new(gpu, &memory.buffers())
+}
+
+fn cannot_grow(error: &GpuError) {
+    log::warn!("queues and mailboxes cannot grow: {error}");
 }
 
 impl<M: Model> std::fmt::Debug for Simulation<M> {

@@ -40,7 +40,9 @@ fn a_queue_or_a_mailbox_alone_grows() {
     let enough = Capacity { queue: 300, mailbox: 300 };
     for capacity in [Capacity { queue: 3, ..enough }, Capacity { mailbox: 2, ..enough }] {
         let model = phold(60, 16, 0.1).with_capacity(capacity);
-        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        let mut simulation =
+            Simulation::new(&gpu, &model, Options { queue: Some(QueueDesign::Heap), ..Options::default() })
+                .unwrap();
         simulation.run(until(60.0)).unwrap();
         let found = simulation.capacity();
         assert!(found.queue > 16 && found.mailbox > 5, "{found:?}");
@@ -168,4 +170,30 @@ fn through<M: CpuModel<State: PartialEq>>(
         assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{design}, step {step}");
         assert!(simulation.memory().unwrap() == cpu.memory(), "LP memory differs: {design}");
     }
+}
+
+#[test]
+fn windows_recorded_before_a_change_do_nothing_after_it() {
+    let gpu = gpu();
+    let model = Busy::new(40);
+    let mut cpu = CpuSimulation::new(&model, 5).unwrap();
+    let options = Options { seed: 5, queue: Some(QueueDesign::Heap), ..Options::default() };
+    let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
+    let mut recorded = Vec::new();
+    for (step, &design) in (1..).zip(&[QueueDesign::Calendar, QueueDesign::Splay, QueueDesign::Calendar]) {
+        let end = Until::time(Ticks::new(30 * step));
+        assert_eq!(simulation.run(end).unwrap(), cpu.run(end).unwrap());
+        simulation.set_until(Until::EMPTY).unwrap();
+        let mut encoder = gpu.encoder("recorded before");
+        simulation.record(&mut encoder, 3);
+        recorded.push(encoder);
+        simulation.set_queue(design).unwrap();
+    }
+    for encoder in recorded {
+        gpu.submit(encoder).unwrap();
+    }
+    assert!(simulation.states().unwrap() == cpu.states());
+    assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+    assert_eq!(simulation.run(Until::EMPTY).unwrap(), cpu.run(Until::EMPTY).unwrap());
+    assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
 }
