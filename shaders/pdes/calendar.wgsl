@@ -31,10 +31,10 @@ const BUCKET_EVENTS = 0x3fffffffu;
 
 // Of control: the last word of CONTROL_STATUS, and two more rows.
 //
-//   CONTROL_STATUS.w   PHASE: the first bucket of the epoch, PHASE_LIST where the open list is number 1, PHASE_SERVED where the last window executed
+//   CONTROL_STATUS.w   the first bucket of the epoch, PHASE_LIST where the open list is number 1, PHASE_SERVED where the last window executed
 //   CONTROL_EPOCH      the beginning of the epoch (2); the earliest time in lists before the last window (2)
-//   CONTROL_CELLS      up to where the last window executed all there was, if it did (2); buckets that something was pending in before the last
-//              window, a bit for each; unused
+//   CONTROL_CELLS      up to where the last window executed all there was, if it did (2); buckets that something was pending in
+//                      before the last window, a bit for each; unused
 const PHASE_LIST = 0x100u;
 const PHASE_SERVED = 0x200u;
 const CONTROL_EPOCH = 2u;

@@ -51,11 +51,7 @@ fn first_rows(
 
 @compute @workgroup_size(GROUP_SIZE)
 fn first_of_all(@builtin(local_invocation_index) lane: u32) {
-    var mine = IDLE;
-    for (var i = lane; i < run.groups; i += GROUP_SIZE) {
-        mine = merge(mine, lps[2u * run.rows + run.groups + i]);
-    }
-    let first = reduce_group(lane, mine);
+    let first = left_in_half(lane, 1u);
     if lane == 0u && lps[control_row(0u, CONTROL_STATUS)].z != 0u {
         let status = lps[control_row(0u, CONTROL_STATUS)];
         lps[control_row(0u, CONTROL_STATUS)] = vec4<u32>(first.xy, status.zw);

@@ -10,7 +10,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/cells.wgsl
 // import: pdes/calendar.wgsl
-// import: gpu/reduce.wgsl
+// import: pdes/partials.wgsl
 
 // Earliest time in the lists (2 words), events executed, a bit for each bucket that something is pending in.
 alias Reduced = vec4<u32>;
@@ -60,14 +60,7 @@ fn synchronise(lane: u32) -> Horizon {
     let epoch = lps[control_row(run.part.parity, CONTROL_EPOCH)];
     let cells = lps[control_row(run.part.parity, CONTROL_CELLS)];
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
-    var last = lps[run.part.partials_first];
-    if run.part.partials_count > 1u {
-        var mine = IDLE;
-        for (var i = lane; i < run.part.partials_count; i += GROUP_SIZE) {
-            mine = merge(mine, lps[run.part.partials_first + i]);
-        }
-        last = reduce_group(lane, mine);
-    }
+    let last = left_by_all(lane);
     var found: Horizon;
     found.base = epoch.xy;
     found.turn = status.w & (PHASE_LIST - 1u);
@@ -143,19 +136,4 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[control_row(next, CONTROL_CELLS)] = vec4<u32>(found.tried, found.marks, 0u);
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE + next], found.failure);
-}
-
-// The second reduction, for runs of many workgroups, as in pdes/yawns.wgsl.
-@compute @workgroup_size(GROUP_SIZE)
-fn gather(@builtin(local_invocation_index) lane: u32) {
-    let partials = 2u * run.rows;
-    var mine = IDLE;
-    for (var i = lane; i < run.groups; i += GROUP_SIZE) {
-        mine = merge(mine, lps[partials + run.part.parity * run.groups + i]);
-    }
-    let all_groups = reduce_group(lane, mine);
-    if lane == 0u {
-        lps[partials + 2u * run.groups] = all_groups;
-    }
-    if loops_cut(run.rows) { fail(0u, LOOPS_CUT); }
 }

@@ -4,17 +4,10 @@
 // lift         those rows that `lifting` says put what they hold into `lifted`, each from its place on
 //
 // import: pdes/engine.wgsl
+// import: pdes/lifting.wgsl
 //
 // needs: held_open, held_more, held_next (pdes/queues_held.wgsl or pdes/calendar_held.wgsl)
 
-struct Lifting {
-    // Rows of the run, and how many of them.
-    first: u32,
-    rows: u32,
-    unused: vec2<u32>,
-}
-
-@group(0) @binding(32) var<uniform> lifting: Lifting;
 @group(0) @binding(33) var<storage, read_write> held: array<vec4<u32>>;
 @group(0) @binding(34) var<storage, read_write> lifted: array<Item>;
 

@@ -1,16 +1,10 @@
 // The other way round (pdes/lift.wgsl): the rows that `lifting` says take what lies in `lifted`. Then comes settle_lps (pdes/start.wgsl).
 //
 // import: pdes/engine.wgsl
+// import: pdes/lifting.wgsl
 //
 // needs: begin_put (pdes/queues_start.wgsl or pdes/calendar_start.wgsl)
 
-struct Lifting {
-    first: u32,
-    rows: u32,
-    unused: vec2<u32>,
-}
-
-@group(0) @binding(32) var<uniform> lifting: Lifting;
 @group(0) @binding(33) var<storage, read> held: array<vec4<u32>>;
 @group(0) @binding(34) var<storage, read> lifted: array<Item>;
 

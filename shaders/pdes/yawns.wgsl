@@ -2,7 +2,7 @@
 // lookahead, no event can appear any more before t + L. A window ends with the cell of length L that t lies in, so that windows are the same
 // wherever pending events are held.
 //
-// Every workgroup finds t itself, from the partial reductions that the last window left (beyond some workgroups
+// Every workgroup finds t itself, from the partial reductions that the last window left (pdes/partials.wgsl; beyond some workgroups
 // `gather` merges them first), and leaves one for the next. What workgroups learn of each other is what the window
 // before left behind: they never wait for each other.
 //
@@ -19,7 +19,6 @@
 //   synchronise(lane) -> Horizon
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
-//   entry point gather
 //
 // and in src/pdes/cpu.rs the same windows, because runs may end by them.
 //
@@ -28,7 +27,7 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/cells.wgsl
-// import: gpu/reduce.wgsl
+// import: pdes/partials.wgsl
 
 // Earliest time (2 words), events executed, a word that merging drops.
 alias Reduced = vec4<u32>;
@@ -61,14 +60,7 @@ fn synchronise(lane: u32) -> Horizon {
     let done = lps[control_row(run.part.parity, CONTROL_DONE)];
     let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
-    var last = lps[run.part.partials_first];
-    if run.part.partials_count > 1u {
-        var mine = IDLE;
-        for (var i = lane; i < run.part.partials_count; i += GROUP_SIZE) {
-            mine = merge(mine, lps[run.part.partials_first + i]);
-        }
-        last = reduce_group(lane, mine);
-    }
+    let last = left_by_all(lane);
     var found: Horizon;
     found.now = last.xy;
     found.windows = done.xy;
@@ -103,20 +95,4 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), 0u);
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE + next], found.failure);
-}
-
-// The second reduction, for runs of many workgroups: merges the partials of a half into one, so that the next window need not
-// read them all in every workgroup. One workgroup, whatever the size of those of the window: with 256 invocations no loop is long.
-@compute @workgroup_size(GROUP_SIZE)
-fn gather(@builtin(local_invocation_index) lane: u32) {
-    let partials = 2u * run.rows;
-    var mine = IDLE;
-    for (var i = lane; i < run.groups; i += GROUP_SIZE) {
-        mine = merge(mine, lps[partials + run.part.parity * run.groups + i]);
-    }
-    let all_groups = reduce_group(lane, mine);
-    if lane == 0u {
-        lps[partials + 2u * run.groups] = all_groups;
-    }
-    if loops_cut(run.rows) { fail(0u, LOOPS_CUT); }
 }

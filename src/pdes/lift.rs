@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
-use crate::gpu::{Buffer, Gpu, GpuError, Plan};
+use crate::gpu::{Buffer, Gpu, GpuError, Plan, Recipe};
 use crate::time::Ticks;
 
 use super::memory::{Memory, Part, Run};
 use super::recipes::Recipes;
 use super::{Event, Payload, Pending};
 
-/// `struct Lifting` in `shaders/pdes/lift.wgsl`.
+/// `struct Lifting` in `shaders/pdes/lifting.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Lifting {
@@ -47,7 +47,7 @@ pub(super) async fn lift<S: Pod, P: Payload>(
     // Failures go to half 0.
     let part = |first, rows| Part { parity: 1, ..cut.part(first, rows, 0) };
     let dispatch = |plan: &mut Plan,
-                    recipe: &crate::gpu::Recipe,
+                    recipe: &Recipe,
                     part: Part,
                     rows: &Range<u32>,
                     more: &Buffer<Event<P>>| {
@@ -153,5 +153,18 @@ impl<P: Payload> Lifted<P> {
         }
         plan.submit(gpu)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Program, assert_same_layout};
+    use crate::shaders;
+
+    #[test]
+    fn structs_lie_as_in_wgsl() {
+        let program = Program::link("lifting", &[shaders::file("pdes/lifting.wgsl")]).unwrap();
+        assert_same_layout!(program, Lifting { first, rows, unused });
     }
 }

@@ -6,7 +6,7 @@ use super::Payload;
 use super::memory::{Memory, Part, Run};
 use super::recipes::Recipes;
 
-/// Workgroups that sort the buckets of a calendar. (An H200 runs so many of one subgroup at once.)
+/// Workgroups that sort the buckets of a calendar. (An H200 has room for some 4,200 of one subgroup at once.)
 const SORT_GROUPS: u32 = 4096;
 
 #[derive(Debug)]

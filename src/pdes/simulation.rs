@@ -1,4 +1,7 @@
-//! The engine on the GPU: the host's side of a run.
+//! The engine on the GPU: the host's side of a run. Another memory for it is `rebuild.rs`, what it can be asked for `read.rs`.
+
+mod read;
+mod rebuild;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -12,16 +15,18 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::auto::{self, Auto};
-use super::cpu::{check, check_time};
-use super::cut::{Cut, Needs, usual_group_size, usual_tiles};
-use super::error::{Fault, FaultKind, SimulationError};
+use super::cpu::check;
+use super::cut::{Cut, Needs, usual_group_size};
+use super::error::SimulationError;
+#[cfg(doc)]
+use super::error::{Fault, FaultKind};
 use super::growth::{self, Snapshot};
-use super::lift;
-use super::memory::{DIGEST_CUT, Memory};
+use super::memory::Memory;
 use super::plans::{self, Plans};
 use super::recipes::{self, Choice, Recipes};
 use super::results::Results;
-use super::{Capacity, Fingerprint, Model, Outputs, Payload, Pending, Progress, Stop, Totals, Until};
+use super::{Capacity, Model, Progress, Stop, Until};
+use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -314,103 +319,6 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// Goes back to the snapshot, with more room; or without, and tells why. Its errors are faults that room does not mend, and the device's.
-    async fn grow(&mut self, fault: Fault) -> Result<Option<SimulationError>, SimulationError> {
-        let larger = growth::larger(self.memory.capacity(), fault);
-        let Some(snapshot) = self.snapshot.as_ref().filter(|_| !larger.is_empty()) else {
-            return Err(fault.into());
-        };
-        snapshot.restore(&self.gpu)?;
-        // Windows that an application recorded may have failed before.
-        self.progress_async().await?;
-        let ends = snapshot.ends();
-        let mut refused = None;
-        for capacity in larger {
-            match self.rebuild(self.queue, capacity, &ends).await {
-                Ok(()) => {
-                    log::info!("{fault}: there is room now for {capacity:?}");
-                    return Ok(None);
-                }
-                Err(error) if of_design(&error) => refused = Some(error),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Some(refused.unwrap_or(fault.into())))
-    }
-
-    /// Goes on with another queue design, if the device has room for it.
-    async fn change(&mut self, queue: QueueDesign, ends: &[Until]) -> Result<(), SimulationError> {
-        let before = self.queue;
-        match self.rebuild(queue, self.memory.capacity(), ends).await {
-            Ok(()) => {
-                log::info!("queue design {queue} instead of {before}");
-                // Windows may take far longer with it.
-                self.pace = self.pace.clone().slower(64);
-            }
-            Err(error) if of_design(&error) => log::info!("queue design {queue}: {error}"),
-            Err(error) => return Err(error),
-        }
-        self.auto.pause();
-        Ok(())
-    }
-
-    /// The same run with another queue design or other capacities, which hold what it holds.
-    async fn rebuild(
-        &mut self,
-        queue: QueueDesign,
-        capacity: Capacity,
-        ends: &[Until],
-    ) -> Result<(), SimulationError> {
-        let Rebuild { needs, tiles, .. } = &self.rebuild;
-        let (gpu, old) = (&self.gpu, &self.memory);
-        let lifted = lift::lift(gpu, &self.recipes(self.queue, &old.cut), old).await?;
-        // The driver may have cut the loops of that.
-        self.progress_async().await?;
-        // What is sent is held, too, at the latest when it is taken in.
-        let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
-        let needs = Needs { capacity, ..*needs };
-        let Cut { rows, group_size, .. } = old.cut;
-        let tiles = tiles_for(gpu, rows, group_size, *tiles, queue, capacity);
-        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
-        let recipes = self.recipes(queue, &cut);
-        let memory = old.with_room(gpu, cut, queue)?;
-        memory.take_memory(gpu, old)?;
-        memory.take_control(gpu, old, lifted.first()).await?;
-        lifted.lower(gpu, &recipes, &memory)?;
-        plans::settle(gpu, &recipes, &memory)?;
-        memory.keep_counts(gpu, old)?;
-        let plans = plans::windows(gpu, &recipes, &memory)?;
-        // One at a time: each is as large as the run.
-        let snapshots = self.snapshot.take().is_some();
-        self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
-            // Not at the price of growth.
-            Some(Err(error)) if queue != self.queue => {
-                self.snapshot = new_snapshot(gpu, old).ok();
-                return Err(error.into());
-            }
-            Some(snapshot) => snapshot.inspect_err(cannot_grow).ok(),
-            None => None,
-        };
-        // What an application has recorded, and not submitted, does nothing from now on: it works on memory that is the run's no more, but for
-        // the states.
-        for (part, buffer) in &self.plans.runs {
-            let mut run = old.run_for(*part);
-            run.until = Ticks::ZERO;
-            buffer.write(gpu, 0, &[run])?;
-        }
-        (self.memory, self.plans, self.queue) = (memory, plans, queue);
-        if let Some(snapshot) = &mut self.snapshot {
-            let mut encoder = self.gpu.encoder("snapshot");
-            snapshot.save(&mut encoder, ends.iter().copied());
-            self.gpu.submit(encoder)?;
-        }
-        Ok(())
-    }
-
-    fn recipes(&self, queue: QueueDesign, cut: &Cut) -> Recipes {
-        Recipes::new::<M::Payload>(&self.name, &self.rebuild.source, Choice::new(&self.gpu, queue, cut))
-    }
-
     /// The room that queues and mailboxes have now.
     pub fn capacity(&self) -> Capacity {
         self.memory.capacity()
@@ -460,172 +368,6 @@ impl<M: Model> Simulation<M> {
         self.progress_from(&download.finish(&self.gpu, submission).await?)
     }
 
-    /// The LPs' states, by LP.
-    ///
-    /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
-    pub fn states(&self) -> Result<Vec<M::State>, SimulationError> {
-        pollster::block_on(self.states_async())
-    }
-
-    /// [`Simulation::states`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Simulation::states`].
-    pub async fn states_async(&self) -> Result<Vec<M::State>, SimulationError> {
-        self.progress_async().await?;
-        Ok(self.memory.states.read_range(&self.gpu, 0, self.memory.states.len()).await?)
-    }
-
-    /// The rows of LP memory, LP by LP: [`Model::memory_rows`] of each.
-    ///
-    /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
-    pub fn memory(&self) -> Result<Vec<[u32; 4]>, SimulationError> {
-        pollster::block_on(self.memory_async())
-    }
-
-    /// [`Simulation::memory`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Simulation::memory`].
-    pub async fn memory_async(&self) -> Result<Vec<[u32; 4]>, SimulationError> {
-        self.progress_async().await?;
-        self.memory.lp_memory(&self.gpu).await
-    }
-
-    /// The buffer of the LPs' states, one after the other, to bind in an application's own passes. Its size is rounded up
-    /// to 16 bytes: `arrayLength` may be larger than the number of LPs.
-    pub fn states_buffer(&self) -> &wgpu::Buffer {
-        self.memory.states.raw()
-    }
-
-    /// The events still pending, by LP and then in order.
-    ///
-    /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
-    pub fn pending(&self) -> Result<Pending<M::Payload>, SimulationError> {
-        pollster::block_on(self.pending_async())
-    }
-
-    /// [`Simulation::pending`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Simulation::pending`].
-    pub async fn pending_async(&self) -> Result<Pending<M::Payload>, SimulationError> {
-        self.progress_async().await?;
-        let lifted = lift::lift(&self.gpu, &self.recipes(self.queue, &self.memory.cut), &self.memory).await?;
-        // The loops of a driver may have been cut in that.
-        self.progress_async().await?;
-        Ok(lifted.read(&self.gpu, self.memory.run.first_lp).await?)
-    }
-
-    /// The fingerprint of what was executed, of the states, and of what is pending. Equal to that of
-    /// [`CpuSimulation`](super::CpuSimulation) after the same run.
-    ///
-    /// # Errors
-    /// A [`Fault`] of the run, or the device's error.
-    pub fn fingerprint(&self) -> Result<Fingerprint, SimulationError> {
-        pollster::block_on(self.fingerprint_async())
-    }
-
-    /// [`Simulation::fingerprint`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Simulation::fingerprint`].
-    pub async fn fingerprint_async(&self) -> Result<Fingerprint, SimulationError> {
-        let progress = self.progress_async().await?;
-        self.memory.words().write(&self.gpu, DIGEST_CUT as u64, &[0])?;
-        for plan in &self.plans.digests {
-            plan.submit(&self.gpu)?;
-        }
-        let digests = &self.memory.digests;
-        let sums = digests.read_range(&self.gpu, 0, digests.len()).await?;
-        let cut = self.memory.words().read_range(&self.gpu, DIGEST_CUT as u64, 1).await?[0];
-        if cut != 0 {
-            // The run is sound, and can go on; its fingerprint cannot be had on this driver.
-            let lp = self.memory.run.first_lp + cut - 1;
-            return Err(Fault { kind: FaultKind::LoopsCut, lp, window: progress.windows, needed: 0 }.into());
-        }
-        Ok(Fingerprint(sums.into_iter().fold(0, u64::wrapping_add)))
-    }
-
-    /// What every LP has to tell at the time `at`: what the model's `fn output` makes of its state and its LP memory. `at` is what `now()`
-    /// is there: the end of the last run, say.
-    ///
-    /// The kernel is built at the first call. Nothing of the run changes.
-    ///
-    /// # Errors
-    /// [`SimulationError::NoOutput`] for a model without; [`SimulationError::ResultTime`] for a time that a run to a time has passed, and for
-    /// [`Ticks::NEVER`]; a [`Fault`] of the run; [`SimulationError::Output`] where `output` fails;
-    /// [`GpuError::TooLarge`] where the outputs of a workgroup's LPs do not fit a binding; the device's error.
-    pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
-        pollster::block_on(self.outputs_async(at))
-    }
-
-    /// [`Simulation::outputs`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Simulation::outputs`].
-    pub async fn outputs_async(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
-        let results = self.results(at)?;
-        self.progress_async().await?;
-        Ok(Outputs {
-            at,
-            first_lp: self.memory.run.first_lp,
-            rows: results.outputs(&self.gpu, &self.memory, at).await?,
-            columns: results.columns.clone(),
-        })
-    }
-
-    /// The sum, the minimum and the maximum of every column of [`Simulation::outputs`], over all LPs, and over the LPs of each class:
-    /// `classes` names a column of `u32` that says what class an LP is of.
-    ///
-    /// They are made on the device, and exact. Of the outputs, only that column is read back, and of the rest some 64 bytes for each
-    /// column and 1,024 LPs.
-    ///
-    /// # Errors
-    /// As [`Simulation::outputs`]; [`SimulationError::NoColumn`], [`SimulationError::Classes`] and [`SimulationError::TooManyClasses`] for the
-    /// column of classes.
-    pub fn totals(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
-        pollster::block_on(self.totals_async(at, classes))
-    }
-
-    /// [`Simulation::totals`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Simulation::totals`].
-    pub async fn totals_async(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
-        let results = self.results(at)?;
-        self.progress_async().await?;
-        results.totals::<_, _, M::Output>(&self.gpu, &self.memory, at, classes).await
-    }
-
-    fn results(&self, at: Ticks) -> Result<&Results, SimulationError> {
-        check_time(at, self.done)?;
-        self.results.as_ref().ok_or_else(|| SimulationError::NoOutput { model: self.name.clone() })
-    }
-
-    /// Goes on with another queue design, whatever was chosen at the start: nothing of it shows in the results.
-    ///
-    /// # Errors
-    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is no room for it: then all is as it was.
-    pub fn set_queue(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
-        pollster::block_on(self.set_queue_async(queue))
-    }
-
-    /// [`Simulation::set_queue`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Simulation::set_queue`].
-    pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
-        self.progress_async().await?;
-        self.rebuild(queue, self.memory.capacity(), &[]).await?;
-        self.auto = Auto::new(&[queue], Duration::ZERO);
-        self.pace = self.pace.clone().slower(64);
-        Ok(())
-    }
-
     /// The queue design in use now.
     pub fn queue(&self) -> QueueDesign {
         self.queue
@@ -639,40 +381,6 @@ impl<M: Model> Simulation<M> {
     fn progress_from(&self, bytes: &[u8]) -> Result<Progress, SimulationError> {
         self.memory.progress(bytes)
     }
-}
-
-/// Whether it may be otherwise with another queue design, or with less room: whatever is no fault of the run, and does not end the device.
-fn of_design(error: &SimulationError) -> bool {
-    !matches!(
-        error,
-        SimulationError::Fault(_) | SimulationError::Gpu(GpuError::Lost { .. } | GpuError::Timeout { .. })
-    )
-}
-
-/// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one workgroup's would serve nothing.
-fn tiles_for(
-    gpu: &Gpu,
-    rows: u32,
-    group_size: u32,
-    chosen: Option<u32>,
-    queue: QueueDesign,
-    capacity: Capacity,
-) -> u32 {
-    let short = capacity.queue <= auto::SHORT_QUEUE && matches!(queue, QueueDesign::CbSeq(_));
-    let most = rows.div_ceil(group_size).max(1);
-    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most)
-}
-
-/// Room for a snapshot.
-fn new_snapshot<S: bytemuck::Pod, P: Payload>(
-    gpu: &Gpu,
-    memory: &Memory<S, P>,
-) -> Result<Snapshot, GpuError> {
-    Snapshot::new(gpu, &memory.buffers())
-}
-
-fn cannot_grow(error: &GpuError) {
-    log::warn!("queues and mailboxes cannot grow: {error}");
 }
 
 impl<M: Model> std::fmt::Debug for Simulation<M> {

@@ -48,7 +48,9 @@ pub enum QueueDesign {
     /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
     CbSeqSp,
     /// The calendar: events by the cell of time that they lie in, each cell as long as the lookahead. Mailbox and queue are one: who sends
-    /// appends to the destination's bucket, and a window sorts one bucket of each LP. Only the engine of `pdes` has it.
+    /// appends to the destination's bucket, and a window sorts one bucket of each LP. Only the engine of `pdes` has it. Of a model's
+    /// capacities, `queue` is the room of each of an LP's two lists for what is later or finds its bucket full, and buckets are made for
+    /// `mailbox` events; only a list can overflow.
     Calendar,
 }
 

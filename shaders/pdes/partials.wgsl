@@ -1,0 +1,39 @@
+// The partial reductions, by which workgroups of one window tell those of the next what they left (pdes/engine.wgsl says where they lie).
+//
+// Functions: left_by_all, left_in_half; entry point gather.
+//
+// import: pdes/engine.wgsl
+// import: gpu/reduce.wgsl
+//
+// needs: Reduced, IDLE, merge (the file that synchronises)
+
+// What the last window left. To be called by all invocations of the workgroup.
+fn left_by_all(lane: u32) -> Reduced {
+    // Merged before, or of one workgroup.
+    if run.part.partials_count == 1u { return lps[run.part.partials_first]; }
+    var mine = IDLE;
+    for (var i = lane; i < run.part.partials_count; i += GROUP_SIZE) {
+        mine = merge(mine, lps[run.part.partials_first + i]);
+    }
+    return reduce_group(lane, mine);
+}
+
+// What all workgroups left in the half that a window of this parity reads. To be called by all invocations of the workgroup.
+fn left_in_half(lane: u32, parity: u32) -> Reduced {
+    var mine = IDLE;
+    for (var i = lane; i < run.groups; i += GROUP_SIZE) {
+        mine = merge(mine, lps[2u * run.rows + parity * run.groups + i]);
+    }
+    return reduce_group(lane, mine);
+}
+
+// The second reduction, for runs of many workgroups: merges the partials of a half into one, so that the next window need not
+// read them all in every workgroup. One workgroup, whatever the size of those of the window: with 256 invocations no loop is long.
+@compute @workgroup_size(GROUP_SIZE)
+fn gather(@builtin(local_invocation_index) lane: u32) {
+    let all_groups = left_in_half(lane, run.part.parity);
+    if lane == 0u {
+        lps[2u * (run.rows + run.groups)] = all_groups;
+    }
+    if loops_cut(run.rows) { fail(0u, LOOPS_CUT); }
+}

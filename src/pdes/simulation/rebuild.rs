@@ -1,0 +1,169 @@
+//! The same run in another memory: with more room after an overflow, or with another queue design.
+
+use web_time::Duration;
+
+use crate::gpu::{Gpu, GpuError};
+use crate::queue::QueueDesign;
+use crate::time::Ticks;
+
+use super::super::auto::{self, Auto};
+use super::super::cut::{Cut, Needs, usual_tiles};
+use super::super::error::{Fault, SimulationError};
+use super::super::growth::{self, Snapshot};
+use super::super::memory::Memory;
+use super::super::recipes::{Choice, Recipes};
+use super::super::{Capacity, Model, Payload, Until, lift, plans};
+use super::{Rebuild, Simulation};
+
+impl<M: Model> Simulation<M> {
+    /// Goes on with another queue design, whatever was chosen at the start: nothing of it shows in the results.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is no room for it: then all is as it was.
+    pub fn set_queue(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
+        pollster::block_on(self.set_queue_async(queue))
+    }
+
+    /// [`Simulation::set_queue`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::set_queue`].
+    pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
+        self.progress_async().await?;
+        self.rebuild(queue, self.memory.capacity(), &[]).await?;
+        self.auto = Auto::new(&[queue], Duration::ZERO);
+        self.pace = self.pace.clone().slower(64);
+        Ok(())
+    }
+
+    /// Goes back to the snapshot, with more room; or without, and tells why. Its errors are faults that room does not mend, and the device's.
+    pub(super) async fn grow(&mut self, fault: Fault) -> Result<Option<SimulationError>, SimulationError> {
+        let larger = growth::larger(self.memory.capacity(), fault);
+        let Some(snapshot) = self.snapshot.as_ref().filter(|_| !larger.is_empty()) else {
+            return Err(fault.into());
+        };
+        snapshot.restore(&self.gpu)?;
+        // Windows that an application recorded may have failed before.
+        self.progress_async().await?;
+        let ends = snapshot.ends();
+        let mut refused = None;
+        for capacity in larger {
+            match self.rebuild(self.queue, capacity, &ends).await {
+                Ok(()) => {
+                    log::info!("{fault}: there is room now for {capacity:?}");
+                    return Ok(None);
+                }
+                Err(error) if of_design(&error) => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(refused.unwrap_or(fault.into())))
+    }
+
+    /// Goes on with another queue design, if the device has room for it.
+    pub(super) async fn change(&mut self, queue: QueueDesign, ends: &[Until]) -> Result<(), SimulationError> {
+        let before = self.queue;
+        match self.rebuild(queue, self.memory.capacity(), ends).await {
+            Ok(()) => {
+                log::info!("queue design {queue} instead of {before}");
+                // Windows may take far longer with it.
+                self.pace = self.pace.clone().slower(64);
+            }
+            Err(error) if of_design(&error) => log::info!("queue design {queue}: {error}"),
+            Err(error) => return Err(error),
+        }
+        self.auto.pause();
+        Ok(())
+    }
+
+    /// The same run with another queue design or other capacities, which hold what it holds.
+    async fn rebuild(
+        &mut self,
+        queue: QueueDesign,
+        capacity: Capacity,
+        ends: &[Until],
+    ) -> Result<(), SimulationError> {
+        let Rebuild { needs, tiles, .. } = &self.rebuild;
+        let (gpu, old) = (&self.gpu, &self.memory);
+        let lifted = lift::lift(gpu, &self.recipes(self.queue, &old.cut), old).await?;
+        // The driver may have cut the loops of that.
+        self.progress_async().await?;
+        // What is sent is held, too, at the latest when it is taken in.
+        let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
+        let needs = Needs { capacity, ..*needs };
+        let Cut { rows, group_size, .. } = old.cut;
+        let tiles = tiles_for(gpu, rows, group_size, *tiles, queue, capacity);
+        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
+        let recipes = self.recipes(queue, &cut);
+        let memory = old.with_room(gpu, cut, queue)?;
+        memory.take_memory(gpu, old)?;
+        memory.take_control(gpu, old, lifted.first()).await?;
+        lifted.lower(gpu, &recipes, &memory)?;
+        plans::settle(gpu, &recipes, &memory)?;
+        memory.keep_counts(gpu, old)?;
+        let plans = plans::windows(gpu, &recipes, &memory)?;
+        // One at a time: each is as large as the run.
+        let snapshots = self.snapshot.take().is_some();
+        self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
+            // Not at the price of growth.
+            Some(Err(error)) if queue != self.queue => {
+                self.snapshot = new_snapshot(gpu, old).ok();
+                return Err(error.into());
+            }
+            Some(snapshot) => snapshot.inspect_err(cannot_grow).ok(),
+            None => None,
+        };
+        // What an application has recorded, and not submitted, does nothing from now on: it works on memory that is the run's no more, but for
+        // the states.
+        for (part, buffer) in &self.plans.runs {
+            let mut run = old.run_for(*part);
+            run.until = Ticks::ZERO;
+            buffer.write(gpu, 0, &[run])?;
+        }
+        (self.memory, self.plans, self.queue) = (memory, plans, queue);
+        if let Some(snapshot) = &mut self.snapshot {
+            let mut encoder = self.gpu.encoder("snapshot");
+            snapshot.save(&mut encoder, ends.iter().copied());
+            self.gpu.submit(encoder)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn recipes(&self, queue: QueueDesign, cut: &Cut) -> Recipes {
+        Recipes::new::<M::Payload>(&self.name, &self.rebuild.source, Choice::new(&self.gpu, queue, cut))
+    }
+}
+
+/// Whether it may be otherwise with another queue design, or with less room: whatever is no fault of the run, and does not end the device.
+pub(super) fn of_design(error: &SimulationError) -> bool {
+    !matches!(
+        error,
+        SimulationError::Fault(_) | SimulationError::Gpu(GpuError::Lost { .. } | GpuError::Timeout { .. })
+    )
+}
+
+/// The LPs that an invocation serves, one after the other, unless somebody chooses: more than one workgroup's would serve nothing.
+pub(super) fn tiles_for(
+    gpu: &Gpu,
+    rows: u32,
+    group_size: u32,
+    chosen: Option<u32>,
+    queue: QueueDesign,
+    capacity: Capacity,
+) -> u32 {
+    let short = capacity.queue <= auto::SHORT_QUEUE && matches!(queue, QueueDesign::CbSeq(_));
+    let most = rows.div_ceil(group_size).max(1);
+    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most)
+}
+
+/// Room for a snapshot.
+pub(super) fn new_snapshot<S: bytemuck::Pod, P: Payload>(
+    gpu: &Gpu,
+    memory: &Memory<S, P>,
+) -> Result<Snapshot, GpuError> {
+    Snapshot::new(gpu, &memory.buffers())
+}
+
+pub(super) fn cannot_grow(error: &GpuError) {
+    log::warn!("queues and mailboxes cannot grow: {error}");
+}
