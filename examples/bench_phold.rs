@@ -13,7 +13,7 @@ mod phold_rates;
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, SimulationError, Until};
+use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, SimulationError, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
 use phold_rates::{measure, too_large};
@@ -41,6 +41,12 @@ struct Args {
     /// Seconds to measure for each line, after as many that keep the device busy.
     #[arg(long, default_value_t = 0.3)]
     seconds: f64,
+    /// How far windows go: yawns, horizon or auto.
+    #[arg(long, default_value_t = Sync::Yawns)]
+    sync: Sync,
+    /// Least delay of an event, in units of time.
+    #[arg(long, default_value_t = 10.0)]
+    lookahead: f64,
     /// Capacities that cannot grow, so that no snapshots are taken.
     #[arg(long)]
     fixed: bool,
@@ -64,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for lps in or(&args.lps, &[1024, 32768, 1 << 20]) {
         for rate in or(&args.rate, &[0.1, 0.001, 0.00001]) {
             for population in or(&args.population, &[4, 16, 128]) {
-                let model = Phold::new(lps, population, rate, 10.0, Resolution::default())?;
+                let model = Phold::new(lps, population, rate, args.lookahead, Resolution::default())?;
                 let mut expected = None;
                 for &queue in &queues {
                     for &group_size in &groups {
@@ -74,6 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                             group_size,
                             tiles: args.tiles,
                             fixed: args.fixed,
+                            sync: args.sync,
                         };
                         let line = line(&gpu, &model, options, &args, &mut expected)
                             .or_else(|error| too_large(&error).ok_or(error))?;

@@ -17,7 +17,7 @@ use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    CpuSimulation, Fingerprint, Model, Options, Progress, Simulation, SimulationError, Until,
+    CpuSimulation, Fingerprint, Model, Options, Progress, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -49,6 +49,9 @@ struct Args {
     /// Queue design: heap, heap-4, heap-interleaved, splay, cb-seq, cb-seq-front, cb-seq-sp or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
+    /// How far windows go: yawns, horizon or auto.
+    #[arg(long, default_value_t = Sync::Auto)]
+    sync: Sync,
     /// Names the random streams of the run.
     #[arg(long, default_value_t = 42)]
     seed: u64,
@@ -70,6 +73,7 @@ struct Args {
 struct Outcome {
     adapter: String,
     queue: String,
+    sync: String,
     progress: Progress,
     seconds: f64,
     fingerprint: Fingerprint,
@@ -94,8 +98,14 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "auto" => None,
         name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
     };
-    let options =
-        Options { seed: args.seed, queue, group_size: args.group_size, tiles: args.tiles, fixed: false };
+    let options = Options {
+        seed: args.seed,
+        queue,
+        group_size: args.group_size,
+        tiles: args.tiles,
+        fixed: false,
+        sync: args.sync,
+    };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
         return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());
@@ -109,6 +119,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut table = vec![
         ("adapter", outcome.adapter.clone()),
         ("queue", outcome.queue.clone()),
+        ("windows by", outcome.sync.clone()),
         ("LPs x events", format!("{} x {}", args.lps, args.population)),
         ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
         ("events", outcome.progress.events.to_string()),
@@ -119,7 +130,8 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     ];
     if args.verify {
         let cpu = on_cpu(&model, args.seed, until)?;
-        ok = cpu.fingerprint == outcome.fingerprint && cpu.progress == outcome.progress;
+        let of = |progress: Progress| (progress.events, progress.now, progress.stop);
+        ok = cpu.fingerprint == outcome.fingerprint && of(cpu.progress) == of(outcome.progress);
         let verdict = if ok { "equal" } else { "DIFFERENT" };
         table.push((
             "CPU engine",
@@ -132,6 +144,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "backend": if gpu.is_some() { "gpu" } else { "cpu" },
         "adapter": outcome.adapter,
         "queue": outcome.queue,
+        "sync": outcome.sync,
         "lps": args.lps,
         "population": args.population,
         "rate": args.rate,
@@ -175,6 +188,7 @@ fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args)
     Ok(Outcome {
         adapter: gpu.info().name.clone(),
         queue: simulation.queue().to_string(),
+        sync: simulation.sync().to_string(),
         progress,
         seconds,
         fingerprint: simulation.fingerprint()?,
@@ -188,6 +202,7 @@ fn on_cpu(model: &Phold, seed: u64, until: Until) -> Result<Outcome, Failure> {
     Ok(Outcome {
         adapter: "CPU, sequential".into(),
         queue: "binary heap".into(),
+        sync: "none".into(),
         progress,
         seconds: begin.elapsed().as_secs_f64(),
         fingerprint: simulation.fingerprint(),

@@ -149,7 +149,7 @@ fn sort_key(place: u32) -> u32 {
 }
 
 fn sort_bin(key: u32) -> u32 {
-    let last = cell_key(wide_subtract(run.lookahead, vec2<u32>(1u, 0u)));
+    let last = cell_key(wide_subtract(run.cell, vec2<u32>(1u, 0u)));
     return min(u32(f32(key) * (f32(SORT_BINS) / (f32(last) + 1.0))), SORT_BINS - 1u);
 }
 

@@ -42,6 +42,12 @@ struct Horizon {
     marks: u32,
     far: vec2<u32>,
     tried: vec2<u32>,
+    // Not counted: a calendar has a lookahead.
+    rounds: u32,
+}
+
+fn promised_time(horizon: Horizon) -> vec2<u32> {
+    return TIME_ZERO;
 }
 
 const NO_CELL = 0xffffffffu;
@@ -86,7 +92,7 @@ fn synchronise(lane: u32) -> Horizon {
     if min(ahead, listed) != NO_CELL {
         next.drain = listed <= ahead;
         ahead = min(ahead, listed);
-        next.now = time_add(found.base, wide_multiply(vec2<u32>(ahead, 0u), run.lookahead));
+        next.now = time_add(found.base, wide_multiply(vec2<u32>(ahead, 0u), run.cell));
         next.bucket = (found.turn + ahead) % CALENDAR_BUCKETS;
         if ahead >= half {
             next.base = time_add(found.base, run.epoch);
@@ -97,12 +103,12 @@ fn synchronise(lane: u32) -> Horizon {
         // All buckets are empty: to the epoch of what comes first in a list.
         let place = cell_split(found.far).cells.x % half;
         next.now = wide_subtract(found.far, far.rest);
-        next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.lookahead));
+        next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.cell));
         next.turn = 0u;
         next.bucket = place;
         next.drain = true;
     }
-    next.until = time_min(time_add(next.now, run.lookahead), run.until);
+    next.until = time_min(time_add(next.now, run.cell), run.until);
 
     // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
     let ended = run.part.parity == 1u && status.z != 0u;

@@ -41,7 +41,7 @@ fn pending_open(row: u32, horizon: Horizon) -> bool {
     calendar_list = horizon.list;
     calendar_marks = 0u;
     calendar_far = TIME_NEVER;
-    opened_cell_end = time_add(horizon.now, run.lookahead);
+    opened_cell_end = time_add(horizon.now, run.cell);
     let at = store_split(row);
     opened_binding = at.x;
     // A list that is not open is empty, and then it has room for what finds the bucket full.
@@ -240,7 +240,8 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
     return vec4<u32>(calendar_far, executed, calendar_marks);
 }
 
-fn deliver_open() {}
+// A calendar's windows are YAWNS's.
+fn deliver_open(promised: vec2<u32>) {}
 
 fn deliver_own() {}
 

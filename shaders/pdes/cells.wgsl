@@ -1,4 +1,5 @@
-// Time is cut into cells as long as the lookahead L: cell i is [i L, (i + 1) L). A window lies in one cell.
+// Time is cut into cells as long as the lookahead, or of one tick where there is none. With L their length, cell i is [i L, (i + 1) L).
+// A window of YAWNS lies in one cell.
 //
 // Functions: cell_split, cell_end, cell_key.
 //
@@ -21,9 +22,9 @@ fn cell_split(span: vec2<u32>) -> CellSplit {
     let low = wide_add(mul_wide(span.x, m.y), vec2<u32>(mul_wide(span.x, m.x).y, 0u));
     let middle = wide_add(mul_wide(span.y, m.x), vec2<u32>(low.x, 0u));
     let cells = wide_add(wide_add(mul_wide(span.y, m.y), vec2<u32>(low.y, 0u)), vec2<u32>(middle.y, 0u));
-    let rest = wide_subtract(span, wide_multiply(cells, run.lookahead));
-    if wide_less(rest, run.lookahead) { return CellSplit(cells, rest); }
-    return CellSplit(wide_add(cells, vec2<u32>(1u, 0u)), wide_subtract(rest, run.lookahead));
+    let rest = wide_subtract(span, wide_multiply(cells, run.cell));
+    if wide_less(rest, run.cell) { return CellSplit(cells, rest); }
+    return CellSplit(wide_add(cells, vec2<u32>(1u, 0u)), wide_subtract(rest, run.cell));
 }
 
 // a * b modulo 2^64.
@@ -33,13 +34,13 @@ fn wide_multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // The end of the cell that a time lies in.
 fn cell_end(time: vec2<u32>) -> vec2<u32> {
-    return time_add(wide_subtract(time, cell_split(time).rest), run.lookahead);
+    return time_add(wide_subtract(time, cell_split(time).rest), run.cell);
 }
 
 // A time within a cell as a number of 31 bits: exact where cells are not longer than that; otherwise later times may have the same.
 fn cell_key(since: vec2<u32>) -> u32 {
-    if run.lookahead.y == 0u && run.lookahead.x <= 0x80000000u { return since.x; }
-    let shift = 33u - countLeadingZeros(run.lookahead.y);
+    if run.cell.y == 0u && run.cell.x <= 0x80000000u { return since.x; }
+    let shift = 33u - countLeadingZeros(run.cell.y);
     if shift >= 32u { return since.y >> (shift - 32u); }
     return (since.x >> shift) | (since.y << (32u - shift));
 }

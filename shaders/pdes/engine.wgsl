@@ -14,7 +14,8 @@
 //            set; then 2 x R: the mails in each mailbox
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused),
-//            then control: 2 x CONTROL_ROWS
+//            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
+//            events before that, 1 where that is only as far as was looked), which holds where DRY is set. A calendar has none of these
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
@@ -30,15 +31,16 @@
 // needs: Item (queue/events_4.wgsl or queue/events_8.wgsl)
 
 struct Run {
-    // Read by no kernel, and always zero. Mesa's lavapipe (22.3) takes the first word of a uniform buffer for whatever a condition
+    // Read by no kernel, and always zero; as long as the alignment of what follows needs. Mesa's lavapipe (22.3) takes the first word of a uniform buffer for whatever a condition
     // of uniforms alone asks, such as that of loops_cut; where that changes the kernel's size, it compiles the kernel again for
     // each dispatch. (Its array of offsets is written with one stride and read with another.)
-    unread: vec2<u32>,
+    unread: vec4<u32>,
     seed: vec2<u32>,
     lookahead: vec2<u32>,
     until: vec2<u32>,
     event_limit: vec2<u32>,
-    // floor((2^64 - 1) / lookahead).
+    // The length of a cell of time (pdes/cells.wgsl), and floor((2^64 - 1) / cell).
+    cell: vec2<u32>,
     reciprocal: vec2<u32>,
     // What half of a calendar's buckets span: pdes/calendar.wgsl.
     epoch: vec2<u32>,
@@ -81,12 +83,20 @@ override TILES: u32 = 1u;
 const PATIENCE = 1u << 20u;
 // Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that in the last window it used up its budget at one time.
 const STANDS = 0x80000000u;
+// And the one that says that its dry run holds: neither was an event executed since nor has one arrived. Whoever writes the word for another
+// reason takes that back.
+const DRY = 0x40000000u;
+
+// So many windows in a row at one time are a failure of all who execute events there: time does not advance. It takes LPs without a lookahead
+// that send each other events.
+const ROUNDS = 1u << 16u;
 
 // Rows of a half of control, each of 4 words, written by one invocation. They are no atomics, because windows begin with them, and NVIDIA's
 // driver waits for each atomic before it goes on.
 const CONTROL_ROWS = 4u;
 const CONTROL_DONE = 0u;     // windows done (2), events executed in all windows but the last (2)
-const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, more of the file that synchronises
+const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, windows that began at that time (of
+                             // a calendar, something else)
 
 // Words: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
 // too little; and 1 + a row whose digest was cut by the driver, or 0, which ends no run.
@@ -109,6 +119,8 @@ const DESTINATION = 6u;
 const TIME_OVERFLOW = 7u;
 const PAST = 8u;
 const STUCK = 9u;
+const CYCLE = 10u;
+const PROMISE = 11u;
 
 // The number of a workgroup among all of a window, and the rows that an invocation serves: one for each of TILES tiles.
 fn group_number(id: vec3<u32>) -> u32 {
@@ -149,7 +161,17 @@ fn mail_count(parity: u32, row: u32) -> u32 {
 // The meta words of the queue that an LP keeps.
 fn queue_meta(row: u32) -> vec2<u32> {
     let kept = lps[row].zw;
-    return vec2<u32>(kept.x & ~STANDS, kept.y);
+    return queue_words(kept);
+}
+
+// Those of the words that an LP keeps in `lps`.
+fn queue_words(kept: vec2<u32>) -> vec2<u32> {
+    return vec2<u32>(kept.x & ~(STANDS | DRY), kept.y);
+}
+
+// Where the dry run of a row lies in `lps`.
+fn dry_row(row: u32) -> u32 {
+    return control_row(2u, row);
 }
 
 // Records a failure of this dispatch, in the half that the next one reads. The rest of the dispatch goes on, so that the

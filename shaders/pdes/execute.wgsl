@@ -1,6 +1,7 @@
 // Execute: an LP runs its pending events before a time in order, up to a budget of them. One invocation serves one LP.
 //
 // import: pdes/model.wgsl
+// import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
 //
 // needs: where events are pending (pdes/queues.wgsl or pdes/calendar_window.wgsl):
@@ -10,7 +11,7 @@
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
-// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced (the file that synchronises)
+// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, promised_time (the file that synchronises)
 
 // Executes the events of a row before the horizon's end; returns what the row leaves for the next window.
 fn execute(row: u32, horizon: Horizon) -> Reduced {
@@ -32,7 +33,8 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
         let begun = digest_begin(DIGEST_EXECUTED, name);
         let begin = first;
         lp_row = row;
-        deliver_open();
+        deliver_open(promised_time(horizon));
+        if horizon.rounds > ROUNDS && all(run.lookahead == TIME_ZERO) { fail(row, CYCLE); }
         // Bound: run.budget.
         while executed < run.budget && time_less(first, horizon.until) {
             pending_pop();

@@ -5,7 +5,8 @@
 // import: random/distributions.wgsl
 // import: pdes/engine.wgsl
 //
-// needs: State, init, handle (the model), schedule (pdes/deliver_*.wgsl), mul_wide, Item, Event (pdes/payload_*.wgsl)
+// needs: State, init, handle (the model), schedule (pdes/deliver_mail.wgsl and others), memory_get, memory_set, memory_full
+// (pdes/lp_memory.wgsl or pdes/lp_memory_dry.wgsl), mul_wide, Item, Event (pdes/payload_*.wgsl)
 
 @group(0) @binding(6) var<storage, read_write> states: array<State>;
 @group(0) @binding(7) var<storage, read_write> memory: array<vec4<u32>>;
@@ -23,31 +24,8 @@ fn memory_rows() -> u32 {
     return run.memory_rows;
 }
 
-// A row of the LP's memory. One that it does not have ends the run with a failure, and is zero.
-fn memory_get(index: u32) -> vec4<u32> {
-    if index >= run.memory_rows {
-        memory_full();
-        return vec4<u32>(0u);
-    }
-    return memory[memory_place(index)];
-}
-
-// Changes a row of the LP's memory. One that it does not have ends the run with a failure.
-fn memory_set(index: u32, row: vec4<u32>) {
-    if index >= run.memory_rows {
-        memory_full();
-        return;
-    }
-    memory[memory_place(index)] = row;
-}
-
 fn memory_place(index: u32) -> u32 {
     return (lp_row - run.part.memory_first) * run.memory_rows + index;
-}
-
-// Ends the run with the failure that the LP's memory is full: for models that keep lines and tables in it.
-fn memory_full() {
-    fail(lp_row, MEMORY_FULL);
 }
 
 // How many LPs there are. Destinations are 0 .. lp_count() - 1.

@@ -6,6 +6,7 @@
 //   outputs  an Output for each of these rows
 //
 // import: pdes/model.wgsl
+// import: pdes/lp_memory.wgsl
 //
 // needs: Output, output (the model), Item, Event (pdes/payload_*.wgsl)
 

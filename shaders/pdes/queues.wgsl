@@ -2,14 +2,15 @@
 //
 //   queue_events   run.queue_stride slots for each row from run.part.queue_first on
 //   inbox          run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
-//   lps[row]       time of the first pending event (2), meta words of the queue (2), of which the first may have STANDS set
+//   lps[row]       time of the first pending event (2), meta words of the queue (2), of which the first may have STANDS or DRY set
 //
 // The mailboxes that this window fills are in the store (pdes/deliver_mail.wgsl). What windows do with a queue is here; what others do,
 // in pdes/queues_held.wgsl and pdes/queues_start.wgsl.
 //
 // import: pdes/engine.wgsl
+// import: pdes/mails.wgsl
 //
-// needs: a queue, Reduced and Horizon (pdes/yawns.wgsl), deliver_close (pdes/deliver_mail.wgsl)
+// needs: a queue, Reduced, Horizon and mails_waiting (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
 
 var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
@@ -17,26 +18,15 @@ var<private> pending_stands: bool;
 // Opens the queue of a row, and takes in its mails.
 fn pending_open(row: u32, horizon: Horizon) -> bool {
     let kept = lps[row];
-    let count = mail_count(run.part.parity, row);
-    let mails = min(atomicLoad(&words[count]), run.mail_capacity);
+    let mails = min(mails_waiting(row), run.mail_capacity);
     if mails == 0u && !time_less(kept.xy, horizon.until) {
         pending_idles = vec4<u32>(kept.xy, 0u, 0u);
         return false;
     }
     pending_stands = (kept.z & STANDS) != 0u;
-    queue_open(row - run.part.queue_first, vec2<u32>(kept.z & ~STANDS, kept.w));
-    if mails > 0u {
-        // Before any is handled: which of them came first must not show.
-        if mails > run.queue_capacity - queue_size() {
-            fail_room(row, QUEUE_FULL, QUEUE_NEEDED, queue_size() + mails);
-            pending_idles = vec4<u32>(TIME_NEVER, 0u, 1u);
-            return false;
-        }
-        atomicStore(&words[count], 0u);
-        let first = (row - run.part.inbox_first) * run.mail_capacity;
-        for (var i = 0u; i < mails; i += 1u) {
-            queue_push(inbox[first + i]);
-        }
+    if !mails_take(row, kept.zw, mails) {
+        pending_idles = vec4<u32>(TIME_NEVER, 0u, 1u);
+        return false;
     }
     return true;
 }

@@ -5,6 +5,7 @@
 // settle_lps   what was put is put in order, and the reduction for the first window is prepared.
 //
 // import: pdes/model.wgsl
+// import: pdes/lp_memory.wgsl
 //
 // needs: begin_put, begin_settle (pdes/queues_start.wgsl or pdes/calendar_start.wgsl), Reduced, IDLE, merge, reduce_group (the file that
 // synchronises)

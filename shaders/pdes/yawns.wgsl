@@ -15,12 +15,18 @@
 //   alias Reduced = vec4<u32>    what an LP, and then a workgroup, leaves for the next window: earliest pending time (2), events, and a
 //                                another word; IDLE, merge
 //   did_something(Reduced)       whether an LP that leaves this had something to do
-//   struct Horizon               at least `serve`, `now` (no event before it is pending) and `until`
+//   struct Horizon               at least `serve`, `now` (no event before it is pending), `until`, and `rounds`: the windows that began at `now`,
+//                                with this one
 //   synchronise(lane) -> Horizon
+//   mails_waiting(row)           what a queue has to take in before its LP executes
+//   promised_time(Horizon)       what an LP sends to others in this window is for that time or later (the lookahead is checked anyway)
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
 //
 // and in src/pdes/cpu.rs the same windows, because runs may end by them.
+//
+// Where there is no lookahead, a cell is one tick, and a window a *round* at one time: what LPs send each other for that time is executed in the
+// next one.
 //
 // An LP that has more events before the horizon than a window's budget is not done with them; then the next window begins where this
 // one began, or little later, and its horizon is as safe.
@@ -49,9 +55,19 @@ struct Horizon {
     windows: vec2<u32>,
     failure: u32,
     stopped: bool,
+    rounds: u32,
     // Whether LPs are to be served: all before `until` are executed.
     serve: bool,
     until: vec2<u32>,
+}
+
+fn mails_waiting(row: u32) -> u32 {
+    return atomicLoad(&words[mail_count(run.part.parity, row)]);
+}
+
+// The lookahead says as much.
+fn promised_time(horizon: Horizon) -> vec2<u32> {
+    return TIME_ZERO;
 }
 
 // To be called by all invocations of the workgroup.
@@ -73,6 +89,7 @@ fn synchronise(lane: u32) -> Horizon {
     found.stopped = !sound || ended || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
         || !time_less(found.events, run.event_limit);
     let settle = sound && second && !ended;
+    found.rounds = select(0u, status.w, all(status.xy == found.now)) + u32(!found.stopped);
     found.serve = !found.stopped || settle;
     found.until = time_min(cell_end(found.now), run.until);
     if found.stopped { found.until = TIME_ZERO; }
@@ -92,7 +109,7 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     if group != 0u { return; }
     let windows = wide_add(found.windows, vec2<u32>(u32(!found.stopped), 0u));
     lps[control_row(next, CONTROL_DONE)] = vec4<u32>(windows, found.events);
-    lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), 0u);
+    lps[control_row(next, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), found.rounds);
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE + next], found.failure);
 }

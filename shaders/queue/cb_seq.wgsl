@@ -42,6 +42,11 @@ fn cb_insert(event: Item) {
     queue_events[cb_slot(hole)] = event;
 }
 
+// Begins to tell the events in order; until the next change.
+fn queue_scan_open() {
+    cb_scanned = 0u;
+}
+
 // Adds an event; false, and nothing changes, if the queue is full.
 fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }

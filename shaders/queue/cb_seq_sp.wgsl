@@ -74,6 +74,12 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
+// Begins to tell the events in order; until the next change.
+fn queue_scan_open() {
+    cb_settle();
+    cb_scanned = 0u;
+}
+
 // Adds an event; false, and nothing changes, if the queue is full.
 fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }

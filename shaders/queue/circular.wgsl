@@ -7,13 +7,14 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, front slot).
 //
-// Functions: queue_size, queue_peek, queue_place, queue_spare; cb_slot, cb_drop.
+// Functions: queue_size, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare; cb_slot, cb_drop.
 //
 // needs: Item, queue_events, queue_capacity(), queue_stride()
 
 var<private> queue_base: u32;
 var<private> queue_length: u32;
 var<private> queue_front: u32;
+var<private> cb_scanned: u32;
 
 // How many events the queue holds.
 fn queue_size() -> u32 {
@@ -35,6 +36,16 @@ fn cb_drop() {
 // One of the events held, by a number below their count; the order is the queue's own.
 fn queue_peek(index: u32) -> Item {
     return queue_events[cb_slot(index)];
+}
+
+// Whether there is another event to be told, and that event: all that are held, in order, from queue_scan_open on.
+fn queue_scan_more() -> bool {
+    return cb_scanned < queue_length;
+}
+
+fn queue_scan_next() -> Item {
+    cb_scanned += 1u;
+    return queue_events[cb_slot(cb_scanned - 1u)];
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there

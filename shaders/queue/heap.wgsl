@@ -22,6 +22,11 @@ override HEAP_INTERLEAVE: u32 = 1u;
 var<private> queue_base: u32;   // where the root lies
 var<private> queue_length: u32;
 
+// The nodes of which one is the next to be told by a scan: those whose parents were told.
+const HEAP_FRONTIER = 32u;
+var<private> heap_frontier: array<u32, HEAP_FRONTIER>;
+var<private> heap_frontier_length: u32;
+
 // Where the root of queue `owner` lies.
 fn heap_root(owner: u32) -> u32 {
     let lane = owner % HEAP_INTERLEAVE;
@@ -111,6 +116,44 @@ fn queue_pop() {
 // One of the events held, by a number below their count; the order is the queue's own.
 fn queue_peek(index: u32) -> Item {
     return queue_events[heap_node(index)];
+}
+
+// Begins to tell the events in order, as far as the frontier goes; until the next change.
+fn queue_scan_open() {
+    heap_frontier[0] = 0u;
+    heap_frontier_length = min(queue_length, 1u);
+}
+
+fn queue_scan_more() -> bool {
+    return heap_frontier_length > 0u;
+}
+
+fn queue_scan_next() -> Item {
+    var place = 0u;
+    var least = queue_events[heap_node(heap_frontier[0])];
+    for (var i = 1u; i < heap_frontier_length; i += 1u) {
+        let other = queue_events[heap_node(heap_frontier[i])];
+        if event_before(other, least) {
+            least = other;
+            place = i;
+        }
+    }
+    let node = heap_frontier[place];
+    heap_frontier_length -= 1u;
+    heap_frontier[place] = heap_frontier[heap_frontier_length];
+    let first = HEAP_ARITY * node + 1u;
+    if first >= queue_length { return least; }
+    let children = min(HEAP_ARITY, queue_length - first);
+    if heap_frontier_length + children > HEAP_FRONTIER {
+        // The next event may be one that does not fit: this was the last to be told.
+        heap_frontier_length = 0u;
+        return least;
+    }
+    for (var i = 0u; i < children; i += 1u) {
+        heap_frontier[heap_frontier_length + i] = first + i;
+    }
+    heap_frontier_length += children;
+    return least;
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there

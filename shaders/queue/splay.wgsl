@@ -34,6 +34,11 @@ var<private> splay_next: u32;       // the node behind them
 var<private> splay_passed: u32;     // free nodes that were passed
 var<private> splay_spare: u32;      // the one behind them, or 0
 
+// The nodes on the way to the next one that a scan tells, of those that come after it the nearest last.
+const SPLAY_PATH = 32u;
+var<private> splay_path: array<u32, SPLAY_PATH>;
+var<private> splay_path_length: u32;
+
 fn splay_event(node: u32) -> Item {
     return queue_events[queue_base + node - 1u];
 }
@@ -235,6 +240,34 @@ fn queue_peek(index: u32) -> Item {
         if node == splay_root || splay_links(node).y != SPLAY_FREE { splay_peeked += 1u; }
     }
     return splay_event(node);
+}
+
+// Begins to tell the events in order, as far as the way to the next is not too long; until the next change.
+fn queue_scan_open() {
+    splay_path[0] = splay_root;
+    splay_path_length = min(queue_length, 1u);
+}
+
+fn queue_scan_more() -> bool {
+    return splay_path_length > 0u;
+}
+
+fn queue_scan_next() -> Item {
+    splay_path_length -= 1u;
+    let told = splay_path[splay_path_length];
+    var node = splay_tree;
+    if told != splay_root { node = splay_links(told).y; }
+    // Bound: SPLAY_PATH.
+    while node != 0u {
+        if splay_path_length == SPLAY_PATH {
+            splay_path_length = 0u;
+            break;
+        }
+        splay_path[splay_path_length] = node;
+        splay_path_length += 1u;
+        node = splay_links(node).x;
+    }
+    return splay_event(told);
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there

@@ -1,12 +1,16 @@
-//! The choice of a queue design where nobody makes one: by what a model expects, and then by measuring in the run itself.
+//! The choice of a queue design, and of how far windows go, where nobody makes one: by what a model expects, and then by measuring in the run
+//! itself.
 
 use web_time::{Duration, Instant};
 
 use crate::gpu::Gpu;
 use crate::queue::{QueueDesign, Traverse};
+use crate::time::Ticks;
 
-use super::Capacity;
 use super::cut::mean_of;
+use super::error::SimulationError;
+use super::recipes::{Way, Windows};
+use super::{Capacity, Options, Progress, Sync};
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench_phold` on an H200, 32,768 LPs: 2.5
 /// events, as fast as the heap; 10, 1.16 times as fast; 12 of 128 that are held, 1.6 times; 81 of 128, 1.9 times; 1.5 of 16, 0.92 times.)
@@ -29,8 +33,40 @@ const PATIENCE: u32 = 10;
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
-/// The designs to take for a model, the best guess first.
-pub(super) fn candidates(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
+/// The ways to take for a model, the best guess first.
+pub(super) fn candidates(
+    gpu: &Gpu,
+    (capacity, lookahead): (Capacity, Ticks),
+    options: &Options,
+) -> Result<Vec<Way>, SimulationError> {
+    let none = lookahead == Ticks::ZERO;
+    let queues = match options.queue {
+        Some(QueueDesign::Calendar) if none || options.sync == Sync::Horizon => {
+            return Err(SimulationError::Calendar);
+        }
+        Some(queue) => vec![queue],
+        None => designs(gpu, capacity, options.fixed),
+    };
+    let with = |windows| move |queue| Way { queue, windows };
+    let of = |windows| {
+        // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
+        let fitting = |way: &Way| way.queue != QueueDesign::Calendar || windows == Windows::Yawns && !none;
+        let ways: Vec<_> = queues.iter().copied().map(with(windows)).filter(fitting).collect();
+        ways
+    };
+    let (yawns, horizon) = (of(Windows::Yawns), of(Windows::Horizon));
+    Ok(match options.sync {
+        Sync::Yawns => yawns,
+        Sync::Horizon => horizon,
+        // What mailboxes have to hold depends on how long windows are.
+        Sync::Auto if options.fixed => yawns,
+        Sync::Auto if none => [horizon, yawns].concat(),
+        Sync::Auto => [yawns, horizon].concat(),
+    })
+}
+
+/// The queue designs to take.
+fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     let queue = if capacity.queue <= SHORT_QUEUE {
         QueueDesign::CbSeq(Traverse::BackToFront)
     } else if capacity.queue <= LONG_QUEUE {
@@ -54,24 +90,26 @@ pub(super) fn candidates(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<Queu
 #[derive(Debug)]
 pub(super) struct Auto {
     /// What is still to be tried.
-    next: Vec<QueueDesign>,
-    best: Option<(QueueDesign, f64)>,
+    next: Vec<Way>,
+    best: Option<(Way, f64)>,
     /// What it took to build a design.
     cost: Duration,
     /// How long the run took so far, and when it was asked last.
     ran: Duration,
     last: Option<Instant>,
     /// Where the measurement began, if it has.
-    begin: Option<(Instant, u64)>,
+    begin: Option<(Instant, Progress)>,
+    /// Events that a window executes where it cannot have too few.
+    enough: u64,
     /// What was to be gone on with when the run ended.
-    deferred: Option<QueueDesign>,
+    deferred: Option<Way>,
     /// Submissions to pass over, until the device has nothing but this design.
     passing: u32,
 }
 
 impl Auto {
-    /// Of `candidates`, the first is in use; it took `cost` to build it.
-    pub(super) fn new(candidates: &[QueueDesign], cost: Duration) -> Self {
+    /// Of `candidates`, for so many LPs, the first is in use; it took `cost` to build it.
+    pub(super) fn new(candidates: &[Way], lps: u32, cost: Duration) -> Self {
         let next = candidates[1..].to_vec();
         Self {
             next,
@@ -80,18 +118,19 @@ impl Auto {
             ran: Duration::ZERO,
             last: None,
             begin: None,
+            enough: lps.into(),
             deferred: None,
             passing: 0,
         }
     }
 
-    /// Takes in that the run, in which design `present` is in use, has come to so many events. Returns the design to go on with, if it is
+    /// Takes in how far the run, in which `present` is in use, has come. Returns what to go on with, if it is
     /// another.
-    pub(super) fn record(&mut self, present: QueueDesign, events: u64, now: Instant) -> Option<QueueDesign> {
+    pub(super) fn record(&mut self, present: Way, progress: Progress, now: Instant) -> Option<Way> {
         self.ran += self.last.map_or(Duration::ZERO, |last| now - last);
         self.last = Some(now);
-        if let Some(queue) = self.deferred.take() {
-            return (queue != present).then_some(queue);
+        if let Some(way) = self.deferred.take() {
+            return (way != present).then_some(way);
         }
         let over = self.next.is_empty() && self.best.is_none();
         if over || self.ran < self.cost * PATIENCE {
@@ -102,18 +141,22 @@ impl Auto {
             return None;
         }
         let Some((begin, first)) = self.begin else {
-            self.begin = Some((now, events));
+            self.begin = Some((now, progress));
             return None;
         };
         let took = now - begin;
-        if took < MEASURED || events == first {
+        let (events, windows) = (progress.events - first.events, progress.windows - first.windows);
+        if took < MEASURED || events == 0 {
             return None;
         }
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
-        let rate = (events - first) as f64 / took.as_secs_f64();
-        log::info!("queue design {present}: {rate:.3e} events/s");
+        let rate = events as f64 / took.as_secs_f64();
+        log::info!("{present}: {rate:.3e} events/s");
         if self.best.is_none_or(|(_, best)| rate > best) {
             self.best = Some((present, rate));
+        }
+        if present.windows == Windows::Yawns && events > self.enough.saturating_mul(windows) {
+            self.next.retain(|way| way.windows == Windows::Yawns);
         }
         let next = if self.next.is_empty() { self.best.take()?.0 } else { self.next.remove(0) };
         self.pause();
@@ -121,7 +164,7 @@ impl Auto {
     }
 
     /// A change that was told was not made: it is told again in the next run.
-    pub(super) fn defer(&mut self, change: Option<QueueDesign>) {
+    pub(super) fn defer(&mut self, change: Option<Way>) {
         self.deferred = change.or(self.deferred);
     }
 
@@ -136,22 +179,33 @@ impl Auto {
 mod tests {
     use super::*;
 
+    const HEAP: Way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
+    const CALENDAR: Way = Way { queue: QueueDesign::Calendar, windows: Windows::Yawns };
+    const WIDE: Way = Way { queue: QueueDesign::Heap, windows: Windows::Horizon };
+
+    fn at(events: u64, windows: u64) -> Progress {
+        Progress { now: Ticks::ZERO, events, windows, stop: None }
+    }
+
     #[test]
     fn a_trial_goes_through_the_candidates_and_ends_with_the_best() {
-        let [heap, calendar] = [QueueDesign::Heap, QueueDesign::Calendar];
         let millis = Duration::from_millis;
-        for (rates, expected) in [([10, 9], vec![calendar, heap]), ([9, 10], vec![calendar])] {
-            let mut auto = Auto::new(&[heap, calendar], millis(7));
-            let (mut present, mut events, mut now) = (heap, 0, Instant::now());
+        for (rates, expected) in [
+            ([10, 9, 8], vec![CALENDAR, WIDE, HEAP]),
+            ([9, 10, 8], vec![CALENDAR, WIDE, CALENDAR]),
+            ([8, 9, 10], vec![CALENDAR, WIDE]),
+        ] {
+            let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 1000, millis(7));
+            let (mut present, mut events, mut now) = (HEAP, 0, Instant::now());
             let (begin, mut switches) = (now, Vec::new());
-            for _ in 0..1000 {
-                if let Some(next) = auto.record(present, events, now) {
+            for window in 0..1000 {
+                if let Some(next) = auto.record(present, at(events, window), now) {
                     assert!(now - begin >= millis(70) + MEASURED, "a run that does not last is not tried");
                     switches.push(next);
                     present = next;
                 }
                 now += millis(1);
-                events += if present == heap { rates[0] } else { rates[1] };
+                events += rates[[HEAP, CALENDAR, WIDE].iter().position(|way| *way == present).unwrap()];
             }
             assert_eq!(switches, expected);
             assert!(auto.next.is_empty() && auto.best.is_none(), "it is over: {auto:?}");
@@ -159,15 +213,28 @@ mod tests {
     }
 
     #[test]
+    fn wider_windows_are_not_tried_where_windows_are_full() {
+        for (lps, expected) in [(9, None), (11, Some(WIDE))] {
+            let mut auto = Auto::new(&[HEAP, WIDE], lps, Duration::ZERO);
+            let (begin, mut found) = (Instant::now(), None);
+            for second in 0..9 {
+                let now = begin + Duration::from_secs(second);
+                found = found.or(auto.record(HEAP, at(100 * second, 10 * second), now));
+            }
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
     fn an_interruption_does_not_count() {
-        let mut auto = Auto::new(&[QueueDesign::Heap, QueueDesign::Calendar], Duration::ZERO);
+        let mut auto = Auto::new(&[HEAP, CALENDAR], 1, Duration::ZERO);
         let begin = Instant::now();
-        let at = |seconds| begin + Duration::from_secs(seconds);
-        assert_eq!(auto.record(QueueDesign::Heap, 0, at(0)), None);
+        let seconds = |seconds| begin + Duration::from_secs(seconds);
+        assert_eq!(auto.record(HEAP, at(0, 0), seconds(0)), None);
         auto.pause();
         for second in 1..4 {
-            assert_eq!(auto.record(QueueDesign::Heap, 10 * second, at(second)), None, "{second}");
+            assert_eq!(auto.record(HEAP, at(10 * second, second), seconds(second)), None, "{second}");
         }
-        assert_eq!(auto.record(QueueDesign::Heap, 40, at(4)), Some(QueueDesign::Calendar));
+        assert_eq!(auto.record(HEAP, at(40, 4), seconds(4)), Some(CALENDAR));
     }
 }

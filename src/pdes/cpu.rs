@@ -16,6 +16,9 @@ use super::{
 /// `PATIENCE` in `shaders/pdes/engine.wgsl`.
 const PATIENCE: u32 = 1 << 20;
 
+/// `ROUNDS` in `shaders/pdes/engine.wgsl`.
+const ROUNDS: u32 = 1 << 16;
+
 /// What an LP did in the last window in which it executed events.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
@@ -46,6 +49,10 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     turns: Vec<Turn>,
     /// The latest time up to which a run went.
     done: Ticks,
+    /// What the present window sent to other LPs: they hold it from the next one on.
+    mail: Vec<(u32, Event<M::Payload>)>,
+    /// The time of the first event of the last window, and how many windows in a row began there.
+    rounds: (Ticks, u32),
     /// Events that budgets have not reached, by LP. Those that it may execute in a window are in `pending`.
     aside: BTreeMap<u32, BinaryHeap<Reverse<Event<M::Payload>>>>,
 }
@@ -71,12 +78,15 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fault: None,
             turns: vec![Turn::default(); lps as usize],
             done: Ticks::ZERO,
+            mail: Vec::new(),
+            rounds: (Ticks::ZERO, 0),
             aside: BTreeMap::new(),
         };
         for lp in 0..lps {
             simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
         }
         simulation.faultless()?;
+        simulation.deliver();
         Ok(simulation)
     }
 
@@ -95,14 +105,16 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             self.windows += 1;
+            self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);
             self.window(self.cell_end(now).min(until.time));
         }
     }
 
-    /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, and a window lies in one.
+    /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or of one tick where there is none, and a window
+    /// lies in one.
     fn cell_end(&self, time: Ticks) -> Ticks {
-        let lookahead = self.model.lookahead();
-        Ticks::new(time.get() - time.get() % lookahead.get()).saturating_add(lookahead)
+        let cell = super::cell(self.model.lookahead());
+        Ticks::new(time.get() - time.get() % cell.get()).saturating_add(cell)
     }
 
     /// Executes all events before `until` in order. A textbook needs no windows. Here they say at which number of events, and with
@@ -137,12 +149,21 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             self.pending.extend(next.map(|Reverse(event)| Reverse((event, lp))));
         }
         self.aside.retain(|_, aside| !aside.is_empty());
+        self.deliver();
+    }
+
+    /// What was sent arrives.
+    fn deliver(&mut self) {
+        self.pending.extend(self.mail.drain(..).map(|(lp, event)| Reverse((event, lp))));
     }
 
     fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
         self.events += 1;
         self.executed[lp as usize] += 1;
         self.fingerprint.executed(lp, &event);
+        if self.model.lookahead() == Ticks::ZERO && self.rounds.1 > ROUNDS {
+            self.fail(FaultKind::Cycle, lp);
+        }
         let model = self.model;
         self.call(lp, event.time, |state, context| model.handle(lp, &event, state, context));
     }
@@ -273,8 +294,10 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 self.fail(FaultKind::Past, lp);
             } else if destination != lp && event.time < least {
                 self.fail(FaultKind::Lookahead, lp);
-            } else {
+            } else if destination == lp {
                 self.pending.push(Reverse((event, destination)));
+            } else {
+                self.mail.push((destination, event));
             }
         }
     }
@@ -288,7 +311,13 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     }
 
     fn faultless(&self) -> Result<(), SimulationError> {
-        self.fault.map_or(Ok(()), |fault| Err(fault.into()))
+        match self.fault {
+            Some(fault @ Fault { kind: FaultKind::Cycle, .. }) => {
+                Err(SimulationError::cycle(fault, self.rounds.0, self.held()))
+            }
+            Some(fault) => Err(fault.into()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -316,7 +345,6 @@ pub(super) fn check<M: super::Model>(model: &M) -> Result<(), SimulationError> {
     match model.lps() {
         0 => Err(SimulationError::NoLps),
         lps if lps > MAX_LPS => Err(SimulationError::TooManyLps { lps, max: MAX_LPS }),
-        _ if model.lookahead() == Ticks::ZERO => Err(SimulationError::Lookahead),
         _ => Ok(()),
     }
 }

@@ -3,6 +3,8 @@
 use crate::gpu::GpuError;
 use crate::time::Ticks;
 
+use super::{Event, Payload};
+
 /// An error of the `pdes` module.
 ///
 /// [`Fault`]s end the run for good: events of the window that failed are lost, and every later call returns the same
@@ -24,11 +26,29 @@ pub enum SimulationError {
         /// How many there can be.
         max: u32,
     },
-    /// A lookahead of zero.
+    /// A calendar for a model without a lookahead, or with other windows than those of YAWNS.
     #[error(
-        "a lookahead of 0 ticks leaves no window to run events in: it must be more. If it was rounded to 0, choose a finer resolution"
+        "a calendar cannot be had here: its buckets are as long as the lookahead, so it takes one of at least 1 tick, and `Sync::Yawns`. Choose \
+         another queue design, or leave it to the library"
     )]
-    Lookahead,
+    Calendar,
+    /// LPs that send each other events without end, all at one time: [`FaultKind::Cycle`].
+    #[error(
+        "{kind}: at {time}, {count} LPs hold events: {}{}. The run cannot go on",
+        lps.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
+        if *count > lps.len() { " and more" } else { "" },
+        kind = fault.kind
+    )]
+    Cycle {
+        /// The first LP of those that executed an event when it was noticed.
+        fault: Fault,
+        /// The time that never advances.
+        time: Ticks,
+        /// How many LPs hold events at that time.
+        count: usize,
+        /// The first of them.
+        lps: Vec<u32>,
+    },
     /// A workgroup size that no kernel can have.
     #[error(
         "a workgroup of {group_size} invocations is impossible: it must be a power of two, and at most {max} on this device"
@@ -192,6 +212,25 @@ pub enum SimulationError {
     Write(#[from] csv::Error),
 }
 
+impl SimulationError {
+    /// LPs that a [`SimulationError::Cycle`] names.
+    const NAMED: usize = 16;
+
+    /// A cycle at a time, where so much is pending.
+    pub(super) fn cycle<P: Payload>(
+        fault: Fault,
+        time: Ticks,
+        pending: impl Iterator<Item = (u32, Event<P>)>,
+    ) -> Self {
+        let mut lps: Vec<u32> = pending.filter(|(_, event)| event.time == time).map(|(lp, _)| lp).collect();
+        lps.sort_unstable();
+        lps.dedup();
+        let count = lps.len();
+        lps.truncate(Self::NAMED);
+        Self::Cycle { fault, time, count, lps }
+    }
+}
+
 /// What is too large, where it is not events.
 pub(super) const MEMORY: &str = "LP memory";
 
@@ -275,6 +314,17 @@ pub enum FaultKind {
          time advance)"
     )]
     Stuck,
+    /// In a model without a lookahead, 65,536 rounds at one time were not enough.
+    #[error(
+        "LPs send each other events without a delay, and time does not advance after 65,536 rounds (let one of them take some time)"
+    )]
+    Cycle,
+    /// An event was scheduled for another LP before the time that the LP's dry run had found ([`Sync::Horizon`](super::Sync::Horizon)): the two were not alike.
+    #[error(
+        "an event was scheduled for another LP earlier than a dry run of the same events found (`handle` must do the same whenever it is given \
+         the same: floating point that the driver compiles in two ways does not; use integers, or `Sync::Yawns`)"
+    )]
+    Promise,
     /// An LP asked for a row of LP memory that it does not have, put more into a line than its room, or said itself that it is full.
     #[error(
         "the LP's memory is full (a row beyond `Model::memory_rows`, a line of more than the `room` that `line_push` is given, or a call of \
@@ -290,7 +340,7 @@ impl FaultKind {
     }
 
     /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote is no fault.
-    const BY_NUMBER: [Self; 9] = [
+    const BY_NUMBER: [Self; 11] = [
         Self::LoopsCut,
         Self::MemoryFull,
         Self::QueueFull,
@@ -300,6 +350,8 @@ impl FaultKind {
         Self::TimeOverflow,
         Self::Past,
         Self::Stuck,
+        Self::Cycle,
+        Self::Promise,
     ];
 }
 

@@ -14,11 +14,12 @@ use super::{Capacity, Event, Model, Payload, Progress, Until};
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Run {
-    unread: u64,
+    unread: [u64; 2],
     pub(super) seed: u64,
     pub(super) lookahead: Ticks,
     pub(super) until: Ticks,
     pub(super) event_limit: u64,
+    cell: Ticks,
     reciprocal: u64,
     epoch: Ticks,
     pub(super) first_lp: u32,
@@ -120,14 +121,16 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                  {SLOW_STATE} (llvmpipe 25 s for 1,024). Keep tables in `data`, or less in the State"
             );
         }
+        let cell = super::cell(model.lookahead());
         let run = Run {
-            unread: 0,
+            unread: [0; 2],
             seed,
             lookahead: model.lookahead(),
             until: Ticks::ZERO,
             event_limit: 0,
-            reciprocal: u64::MAX / model.lookahead().get(),
-            epoch: epoch(model.lookahead(), cut),
+            cell,
+            reciprocal: u64::MAX / cell.get(),
+            epoch: epoch(cell, cut),
             first_lp,
             rows: cut.rows,
             total: model.lps(),
@@ -160,7 +163,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             queue_capacity: cut.capacity.queue,
             queue_stride: cut.queue_stride,
             mail_capacity: cut.room,
-            epoch: epoch(self.run.lookahead, cut),
+            epoch: epoch(self.run.cell, cut),
             ..self.run
         };
         Self::allot(gpu, cut, queue, run, self.states.clone(), (self.params.clone(), self.data.clone()))
@@ -199,8 +202,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
-        let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64)?;
-        lps.write(gpu, control, &control_at(0, 0, Ticks::ZERO, Ticks::ZERO))?;
+        let dry = if cut.buckets > 0 { 0 } else { rows };
+        let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + dry)?;
+        lps.write(gpu, control, &control_at(0, 0, (Ticks::ZERO, 0), Ticks::ZERO))?;
         Ok(Self {
             cut,
             run,
@@ -362,11 +366,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             0 => Ticks::ZERO,
             _ if first == Ticks::NEVER => Ticks::ZERO,
             buckets => {
-                let cell = first.get() / self.run.lookahead.get();
-                Ticks::new((cell - cell % u64::from(buckets / 2)) * self.run.lookahead.get())
+                let cell = first.get() / self.run.cell.get();
+                Ticks::new((cell - cell % u64::from(buckets / 2)) * self.run.cell.get())
             }
         };
-        self.lps.write(gpu, self.control(), &control_at(windows, events + last, number(status), base))
+        // Windows at one time are counted where there may be many, which a calendar has not.
+        let rounds = if old.cut.buckets > 0 || self.cut.buckets > 0 { 0 } else { status[3] };
+        let now = (number(status), rounds);
+        self.lps.write(gpu, self.control(), &control_at(windows, events + last, now, base))
     }
 
     /// Failures, and the counts of mails.
@@ -385,17 +392,27 @@ impl<S: Pod, P: Payload> Memory<S, P> {
 }
 
 /// The control of a run that has not stopped, at some window: half 0.
-fn control_at(windows: u64, events: u64, now: Ticks, base: Ticks) -> [[u32; 4]; CONTROL_ROWS] {
+fn control_at(
+    windows: u64,
+    events: u64,
+    (now, rounds): (Ticks, u32),
+    base: Ticks,
+) -> [[u32; 4]; CONTROL_ROWS] {
     let row = |a: Ticks, b: Ticks| {
         let ([a, b], [c, d]) = (a.to_words(), b.to_words());
         [a, b, c, d]
     };
-    [row(Ticks::new(windows), Ticks::new(events)), row(now, Ticks::ZERO), row(base, Ticks::NEVER), [0; 4]]
+    [
+        row(Ticks::new(windows), Ticks::new(events)),
+        row(now, Ticks::from_words([0, rounds])),
+        row(base, Ticks::NEVER),
+        [0; 4],
+    ]
 }
 
 /// What half of a calendar's buckets span.
-fn epoch(lookahead: Ticks, cut: Cut) -> Ticks {
-    Ticks::new(lookahead.get().saturating_mul(u64::from(cut.buckets / 2)))
+fn epoch(cell: Ticks, cut: Cut) -> Ticks {
+    Ticks::new(cell.get().saturating_mul(u64::from(cut.buckets / 2)))
 }
 
 const STORES: [&str; STORE_PARTS as usize] = [
@@ -425,6 +442,7 @@ mod tests {
                 lookahead,
                 until,
                 event_limit,
+                cell,
                 reciprocal,
                 epoch,
                 first_lp,

@@ -53,6 +53,7 @@ mod plans;
 mod recipes;
 mod results;
 mod simulation;
+mod sync;
 mod totals;
 
 pub use capacity::Capacity;
@@ -65,6 +66,7 @@ pub use output::{Number, Outputs};
 #[doc(hidden)]
 pub use recipes::{kernels, output_kernels};
 pub use simulation::{Options, Simulation};
+pub use sync::{Sync, UnknownSync};
 pub use totals::{ClassTotals, MAX_CLASSES, Total, Totals};
 
 use crate::time::Ticks;
@@ -75,6 +77,11 @@ use crate::time::Ticks;
 /// loops of a long window. Windows of 2^28 LPs count their events in 32 bits.
 fn budget(lps: u32) -> u32 {
     ((1 << 26) / lps.max(1)).clamp(8, 128)
+}
+
+/// The length of the cells that time is cut into, for a lookahead: where there is none, a tick.
+fn cell(lookahead: Ticks) -> Ticks {
+    lookahead.max(Ticks::new(1))
 }
 
 /// Events that are pending, each with the LP that holds it.

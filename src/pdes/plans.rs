@@ -13,12 +13,21 @@ const SORT_GROUPS: u32 = 4096;
 pub(super) struct Plans {
     /// What the dispatches of windows and digests are told.
     pub(super) runs: Vec<(Part, Buffer<Run>)>,
-    /// Two windows, so that between calls it is always half 0 of the memory that counts.
-    pub(super) windows: Plan,
+    /// Two windows, or one of two dispatches, so that between calls it is always half 0 of the memory that counts.
+    windows: Plan,
+    /// Which of them.
+    pair: u32,
     /// To be recorded before anybody asks how far a run is.
     pub(super) progress: Plan,
     /// One dispatch each, to be submitted alone: together they might run long.
     pub(super) digests: Vec<Plan>,
+}
+
+impl Plans {
+    /// Records so many windows, and one more where they come in pairs.
+    pub(super) fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
+        self.windows.record_times(encoder, windows.div_ceil(self.pair));
+    }
 }
 
 /// A dispatch: its workgroups, what it serves, and what it is told of it.
@@ -106,8 +115,10 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };
+    let look = recipes.look.as_ref().map(|look| look.kernel(gpu)).transpose()?;
     let mut windows = Plan::new("windows");
-    for parts in &parities {
+    for (parity, parts) in parities.iter().enumerate() {
+        let window = look.as_ref().filter(|_| parity == 0).unwrap_or(&window);
         if let Some(gather) = &gather {
             let (_, part, buffer) = &parts[0];
             windows.dispatch(gpu, gather, 1, &memory.bindings(part, buffer))?;
@@ -121,7 +132,7 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
             }
         }
         for (groups, part, buffer) in parts {
-            windows.dispatch(gpu, &window, *groups, &memory.bindings(part, buffer))?;
+            windows.dispatch(gpu, window, *groups, &memory.bindings(part, buffer))?;
         }
     }
 
@@ -156,5 +167,6 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     }
     log::debug!("{windows}");
     let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).collect();
-    Ok(Plans { runs, windows, progress, digests })
+    let pair = if look.is_some() { 1 } else { 2 };
+    Ok(Plans { runs, windows, pair, progress, digests })
 }

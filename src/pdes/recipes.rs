@@ -8,7 +8,7 @@ use crate::{random, shaders, statistics};
 
 use super::cut::{Cut, Sort, group_size_at_most};
 use super::output::Columns;
-use super::{Model, Payload, SimulationError};
+use super::{Model, Payload, SimulationError, Sync};
 
 /// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
 struct Files {
@@ -32,10 +32,45 @@ const CALENDAR: Files = Files {
     held: "pdes/calendar_held.wgsl",
 };
 
+/// What stands in for the file that synchronises where windows go to the event horizon, and their first dispatch.
+const HORIZON: &str = "pdes/horizon.wgsl";
+const LOOK: &str = "pdes/horizon_look.wgsl";
+
+/// How far windows go: [`Sync`](super::Sync), decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Windows {
+    Yawns,
+    Horizon,
+}
+
+impl From<Windows> for Sync {
+    fn from(windows: Windows) -> Self {
+        match windows {
+            Windows::Yawns => Self::Yawns,
+            Windows::Horizon => Self::Horizon,
+        }
+    }
+}
+
+/// What a run may change without changing results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) queue: QueueDesign,
+    pub(super) windows: Windows,
+}
+
+impl std::fmt::Display for Way {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} with {}", self.queue, Sync::from(self.windows))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Recipes {
     pub(super) start: Recipe,
     pub(super) settle: Recipe,
+    /// The first dispatch of windows that have two.
+    pub(super) look: Option<Recipe>,
     pub(super) window: Recipe,
     pub(super) gather: Recipe,
     pub(super) digest: Recipe,
@@ -52,7 +87,7 @@ pub(super) struct Recipes {
 /// What of a device, or of the sizes of a run, decides which files are linked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
-    pub(super) queue: QueueDesign,
+    pub(super) way: Way,
     pub(super) int64: bool,
     pub(super) group_size: u32,
     pub(super) tiles: u32,
@@ -66,9 +101,9 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    pub(super) fn new(gpu: &Gpu, queue: QueueDesign, cut: &Cut) -> Self {
+    pub(super) fn new(gpu: &Gpu, way: Way, cut: &Cut) -> Self {
         Self {
-            queue,
+            way,
             int64: gpu.has(wgpu::Features::SHADER_INT64),
             group_size: cut.group_size,
             tiles: cut.tiles,
@@ -83,7 +118,8 @@ impl Choice {
 impl Recipes {
     /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
     pub(super) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
-        let Choice { queue, int64, group_size, tiles, gather_size, store: stores, buckets, sorted } = choice;
+        let Choice { way, int64, group_size, tiles, gather_size, store: stores, buckets, sorted } = choice;
+        let queue = way.queue;
         let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
         let store = if stores.is_some() { "pdes/store_many.wgsl" } else { "pdes/store_one.wgsl" };
@@ -97,7 +133,10 @@ impl Recipes {
             let mut paths = vec![kernel];
             paths.extend(more);
             paths.push(P::FILE);
-            if calendar.is_some() || paths.contains(&files.synchronise) {
+            // Cells of time, and the model's draws.
+            if calendar.is_some()
+                || [files.synchronise, HORIZON, LOOK].iter().any(|file| paths.contains(file))
+            {
                 paths.push(product);
             }
             let stored = stored || calendar.is_some();
@@ -109,9 +148,11 @@ impl Recipes {
             recipe.with(calendar).with(cut.into_iter().flatten().filter(|_| stored))
         };
         let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
-            let more = [&[files.synchronise], more].concat();
-            with_pending(entry, kernel, &more, stored, &format!("{name} {kernel}")).and(source.clone())
+            with_pending(entry, kernel, more, stored, &format!("{name} {kernel}")).and(source.clone())
         };
+        let start = |entry| with_model(entry, "pdes/start.wgsl", &[files.synchronise, files.start], false);
+        let horizon = way.windows == Windows::Horizon;
+        let synchronise = if horizon { HORIZON } else { files.synchronise };
         let held = |entry, kernel| with_pending(entry, kernel, &[files.held], false, kernel);
         let gather = |entry, kernel, more: &[&'static str]| {
             with_pending(entry, kernel, more, false, kernel).with([("GROUP_SIZE", f64::from(gather_size))])
@@ -119,9 +160,10 @@ impl Recipes {
         let window = if tiles > 1 { "window_tiles" } else { "window" };
         let first = "pdes/calendar_first.wgsl";
         Self {
-            start: with_model("start_lps", "pdes/start.wgsl", &[files.start], false),
-            settle: with_model("settle_lps", "pdes/start.wgsl", &[files.start], false),
-            window: with_model(window, "pdes/window.wgsl", files.window, true),
+            start: start("start_lps"),
+            settle: start("settle_lps"),
+            look: horizon.then(|| with_model("look_ahead", LOOK, &[], false)),
+            window: with_model(window, "pdes/window.wgsl", &[&[synchronise], files.window].concat(), true),
             gather: gather("gather", files.synchronise, &[]),
             digest: held("digest", "pdes/digest.wgsl"),
             digest_memory: Recipe::new(
@@ -368,9 +410,25 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
             for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
                 let buckets = if queue == QueueDesign::Calendar { 8 } else { 0 };
                 let sorted = (buckets > 0).then_some(Sort { group_size: 128, team: 128, bins: 256 });
-                let choice =
-                    Choice { queue, int64, group_size: 256, tiles, gather_size: 256, store, buckets, sorted };
-                let recipes = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                let recipes = |windows| {
+                    let way = Way { queue, windows };
+                    let choice = Choice {
+                        way,
+                        int64,
+                        group_size: 256,
+                        tiles,
+                        gather_size: 256,
+                        store,
+                        buckets,
+                        sorted,
+                    };
+                    Recipes::new::<M::Payload>(model.name(), &model.source(), choice)
+                };
+                if buckets == 0 {
+                    let Recipes { look, window, .. } = recipes(Windows::Horizon);
+                    kernels.extend(look.into_iter().chain([window]));
+                }
+                let recipes = recipes(Windows::Yawns);
                 kernels.push(recipes.window);
                 if tiles > 1 || buckets > 0 {
                     kernels.extend([recipes.start, recipes.settle, recipes.gather, recipes.digest]);

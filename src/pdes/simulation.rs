@@ -17,15 +17,16 @@ use crate::time::Ticks;
 use super::auto::{self, Auto};
 use super::cpu::check;
 use super::cut::{Cut, Needs, usual_group_size};
-use super::error::SimulationError;
 #[cfg(doc)]
-use super::error::{Fault, FaultKind};
+use super::error::Fault;
+use super::error::FaultKind;
+use super::error::SimulationError;
 use super::growth::{self, Snapshot};
 use super::memory::Memory;
 use super::plans::{self, Plans};
-use super::recipes::{self, Choice, Recipes};
+use super::recipes::{self, Choice, Recipes, Way};
 use super::results::Results;
-use super::{Capacity, Model, Progress, Stop, Until};
+use super::{Capacity, Model, Progress, Stop, Sync, Until};
 use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
@@ -45,6 +46,8 @@ pub struct Options {
     /// its last snapshot, of which it takes one a second, and on with more room. Windows that an application records itself do not
     /// grow, and in browsers neither does what `init` schedules.
     pub fixed: bool,
+    /// How far windows go.
+    pub sync: Sync,
 }
 
 /// A simulation on the GPU.
@@ -53,7 +56,9 @@ pub struct Options {
 /// ([`Simulation::states_buffer`]).
 pub struct Simulation<M: Model> {
     gpu: Gpu,
-    queue: QueueDesign,
+    way: Way,
+    /// As it was chosen.
+    sync: Sync,
     memory: Memory<M::State, M::Payload>,
     plans: Plans,
     name: String,
@@ -115,20 +120,17 @@ impl<M: Model> Simulation<M> {
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
-        let mut candidates = match options.queue {
-            Some(queue) => vec![queue],
-            None => auto::candidates(gpu, capacity, options.fixed),
-        };
+        let mut candidates = auto::candidates(gpu, (capacity, model.lookahead()), &options)?;
         loop {
             let begin = Instant::now();
             match Self::build(gpu, model, lps.clone(), options, candidates[0], group_size) {
                 // Another design may need less memory. (And if a model's names are those of the design's files, other names.)
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
-                    log::info!("queue design {}: {error}", candidates[0]);
+                    log::info!("{}: {error}", candidates[0]);
                     candidates.remove(0);
                 }
                 Ok(simulation) => {
-                    let auto = Auto::new(&candidates, begin.elapsed());
+                    let auto = Auto::new(&candidates, rows, begin.elapsed());
                     return Ok(Self { auto, ..simulation });
                 }
                 Err(error) => return Err(error),
@@ -136,15 +138,16 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// A simulation with a queue design.
+    /// A simulation that begins in some way.
     fn build(
         gpu: &Gpu,
         model: &M,
         lps: Range<u32>,
         options: Options,
-        queue: QueueDesign,
+        way: Way,
         group_size: u32,
     ) -> Result<Self, SimulationError> {
+        let queue = way.queue;
         let rows = lps.end - lps.start;
         let mut needs = Needs::of(model);
         let results = recipes::columns(model)?;
@@ -153,7 +156,7 @@ impl<M: Model> Simulation<M> {
         loop {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;
-            let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, queue, &cut));
+            let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, &cut));
             let state_bytes = recipes.check(model)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
             let memory = Memory::new(gpu, model, options.seed, lps.start, cut, queue, state_bytes)?;
@@ -164,10 +167,11 @@ impl<M: Model> Simulation<M> {
             let rebuild = Rebuild { source: source.clone(), needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
             let (done, unsaved) = (Ticks::ZERO, AtomicBool::new(false));
-            let auto = Auto::new(&[queue], Duration::ZERO);
+            let auto = Auto::new(&[way], rows, Duration::ZERO);
             let simulation = Self {
                 gpu,
-                queue,
+                way,
+                sync: options.sync,
                 memory,
                 plans,
                 name,
@@ -245,12 +249,12 @@ impl<M: Model> Simulation<M> {
         // submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
         let (mut last, mut windows) = (Instant::now(), None);
-        // A queue design to go on with, as soon as nothing is under way.
+        // A way to go on, as soon as nothing is under way.
         let mut change = None;
         self.auto.pause();
         loop {
-            if let Some(queue) = change.take_if(|_| flying.is_empty()) {
-                self.change(queue, ends.make_contiguous()).await?;
+            if let Some(way) = change.take_if(|_| flying.is_empty()) {
+                self.change(way, ends.make_contiguous()).await?;
                 (last, windows) = (Instant::now(), None);
             }
             let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
@@ -259,13 +263,16 @@ impl<M: Model> Simulation<M> {
                 if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
                     snapshot.save(&mut encoder, ends.iter().copied());
                 }
-                self.plans.windows.record_times(&mut encoder, self.pace.units().div_ceil(2));
+                self.plans.record(&mut encoder, self.pace.units());
                 let download = self.record_progress(&mut encoder)?;
                 flying.push_back((download, self.gpu.submit(encoder)?));
             }
             let Some((download, submission)) = flying.pop_front() else { unreachable!("one was submitted") };
             let words = download.finish(&self.gpu, submission).await?;
             let progress = match self.progress_from(&words) {
+                Err(SimulationError::Fault(fault)) if fault.kind == FaultKind::Cycle => {
+                    return Err(self.cycle(fault).await?);
+                }
                 Err(SimulationError::Fault(fault)) if refused.is_none() => {
                     ends = self.snapshot.as_ref().map_or_else(Vec::new, Snapshot::ends).into();
                     change = None;
@@ -287,7 +294,7 @@ impl<M: Model> Simulation<M> {
                     self.pace.record(done, last.elapsed());
                 }
                 if stop.is_none() && change.is_none() && refused.is_none() {
-                    change = self.auto.record(self.queue, progress.events, Instant::now());
+                    change = self.auto.record(self.way, *progress, Instant::now());
                 }
                 watch(progress);
             }
@@ -346,7 +353,7 @@ impl<M: Model> Simulation<M> {
     /// takes: it is that one which finds nothing left to do.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
-        self.plans.windows.record_times(encoder, windows.div_ceil(2));
+        self.plans.record(encoder, windows);
     }
 
     /// How far the windows that were submitted so far have come.
@@ -370,7 +377,12 @@ impl<M: Model> Simulation<M> {
 
     /// The queue design in use now.
     pub fn queue(&self) -> QueueDesign {
-        self.queue
+        self.way.queue
+    }
+
+    /// How far windows go now: never [`Sync::Auto`].
+    pub fn sync(&self) -> Sync {
+        self.way.windows.into()
     }
 
     fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {
@@ -387,7 +399,7 @@ impl<M: Model> std::fmt::Debug for Simulation<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Simulation")
             .field("gpu", &self.gpu)
-            .field("queue", &self.queue)
+            .field("way", &self.way)
             .field("run", &self.memory.run)
             .finish_non_exhaustive()
     }

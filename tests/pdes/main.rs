@@ -349,7 +349,7 @@ fn random_models_agree() {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
             let queue = Some(QueueDesign::ALL[queue]);
             let options =
-                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), fixed: false };
+                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), ..Options::default() };
             same(
                 &gpu,
                 &model,

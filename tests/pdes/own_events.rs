@@ -174,7 +174,7 @@ fn events_for_the_lp_itself_run_in_order_in_their_window() {
     for (queue, lps) in each_queue(&[300, 65, 64, 63, 1]) {
         for (group_size, tiles) in [(64, 1), (8, 3)] {
             let (queue, group_size, tiles) = (Some(queue), Some(group_size), Some(tiles));
-            let options = Options { seed: lps.into(), queue, group_size, tiles, fixed: false };
+            let options = Options { seed: lps.into(), queue, group_size, tiles, ..Options::default() };
             let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
             same(&gpu, &Busy::new(lps), options, &ends);
         }
@@ -430,7 +430,7 @@ fn random_models_with_events_of_their_own_agree() {
             model.capacity = Capacity { queue: 2000, mailbox: 400 };
             let queue = Some(QueueDesign::ALL[queue]);
             let options =
-                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), fixed: false };
+                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), ..Options::default() };
             same(&gpu, &model, options, &[Until::time(Ticks::new(cut)), Until::events(cut), Until::EMPTY]);
             Ok(())
         })

@@ -11,8 +11,8 @@ use super::super::cut::{Cut, Needs, usual_tiles};
 use super::super::error::{Fault, SimulationError};
 use super::super::growth::{self, Snapshot};
 use super::super::memory::Memory;
-use super::super::recipes::{Choice, Recipes};
-use super::super::{Capacity, Model, Payload, Until, lift, plans};
+use super::super::recipes::{Choice, Recipes, Way, Windows};
+use super::super::{Capacity, Event, Model, Payload, Sync, Until, lift, plans};
 use super::{Rebuild, Simulation};
 
 impl<M: Model> Simulation<M> {
@@ -30,8 +30,14 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::set_queue`].
     pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         self.progress_async().await?;
-        self.rebuild(queue, self.memory.capacity(), &[]).await?;
-        self.auto = Auto::new(&[queue], Duration::ZERO);
+        let calendar = queue == QueueDesign::Calendar;
+        if calendar && (self.sync == Sync::Horizon || self.memory.run.lookahead == Ticks::ZERO) {
+            return Err(SimulationError::Calendar);
+        }
+        let windows = if calendar { Windows::Yawns } else { self.way.windows };
+        let way = Way { queue, windows };
+        self.rebuild(way, self.memory.capacity(), &[]).await?;
+        self.auto = Auto::new(&[way], self.memory.cut.rows, Duration::ZERO);
         self.pace = self.pace.clone().slower(64);
         Ok(())
     }
@@ -48,7 +54,7 @@ impl<M: Model> Simulation<M> {
         let ends = snapshot.ends();
         let mut refused = None;
         for capacity in larger {
-            match self.rebuild(self.queue, capacity, &ends).await {
+            match self.rebuild(self.way, capacity, &ends).await {
                 Ok(()) => {
                     log::info!("{fault}: there is room now for {capacity:?}");
                     return Ok(None);
@@ -60,41 +66,50 @@ impl<M: Model> Simulation<M> {
         Ok(Some(refused.unwrap_or(fault.into())))
     }
 
-    /// Goes on with another queue design, if the device has room for it.
-    pub(super) async fn change(&mut self, queue: QueueDesign, ends: &[Until]) -> Result<(), SimulationError> {
-        let before = self.queue;
-        match self.rebuild(queue, self.memory.capacity(), ends).await {
+    /// Goes on in another way, if the device has room for it.
+    pub(super) async fn change(&mut self, way: Way, ends: &[Until]) -> Result<(), SimulationError> {
+        let before = self.way;
+        let changed = if way.queue == before.queue {
+            self.change_windows(way)
+        } else {
+            self.rebuild(way, self.memory.capacity(), ends).await
+        };
+        match changed {
             Ok(()) => {
-                log::info!("queue design {queue} instead of {before}");
+                log::info!("{way} instead of {before}");
                 // Windows may take far longer with it.
                 self.pace = self.pace.clone().slower(64);
             }
-            Err(error) if of_design(&error) => log::info!("queue design {queue}: {error}"),
+            Err(error) if of_design(&error) => log::info!("{way}: {error}"),
             Err(error) => return Err(error),
         }
         self.auto.pause();
         Ok(())
     }
 
+    /// The same run in the same memory, with other windows.
+    fn change_windows(&mut self, way: Way) -> Result<(), SimulationError> {
+        let plans = plans::windows(&self.gpu, &self.recipes(way, &self.memory.cut), &self.memory)?;
+        self.forget_recorded()?;
+        (self.plans, self.way) = (plans, way);
+        Ok(())
+    }
+
     /// The same run with another queue design or other capacities, which hold what it holds.
-    async fn rebuild(
-        &mut self,
-        queue: QueueDesign,
-        capacity: Capacity,
-        ends: &[Until],
-    ) -> Result<(), SimulationError> {
+    async fn rebuild(&mut self, way: Way, capacity: Capacity, ends: &[Until]) -> Result<(), SimulationError> {
         let Rebuild { needs, tiles, .. } = &self.rebuild;
         let (gpu, old) = (&self.gpu, &self.memory);
-        let lifted = lift::lift(gpu, &self.recipes(self.queue, &old.cut), old).await?;
+        let lifted = lift::lift(gpu, &self.recipes(self.way, &old.cut), old).await?;
         // The driver may have cut the loops of that.
         self.progress_async().await?;
         // What is sent is held, too, at the latest when it is taken in.
         let capacity = Capacity { queue: capacity.queue.max(lifted.most()), ..capacity };
         let needs = Needs { capacity, ..*needs };
         let Cut { rows, group_size, .. } = old.cut;
+        let queue = way.queue;
         let tiles = tiles_for(gpu, rows, group_size, *tiles, queue, capacity);
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
-        let recipes = self.recipes(queue, &cut);
+        let recipes = self.recipes(way, &cut);
         let memory = old.with_room(gpu, cut, queue)?;
         memory.take_memory(gpu, old)?;
         memory.take_control(gpu, old, lifted.first()).await?;
@@ -106,21 +121,15 @@ impl<M: Model> Simulation<M> {
         let snapshots = self.snapshot.take().is_some();
         self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
             // Not at the price of growth.
-            Some(Err(error)) if queue != self.queue => {
+            Some(Err(error)) if queue != self.way.queue => {
                 self.snapshot = new_snapshot(gpu, old).ok();
                 return Err(error.into());
             }
             Some(snapshot) => snapshot.inspect_err(cannot_grow).ok(),
             None => None,
         };
-        // What an application has recorded, and not submitted, does nothing from now on: it works on memory that is the run's no more, but for
-        // the states.
-        for (part, buffer) in &self.plans.runs {
-            let mut run = old.run_for(*part);
-            run.until = Ticks::ZERO;
-            buffer.write(gpu, 0, &[run])?;
-        }
-        (self.memory, self.plans, self.queue) = (memory, plans, queue);
+        self.forget_recorded()?;
+        (self.memory, self.plans, self.way) = (memory, plans, way);
         if let Some(snapshot) = &mut self.snapshot {
             let mut encoder = self.gpu.encoder("snapshot");
             snapshot.save(&mut encoder, ends.iter().copied());
@@ -129,8 +138,27 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    pub(super) fn recipes(&self, queue: QueueDesign, cut: &Cut) -> Recipes {
-        Recipes::new::<M::Payload>(&self.name, &self.rebuild.source, Choice::new(&self.gpu, queue, cut))
+    /// What an application has recorded, and not submitted, does nothing from now on: it works on memory that is the run's no more, but for
+    /// the states, or knows nothing of later ends.
+    fn forget_recorded(&self) -> Result<(), GpuError> {
+        for (part, buffer) in &self.plans.runs {
+            let mut run = self.memory.run_for(*part);
+            run.until = Ticks::ZERO;
+            buffer.write(&self.gpu, 0, &[run])?;
+        }
+        Ok(())
+    }
+
+    /// What to tell of a fault that is a cycle.
+    pub(super) async fn cycle(&self, fault: Fault) -> Result<SimulationError, SimulationError> {
+        let lifted = lift::lift(&self.gpu, &self.recipes(self.way, &self.memory.cut), &self.memory).await?;
+        let pending = lifted.read(&self.gpu, self.memory.run.first_lp).await?;
+        let time = pending.iter().map(|(_, event): &(u32, Event<M::Payload>)| event.time).min();
+        Ok(SimulationError::cycle(fault, time.unwrap_or(Ticks::NEVER), pending.into_iter()))
+    }
+
+    pub(super) fn recipes(&self, way: Way, cut: &Cut) -> Recipes {
+        Recipes::new::<M::Payload>(&self.name, &self.rebuild.source, Choice::new(&self.gpu, way, cut))
     }
 }
 

@@ -1,0 +1,81 @@
+// The first dispatch of a window with an event horizon (pdes/horizon.wgsl; Steinman's breathing time buckets): every LP takes in its mails and finds
+// the time of the first event that it will send to another one, by a dry run, if nothing else arrives.
+//
+// A dry run holds (DRY) until its LP executes an event or one arrives. So most LPs have only to tell again what was found before. And it goes no
+// further than the *reach*, a guess of where the horizon will be, with something to spare: an LP whose first event is later need not be looked
+// at. If the horizon is not found within the reach, it is what is not known that bounds the window, and the next reach is longer.
+//
+// It is a dispatch of parity 0: it reads what the second one of the window before left, in half 0, and leaves
+//
+//   control     as it was, with the time of the first event that is pending, and whether the run is at its end; in CONTROL_REACH, how far from
+//               that time the reach is (2)
+//   partials    the earliest time that anybody sends to another LP; a bound of the events before that
+//
+// One invocation serves TILES rows.
+//
+// import: pdes/engine.wgsl
+// import: pdes/horizon_reduced.wgsl
+// import: pdes/partials.wgsl
+// import: pdes/mails.wgsl
+// import: pdes/dry_run.wgsl
+//
+// needs: a queue
+
+@compute @workgroup_size(GROUP_SIZE)
+fn look_ahead(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = group_number(id);
+    let done = lps[control_row(0u, CONTROL_DONE)];
+    let status = lps[control_row(0u, CONTROL_STATUS)];
+    let span = lps[control_row(0u, CONTROL_REACH)].xy;
+    let failure = atomicLoad(&words[FAILURE]);
+    let last = left_by_all(lane);
+    let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
+    let stopped = failure != NO_FAILURE || all(last.xy == TIME_NEVER) || !time_less(last.xy, run.until)
+        || !time_less(events, run.event_limit);
+    let reach = time_add(last.xy, span);
+    var mine = IDLE;
+    var served = NO_ROW;
+    if !stopped {
+        for (var tile = 0u; tile < TILES; tile += 1u) {
+            let row = row_of(group, tile, lane);
+            if row >= run.rows { break; }
+            let found = look(row, reach);
+            if found.w != 0u { served = min(served, row); }
+            mine = merge(mine, found);
+        }
+    }
+    let left = reduce_group(lane, mine);
+    if lane == 0u && group < run.groups {
+        lps[2u * run.rows + run.groups + group] = left;
+        if group == 0u {
+            let rounds = select(0u, status.w, all(status.xy == last.xy));
+            lps[control_row(1u, CONTROL_DONE)] = vec4<u32>(done.xy, events);
+            lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(last.xy, u32(stopped), rounds);
+            lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
+            // Not a store: invocations of this dispatch may be recording failures there.
+            atomicMin(&words[FAILURE + 1u], failure);
+        }
+    }
+    if served != NO_ROW && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
+}
+
+// What a row leaves; its last word says whether it had something to do.
+fn look(row: u32, reach: vec2<u32>) -> Reduced {
+    let kept = lps[row];
+    let known = lps[dry_row(row)];
+    let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
+    // What was not looked at because it was out of reach may not be so now.
+    let holds = (kept.z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
+    if mails == 0u && holds { return vec4<u32>(known.xyz, 0u); }
+    if !mails_take(row, kept.zw, mails) { return vec4<u32>(TIME_NEVER, 0u, 1u); }
+    let found = dry_run(row, reach);
+    var first = TIME_NEVER;
+    if queue_size() > 0u { first = event_time(queue_first()); }
+    let words_kept = queue_close();
+    lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STANDS) | DRY, words_kept.y);
+    lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached));
+    return vec4<u32>(found.earliest, found.events, 1u);
+}

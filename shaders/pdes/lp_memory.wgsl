@@ -1,0 +1,28 @@
+// LP memory as a model uses it: what it writes stays. In dry runs it does not: pdes/lp_memory_dry.wgsl.
+//
+// Functions: memory_get, memory_set, memory_full.
+//
+// import: pdes/model.wgsl
+
+// A row of the LP's memory. One that it does not have ends the run with a failure, and is zero.
+fn memory_get(index: u32) -> vec4<u32> {
+    if index >= run.memory_rows {
+        memory_full();
+        return vec4<u32>(0u);
+    }
+    return memory[memory_place(index)];
+}
+
+// Changes a row of the LP's memory. One that it does not have ends the run with a failure.
+fn memory_set(index: u32, row: vec4<u32>) {
+    if index >= run.memory_rows {
+        memory_full();
+        return;
+    }
+    memory[memory_place(index)] = row;
+}
+
+// Ends the run with the failure that the LP's memory is full: for models that keep lines and tables in it.
+fn memory_full() {
+    fail(lp_row, MEMORY_FULL);
+}

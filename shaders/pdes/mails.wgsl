@@ -1,0 +1,24 @@
+// Takes what lies in a mailbox into the queue of its LP.
+//
+// Functions: mails_take.
+//
+// import: pdes/engine.wgsl
+//
+// needs: a queue
+
+// Opens the queue of a row, which keeps these words, and takes in so many mails; false, and a failure, where there is no room for them.
+fn mails_take(row: u32, kept: vec2<u32>, mails: u32) -> bool {
+    queue_open(row - run.part.queue_first, queue_words(kept));
+    if mails == 0u { return true; }
+    // Before any is handled: which of them came first must not show.
+    if mails > run.queue_capacity - queue_size() {
+        fail_room(row, QUEUE_FULL, QUEUE_NEEDED, queue_size() + mails);
+        return false;
+    }
+    atomicStore(&words[mail_count(run.part.parity, row)], 0u);
+    let first = (row - run.part.inbox_first) * run.mail_capacity;
+    for (var i = 0u; i < mails; i += 1u) {
+        queue_push(inbox[first + i]);
+    }
+    return true;
+}

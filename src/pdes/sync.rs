@@ -1,0 +1,50 @@
+//! How far windows go.
+
+/// How a simulation on the GPU finds how far its LPs may go at once. Results do not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Sync {
+    /// One of the others: [`Sync::Horizon`] first where there is no lookahead, else [`Sync::Yawns`]. In runs that last, it measures whether the other is
+    /// faster, and changes to it.
+    #[default]
+    Auto,
+    /// To the lookahead after the first pending event, within a cell of time (Baudis et al., section IV.A): one dispatch a window. Without a
+    /// lookahead, a window is a round at one time.
+    Yawns,
+    /// To the event horizon: the earliest time at which any LP sends an event to another one, which a dry run of every LP finds (Steinman's
+    /// breathing time buckets). Two dispatches a window, which holds more events the longer delays are beyond the lookahead.
+    Horizon,
+}
+
+impl Sync {
+    /// Every one of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Yawns, Self::Horizon];
+
+    /// The name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Yawns => "yawns",
+            Self::Horizon => "horizon",
+        }
+    }
+}
+
+impl std::fmt::Display for Sync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Sync {
+    type Err = UnknownSync;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSync> {
+        Self::ALL.into_iter().find(|sync| sync.name() == name).ok_or_else(|| UnknownSync(name.to_owned()))
+    }
+}
+
+/// No way to synchronise has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no way to synchronise: there are {names}", names = Sync::ALL.map(Sync::name).join(", "))]
+pub struct UnknownSync(pub String);
