@@ -216,9 +216,6 @@ fn impossible_models_are_refused_before_they_run() {
     odd.ring.next.clear();
     assert!(matches!(odd.refused(), SimulationError::NoLps));
 
-    let odd = Odd { lookahead: Ticks::ZERO, ..Odd::new() };
-    assert!(matches!(odd.refused(), SimulationError::Lookahead));
-
     let mut odd = Odd::new();
     odd.ring.capacity.mailbox = 0;
     assert!(matches!(odd.refused(), SimulationError::NoCapacity { what: "mailbox" }));

@@ -24,7 +24,10 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
     }
     var executed = 0u;
     var stands = 0u;
-    if time_less(first, horizon.until) {
+    let endless = horizon.rounds > ROUNDS && all(run.lookahead == TIME_ZERO);
+    if endless && time_less(first, horizon.until) {
+        fail(row, CYCLE);
+    } else if time_less(first, horizon.until) {
         let name = name_of(row);
         let counts = lps[run.rows + row];
         var number = counts.xy;
@@ -34,7 +37,6 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
         let begin = first;
         lp_row = row;
         deliver_open(promised_time(horizon));
-        if horizon.rounds > ROUNDS && all(run.lookahead == TIME_ZERO) { fail(row, CYCLE); }
         // Bound: run.budget.
         while executed < run.budget && time_less(first, horizon.until) {
             pending_pop();

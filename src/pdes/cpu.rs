@@ -106,6 +106,12 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             }
             self.windows += 1;
             self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);
+            if self.model.lookahead() == Ticks::ZERO && self.rounds.1 > ROUNDS {
+                let there = self.held().filter(|(_, event)| event.time == now).map(|(lp, _)| lp);
+                let lp = there.min().expect("something is pending");
+                self.fail(FaultKind::Cycle, lp);
+                continue;
+            }
             self.window(self.cell_end(now).min(until.time));
         }
     }
@@ -161,9 +167,6 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.events += 1;
         self.executed[lp as usize] += 1;
         self.fingerprint.executed(lp, &event);
-        if self.model.lookahead() == Ticks::ZERO && self.rounds.1 > ROUNDS {
-            self.fail(FaultKind::Cycle, lp);
-        }
         let model = self.model;
         self.call(lp, event.time, |state, context| model.handle(lp, &event, state, context));
     }

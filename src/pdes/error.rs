@@ -40,7 +40,7 @@ pub enum SimulationError {
         kind = fault.kind
     )]
     Cycle {
-        /// The first LP of those that executed an event when it was noticed.
+        /// At the first of the LPs.
         fault: Fault,
         /// The time that never advances.
         time: Ticks,

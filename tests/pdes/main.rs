@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;
+mod horizon;
 mod outputs;
 mod own_events;
 
@@ -12,7 +13,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
     Capacity, CpuModel, CpuSimulation, FaultKind, Fingerprint, Options, Simulation, SimulationError, Stop,
-    Until,
+    Sync, Until,
 };
 use eventhorizon::queue::{QueueDesign, Traverse};
 use eventhorizon::time::{Resolution, Ticks};
@@ -27,16 +28,24 @@ fn until(units: f64) -> Until {
     Until::time(Resolution::default().ticks(units).unwrap())
 }
 
-/// Runs both engines to each end in turn and compares everything that a user can see.
+/// Runs both engines to each end in turn and compares everything that a user can see; where nothing else is said, with windows of YAWNS, which
+/// are those of the sequential engine.
 fn same<M>(gpu: &Gpu, model: &M, options: Options, ends: &[Until]) -> Fingerprint
 where
     M: CpuModel<State: PartialEq>,
 {
+    let mut options = options;
+    if options.sync == Sync::Auto {
+        options.sync = Sync::Yawns;
+    }
     let mut cpu = CpuSimulation::new(model, options.seed).unwrap();
     let mut simulation = Simulation::new(gpu, model, options).unwrap();
     for &end in ends {
         let expected = cpu.run(end).unwrap();
-        let found = simulation.run(end).unwrap();
+        let mut found = simulation.run(end).unwrap();
+        if options.sync != Sync::Yawns {
+            found.windows = expected.windows;
+        }
         assert_eq!(found, expected, "{options:?}");
         assert!(simulation.states().unwrap() == cpu.states(), "states differ: {options:?}");
         assert!(simulation.memory().unwrap() == cpu.memory(), "LP memory differs: {options:?}");
@@ -274,6 +283,7 @@ fn buckets_that_overflow() {
             group_size: Some(group_size),
             tiles: Some(tiles),
             fixed: true,
+            ..Options::default()
         };
         let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox });
         same(&gpu, &model, options, &[until(7.0), Until::events(500), until(55.0), until(111.0)]);
@@ -348,8 +358,13 @@ fn random_models_agree() {
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
             let queue = Some(QueueDesign::ALL[queue]);
-            let options =
-                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), ..Options::default() };
+            let options = Options {
+                seed,
+                queue,
+                group_size: Some(1 << group),
+                tiles: Some(tiles),
+                ..Options::default()
+            };
             same(
                 &gpu,
                 &model,

@@ -25,10 +25,10 @@ pub(crate) struct Busy {
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct BusyParams {
-    rows: u32,
+    pub(crate) rows: u32,
     rule: u32,
     culprit: u32,
-    children: u32,
+    pub(crate) children: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -429,8 +429,13 @@ fn random_models_with_events_of_their_own_agree() {
             model.params.children = children;
             model.capacity = Capacity { queue: 2000, mailbox: 400 };
             let queue = Some(QueueDesign::ALL[queue]);
-            let options =
-                Options { seed, queue, group_size: Some(1 << group), tiles: Some(tiles), ..Options::default() };
+            let options = Options {
+                seed,
+                queue,
+                group_size: Some(1 << group),
+                tiles: Some(tiles),
+                ..Options::default()
+            };
             same(&gpu, &model, options, &[Until::time(Ticks::new(cut)), Until::events(cut), Until::EMPTY]);
             Ok(())
         })
