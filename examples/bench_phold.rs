@@ -16,7 +16,7 @@ use eventhorizon::models::Phold;
 use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, SimulationError, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
-use phold_rates::{measure, too_large};
+use phold_rates::{measure_events, too_large};
 
 #[derive(Parser)]
 struct Args {
@@ -115,7 +115,7 @@ fn line(
         assert!(Some(found) == *expected, "{options:?}: fingerprint {found} is not that of the CPU engine");
     }
     // The device was idle while the CPU engine ran: `measure` keeps it busy first.
-    let Some(rate) = measure(&mut simulation, args.seconds, None)? else {
+    let Some(rate) = measure_events(&mut simulation, args.seconds, None)? else {
         unreachable!("there is no deadline")
     };
     Ok(format!("{:11.4e} {:11.2}", rate.events_per_second(), rate.microseconds_per_window()))

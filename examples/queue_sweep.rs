@@ -57,7 +57,7 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::{QueueDesign, UnknownQueue};
 use eventhorizon::time::{Resolution, Ticks};
 use indicatif::{ProgressBar, ProgressStyle};
-use phold_rates::{Rate, measure, too_large};
+use phold_rates::{Rate, measure_events, too_large};
 use report::{best_of, draw_figure, line, record};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -491,7 +491,7 @@ impl Sweep {
             );
             return Ok(());
         }
-        row.rate = measure(&mut simulation, self.seconds, Some(deadline))?;
+        row.rate = measure_events(&mut simulation, self.seconds, Some(deadline))?;
         if row.rate.is_none() {
             row.note = format!(
                 "not measured: it would take more than the budget of {} s",

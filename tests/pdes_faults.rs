@@ -7,13 +7,15 @@ use common::{gpu, queues};
 use eventhorizon::gpu::{Gpu, GpuError, LinkError, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Simulation, SimulationError, Until,
+    Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Simulation, SimulationError, Sync,
+    Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 
 /// Too little room is a fault.
-const FIXED: Options = Options { seed: 0, queue: None, group_size: None, tiles: None, fixed: true };
+const FIXED: Options =
+    Options { seed: 0, queue: None, group_size: None, tiles: None, fixed: true, sync: Sync::Yawns };
 
 const ROOMY: Capacity = Capacity { queue: 64, mailbox: 64 };
 

@@ -1,7 +1,8 @@
-//! How fast a simulation runs: the one way in which `bench_phold` and `queue_sweep` measure.
+//! How fast a simulation runs: the one way in which `bench_phold`, `bench_sync` and `queue_sweep` measure.
 
 #![allow(
     unreachable_pub,
+    dead_code,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -31,8 +32,8 @@ impl Rate {
     }
 }
 
-/// The rate of a simulation from where it stands: runs it on in steps that grow, until one gives `seconds` to measure. None where that
-/// would go on beyond `deadline`.
+/// The rate of a simulation from where it stands, in events or in ticks: runs it on in steps that grow, until one gives `seconds` to measure.
+/// `first` are a position, and what to go on from there at first; `until` is the end of a run to a position. None where that would go on beyond `deadline`.
 ///
 /// What is measured lies within a run, between the first and the last time that it tells how far it is: at its end, windows that were
 /// submitted ahead and find nothing to do still take their time, which counts the more the shorter the run.
@@ -43,14 +44,15 @@ pub fn measure<M: Model>(
     simulation: &mut Simulation<M>,
     seconds: f64,
     deadline: Option<Instant>,
+    first: (u64, u64),
+    until: impl Fn(u64) -> Until,
 ) -> Result<Option<Rate>, SimulationError> {
     let begin = Instant::now();
-    let mut done = simulation.progress()?.events;
-    let mut step: u64 = 1;
+    let (mut done, mut step) = first;
     loop {
         let start = Instant::now();
         let mut ends = None;
-        let end = simulation.run_watched(Until::events(done + step), |progress| {
+        simulation.run_watched(until(done + step), |progress| {
             if progress.stop.is_none() {
                 let now = (Instant::now(), *progress);
                 let (first, _) = ends.unwrap_or((now, now));
@@ -58,8 +60,7 @@ pub fn measure<M: Model>(
             }
         })?;
         let took = start.elapsed();
-        step = end.events - done;
-        done = end.events;
+        done += step;
         let rate = ends.map(|((begin, first), (end, last))| Rate {
             events: last.events - first.events,
             windows: last.windows - first.windows,
@@ -72,7 +73,7 @@ pub fn measure<M: Model>(
         }
         let factor = match rate {
             // Ends of 0.05 s, of which nothing is measured, and some more to be sure.
-            Some(rate) => (rate.events_per_second() * (1.2 * seconds + 0.1) / step as f64).clamp(1.5, 20.0),
+            Some(rate) => ((1.2 * seconds + 0.1) / rate.seconds).clamp(1.5, 20.0),
             None => 4.0,
         };
         if deadline.is_some_and(|deadline| Instant::now() + took.mul_f64(factor) > deadline) {
@@ -90,4 +91,14 @@ pub fn too_large(error: &SimulationError) -> Option<String> {
         _ => return None,
     };
     Some(format!("{what} need {} MiB, in bindings of {} MiB", needed >> 20, limit >> 20))
+}
+
+/// [`measure`] in runs that end by a number of events.
+pub fn measure_events<M: Model>(
+    simulation: &mut Simulation<M>,
+    seconds: f64,
+    deadline: Option<Instant>,
+) -> Result<Option<Rate>, SimulationError> {
+    let done = simulation.progress()?.events;
+    measure(simulation, seconds, deadline, (done, 1), Until::events)
 }

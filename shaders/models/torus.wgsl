@@ -54,6 +54,21 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
 }
 
+// Who may send to a station: its neighbours, in the directions that go back.
+fn sender_count(lp: u32) -> u32 {
+    return 4u;
+}
+
+fn sender(lp: u32, index: u32) -> u32 {
+    return neighbour(lp, index ^ 1u);
+}
+
+// An empty station serves whoever arrives, for the time that its next event draws. One that serves is not done earlier for an arrival.
+fn answer(lp: u32, state: ptr<function, State>, arrival: vec2<u32>) -> vec2<u32> {
+    if (*state).number.level > 0u { return TIME_NEVER; }
+    return time_add(time_add(arrival, draw_exponential(params.mean_service)), lookahead());
+}
+
 fn hold(number: u32, state: ptr<function, State>) {
     (*state).number = time_average_set((*state).number, now(), number);
     (*state).busy = time_average_set((*state).busy, now(), min(number, 1u));

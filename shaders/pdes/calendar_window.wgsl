@@ -240,8 +240,7 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
     return vec4<u32>(calendar_far, executed, calendar_marks);
 }
 
-// A calendar's windows are YAWNS's.
-fn deliver_open(promised: vec2<u32>) {}
+fn deliver_open() {}
 
 fn deliver_own() {}
 

@@ -5,10 +5,9 @@
 //
 // import: pdes/model.wgsl
 //
-// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue
+// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue, promised_to (the file that synchronises)
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
-var<private> deliver_promised: vec2<u32>;
 var<private> deliver_own_count: u32;      // what the present event scheduled for the LP itself, at queue_spare
 
 // The event whose place in a mailbox was asked for last. It is put there when the next one asks, or at the end:
@@ -18,10 +17,9 @@ var<private> posted_row: u32;
 var<private> posted_index: u32;
 var<private> posted_event: Item;
 
-// Before the first event of an LP, which sends nothing to others for a time before `promised`.
-fn deliver_open(promised: vec2<u32>) {
+// Before the first event of an LP.
+fn deliver_open() {
     deliver_earliest = TIME_NEVER;
-    deliver_promised = promised;
 }
 
 // After each event: its LP's queue, which is open, takes what it scheduled for itself.
@@ -60,7 +58,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         fail(lp_row, LOOKAHEAD);
         return;
     }
-    if time_less(time, deliver_promised) {
+    if time_less(time, promised_to(row)) {
         fail(lp_row, PROMISE);
         return;
     }

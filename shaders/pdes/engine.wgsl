@@ -15,7 +15,8 @@
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused),
 //            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
-//            events before that, 1 where that is only as far as was looked), which holds where DRY is set. A calendar has none of these
+//            events before that, 1 where that is only as far as was looked), which holds where DRY is set. A calendar has none of these. With neighbours
+//            (pdes/neighbours.wgsl), 2 x R x (earliest output (2), earliest input (2))
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
@@ -67,6 +68,11 @@ struct Part {
     partials_first: u32,
     partials_count: u32,
     memory_first: u32,
+    // The number of this dispatch among those of its kernel in a window, where there are several (pdes/neighbours_relax.wgsl).
+    turn: u32,
+    unused_0: u32,
+    unused_1: u32,
+    unused_2: u32,
 }
 
 override GROUP_SIZE: u32 = 64u;
@@ -104,7 +110,10 @@ const FAILURE = 0u;
 const QUEUE_NEEDED = 2u;
 const MAIL_NEEDED = 3u;
 const DIGEST_CUT = 4u;
-const COUNTS = 8u;
+// Where windows have relaxations (pdes/neighbours_relax.wgsl): for each, whether it changed anything.
+const CHANGES = 8u;
+const RELAXATIONS = 16u;
+const COUNTS = 24u;
 
 // Kinds of failures, as in src/pdes/error.rs.
 const NO_FAILURE = 0xffffffffu;

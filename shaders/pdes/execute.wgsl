@@ -11,7 +11,7 @@
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
-// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, promised_time (the file that synchronises)
+// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced (the file that synchronises)
 
 // Executes the events of a row before the horizon's end; returns what the row leaves for the next window.
 fn execute(row: u32, horizon: Horizon) -> Reduced {
@@ -36,7 +36,7 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
         let begun = digest_begin(DIGEST_EXECUTED, name);
         let begin = first;
         lp_row = row;
-        deliver_open(promised_time(horizon));
+        deliver_open();
         // Bound: run.budget.
         while executed < run.budget && time_less(first, horizon.until) {
             pending_pop();

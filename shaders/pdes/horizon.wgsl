@@ -13,6 +13,8 @@
 // import: pdes/cells.wgsl
 // import: pdes/horizon_reduced.wgsl
 // import: pdes/partials.wgsl
+//
+// needs: bounds_open, horizon_of, promised_to (pdes/horizon_one.wgsl: the same for all, or pdes/neighbours.wgsl)
 
 fn did_something(left: Reduced) -> bool {
     return left.w != 0u;
@@ -27,17 +29,12 @@ struct Horizon {
     rounds: u32,
     serve: bool,
     until: vec2<u32>,
-    promised: vec2<u32>,
     span: vec2<u32>,
 }
 
 // The first dispatch took them in.
 fn mails_waiting(row: u32) -> u32 {
     return 0u;
-}
-
-fn promised_time(horizon: Horizon) -> vec2<u32> {
-    return horizon.promised;
 }
 
 // To be called by all invocations of the workgroup.
@@ -56,7 +53,7 @@ fn synchronise(lane: u32) -> Horizon {
     found.rounds = status.w + u32(!found.stopped);
     found.serve = !found.stopped;
     found.until = cell_end(found.now);
-    found.promised = TIME_ZERO;
+    var promised = TIME_ZERO;
     var horizon = last.xy;
     if any(run.event_limit != TIME_NEVER) {
         // A budget ends cells, too, and what it leaves must be the same.
@@ -65,7 +62,7 @@ fn synchronise(lane: u32) -> Horizon {
     }
     if time_less(found.until, horizon) {
         found.until = horizon;
-        found.promised = last.xy;
+        promised = last.xy;
     }
     found.until = time_min(found.until, run.until);
     found.span = next_span(span, found.now, last.xy);
@@ -73,6 +70,7 @@ fn synchronise(lane: u32) -> Horizon {
         found.until = TIME_ZERO;
         found.span = span;
     }
+    bounds_open(found, promised);
     return found;
 }
 

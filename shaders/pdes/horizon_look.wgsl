@@ -17,9 +17,11 @@
 // import: pdes/horizon_reduced.wgsl
 // import: pdes/partials.wgsl
 // import: pdes/mails.wgsl
-// import: pdes/dry_run.wgsl
 //
-// needs: a queue
+// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
+
+// Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
+override LOOK_FAR: bool = false;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn look_ahead(
@@ -35,7 +37,9 @@ fn look_ahead(
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     let stopped = failure != NO_FAILURE || all(last.xy == TIME_NEVER) || !time_less(last.xy, run.until)
         || !time_less(events, run.event_limit);
-    let reach = time_add(last.xy, span);
+    var reach = time_add(last.xy, span);
+    // What bounds others is everybody's, however late.
+    if LOOK_FAR { reach = TIME_NEVER; }
     var mine = IDLE;
     var served = NO_ROW;
     if !stopped {
@@ -54,6 +58,7 @@ fn look_ahead(
             let rounds = select(0u, status.w, all(status.xy == last.xy));
             lps[control_row(1u, CONTROL_DONE)] = vec4<u32>(done.xy, events);
             lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(last.xy, u32(stopped), rounds);
+            for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], 0u); }
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
             // Not a store: invocations of this dispatch may be recording failures there.
             atomicMin(&words[FAILURE + 1u], failure);

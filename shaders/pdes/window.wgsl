@@ -2,7 +2,7 @@
 // runs in the next window), and what they schedule goes to the LP's own queue, or to mailboxes of others that the next window
 // empties. Read this file first; its parts are files of their own, of which src/pdes/recipes.rs chooses:
 //
-//   synchronise  how far the window may go              pdes/yawns.wgsl         or pdes/calendar_sync.wgsl
+//   synchronise  how far the window may go              pdes/yawns.wgsl         or pdes/calendar_sync.wgsl or pdes/horizon.wgsl
 //   execute      an LP's events, states, streams        pdes/execute.wgsl
 //   pending      where events wait until then           pdes/queues.wgsl        or pdes/calendar_window.wgsl
 //   deliver      what `schedule` does                   pdes/deliver_mail.wgsl  or pdes/calendar_window.wgsl
@@ -22,7 +22,7 @@ fn window(
     let horizon = synchronise(lane);
     var mine = IDLE;
     if horizon.serve && row < run.rows {
-        mine = execute(row, horizon);
+        mine = execute(row, horizon_of(row, horizon));
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
@@ -46,7 +46,7 @@ fn window_tiles(
         for (var tile = 0u; tile < TILES; tile += 1u) {
             let row = row_of(group, tile, lane);
             if row >= run.rows { break; }
-            let done = execute(row, horizon);
+            let done = execute(row, horizon_of(row, horizon));
             if did_something(done) { served = min(served, row); }
             mine = merge(mine, done);
         }

@@ -19,7 +19,8 @@
 //                                with this one
 //   synchronise(lane) -> Horizon
 //   mails_waiting(row)           what a queue has to take in before its LP executes
-//   promised_time(Horizon)       what an LP sends to others in this window is for that time or later (the lookahead is checked anyway)
+//   horizon_of(row, Horizon)     the window of a row, where they are not all the same
+//   promised_to(row)             what others send to a row in this window is for that time or later (the lookahead is checked anyway)
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
 //
@@ -65,8 +66,12 @@ fn mails_waiting(row: u32) -> u32 {
     return atomicLoad(&words[mail_count(run.part.parity, row)]);
 }
 
+fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
+    return horizon;
+}
+
 // The lookahead says as much.
-fn promised_time(horizon: Horizon) -> vec2<u32> {
+fn promised_to(row: u32) -> vec2<u32> {
     return TIME_ZERO;
 }
 

@@ -9,11 +9,13 @@
 //! | [`Priorities`] | M/M/1 with preemptive-resume priorities | events that are cancelled; a line for each class |
 //! | [`Epidemic`] | SIR on a graph | a graph in `data`, payloads of 6 words |
 //! | [`Torus`] | a closed network of queues | a lookahead that comes from travel times; levels over time |
+//! | [`FifoTorus`] | the same without travel times | what lets windows be wide where there is hardly a lookahead: `earliest`, `answer`, `sender` |
 //!
 //! [`Mm1`], [`Mmck`], [`Pi`], [`Walk`] and [`Workshop`] are of the module [`replication`](crate::replication).
 
 mod call_centre;
 mod epidemic;
+mod fifo_torus;
 mod mm1;
 mod mmck;
 mod phold;
@@ -25,6 +27,7 @@ mod workshop;
 
 pub use call_centre::{CallCentre, CallCentreOutput, CallCentreParams, CallCentreState};
 pub use epidemic::{Epidemic, EpidemicOutput, EpidemicParams, EpidemicState};
+pub use fifo_torus::{FifoTorus, FifoTorusOutput, FifoTorusParams, FifoTorusState};
 pub use mm1::{Mm1, Mm1Output, Mm1Params};
 pub use mmck::{Mmck, MmckOutput, MmckParams};
 pub use phold::{Phold, PholdError, PholdParams, PholdState};

@@ -9,8 +9,8 @@ use crate::time::Ticks;
 
 use super::cut::mean_of;
 use super::error::SimulationError;
-use super::recipes::{Way, Windows};
-use super::{Capacity, Options, Progress, Sync};
+use super::recipes::{self, Way, Windows};
+use super::{Capacity, Model, Options, Progress, Sync};
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench_phold` on an H200, 32,768 LPs: 2.5
 /// events, as fast as the heap; 10, 1.16 times as fast; 12 of 128 that are held, 1.6 times; 81 of 128, 1.9 times; 1.5 of 16, 0.92 times.)
@@ -34,33 +34,40 @@ const PATIENCE: u32 = 10;
 const MEASURED: Duration = Duration::from_millis(60);
 
 /// The ways to take for a model, the best guess first.
-pub(super) fn candidates(
+pub(super) fn candidates<M: Model>(
     gpu: &Gpu,
-    (capacity, lookahead): (Capacity, Ticks),
+    model: &M,
     options: &Options,
 ) -> Result<Vec<Way>, SimulationError> {
-    let none = lookahead == Ticks::ZERO;
+    let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
     let queues = match options.queue {
-        Some(QueueDesign::Calendar) if none || options.sync == Sync::Horizon => {
+        Some(QueueDesign::Calendar) if none || !matches!(options.sync, Sync::Auto | Sync::Yawns) => {
             return Err(SimulationError::Calendar);
         }
         Some(queue) => vec![queue],
         None => designs(gpu, capacity, options.fixed),
     };
-    let with = |windows| move |queue| Way { queue, windows };
     let of = |windows| {
         // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
-        let fitting = |way: &Way| way.queue != QueueDesign::Calendar || windows == Windows::Yawns && !none;
-        let ways: Vec<_> = queues.iter().copied().map(with(windows)).filter(fitting).collect();
-        ways
+        let fitting =
+            |queue: &QueueDesign| *queue != QueueDesign::Calendar || windows == Windows::Yawns && !none;
+        let queues = queues.iter().copied().filter(fitting);
+        queues.map(|queue| Way { queue, windows }).collect::<Vec<_>>()
     };
     let (yawns, horizon) = (of(Windows::Yawns), of(Windows::Horizon));
     Ok(match options.sync {
         Sync::Yawns => yawns,
         Sync::Horizon => horizon,
+        Sync::Neighbours => {
+            recipes::neighbours(model)?;
+            of(Windows::Neighbours)
+        }
         // What mailboxes have to hold depends on how long windows are.
         Sync::Auto if options.fixed => yawns,
         Sync::Auto if none => [horizon, yawns].concat(),
+        Sync::Auto if recipes::neighbours(model).is_ok() => {
+            [yawns, horizon, of(Windows::Neighbours)].concat()
+        }
         Sync::Auto => [yawns, horizon].concat(),
     })
 }

@@ -285,6 +285,7 @@ impl Cut {
             partials_first,
             partials_count,
             memory_first: first,
+            ..Part::default()
         }
     }
 }

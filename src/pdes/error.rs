@@ -32,6 +32,12 @@ pub enum SimulationError {
          another queue design, or leave it to the library"
     )]
     Calendar,
+    /// Horizons of each LP's own for a model that does not support them.
+    #[error("`Sync::Neighbours` {problem} (see `pdes::Model`). Or leave it to the library")]
+    Neighbours {
+        /// What it takes.
+        problem: &'static str,
+    },
     /// LPs that send each other events without end, all at one time: [`FaultKind::Cycle`].
     #[error(
         "{kind}: at {time}, {count} LPs hold events: {}{}. The run cannot go on",

@@ -3,11 +3,11 @@
 use bytemuck::Pod;
 
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Plan};
-use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
 use super::error::{Fault, SimulationError};
+use super::recipes::{Way, Windows};
 use super::{Capacity, Event, Model, Payload, Progress, Until};
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
@@ -62,6 +62,10 @@ pub(super) struct Part {
     pub(super) partials_first: u32,
     pub(super) partials_count: u32,
     pub(super) memory_first: u32,
+    pub(super) turn: u32,
+    pub(super) unused_0: u32,
+    pub(super) unused_1: u32,
+    pub(super) unused_2: u32,
 }
 
 /// Words of `words` in `shaders/pdes/engine.wgsl`.
@@ -69,7 +73,7 @@ pub(super) const FAILURE: usize = 0;
 const QUEUE_NEEDED: usize = 2;
 const MAIL_NEEDED: usize = 3;
 pub(super) const DIGEST_CUT: usize = 4;
-pub(super) const COUNTS: usize = 8;
+pub(super) const COUNTS: usize = 24;
 
 /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
 const CONTROL_ROWS: usize = 4;
@@ -111,7 +115,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         seed: u64,
         first_lp: u32,
         cut: Cut,
-        queue: QueueDesign,
+        way: Way,
         state_bytes: u32,
     ) -> Result<Self, SimulationError> {
         let rows = u64::from(cut.rows);
@@ -148,7 +152,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Self::allot(
             gpu,
             cut,
-            queue,
+            way,
             run,
             states,
             (params, Buffer::storage_from(gpu, "model data", model.data())?),
@@ -157,7 +161,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
 
     /// The memory of the same run with other capacities, in a cut with the same workgroups; nothing is in it but what does not depend
     /// on them.
-    pub(super) fn with_room(&self, gpu: &Gpu, cut: Cut, queue: QueueDesign) -> Result<Self, SimulationError> {
+    pub(super) fn with_room(&self, gpu: &Gpu, cut: Cut, way: Way) -> Result<Self, SimulationError> {
         let run = Run {
             groups: cut.groups(),
             queue_capacity: cut.capacity.queue,
@@ -166,13 +170,13 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             epoch: epoch(self.run.cell, cut),
             ..self.run
         };
-        Self::allot(gpu, cut, queue, run, self.states.clone(), (self.params.clone(), self.data.clone()))
+        Self::allot(gpu, cut, way, run, self.states.clone(), (self.params.clone(), self.data.clone()))
     }
 
     fn allot(
         gpu: &Gpu,
         cut: Cut,
-        queue: QueueDesign,
+        way: Way,
         run: Run,
         states: Buffer<S>,
         (params, data): (wgpu::Buffer, Buffer<u32>),
@@ -189,7 +193,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         };
         let (queues, stores, counts) = match cut.buckets {
             0 => {
-                let slots = |(_, rows)| queue.slots(rows, run.queue_capacity);
+                let slots = |(_, rows)| way.queue.slots(rows, run.queue_capacity);
                 let queues = cut.parts().map(|part| Buffer::storage(gpu, "queues", slots(part)));
                 (queues.collect::<Result<_, _>>()?, [store("mailboxes, even")?, store("mailboxes, odd")?], 2)
             }
@@ -202,8 +206,12 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
-        let dry = if cut.buckets > 0 { 0 } else { rows };
-        let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + dry)?;
+        let rows_found = match way.windows {
+            _ if cut.buckets > 0 => 0,
+            Windows::Neighbours => 3,
+            _ => 1,
+        };
+        let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + rows_found * rows)?;
         lps.write(gpu, control, &control_at(0, 0, (Ticks::ZERO, 0), Ticks::ZERO))?;
         Ok(Self {
             cut,
@@ -468,7 +476,11 @@ mod tests {
                 inbox_first,
                 partials_first,
                 partials_count,
-                memory_first
+                memory_first,
+                turn,
+                unused_0,
+                unused_1,
+                unused_2
             }
         );
     }

@@ -6,6 +6,9 @@ use super::Payload;
 use super::memory::{Memory, Part, Run};
 use super::recipes::Recipes;
 
+/// `RELAXATIONS` in `shaders/pdes/engine.wgsl`.
+const RELAXATIONS: u32 = 16;
+
 /// Workgroups that sort the buckets of a calendar. (An H200 has room for some 4,200 of one subgroup at once.)
 const SORT_GROUPS: u32 = 4096;
 
@@ -116,7 +119,9 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
         _ => None,
     };
     let look = recipes.look.as_ref().map(|look| look.kernel(gpu)).transpose()?;
+    let relax = recipes.relax.as_ref().map(|relax| relax.kernel(gpu)).transpose()?;
     let mut windows = Plan::new("windows");
+    let mut turns = Vec::new();
     for (parity, parts) in parities.iter().enumerate() {
         let window = look.as_ref().filter(|_| parity == 0).unwrap_or(&window);
         if let Some(gather) = &gather {
@@ -133,6 +138,16 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
         }
         for (groups, part, buffer) in parts {
             windows.dispatch(gpu, window, *groups, &memory.bindings(part, buffer))?;
+        }
+        if let (Some(relax), 0) = (&relax, parity) {
+            for turn in 0..RELAXATIONS {
+                for (groups, part, _) in parts {
+                    let part = Part { turn, ..*part };
+                    let buffer = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
+                    windows.dispatch(gpu, relax, *groups, &memory.bindings(&part, &buffer))?;
+                    turns.push((part, buffer));
+                }
+            }
         }
     }
 
@@ -166,7 +181,7 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
         first_group += groups;
     }
     log::debug!("{windows}");
-    let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).collect();
+    let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).chain(turns).collect();
     let pair = if look.is_some() { 1 } else { 2 };
     Ok(Plans { runs, windows, pair, progress, digests })
 }

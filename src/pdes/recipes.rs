@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe, Source};
 use crate::queue::QueueDesign;
+use crate::time::Ticks;
 use crate::{random, shaders, statistics};
 
 use super::cut::{Cut, Sort, group_size_at_most};
@@ -35,12 +36,15 @@ const CALENDAR: Files = Files {
 /// What stands in for the file that synchronises where windows go to the event horizon, and their first dispatch.
 const HORIZON: &str = "pdes/horizon.wgsl";
 const LOOK: &str = "pdes/horizon_look.wgsl";
+/// What comes between them for horizons of each LP's own.
+const RELAX: &str = "pdes/neighbours_relax.wgsl";
 
 /// How far windows go: [`Sync`](super::Sync), decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Windows {
     Yawns,
     Horizon,
+    Neighbours,
 }
 
 impl From<Windows> for Sync {
@@ -48,6 +52,7 @@ impl From<Windows> for Sync {
         match windows {
             Windows::Yawns => Self::Yawns,
             Windows::Horizon => Self::Horizon,
+            Windows::Neighbours => Self::Neighbours,
         }
     }
 }
@@ -71,6 +76,8 @@ pub(super) struct Recipes {
     pub(super) settle: Recipe,
     /// The first dispatch of windows that have two.
     pub(super) look: Option<Recipe>,
+    /// What comes then, several times.
+    pub(super) relax: Option<Recipe>,
     pub(super) window: Recipe,
     pub(super) gather: Recipe,
     pub(super) digest: Recipe,
@@ -98,10 +105,26 @@ pub(super) struct Choice {
     /// Of a calendar.
     pub(super) buckets: u32,
     pub(super) sorted: Option<Sort>,
+    pub(super) declared: Declared,
 }
 
 impl Choice {
-    pub(super) fn new(gpu: &Gpu, way: Way, cut: &Cut) -> Self {
+    /// One for any device.
+    fn usual(way: Way, declared: Declared) -> Self {
+        Self {
+            way,
+            int64: false,
+            group_size: 256,
+            tiles: 1,
+            gather_size: 256,
+            store: None,
+            buckets: 0,
+            sorted: None,
+            declared,
+        }
+    }
+
+    pub(super) fn new(gpu: &Gpu, way: Way, declared: Declared, cut: &Cut) -> Self {
         Self {
             way,
             int64: gpu.has(wgpu::Features::SHADER_INT64),
@@ -111,6 +134,7 @@ impl Choice {
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
+            declared,
         }
     }
 }
@@ -118,7 +142,8 @@ impl Choice {
 impl Recipes {
     /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
     pub(super) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
-        let Choice { way, int64, group_size, tiles, gather_size, store: stores, buckets, sorted } = choice;
+        let Choice { way, int64, group_size, tiles, gather_size, store: stores, buckets, sorted, declared } =
+            choice;
         let queue = way.queue;
         let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
@@ -135,7 +160,7 @@ impl Recipes {
             paths.push(P::FILE);
             // Cells of time, and the model's draws.
             if calendar.is_some()
-                || [files.synchronise, HORIZON, LOOK].iter().any(|file| paths.contains(file))
+                || [files.synchronise, HORIZON, LOOK, RELAX].iter().any(|file| paths.contains(file))
             {
                 paths.push(product);
             }
@@ -151,8 +176,14 @@ impl Recipes {
             with_pending(entry, kernel, more, stored, &format!("{name} {kernel}")).and(source.clone())
         };
         let start = |entry| with_model(entry, "pdes/start.wgsl", &[files.synchronise, files.start], false);
-        let horizon = way.windows == Windows::Horizon;
-        let synchronise = if horizon { HORIZON } else { files.synchronise };
+        let synchronise: &[_] = match way.windows {
+            Windows::Yawns => &[files.synchronise],
+            Windows::Horizon => &[HORIZON, "pdes/horizon_one.wgsl"],
+            Windows::Neighbours => &[HORIZON, "pdes/neighbours.wgsl"],
+        };
+        let (wide, neighbours) = (way.windows != Windows::Yawns, way.windows == Windows::Neighbours);
+        let answer: &[_] = if declared.answer { &[] } else { &["pdes/answer.wgsl"] };
+        let dry = if declared.earliest { "pdes/dry_earliest.wgsl" } else { "pdes/dry_run.wgsl" };
         let held = |entry, kernel| with_pending(entry, kernel, &[files.held], false, kernel);
         let gather = |entry, kernel, more: &[&'static str]| {
             with_pending(entry, kernel, more, false, kernel).with([("GROUP_SIZE", f64::from(gather_size))])
@@ -162,8 +193,12 @@ impl Recipes {
         Self {
             start: start("start_lps"),
             settle: start("settle_lps"),
-            look: horizon.then(|| with_model("look_ahead", LOOK, &[], false)),
-            window: with_model(window, "pdes/window.wgsl", &[&[synchronise], files.window].concat(), true),
+            look: wide.then(|| {
+                let recipe = with_model("look_ahead", LOOK, &[dry], false);
+                recipe.with(neighbours.then_some(("LOOK_FAR", 1.0)))
+            }),
+            relax: neighbours.then(|| with_model("relax", RELAX, answer, false)),
+            window: with_model(window, "pdes/window.wgsl", &[synchronise, files.window].concat(), true),
             gather: gather("gather", files.synchronise, &[]),
             digest: held("digest", "pdes/digest.wgsl"),
             digest_memory: Recipe::new(
@@ -201,9 +236,61 @@ impl Recipes {
         let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
         let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
         program.check_user(&allowed).map_err(GpuError::from)?;
+        let functions =
+            [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
+        let bounds =
+            [(&self.look, &["earliest"][..]), (&self.relax, &["answer", "sender_count", "sender"][..])];
+        for (recipe, names) in bounds {
+            let Some(recipe) = recipe else { continue };
+            let program = recipe.link().map_err(|error| lacking(model, error))?;
+            for name in names {
+                program.check_calls(name, &functions, BOUNDS_ADVICE).map_err(GpuError::from)?;
+            }
+        }
         check_variables(&program, model)?;
         check_layouts(&program, model)
     }
+}
+
+/// What of a model's file is not part of every model's.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Declared {
+    /// Who may send to whom: `sender_count`, `sender`.
+    senders: bool,
+    answer: bool,
+    earliest: bool,
+}
+
+/// What the file of a model declares.
+pub(super) fn declared<M: Model>(model: &M) -> Result<Declared, SimulationError> {
+    let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
+    let recipes =
+        Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::usual(way, Declared::default()));
+    let program = recipes.start.link().map_err(|error| lacking(model, error))?;
+    let names: Vec<_> =
+        program.module().functions.iter().map(|(_, function)| function.name.as_deref()).collect();
+    let has = |name| names.contains(&Some(name));
+    Ok(Declared {
+        senders: has("sender_count") && has("sender"),
+        answer: has("answer"),
+        earliest: has("earliest"),
+    })
+}
+
+/// Refuses a model that does not say who may send to whom, or has no lookahead.
+pub(super) fn neighbours<M: Model>(model: &M) -> Result<(), SimulationError> {
+    let refused = |problem| SimulationError::Neighbours { problem };
+    if model.lookahead() == Ticks::ZERO {
+        // What is sent for the present time is executed in rounds, which are the same for all.
+        return Err(refused("takes a lookahead of at least 1 tick"));
+    }
+    if !declared(model)?.senders {
+        return Err(refused(
+            "takes a model that says who may send to whom, in `fn sender_count(lp: u32) -> u32` and \
+             `fn sender(lp: u32, index: u32) -> u32`",
+        ));
+    }
+    Ok(())
 }
 
 fn product(int64: bool) -> &'static str {
@@ -312,6 +399,8 @@ const OUTPUT_FUNCTIONS: [&str; 10] = [
     "normal_unit",
 ];
 
+const BOUNDS_ADVICE: &str = "It tells what may be sent, and sends nothing";
+
 const OUTPUT_ADVICE: &str =
     "It tells what is, and changes nothing: no events, no draws, nothing written to LP memory";
 
@@ -405,6 +494,7 @@ fn check_layout<M: Model>(
 #[doc(hidden)]
 pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);
+    let declared = declared(model).expect("a model that links");
     for queue in QueueDesign::ALL {
         for int64 in [false, true] {
             for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
@@ -412,21 +502,17 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                 let sorted = (buckets > 0).then_some(Sort { group_size: 128, team: 128, bins: 256 });
                 let recipes = |windows| {
                     let way = Way { queue, windows };
-                    let choice = Choice {
-                        way,
-                        int64,
-                        group_size: 256,
-                        tiles,
-                        gather_size: 256,
-                        store,
-                        buckets,
-                        sorted,
-                    };
+                    let usual = Choice::usual(way, declared);
+                    let choice = Choice { int64, tiles, store, buckets, sorted, ..usual };
                     Recipes::new::<M::Payload>(model.name(), &model.source(), choice)
                 };
                 if buckets == 0 {
-                    let Recipes { look, window, .. } = recipes(Windows::Horizon);
-                    kernels.extend(look.into_iter().chain([window]));
+                    let neighbours = declared.senders && queue == QueueDesign::Heap;
+                    let neighbours = neighbours.then_some(Windows::Neighbours);
+                    for windows in [Windows::Horizon].into_iter().chain(neighbours) {
+                        let Recipes { look, relax, window, .. } = recipes(windows);
+                        kernels.extend(look.into_iter().chain(relax).chain([window]));
+                    }
                 }
                 let recipes = recipes(Windows::Yawns);
                 kernels.push(recipes.window);

@@ -24,7 +24,7 @@ use super::error::SimulationError;
 use super::growth::{self, Snapshot};
 use super::memory::Memory;
 use super::plans::{self, Plans};
-use super::recipes::{self, Choice, Recipes, Way};
+use super::recipes::{self, Choice, Declared, Recipes, Way};
 use super::results::Results;
 use super::{Capacity, Model, Progress, Stop, Sync, Until};
 use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
@@ -79,6 +79,7 @@ pub struct Simulation<M: Model> {
 /// What it takes to build the same run again, with other capacities.
 struct Rebuild<M> {
     source: Source,
+    declared: Declared,
     /// With the capacity of the start.
     needs: Needs,
     tiles: Option<u32>,
@@ -120,7 +121,7 @@ impl<M: Model> Simulation<M> {
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
-        let mut candidates = auto::candidates(gpu, (capacity, model.lookahead()), &options)?;
+        let mut candidates = auto::candidates(gpu, model, &options)?;
         loop {
             let begin = Instant::now();
             match Self::build(gpu, model, lps.clone(), options, candidates[0], group_size) {
@@ -151,20 +152,21 @@ impl<M: Model> Simulation<M> {
         let rows = lps.end - lps.start;
         let mut needs = Needs::of(model);
         let results = recipes::columns(model)?;
+        let declared = recipes::declared(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
         let tiles = options.tiles;
         loop {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;
-            let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, &cut));
+            let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, declared, &cut));
             let state_bytes = recipes.check(model)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
-            let memory = Memory::new(gpu, model, options.seed, lps.start, cut, queue, state_bytes)?;
+            let memory = Memory::new(gpu, model, options.seed, lps.start, cut, way, state_bytes)?;
             plans::start(gpu, &recipes, &memory)?;
             let plans = plans::windows(gpu, &recipes, &memory)?;
             let snapshot =
                 (!options.fixed).then(|| new_snapshot(gpu, &memory).inspect_err(cannot_grow).ok()).flatten();
-            let rebuild = Rebuild { source: source.clone(), needs, tiles, model: PhantomData };
+            let rebuild = Rebuild { source: source.clone(), declared, needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
             let (done, unsaved) = (Ticks::ZERO, AtomicBool::new(false));
             let auto = Auto::new(&[way], rows, Duration::ZERO);

@@ -14,11 +14,15 @@ pub enum Sync {
     /// To the event horizon: the earliest time at which any LP sends an event to another one, which a dry run of every LP finds (Steinman's
     /// breathing time buckets). Two dispatches a window, which holds more events the longer delays are beyond the lookahead.
     Horizon,
+    /// To a horizon of each LP's own: the earliest time at which anything may arrive there, by what those who may send to it could send, which
+    /// relaxations find (Chandy, Misra and Bryant's bounds, as a fixpoint). For models that say who may send to whom, and have a lookahead of at least
+    /// one tick: [`Model`](super::Model#neighbours).
+    Neighbours,
 }
 
 impl Sync {
     /// Every one of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Yawns, Self::Horizon];
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Yawns, Self::Horizon, Self::Neighbours];
 
     /// The name on a command line.
     pub fn name(self) -> &'static str {
@@ -26,6 +30,7 @@ impl Sync {
             Self::Auto => "auto",
             Self::Yawns => "yawns",
             Self::Horizon => "horizon",
+            Self::Neighbours => "neighbours",
         }
     }
 }

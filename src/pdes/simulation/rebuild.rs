@@ -69,7 +69,8 @@ impl<M: Model> Simulation<M> {
     /// Goes on in another way, if the device has room for it.
     pub(super) async fn change(&mut self, way: Way, ends: &[Until]) -> Result<(), SimulationError> {
         let before = self.way;
-        let changed = if way.queue == before.queue {
+        // Bounds of neighbours take more memory.
+        let changed = if way.queue == before.queue && way.windows != Windows::Neighbours {
             self.change_windows(way)
         } else {
             self.rebuild(way, self.memory.capacity(), ends).await
@@ -110,7 +111,7 @@ impl<M: Model> Simulation<M> {
         let tiles = tiles_for(gpu, rows, group_size, *tiles, queue, capacity);
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
         let recipes = self.recipes(way, &cut);
-        let memory = old.with_room(gpu, cut, queue)?;
+        let memory = old.with_room(gpu, cut, way)?;
         memory.take_memory(gpu, old)?;
         memory.take_control(gpu, old, lifted.first()).await?;
         lifted.lower(gpu, &recipes, &memory)?;
@@ -158,7 +159,11 @@ impl<M: Model> Simulation<M> {
     }
 
     pub(super) fn recipes(&self, way: Way, cut: &Cut) -> Recipes {
-        Recipes::new::<M::Payload>(&self.name, &self.rebuild.source, Choice::new(&self.gpu, way, cut))
+        Recipes::new::<M::Payload>(
+            &self.name,
+            &self.rebuild.source,
+            Choice::new(&self.gpu, way, self.rebuild.declared, cut),
+        )
     }
 }
 

@@ -1,0 +1,93 @@
+// A closed network of FIFO stations on a torus between which customers walk in no time. A station in each of rows x columns places serves
+// customers one by one in the order of their arrival, each for an exponential time of at least a tick, and sends each to one of its four
+// neighbours at random.
+//
+// A station that is told of an arrival knows at once when that customer will leave: after those before him, and then the time that his event draws.
+// So it sends him on as soon as he comes, for the time at which he leaves: one event for each visit. (models/torus.wgsl has two, an arrival and a
+// completion.) That time is far later than the lookahead of one tick, which the model does not know beforehand; so it says, too, who may send
+// to whom, and what it would send.
+//
+// Customers are alike. One thread serves one LP, which is one station.
+
+struct Params {
+    mean_service: vec2<u32>, // in ticks, as all times
+    columns: u32,
+    customers: u32,          // in the whole network; at first they are spread evenly
+}
+
+@group(1) @binding(0) var<uniform> params: Params;
+
+struct State {
+    free: vec2<u32>,   // when those who have arrived have left
+    busy: vec2<u32>,   // time of all their services
+    waited: vec2<u32>, // and of all their waits
+    served: vec2<u32>, // how many they are
+}
+
+struct Output {
+    busy: vec2<u32>,   // time spent serving
+    waited: vec2<u32>, // of those who have arrived
+    served: vec2<u32>,
+    unused: vec2<u32>,
+}
+
+fn init(lp: u32, state: ptr<function, State>) {
+    let number = params.customers / lp_count() + u32(lp < params.customers % lp_count());
+    for (var i = 0u; i < number; i += 1u) {
+        schedule(lp, TIME_ZERO, vec2<u32>(0u));
+    }
+}
+
+fn handle(lp: u32, event: Event, state: ptr<function, State>) {
+    let service = service_time();
+    let begin = later((*state).free, event.time);
+    (*state).waited = time_add((*state).waited, time_since(begin, event.time));
+    (*state).busy = time_add((*state).busy, service);
+    (*state).served = time_add((*state).served, vec2<u32>(1u, 0u));
+    (*state).free = time_add(begin, service);
+    schedule(neighbour(lp, draw_below(4u)), (*state).free, vec2<u32>(0u));
+}
+
+// What the station sends first, if the event is the first that it holds.
+fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32> {
+    return answer(lp, state, event.time);
+}
+
+// And if its next event is an arrival that it does not know yet.
+fn answer(lp: u32, state: ptr<function, State>, arrival: vec2<u32>) -> vec2<u32> {
+    return time_add(later((*state).free, arrival), service_time());
+}
+
+fn sender_count(lp: u32) -> u32 {
+    return 4u;
+}
+
+fn sender(lp: u32, index: u32) -> u32 {
+    return neighbour(lp, index);
+}
+
+// The first that each event draws.
+fn service_time() -> vec2<u32> {
+    return time_add(draw_exponential(params.mean_service), lookahead());
+}
+
+fn later(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    if time_less(a, b) { return b; }
+    return a;
+}
+
+fn neighbour(lp: u32, direction: u32) -> u32 {
+    let column = lp % params.columns;
+    switch direction {
+        case 0u: { return lp - column + (column + 1u) % params.columns; }
+        case 1u: { return lp - column + (column + params.columns - 1u) % params.columns; }
+        case 2u: { return (lp + params.columns) % lp_count(); }
+        default: { return (lp + lp_count() - params.columns) % lp_count(); }
+    }
+}
+
+fn output(lp: u32, state: ptr<function, State>) -> Output {
+    // Whoever is served is served without a break until all have left.
+    let ahead = time_since((*state).free, now());
+    return Output(time_since((*state).busy, ahead), (*state).waited, (*state).served, vec2<u32>(0u, 0u));
+}

@@ -1,0 +1,7 @@
+// For a model that says who may send to whom and no more: an LP answers what arrives after the lookahead at the earliest.
+//
+// Functions: answer.
+
+fn answer(lp: u32, state: ptr<function, State>, arrival: vec2<u32>) -> vec2<u32> {
+    return time_add(arrival, run.lookahead);
+}

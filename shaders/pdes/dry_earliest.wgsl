@@ -1,0 +1,31 @@
+// What an LP sends first, for a model that says so itself (`earliest`): no dry run. pdes/dry_run.wgsl has the same function.
+//
+// Functions: dry_run, schedule (the model's).
+//
+// import: pdes/model.wgsl
+// import: pdes/lp_memory.wgsl
+//
+// needs: earliest (the model), a queue, which is open
+
+struct DryRun {
+    earliest: vec2<u32>,
+    events: u32,
+    reached: bool,
+}
+
+fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
+    if queue_size() == 0u { return DryRun(TIME_NEVER, 0u, false); }
+    let event = queue_first();
+    let time = event_time(event);
+    if !time_less(time, reach) { return DryRun(time, 0u, true); }
+    let name = name_of(row);
+    lp_row = row;
+    lp_now = time;
+    stream_open(run.seed, name, wide_add(lps[run.rows + row].xy, vec2<u32>(1u, 0u)));
+    var state = states[row];
+    // Nothing is sent before it happens. How many events there are before that time is not known.
+    return DryRun(time_add(time, time_since(earliest(name, item_event(event), &state), time)), run.budget, false);
+}
+
+// `earliest` schedules nothing: one that could is refused before it comes here.
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {}

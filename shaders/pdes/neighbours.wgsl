@@ -1,0 +1,38 @@
+// A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
+// and in runs that end by a number of events, the horizon is the same for all (pdes/horizon_one.wgsl has the same functions for that).
+//
+// Functions: bounds_open, horizon_of, promised_to.
+//
+// import: pdes/engine.wgsl
+// import: pdes/bounds.wgsl
+
+var<private> bounds_half: u32;
+var<private> bounds_found: bool;
+var<private> bounds_promised: vec2<u32>;
+
+fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
+    bounds_promised = promised;
+    bounds_found = false;
+    if horizon.stopped || any(run.event_limit != TIME_NEVER) { return; }
+    let last = lps[control_row(1u, CONTROL_RELAXED)].x;
+    bounds_half = last % 2u;
+    bounds_found = last < RELAXATIONS && atomicLoad(&words[CHANGES + min(last, RELAXATIONS - 1u)]) == 0u;
+}
+
+fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
+    if !bounds_found { return horizon; }
+    var own = horizon;
+    // What YAWNS would do is safe, whatever the neighbours may.
+    let input = lps[bounds_row(bounds_half, row)].zw;
+    own.until = time_min(time_max(input, cell_end(horizon.now)), run.until);
+    return own;
+}
+
+fn promised_to(row: u32) -> vec2<u32> {
+    if !bounds_found { return bounds_promised; }
+    return lps[bounds_row(bounds_half, row)].zw;
+}
+
+fn time_max(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return select(a, b, time_less(a, b));
+}

@@ -1,0 +1,172 @@
+//! A closed network of FIFO stations on a torus.
+
+use super::{ModelError, mean_time};
+use crate::gpu::Source;
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::time::{Resolution, Ticks};
+
+/// A closed network of FIFO stations on a torus, between which customers walk in no time: a station in each of rows × columns
+/// places serves customers one by one in the order of their arrival, each for an exponential time and a tick, and sends each to one of its four
+/// neighbours at random.
+///
+/// Every LP is a station, and every visit one event: a station that is told of an arrival sends that customer on at once, for the time at
+/// which he will leave. The lookahead is a tick, and of no use; [`Sync::Horizon`](crate::pdes::Sync::Horizon) and
+/// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) find what is behind it. The steady state is
+/// [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork). WGSL: `shaders/models/fifo_torus.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FifoTorus {
+    rows: u32,
+    params: FifoTorusParams,
+    capacity: Capacity,
+}
+
+/// The WGSL `struct Params` of [`FifoTorus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FifoTorusParams {
+    /// Mean time of service, less a tick.
+    pub mean_service: Ticks,
+    /// Stations in a row.
+    pub columns: u32,
+    /// Customers in the whole network.
+    pub customers: u32,
+}
+
+/// The WGSL `struct State` of [`FifoTorus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FifoTorusState {
+    /// When those who have arrived have left.
+    pub free: Ticks,
+    /// Time of all their services.
+    pub busy: Ticks,
+    /// Time of all their waits.
+    pub waited: Ticks,
+    /// How many they are.
+    pub served: u64,
+}
+
+/// The WGSL `struct Output` of [`FifoTorus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FifoTorusOutput {
+    /// Time spent serving.
+    pub busy: Ticks,
+    /// Time that those who have arrived wait in all.
+    pub waited: Ticks,
+    /// How many they are.
+    pub served: u64,
+    /// Zero.
+    pub unused: u64,
+}
+
+impl FifoTorus {
+    /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The service rate is that of a station, per unit
+    /// of time.
+    ///
+    /// # Errors
+    /// [`ModelError`], naming the value.
+    pub fn new(
+        rows: u32,
+        columns: u32,
+        customers: u32,
+        service_rate: f64,
+        resolution: Resolution,
+    ) -> Result<Self, ModelError> {
+        if rows == 0 || columns == 0 || rows.checked_mul(columns).is_none() {
+            let size = format!("{rows} x {columns}");
+            return Err(ModelError::setting(
+                "size",
+                size,
+                "choose at least 1 x 1, and fewer than 2^32 stations",
+            ));
+        }
+        if customers == 0 {
+            return Err(ModelError::setting("number of customers", customers, "choose at least 1"));
+        }
+        let mean_service = mean_time("service rate", service_rate, resolution)?;
+        let params = FifoTorusParams { mean_service, columns, customers };
+        // Those who have been sent here and have not arrived; a guess, and what does not suffice grows.
+        let each = customers.div_ceil(rows * columns);
+        let capacity = Capacity { queue: each.saturating_mul(4).saturating_add(12), mailbox: 8 };
+        Ok(Self { rows, params, capacity })
+    }
+
+    /// The same model with other capacities.
+    #[must_use]
+    pub fn with_capacity(self, capacity: Capacity) -> Self {
+        Self { capacity, ..self }
+    }
+
+    fn neighbour(&self, lp: u32, direction: u32) -> u32 {
+        let columns = self.params.columns;
+        let (row, column) = (lp / columns, lp % columns);
+        let (row, column) = match direction {
+            0 => (row, (column + 1) % columns),
+            1 => (row, (column + columns - 1) % columns),
+            2 => ((row + 1) % self.rows, column),
+            _ => ((row + self.rows - 1) % self.rows, column),
+        };
+        row * columns + column
+    }
+}
+
+impl Model for FifoTorus {
+    type State = FifoTorusState;
+    type Params = FifoTorusParams;
+    type Payload = [u32; 2];
+    type Output = FifoTorusOutput;
+
+    fn name(&self) -> &str {
+        "fifo torus"
+    }
+
+    fn source(&self) -> Source {
+        crate::wgsl!("../../shaders/models/fifo_torus.wgsl")
+    }
+
+    fn lps(&self) -> u32 {
+        self.rows * self.params.columns
+    }
+
+    fn lookahead(&self) -> Ticks {
+        Ticks::new(1)
+    }
+
+    fn params(&self) -> FifoTorusParams {
+        self.params
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+}
+
+impl CpuModel for FifoTorus {
+    fn init(&self, lp: u32, _: &mut FifoTorusState, context: &mut Context<'_>) {
+        let customers = self.params.customers;
+        let number = customers / self.lps() + u32::from(lp < customers % self.lps());
+        for _ in 0..number {
+            context.schedule(lp, Ticks::ZERO, [0, 0]);
+        }
+    }
+
+    fn handle(&self, lp: u32, event: &Event, state: &mut FifoTorusState, context: &mut Context<'_>) {
+        let service = context.stream().exponential(self.params.mean_service).saturating_add(self.lookahead());
+        let begin = state.free.max(event.time);
+        state.waited = state.waited.saturating_add(Ticks::new(begin.get() - event.time.get()));
+        state.busy = state.busy.saturating_add(service);
+        state.served += 1;
+        state.free = begin.saturating_add(service);
+        let direction = context.stream().below(4);
+        context.schedule(self.neighbour(lp, direction), state.free, [0, 0]);
+    }
+
+    fn output(&self, _: u32, state: &FifoTorusState, context: &mut Context<'_>) -> FifoTorusOutput {
+        let FifoTorusState { free, busy, waited, served } = *state;
+        // Whoever is served is served without a break until all have left.
+        let ahead = free.get().saturating_sub(context.now().get());
+        let busy = Ticks::new(busy.get().saturating_sub(ahead));
+        FifoTorusOutput { busy, waited, served, unused: 0 }
+    }
+}
