@@ -11,8 +11,10 @@
 
 struct Params {
     mean_service: vec2<u32>, // in ticks, as all times
+    rows: u32,
     columns: u32,
     customers: u32,          // in the whole network; at first they are spread evenly
+    block: u32,              // side of the square blocks by which stations are numbered, so that the numbers of neighbours are near
 }
 
 @group(1) @binding(0) var<uniform> params: Params;
@@ -50,12 +52,12 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
 
 // What the station sends first, if the event is the first that it holds.
 fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32> {
-    return answer(lp, state, event.time);
+    return time_add(later((*state).free, event.time), service_time());
 }
 
 // And if its next event is an arrival that it does not know yet.
-fn answer(lp: u32, state: ptr<function, State>, arrival: vec2<u32>) -> vec2<u32> {
-    return time_add(later((*state).free, arrival), service_time());
+fn answer(lp: u32, state: ptr<function, State>) -> Answer {
+    return Answer((*state).free, service_time());
 }
 
 fn sender_count(lp: u32) -> u32 {
@@ -76,14 +78,20 @@ fn later(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return a;
 }
 
+// Stations are numbered block by block, and in a block row by row.
 fn neighbour(lp: u32, direction: u32) -> u32 {
-    let column = lp % params.columns;
+    let side = params.block;
+    let blocks = params.columns / side;
+    let block = lp / (side * side);
+    var row = block / blocks * side + lp / side % side;
+    var column = block % blocks * side + lp % side;
     switch direction {
-        case 0u: { return lp - column + (column + 1u) % params.columns; }
-        case 1u: { return lp - column + (column + params.columns - 1u) % params.columns; }
-        case 2u: { return (lp + params.columns) % lp_count(); }
-        default: { return (lp + lp_count() - params.columns) % lp_count(); }
+        case 0u: { column = select(column + 1u, 0u, column + 1u == params.columns); }
+        case 1u: { column = select(column, params.columns, column == 0u) - 1u; }
+        case 2u: { row = select(row + 1u, 0u, row + 1u == params.rows); }
+        default: { row = select(row, params.rows, row == 0u) - 1u; }
     }
+    return ((row / side * blocks + column / side) * side + row % side) * side + column % side;
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {

@@ -64,9 +64,9 @@ fn sender(lp: u32, index: u32) -> u32 {
 }
 
 // An empty station serves whoever arrives, for the time that its next event draws. One that serves is not done earlier for an arrival.
-fn answer(lp: u32, state: ptr<function, State>, arrival: vec2<u32>) -> vec2<u32> {
-    if (*state).number.level > 0u { return TIME_NEVER; }
-    return time_add(time_add(arrival, draw_exponential(params.mean_service)), lookahead());
+fn answer(lp: u32, state: ptr<function, State>) -> Answer {
+    if (*state).number.level > 0u { return Answer(TIME_NEVER, TIME_ZERO); }
+    return Answer(TIME_ZERO, time_add(draw_exponential(params.mean_service), lookahead()));
 }
 
 fn hold(number: u32, state: ptr<function, State>) {

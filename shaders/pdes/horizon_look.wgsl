@@ -18,7 +18,8 @@
 // import: pdes/partials.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
+// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep (pdes/answers.wgsl or
+// pdes/answers_none.wgsl)
 
 // Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
 override LOOK_FAR: bool = false;
@@ -77,6 +78,7 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     if mails == 0u && holds { return vec4<u32>(known.xyz, 0u); }
     if !mails_take(row, kept.zw, mails) { return vec4<u32>(TIME_NEVER, 0u, 1u); }
     let found = dry_run(row, reach);
+    answers_keep(row);
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
     let words_kept = queue_close();

@@ -11,6 +11,13 @@
 @group(0) @binding(6) var<storage, read_write> states: array<State>;
 @group(0) @binding(7) var<storage, read_write> memory: array<vec4<u32>>;
 
+// What a model answers to what its LP does not know yet (pdes/answers.wgsl): whatever arrives at a time, nothing is sent to others for it before
+// max(that time, since) + delay.
+struct Answer {
+    since: vec2<u32>,
+    delay: vec2<u32>,
+}
+
 var<private> lp_row: u32;        // the LP whose `init` or `handle` runs
 var<private> lp_now: vec2<u32>;  // the time of its present event
 

@@ -32,7 +32,3 @@ fn promised_to(row: u32) -> vec2<u32> {
     if !bounds_found { return bounds_promised; }
     return lps[bounds_row(bounds_half, row)].zw;
 }
-
-fn time_max(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return select(a, b, time_less(a, b));
-}

@@ -5,6 +5,9 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
 use crate::time::{Resolution, Ticks};
 
+/// Stations of a block in a row at the most: so many relaxations are done in a workgroup.
+const MOST_BLOCK: u32 = 32;
+
 /// A closed network of FIFO stations on a torus, between which customers walk in no time: a station in each of rows × columns
 /// places serves customers one by one in the order of their arrival, each for an exponential time and a tick, and sends each to one of its four
 /// neighbours at random.
@@ -15,7 +18,6 @@ use crate::time::{Resolution, Ticks};
 /// [`theory::ClosedNetwork`](crate::statistics::theory::ClosedNetwork). WGSL: `shaders/models/fifo_torus.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FifoTorus {
-    rows: u32,
     params: FifoTorusParams,
     capacity: Capacity,
 }
@@ -26,10 +28,14 @@ pub struct FifoTorus {
 pub struct FifoTorusParams {
     /// Mean time of service, less a tick.
     pub mean_service: Ticks,
+    /// Rows.
+    pub rows: u32,
     /// Stations in a row.
     pub columns: u32,
     /// Customers in the whole network.
     pub customers: u32,
+    /// Side of the square blocks by which stations are numbered, so that the numbers of neighbours are near.
+    pub block: u32,
 }
 
 /// The WGSL `struct State` of [`FifoTorus`].
@@ -85,11 +91,12 @@ impl FifoTorus {
             return Err(ModelError::setting("number of customers", customers, "choose at least 1"));
         }
         let mean_service = mean_time("service rate", service_rate, resolution)?;
-        let params = FifoTorusParams { mean_service, columns, customers };
+        let block = 1 << (rows | columns).trailing_zeros().min(MOST_BLOCK.ilog2());
+        let params = FifoTorusParams { mean_service, rows, columns, customers, block };
         // Those who have been sent here and have not arrived; a guess, and what does not suffice grows.
         let each = customers.div_ceil(rows * columns);
         let capacity = Capacity { queue: each.saturating_mul(4).saturating_add(12), mailbox: 8 };
-        Ok(Self { rows, params, capacity })
+        Ok(Self { params, capacity })
     }
 
     /// The same model with other capacities.
@@ -98,16 +105,19 @@ impl FifoTorus {
         Self { capacity, ..self }
     }
 
+    /// Stations are numbered block by block, and in a block row by row.
     fn neighbour(&self, lp: u32, direction: u32) -> u32 {
-        let columns = self.params.columns;
-        let (row, column) = (lp / columns, lp % columns);
+        let FifoTorusParams { rows, columns, block: side, .. } = self.params;
+        let (blocks, block) = (columns / side, lp / (side * side));
+        let row = block / blocks * side + lp / side % side;
+        let column = block % blocks * side + lp % side;
         let (row, column) = match direction {
             0 => (row, (column + 1) % columns),
             1 => (row, (column + columns - 1) % columns),
-            2 => ((row + 1) % self.rows, column),
-            _ => ((row + self.rows - 1) % self.rows, column),
+            2 => ((row + 1) % rows, column),
+            _ => ((row + rows - 1) % rows, column),
         };
-        row * columns + column
+        ((row / side * blocks + column / side) * side + row % side) * side + column % side
     }
 }
 
@@ -126,7 +136,7 @@ impl Model for FifoTorus {
     }
 
     fn lps(&self) -> u32 {
-        self.rows * self.params.columns
+        self.params.rows * self.params.columns
     }
 
     fn lookahead(&self) -> Ticks {

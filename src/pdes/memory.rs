@@ -73,7 +73,7 @@ pub(super) const FAILURE: usize = 0;
 const QUEUE_NEEDED: usize = 2;
 const MAIL_NEEDED: usize = 3;
 pub(super) const DIGEST_CUT: usize = 4;
-pub(super) const COUNTS: usize = 24;
+pub(super) const COUNTS: usize = 16;
 
 /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
 const CONTROL_ROWS: usize = 4;
@@ -208,7 +208,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let control = 2 * (rows + groups) + 1;
         let rows_found = match way.windows {
             _ if cut.buckets > 0 => 0,
-            Windows::Neighbours => 3,
+            Windows::Neighbours => 4,
             _ => 1,
         };
         let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + rows_found * rows)?;

@@ -7,7 +7,7 @@ use super::memory::{Memory, Part, Run};
 use super::recipes::Recipes;
 
 /// `RELAXATIONS` in `shaders/pdes/engine.wgsl`.
-const RELAXATIONS: u32 = 16;
+const RELAXATIONS: u32 = 8;
 
 /// Workgroups that sort the buckets of a calendar. (An H200 has room for some 4,200 of one subgroup at once.)
 const SORT_GROUPS: u32 = 4096;
@@ -141,10 +141,11 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
         }
         if let (Some(relax), 0) = (&relax, parity) {
             for turn in 0..RELAXATIONS {
-                for (groups, part, _) in parts {
+                for (_, part, _) in parts {
                     let part = Part { turn, ..*part };
+                    let groups = part.queue_rows.div_ceil(recipes.relax_size);
                     let buffer = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
-                    windows.dispatch(gpu, relax, *groups, &memory.bindings(&part, &buffer))?;
+                    windows.dispatch(gpu, relax, groups, &memory.bindings(&part, &buffer))?;
                     turns.push((part, buffer));
                 }
             }

@@ -78,6 +78,8 @@ pub(super) struct Recipes {
     pub(super) look: Option<Recipe>,
     /// What comes then, several times.
     pub(super) relax: Option<Recipe>,
+    /// Its invocations to a workgroup.
+    pub(super) relax_size: u32,
     pub(super) window: Recipe,
     pub(super) gather: Recipe,
     pub(super) digest: Recipe,
@@ -100,6 +102,8 @@ pub(super) struct Choice {
     pub(super) tiles: u32,
     /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as large as the device has them.
     pub(super) gather_size: u32,
+    /// Of relaxations, likewise.
+    pub(super) relax_size: u32,
     /// Rows in each binding of the store, and how many bindings, where it takes several.
     pub(super) store: Option<(u32, u32)>,
     /// Of a calendar.
@@ -117,6 +121,7 @@ impl Choice {
             group_size: 256,
             tiles: 1,
             gather_size: 256,
+            relax_size: 256,
             store: None,
             buckets: 0,
             sorted: None,
@@ -131,6 +136,7 @@ impl Choice {
             group_size: cut.group_size,
             tiles: cut.tiles,
             gather_size: group_size_at_most(gpu, 256),
+            relax_size: group_size_at_most(gpu, 1024),
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
@@ -142,8 +148,18 @@ impl Choice {
 impl Recipes {
     /// Those of the model called `name`, whose file is `source` and whose events carry `P`.
     pub(super) fn new<P: Payload>(name: &str, source: &Source, choice: Choice) -> Self {
-        let Choice { way, int64, group_size, tiles, gather_size, store: stores, buckets, sorted, declared } =
-            choice;
+        let Choice {
+            way,
+            int64,
+            group_size,
+            tiles,
+            gather_size,
+            relax_size,
+            store: stores,
+            buckets,
+            sorted,
+            declared,
+        } = choice;
         let queue = way.queue;
         let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
@@ -182,7 +198,11 @@ impl Recipes {
             Windows::Neighbours => &[HORIZON, "pdes/neighbours.wgsl"],
         };
         let (wide, neighbours) = (way.windows != Windows::Yawns, way.windows == Windows::Neighbours);
-        let answer: &[_] = if declared.answer { &[] } else { &["pdes/answer.wgsl"] };
+        let answers: &[_] = match (neighbours, declared.answer) {
+            (false, _) => &["pdes/answers_none.wgsl"],
+            (true, false) => &["pdes/answers.wgsl", "pdes/answer_default.wgsl"],
+            (true, true) => &["pdes/answers.wgsl"],
+        };
         let dry = if declared.earliest { "pdes/dry_earliest.wgsl" } else { "pdes/dry_run.wgsl" };
         let held = |entry, kernel| with_pending(entry, kernel, &[files.held], false, kernel);
         let gather = |entry, kernel, more: &[&'static str]| {
@@ -194,10 +214,13 @@ impl Recipes {
             start: start("start_lps"),
             settle: start("settle_lps"),
             look: wide.then(|| {
-                let recipe = with_model("look_ahead", LOOK, &[dry], false);
+                let recipe = with_model("look_ahead", LOOK, &[&[dry], answers].concat(), false);
                 recipe.with(neighbours.then_some(("LOOK_FAR", 1.0)))
             }),
-            relax: neighbours.then(|| with_model("relax", RELAX, answer, false)),
+            relax: neighbours.then(|| {
+                with_model("relax", RELAX, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
+            }),
+            relax_size,
             window: with_model(window, "pdes/window.wgsl", &[synchronise, files.window].concat(), true),
             gather: gather("gather", files.synchronise, &[]),
             digest: held("digest", "pdes/digest.wgsl"),
@@ -239,7 +262,7 @@ impl Recipes {
         let functions =
             [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
         let bounds =
-            [(&self.look, &["earliest"][..]), (&self.relax, &["answer", "sender_count", "sender"][..])];
+            [(&self.look, &["earliest", "answer"][..]), (&self.relax, &["sender_count", "sender"][..])];
         for (recipe, names) in bounds {
             let Some(recipe) = recipe else { continue };
             let program = recipe.link().map_err(|error| lacking(model, error))?;
