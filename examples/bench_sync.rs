@@ -33,6 +33,12 @@ struct Args {
     /// Queue design.
     #[arg(long, default_value_t = QueueDesign::Heap)]
     queue: QueueDesign,
+    /// Invocations per workgroup; the library's choice by default.
+    #[arg(long)]
+    group_size: Option<u32>,
+    /// LPs that an invocation serves in each window; the library's choice by default.
+    #[arg(long)]
+    tiles: Option<u32>,
     /// Seconds to measure for each line, after as many that keep the device busy.
     #[arg(long, default_value_t = 0.3)]
     seconds: f64,
@@ -63,7 +69,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let rate = done.events as f64 / begin.elapsed().as_secs_f64();
             println!("{stations:8} {all:10} {:>11} {rate:11.4e}", "CPU engine");
             for sync in or(&args.sync, &[Sync::Horizon, Sync::Neighbours]) {
-                let options = Options { seed: 42, queue: Some(args.queue), sync, ..Options::default() };
+                let options = Options {
+                    seed: 42,
+                    queue: Some(args.queue),
+                    group_size: args.group_size,
+                    tiles: args.tiles,
+                    sync,
+                    ..Options::default()
+                };
                 let mut simulation = Simulation::new(&gpu, &model, options)?;
                 simulation.run(check)?;
                 assert_eq!(simulation.fingerprint()?, cpu.fingerprint(), "{options:?}");
