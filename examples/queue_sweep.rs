@@ -513,8 +513,13 @@ impl Sweep {
         // Who was first with so many events per LP, and what it executed.
         let mut first: HashMap<u32, (&str, [u64; 2])> = HashMap::new();
         for row in rows {
-            // The calendar compares what a bucket holds, in windows of its own: there is no queue to count in.
-            let Some(design) = row.queue.0.filter(|design| design.source().is_some()) else { continue };
+            // The calendar compares what a bucket holds, in windows of its own: there is no queue to count in. And in the kernel that counts,
+            // one invocation serves a queue.
+            let Some(design) =
+                row.queue.0.filter(|design| design.source().is_some() && design.lanes() == 1)
+            else {
+                continue;
+            };
             let population = row.cell.population;
             let time = |units| Resolution::default().ticks(units);
             let times = [time(1.0 / row.cell.rate)?, time(LOOKAHEAD)?];

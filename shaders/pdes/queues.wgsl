@@ -13,9 +13,25 @@
 
 var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
+var<private> pending_mails: u32;
 
 // Opens the queue of a row, and takes in its mails.
 fn pending_open(row: u32, horizon: Horizon) -> bool {
+    if !pending_begin(row, horizon) { return false; }
+    let first = pending_inbox(row);
+    for (var i = 0u; i < pending_mails; i += 1u) {
+        queue_push(inbox[first + i]);
+    }
+    return true;
+}
+
+// Where the mails of a row begin in `inbox`.
+fn pending_inbox(row: u32) -> u32 {
+    return (row - run.part.inbox_first) * run.mail_capacity;
+}
+
+// Opens the queue of a row, and says how many mails it is to take in: pending_mails.
+fn pending_begin(row: u32, horizon: Horizon) -> bool {
     let kept = lps[row];
     let count = mail_count(run.part.parity, row);
     let mails = min(atomicLoad(&words[count]), run.mail_capacity);
@@ -33,11 +49,8 @@ fn pending_open(row: u32, horizon: Horizon) -> bool {
             return false;
         }
         atomicStore(&words[count], 0u);
-        let first = (row - run.part.inbox_first) * run.mail_capacity;
-        for (var i = 0u; i < mails; i += 1u) {
-            queue_push(inbox[first + i]);
-        }
     }
+    pending_mails = mails;
     return true;
 }
 

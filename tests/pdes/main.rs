@@ -5,6 +5,7 @@ mod common;
 mod growth;
 mod outputs;
 mod own_events;
+mod teams;
 
 use common::models::Ring;
 use common::{each_queue, gpu};
