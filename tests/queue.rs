@@ -195,7 +195,8 @@ fn on_cpu(order: &Order, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<O
 fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) {
     for order in orders() {
         let expected = on_cpu(&order, capacity, adopted, scripts);
-        for design in queues().filter(|design| design.lanes() == 1).chain(Lanes::ALL.map(QueueDesign::CbPar)) {
+        for design in queues().filter(|design| design.lanes() == 1).chain(Lanes::ALL.map(QueueDesign::CbPar))
+        {
             let found = on_gpu(gpu, design, &order, capacity, adopted, scripts);
             for (q, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 assert_eq!(found, expected, "{design}, capacity {capacity}, queue {q}: {:?}", scripts[q]);
