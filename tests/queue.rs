@@ -9,7 +9,8 @@ use std::collections::BinaryHeap;
 
 use common::{POISON, gpu, queues};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
-use eventhorizon::queue::QueueDesign;
+use eventhorizon::queue::{Lanes, QueueDesign};
+use eventhorizon::wgsl;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -99,10 +100,16 @@ fn on_gpu(
     let kinds: Vec<u32> = rows.iter().flatten().map(|row| row.0).collect();
     let events: Vec<u32> = rows.iter().flatten().flat_map(|row| cut(&row.1)).collect();
 
-    let source = Source::new("tests/wgsl/queue_probe.wgsl", include_str!("wgsl/queue_probe.wgsl"));
+    let lanes = design.lanes();
+    let (source, served, mut constants) = match lanes {
+        1 => (wgsl!("wgsl/queue_probe.wgsl"), 32, vec![]),
+        // Two teams in a workgroup: they take part in each other's loops, of which llvmpipe takes only so many.
+        _ => (wgsl!("wgsl/queue_team_probe.wgsl"), 2, vec![("GROUP_SIZE", f64::from(2 * lanes))]),
+    };
+    constants.extend(design.constants());
     let sources = [source, order.source.clone(), design.source().unwrap()];
     let program = Program::link("queue probe", &sources).unwrap();
-    let kernel = Kernel::new(gpu, &program, "probe", design.constants()).unwrap();
+    let kernel = Kernel::new(gpu, &program, "probe", &constants).unwrap();
     let queues = u32::try_from(scripts.len()).unwrap();
     let stride = u32::try_from(design.stride(capacity)).unwrap();
     let shape = [queues, capacity, stride, u32::try_from(length).unwrap()];
@@ -128,7 +135,7 @@ fn on_gpu(
         )
         .unwrap();
     let mut encoder = gpu.encoder("probe");
-    kernel.dispatch(&mut encoder.begin_compute_pass(&Default::default()), &bindings, queues.div_ceil(32));
+    kernel.dispatch(&mut encoder.begin_compute_pass(&Default::default()), &bindings, queues.div_ceil(served));
     gpu.submit(encoder).unwrap();
     assert_eq!(storage.read(gpu).unwrap()[slots..], poison(32), "a queue wrote beyond its storage");
     let results = results.read(gpu).unwrap();
@@ -188,7 +195,8 @@ fn on_cpu(order: &Order, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<O
 fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) {
     for order in orders() {
         let expected = on_cpu(&order, capacity, adopted, scripts);
-        for design in queues() {
+        for design in queues().filter(|design| design.lanes() == 1).chain(Lanes::ALL.map(QueueDesign::CbPar))
+        {
             let found = on_gpu(gpu, design, &order, capacity, adopted, scripts);
             for (q, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 assert_eq!(found, expected, "{design}, capacity {capacity}, queue {q}: {:?}", scripts[q]);
@@ -318,9 +326,10 @@ fn queues_that_stay_long() {
 
 #[test]
 fn names_and_designs_go_both_ways() {
-    for design in QueueDesign::ALL {
+    for design in QueueDesign::ALL.into_iter().chain(Lanes::ALL.map(QueueDesign::CbPar)) {
         assert_eq!(design.name().parse(), Ok(design));
     }
+    assert_eq!("cb-par".parse(), Ok(QueueDesign::CB_PAR));
     let error = "ladder".parse::<QueueDesign>().unwrap_err();
     assert!(error.to_string().contains("ladder"), "{error}");
     assert!(QueueDesign::ALL.iter().all(|design| error.to_string().contains(design.name())), "{error}");

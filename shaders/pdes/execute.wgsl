@@ -24,10 +24,7 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
     }
     var executed = 0u;
     var stands = 0u;
-    let endless = horizon.rounds > ROUNDS && all(run.lookahead == TIME_ZERO);
-    if endless && time_less(first, horizon.until) {
-        fail(row, CYCLE);
-    } else if time_less(first, horizon.until) {
+    if may_run(row, first, horizon) {
         let name = name_of(row);
         let counts = lps[run.rows + row];
         var number = counts.xy;
@@ -63,6 +60,14 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
         stands = STANDS;
     }
     return pending_close(row, first, executed, stands);
+}
+
+// Whether an LP whose first event is at a time executes it; a failure, where it has no end.
+fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
+    if !time_less(first, horizon.until) { return false; }
+    if horizon.rounds <= ROUNDS || any(run.lookahead != TIME_ZERO) { return true; }
+    fail(row, CYCLE);
+    return false;
 }
 
 // Counts the windows in a row in which an LP used up its budget at one time; `again` where the last one was one of them.

@@ -76,7 +76,8 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     // What was not looked at because it was out of reach may not be so now.
     let holds = (kept.z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
     if mails == 0u && holds { return vec4<u32>(known.xyz, 0u); }
-    if !mails_take(row, kept.zw, mails) { return vec4<u32>(TIME_NEVER, 0u, 1u); }
+    if !mails_open(row, kept.zw, mails) { return vec4<u32>(TIME_NEVER, 0u, 1u); }
+    mails_push(row, mails);
     let found = dry_run(row, reach);
     answers_keep(row);
     var first = TIME_NEVER;

@@ -1,13 +1,13 @@
 // Takes what lies in a mailbox into the queue of its LP.
 //
-// Functions: mails_take.
+// Functions: mails_open, mails_begin, mails_push.
 //
 // import: pdes/engine.wgsl
 //
 // needs: a queue
 
-// Opens the queue of a row, which keeps these words, and takes in so many mails; false, and a failure, where there is no room for them.
-fn mails_take(row: u32, kept: vec2<u32>, mails: u32) -> bool {
+// Opens the queue of a row, which keeps these words, for so many mails to be pushed; false, and a failure, where there is no room for them.
+fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {
     queue_open(row - run.part.queue_first, queue_words(kept));
     if mails == 0u { return true; }
     // Before any is handled: which of them came first must not show.
@@ -16,9 +16,17 @@ fn mails_take(row: u32, kept: vec2<u32>, mails: u32) -> bool {
         return false;
     }
     atomicStore(&words[mail_count(run.part.parity, row)], 0u);
-    let first = (row - run.part.inbox_first) * run.mail_capacity;
+    return true;
+}
+
+// Where the mails of a row begin in `inbox`.
+fn mails_begin(row: u32) -> u32 {
+    return (row - run.part.inbox_first) * run.mail_capacity;
+}
+
+fn mails_push(row: u32, mails: u32) {
+    let first = mails_begin(row);
     for (var i = 0u; i < mails; i += 1u) {
         queue_push(inbox[first + i]);
     }
-    return true;
 }

@@ -14,9 +14,17 @@
 
 var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
+var<private> pending_mails: u32;
 
 // Opens the queue of a row, and takes in its mails.
 fn pending_open(row: u32, horizon: Horizon) -> bool {
+    if !pending_begin(row, horizon) { return false; }
+    mails_push(row, pending_mails);
+    return true;
+}
+
+// Opens the queue of a row, and says how many mails it is to take in: pending_mails.
+fn pending_begin(row: u32, horizon: Horizon) -> bool {
     let kept = lps[row];
     let mails = min(mails_waiting(row), run.mail_capacity);
     if mails == 0u && !time_less(kept.xy, horizon.until) {
@@ -24,10 +32,11 @@ fn pending_open(row: u32, horizon: Horizon) -> bool {
         return false;
     }
     pending_stands = (kept.z & STANDS) != 0u;
-    if !mails_take(row, kept.zw, mails) {
+    if !mails_open(row, kept.zw, mails) {
         pending_idles = vec4<u32>(TIME_NEVER, 0u, 1u);
         return false;
     }
+    pending_mails = mails;
     return true;
 }
 

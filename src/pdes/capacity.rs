@@ -35,7 +35,7 @@ impl Capacity {
     /// device's memory holds).
     pub fn fits(self, gpu: &Gpu, lps: u32, queue: QueueDesign) -> bool {
         let needs = Needs { capacity: self, event_bytes: 16, memory_rows: 0 };
-        Cut::new(gpu, lps, (usual_group_size(gpu, lps), 1), queue, needs).is_ok()
+        Cut::new(gpu, lps, (usual_group_size(gpu, lps, queue), 1), queue, needs).is_ok()
     }
 }
 

@@ -23,6 +23,9 @@ const AT_ONCE: u32 = 1 << 16;
 /// once are better.)
 const SHORT_AT_ONCE: u32 = 1 << 18;
 
+/// Invocations of a window at the most where teams of them serve an LP, as in CB-PAR: about as many as an H200 has room for at once. (A guess.)
+const TEAMS_AT_ONCE: u32 = 1 << 18;
+
 /// Up to this many partial reductions, every workgroup of the next window reads them all; beyond, a dispatch of its
 /// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
 const DIRECT_PARTIALS: u32 = 1024;
@@ -39,8 +42,11 @@ const UNIFORM_BINDINGS: u32 = 2;
 /// How the rows of a run are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
+    /// Invocations of a workgroup, unless `lanes` are more.
     pub(super) group_size: u32,
-    /// Rows that an invocation serves, one after the other.
+    /// Invocations that serve an LP together in a window.
+    pub(super) lanes: u32,
+    /// Rows that an invocation serves, or a team of them, one after the other.
     pub(super) tiles: u32,
     pub(super) rows: u32,
     /// Rows of a dispatch, and of a binding of the queues and of LP memory: whole workgroups unless there is one dispatch.
@@ -127,8 +133,16 @@ fn stored(buckets: u32, room: u32, capacity: Capacity) -> u64 {
 const MANY_LPS: u32 = 16_384;
 
 /// The invocations of a workgroup, unless somebody chooses.
-pub(super) fn usual_group_size(gpu: &Gpu, rows: u32) -> u32 {
-    group_size_at_most(gpu, if rows >= MANY_LPS { 256 } else { 64 })
+pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 {
+    let size = match (rows >= MANY_LPS, queue.lanes()) {
+        (false, 1) => 64,
+        (true, 1) => 256,
+        // The teams of a workgroup wait for each other, so few of them: those of one subgroup, or of two, because processors have room for
+        // so many workgroups at once. (A guess.)
+        (false, _) => 32,
+        (true, _) => 64,
+    };
+    group_size_at_most(gpu, size)
 }
 
 /// The LPs that an invocation serves in each window, unless somebody chooses. `short`: whether queues are short circular buffers.
@@ -137,6 +151,7 @@ pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, short: bool)
         // Drivers on the processor have no use for fewer invocations, and llvmpipe counts the loops of each. Calendars are not sifted through:
         // `bench_phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
         (wgpu::DeviceType::Cpu, _) | (_, QueueDesign::Calendar) => 1,
+        (_, QueueDesign::CbPar(lanes)) => (rows.min(DISPATCH_ROWS) * lanes.count()).div_ceil(TEAMS_AT_ONCE),
         _ => rows.min(DISPATCH_ROWS).div_ceil(if short { SHORT_AT_ONCE } else { AT_ONCE }),
     }
 }
@@ -146,10 +161,16 @@ pub(super) fn group_size_at_most(gpu: &Gpu, size: u32) -> u32 {
     size.min(1 << gpu.limits().max_compute_invocations_per_workgroup.max(1).ilog2())
 }
 
+/// The rows that a workgroup of so many invocations serves at once, with so many for each; with more, if they are too few for one.
+pub(super) fn at_once(group_size: u32, lanes: u32) -> u32 {
+    (group_size / lanes).max(1)
+}
+
 impl Cut {
     /// Of nothing.
     pub(super) const EMPTY: Self = Self {
         group_size: 0,
+        lanes: 1,
         tiles: 0,
         rows: 0,
         part_rows: 0,
@@ -174,15 +195,17 @@ impl Cut {
         let storage = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BINDINGS);
         let all = limits.max_buffers_and_acceleration_structures_per_shader_stage;
         let bindings = storage.min(all.saturating_sub(OTHER_BINDINGS + UNIFORM_BINDINGS));
+        let lanes = queue.lanes();
+        let at_once = at_once(group_size, lanes);
         let room = Room {
             bytes: gpu.max_buffer_bytes(),
             store_parts: if bindings >= STORE_PARTS { STORE_PARTS } else { 1 },
             rows,
-            group_size,
+            at_once,
             tiles,
             neighbours: queue.neighbours(),
             // A dispatch has one dimension: a second one might launch workgroups of the next part too.
-            dispatch_rows: group_size
+            dispatch_rows: at_once
                 .saturating_mul(gpu.limits().max_compute_workgroups_per_dimension)
                 .min(DISPATCH_ROWS),
         };
@@ -233,6 +256,7 @@ impl Cut {
         })?;
         // It fits a binding, so it fits 32 bits.
         cut.queue_stride = u32::try_from(queue.stride(capacity.queue)).unwrap_or(u32::MAX);
+        (cut.group_size, cut.lanes) = (group_size, lanes);
         cut.buckets = buckets;
         cut.capacity = capacity;
         (cut.room, cut.stored) = stored_with(capacity);
@@ -246,7 +270,12 @@ impl Cut {
 
     /// The workgroups that serve so many rows.
     pub(super) fn groups_of(&self, rows: u32) -> u32 {
-        rows.div_ceil(self.group_size * self.tiles)
+        rows.div_ceil(self.at_once() * self.tiles)
+    }
+
+    /// The rows that a workgroup of a window serves at once.
+    pub(super) fn at_once(&self) -> u32 {
+        at_once(self.group_size, self.lanes)
     }
 
     /// The first row and the number of rows of each dispatch.
@@ -278,7 +307,7 @@ impl Cut {
         let (partials_first, partials_count) = self.partials()[parity as usize];
         Part {
             parity,
-            first_group: first / (self.group_size * self.tiles),
+            first_group: first / (self.at_once() * self.tiles),
             queue_first: first,
             queue_rows: rows,
             inbox_first: first / self.store_rows * self.store_rows,
@@ -315,7 +344,7 @@ struct Room {
     bytes: u64,
     store_parts: u32,
     rows: u32,
-    group_size: u32,
+    at_once: u32,
     tiles: u32,
     /// Queues that lie in one another: a binding has room for whole groups of them.
     neighbours: u32,
@@ -341,15 +370,15 @@ impl Room {
         let (queue_rows, store_rows, memory_rows) =
             (fitting(queue, self.neighbours), fitting(mail, 1), fitting(memory, 1));
         // Dispatches are whole workgroups.
-        let whole = self.group_size.saturating_mul(tiles);
+        let whole = self.at_once.saturating_mul(tiles);
         let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
         let part_rows = rounded(queue_rows.min(store_rows).min(memory_rows).min(self.dispatch_rows));
         if part_rows == 0 {
             return None;
         }
         let store_rows = if store_rows >= self.rows { self.rows } else { store_rows / part_rows * part_rows };
-        let Self { group_size, rows, .. } = *self;
-        let cut = Cut { group_size, tiles, rows, part_rows, store_rows, ..Cut::EMPTY };
+        let Self { at_once, rows, .. } = *self;
+        let cut = Cut { group_size: at_once, tiles, rows, part_rows, store_rows, ..Cut::EMPTY };
         (cut.store_parts() <= self.store_parts).then_some(cut)
     }
 }
@@ -371,7 +400,7 @@ mod tests {
                             bytes,
                             store_parts: 24,
                             rows,
-                            group_size,
+                            at_once: group_size,
                             tiles,
                             neighbours,
                             dispatch_rows: 1 << 20,

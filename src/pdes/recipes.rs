@@ -7,7 +7,7 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 use crate::{random, shaders, statistics};
 
-use super::cut::{Cut, Sort, group_size_at_most};
+use super::cut::{Cut, Sort, at_once, group_size_at_most};
 use super::output::Columns;
 use super::{Model, Payload, SimulationError, Sync};
 
@@ -164,7 +164,9 @@ impl Recipes {
         let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
         let store = if stores.is_some() { "pdes/store_many.wgsl" } else { "pdes/store_one.wgsl" };
-        let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
+        // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
+        let at_once = at_once(group_size, queue.lanes());
+        let sizes = [("GROUP_SIZE", f64::from(at_once)), ("TILES", f64::from(tiles))];
         let calendar = (buckets > 0).then_some(("CALENDAR_BUCKETS", f64::from(buckets)));
         let cut = stores.map(|(rows, bindings)| {
             [("STORE_ROWS", f64::from(rows)), ("STORE_BINDINGS", f64::from(bindings))]
@@ -208,7 +210,12 @@ impl Recipes {
         let gather = |entry, kernel, more: &[&'static str]| {
             with_pending(entry, kernel, more, false, kernel).with([("GROUP_SIZE", f64::from(gather_size))])
         };
-        let window = if tiles > 1 { "window_tiles" } else { "window" };
+        let (window, window_file) = match (queue.lanes(), tiles) {
+            (1, 1) => ("window", "pdes/window.wgsl"),
+            (1, _) => ("window_tiles", "pdes/window.wgsl"),
+            _ => ("window_team", "pdes/window_team.wgsl"),
+        };
+        let lifting = [("GROUP_SIZE", f64::from(group_size))];
         let first = "pdes/calendar_first.wgsl";
         Self {
             start: start("start_lps"),
@@ -221,7 +228,8 @@ impl Recipes {
                 with_model("relax", RELAX, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
             }),
             relax_size,
-            window: with_model(window, "pdes/window.wgsl", &[synchronise, files.window].concat(), true),
+            window: with_model(window, window_file, &[synchronise, files.window].concat(), true)
+                .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))]),
             gather: gather("gather", files.synchronise, &[]),
             digest: held("digest", "pdes/digest.wgsl"),
             digest_memory: Recipe::new(
@@ -230,15 +238,16 @@ impl Recipes {
                 ["pdes/digest_memory.wgsl", P::FILE].map(shaders::file),
             )
             .with([("GROUP_SIZE", f64::from(gather_size))]),
-            count_held: held("count_held", "pdes/lift.wgsl"),
-            lift: held("lift", "pdes/lift.wgsl"),
+            count_held: held("count_held", "pdes/lift.wgsl").with(lifting),
+            lift: held("lift", "pdes/lift.wgsl").with(lifting),
             lower: with_pending(
                 "lower",
                 "pdes/lower.wgsl",
                 &[files.synchronise, files.start],
                 false,
                 "pdes/lower.wgsl",
-            ),
+            )
+            .with(lifting),
             sort: sorted.map(|sort| {
                 gather("sort_buckets", "pdes/calendar_sort.wgsl", &[]).with([
                     ("GROUP_SIZE", f64::from(sort.group_size)),

@@ -37,9 +37,10 @@ pub struct Options {
     /// The queue design. `None` takes one by the model's capacities, and in runs that last measures another one and changes to it where it is
     /// faster: results are the same.
     pub queue: Option<QueueDesign>,
-    /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one.
+    /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one. Where several serve an LP together
+    /// ([`QueueDesign::lanes`]), a workgroup has at least those of one LP.
     pub group_size: Option<u32>,
-    /// LPs that an invocation serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
+    /// LPs that an invocation, or a team of them, serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
     /// number.
     pub tiles: Option<u32>,
     /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow: a run goes back to
@@ -116,12 +117,13 @@ impl<M: Model> Simulation<M> {
                 return Err(SimulationError::NoCapacity { what });
             }
         }
-        let group_size = options.group_size.unwrap_or_else(|| usual_group_size(gpu, rows));
+        let mut candidates = auto::candidates(gpu, model, &options)?;
+        let group_size =
+            options.group_size.unwrap_or_else(|| usual_group_size(gpu, rows, candidates[0].queue));
         let max = gpu.limits().max_compute_invocations_per_workgroup;
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
-        let mut candidates = auto::candidates(gpu, model, &options)?;
         loop {
             let begin = Instant::now();
             match Self::build(gpu, model, lps.clone(), options, candidates[0], group_size) {

@@ -17,6 +17,9 @@
 //! | `queue_spare(index: u32) -> u32` | the slot for event `index` beyond those held, as far as there is room; until the next change |
 //! | `queue_take(count: u32)` | adds what lies in the first `count` slots of either |
 //!
+//! A queue of CB-PAR is one that one invocation can serve with these functions, and that a team of invocations can serve
+//! together with those at the head of its file ([`Lanes`] of them).
+//!
 //! The designs and their names are those of Baudis et al., section III.
 //!
 //! [`ParallelHeap`] is another thing: one queue for the whole device, which takes and gives many items at a time. No kernel calls it; it
@@ -47,6 +50,8 @@ pub enum QueueDesign {
     Splay,
     /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
     CbSeqSp,
+    /// The circular buffer with parallel insertion (section III.A): so many invocations serve a queue together.
+    CbPar(Lanes),
     /// The calendar: events by the cell of time that they lie in, each cell as long as the lookahead. Mailbox and queue are one: who sends
     /// appends to the destination's bucket, and a window sorts one bucket of each LP. Only the engine of `pdes` has it. Of a model's
     /// capacities, `queue` is the room of each of an LP's two lists for what is later or finds its bucket full, and buckets are made for
@@ -63,9 +68,40 @@ pub enum Traverse {
     FrontToBack,
 }
 
+/// How many invocations serve a queue of CB-PAR together. A workgroup has whole teams of them, so they are powers of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    /// 2.
+    Two,
+    /// 4.
+    Four,
+    /// 8: side by side, they read the 128 bytes of a cache line from a queue of 16-byte events.
+    Eight,
+    /// 16.
+    Sixteen,
+    /// 32: the paper's choice for most of its runs.
+    ThirtyTwo,
+}
+
+impl Lanes {
+    /// Every number, the smallest first.
+    pub const ALL: [Self; 5] = [Self::Two, Self::Four, Self::Eight, Self::Sixteen, Self::ThirtyTwo];
+
+    /// The number.
+    pub fn count(self) -> u32 {
+        match self {
+            Self::Two => 2,
+            Self::Four => 4,
+            Self::Eight => 8,
+            Self::Sixteen => 16,
+            Self::ThirtyTwo => 32,
+        }
+    }
+}
+
 impl QueueDesign {
-    /// Every design, for comparisons.
-    pub const ALL: [Self; 8] = [
+    /// Every design, for comparisons; CB-PAR once, with the lanes that [`QueueDesign::CB_PAR`] has.
+    pub const ALL: [Self; 9] = [
         Self::Heap,
         Self::CbSeq(Traverse::BackToFront),
         Self::CbSeq(Traverse::FrontToBack),
@@ -73,8 +109,12 @@ impl QueueDesign {
         Self::HeapInterleaved,
         Self::Splay,
         Self::CbSeqSp,
+        Self::CB_PAR,
         Self::Calendar,
     ];
+
+    /// CB-PAR with the paper's number of lanes, which is also what the name `cb-par` stands for.
+    pub const CB_PAR: Self = Self::CbPar(Lanes::ThirtyTwo);
 
     /// The name on a command line.
     pub fn name(self) -> &'static str {
@@ -86,6 +126,11 @@ impl QueueDesign {
             Self::HeapInterleaved => "heap-interleaved",
             Self::Splay => "splay",
             Self::CbSeqSp => "cb-seq-sp",
+            Self::CbPar(Lanes::Two) => "cb-par-2",
+            Self::CbPar(Lanes::Four) => "cb-par-4",
+            Self::CbPar(Lanes::Eight) => "cb-par-8",
+            Self::CbPar(Lanes::Sixteen) => "cb-par-16",
+            Self::CbPar(Lanes::ThirtyTwo) => "cb-par-32",
             Self::Calendar => "calendar",
         }
     }
@@ -97,6 +142,7 @@ impl QueueDesign {
             Self::CbSeq(_) => "queue/cb_seq.wgsl",
             Self::Splay => "queue/splay.wgsl",
             Self::CbSeqSp => "queue/cb_seq_sp.wgsl",
+            Self::CbPar(_) => "queue/cb_par.wgsl",
             Self::Calendar => return None,
         };
         Some(crate::shaders::file(path))
@@ -120,6 +166,19 @@ impl QueueDesign {
             Self::CbSeq(Traverse::FrontToBack) => &[("CB_BACKWARD", 0.0)],
             Self::Heap4 => &[("HEAP_ARITY", 4.0)],
             Self::HeapInterleaved => &[("HEAP_INTERLEAVE", 32.0)],
+            Self::CbPar(Lanes::Two) => &[("CB_LANES", 2.0)],
+            Self::CbPar(Lanes::Four) => &[("CB_LANES", 4.0)],
+            Self::CbPar(Lanes::Eight) => &[("CB_LANES", 8.0)],
+            Self::CbPar(Lanes::Sixteen) => &[("CB_LANES", 16.0)],
+            Self::CbPar(Lanes::ThirtyTwo) => &[("CB_LANES", 32.0)],
+        }
+    }
+
+    /// The invocations that serve a queue: one, but for CB-PAR.
+    pub fn lanes(self) -> u32 {
+        match self {
+            Self::CbPar(lanes) => lanes.count(),
+            _ => 1,
         }
     }
 
@@ -128,7 +187,7 @@ impl QueueDesign {
         let capacity = u64::from(capacity);
         match self {
             Self::Heap | Self::HeapInterleaved => (capacity + 1).next_multiple_of(2),
-            Self::CbSeq(_) | Self::CbSeqSp => capacity,
+            Self::CbSeq(_) | Self::CbSeqSp | Self::CbPar(_) => capacity,
             Self::Heap4 => (capacity + 3).next_multiple_of(4),
             Self::Splay => 2 * capacity,
             Self::Calendar => 0,
@@ -160,8 +219,12 @@ impl std::str::FromStr for QueueDesign {
     type Err = UnknownQueue;
 
     fn from_str(name: &str) -> Result<Self, UnknownQueue> {
+        if name == "cb-par" {
+            return Ok(Self::CB_PAR);
+        }
         Self::ALL
             .into_iter()
+            .chain(Lanes::ALL.map(Self::CbPar))
             .find(|design| design.name() == name)
             .ok_or_else(|| UnknownQueue(name.to_owned()))
     }
@@ -169,5 +232,5 @@ impl std::str::FromStr for QueueDesign {
 
 /// No queue design has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no queue design: there are {names}", names = QueueDesign::ALL.map(QueueDesign::name).join(", "))]
+#[error("'{0}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16", names = QueueDesign::ALL.map(QueueDesign::name).join(", "))]
 pub struct UnknownQueue(pub String);

@@ -64,7 +64,7 @@ where
 {
     let options = Options { seed: 17, ..Options::default() };
     let whole = same(model, options, &[until(end)]);
-    assert_eq!(QueueDesign::ALL.len(), 8, "a new design belongs into the list below");
+    assert_eq!(QueueDesign::ALL.len(), 9, "a new design belongs into the list below");
     let ways = [
         (QueueDesign::Heap, 1, 1),
         (QueueDesign::CbSeq(Traverse::BackToFront), 8, 2),
@@ -73,6 +73,7 @@ where
         (QueueDesign::HeapInterleaved, 16, 1),
         (QueueDesign::Splay, 64, 2),
         (QueueDesign::CbSeqSp, 8, 1),
+        (QueueDesign::CB_PAR, 64, 2),
         (QueueDesign::Calendar, 32, 2),
     ];
     for (queue, group_size, tiles) in ways {

@@ -6,6 +6,7 @@ mod growth;
 mod horizon;
 mod outputs;
 mod own_events;
+mod teams;
 
 use common::models::Ring;
 use common::{each_queue, gpu};

@@ -49,6 +49,11 @@ impl Busy {
         }
     }
 
+    pub(crate) fn with_children(lps: u32, children: u32) -> Self {
+        let busy = Self::new(lps);
+        Self { params: BusyParams { children, ..busy.params }, ..busy }
+    }
+
     pub(crate) fn breaking(self, rule: u32, culprit: u32) -> Self {
         Self { params: BusyParams { rule, culprit, ..self.params }, ..self }
     }

@@ -7,7 +7,7 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::super::auto::{self, Auto};
-use super::super::cut::{Cut, Needs, usual_tiles};
+use super::super::cut::{Cut, Needs, at_once, usual_tiles};
 use super::super::error::{Fault, SimulationError};
 use super::super::growth::{self, Snapshot};
 use super::super::memory::Memory;
@@ -185,7 +185,7 @@ pub(super) fn tiles_for(
     capacity: Capacity,
 ) -> u32 {
     let short = capacity.queue <= auto::SHORT_QUEUE && matches!(queue, QueueDesign::CbSeq(_));
-    let most = rows.div_ceil(group_size).max(1);
+    let most = rows.div_ceil(at_once(group_size, queue.lanes())).max(1);
     chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most)
 }
 
