@@ -14,7 +14,7 @@ struct Params {
     rows: u32,
     columns: u32,
     customers: u32,          // in the whole network; at first they are spread evenly
-    block: u32,              // side of the square blocks by which stations are numbered, so that the numbers of neighbours are near
+    block_shift: u32,        // 2^this is the side of the square blocks by which stations are numbered, so that the numbers of neighbours are near
 }
 
 @group(1) @binding(0) var<uniform> params: Params;
@@ -80,18 +80,21 @@ fn later(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // Stations are numbered block by block, and in a block row by row.
 fn neighbour(lp: u32, direction: u32) -> u32 {
-    let side = params.block;
-    let blocks = params.columns / side;
-    let block = lp / (side * side);
-    var row = block / blocks * side + lp / side % side;
-    var column = block % blocks * side + lp % side;
+    let shift = params.block_shift;
+    let within = (1u << shift) - 1u;
+    let blocks = params.columns >> shift;
+    let block = lp >> (2u * shift);
+    let block_row = block / blocks;
+    var row = (block_row << shift) | ((lp >> shift) & within);
+    var column = ((block - block_row * blocks) << shift) | (lp & within);
     switch direction {
         case 0u: { column = select(column + 1u, 0u, column + 1u == params.columns); }
         case 1u: { column = select(column, params.columns, column == 0u) - 1u; }
         case 2u: { row = select(row + 1u, 0u, row + 1u == params.rows); }
         default: { row = select(row, params.rows, row == 0u) - 1u; }
     }
-    return ((row / side * blocks + column / side) * side + row % side) * side + column % side;
+    let in_block = ((row & within) << shift) | (column & within);
+    return (((row >> shift) * blocks + (column >> shift)) << (2u * shift)) | in_block;
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {

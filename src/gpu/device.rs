@@ -80,6 +80,8 @@ impl Gpu {
             max_buffers_and_acceleration_structures_per_shader_stage: offered
                 .max_buffers_and_acceleration_structures_per_shader_stage
                 .min(2 * MOST_BINDINGS),
+            max_compute_invocations_per_workgroup: offered.max_compute_invocations_per_workgroup.min(1024),
+            max_compute_workgroup_size_x: offered.max_compute_workgroup_size_x.min(1024),
             ..wgpu::Limits::default().or_worse_values_from(&offered)
         };
         let (device, queue) = adapter

@@ -5,8 +5,8 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
 use crate::time::{Resolution, Ticks};
 
-/// Stations of a block in a row at the most: so many relaxations are done in a workgroup.
-const MOST_BLOCK: u32 = 32;
+/// Blocks are of 32 x 32 stations at the most: so many as a workgroup relaxes together.
+const MOST_SHIFT: u32 = 5;
 
 /// A closed network of FIFO stations on a torus, between which customers walk in no time: a station in each of rows × columns
 /// places serves customers one by one in the order of their arrival, each for an exponential time and a tick, and sends each to one of its four
@@ -34,8 +34,8 @@ pub struct FifoTorusParams {
     pub columns: u32,
     /// Customers in the whole network.
     pub customers: u32,
-    /// Side of the square blocks by which stations are numbered, so that the numbers of neighbours are near.
-    pub block: u32,
+    /// The logarithm to base 2 of the side of the square blocks by which stations are numbered, so that the numbers of neighbours are near.
+    pub block_shift: u32,
 }
 
 /// The WGSL `struct State` of [`FifoTorus`].
@@ -91,8 +91,8 @@ impl FifoTorus {
             return Err(ModelError::setting("number of customers", customers, "choose at least 1"));
         }
         let mean_service = mean_time("service rate", service_rate, resolution)?;
-        let block = 1 << (rows | columns).trailing_zeros().min(MOST_BLOCK.ilog2());
-        let params = FifoTorusParams { mean_service, rows, columns, customers, block };
+        let block_shift = (rows | columns).trailing_zeros().min(MOST_SHIFT);
+        let params = FifoTorusParams { mean_service, rows, columns, customers, block_shift };
         // Those who have been sent here and have not arrived; a guess, and what does not suffice grows.
         let each = customers.div_ceil(rows * columns);
         let capacity = Capacity { queue: each.saturating_mul(4).saturating_add(12), mailbox: 8 };
@@ -107,7 +107,8 @@ impl FifoTorus {
 
     /// Stations are numbered block by block, and in a block row by row.
     fn neighbour(&self, lp: u32, direction: u32) -> u32 {
-        let FifoTorusParams { rows, columns, block: side, .. } = self.params;
+        let FifoTorusParams { rows, columns, block_shift, .. } = self.params;
+        let side = 1 << block_shift;
         let (blocks, block) = (columns / side, lp / (side * side));
         let row = block / blocks * side + lp / side % side;
         let column = block % blocks * side + lp % side;
