@@ -15,6 +15,9 @@
 //!             which window w + 1 empties first
 //! ```
 //!
+//! That is [`Sync::Yawns`]. Where delays are far longer than the lookahead, or there is none, the engine finds a wider horizon itself
+//! ([`Sync::Horizon`]), or one for each LP ([`Sync::Neighbours`]); results are the same. `docs/synchronisation.md` says how they work and when each wins.
+//!
 //! # Results
 //!
 //! A model with an [`Output`](Model::Output) says in its `fn output` what each LP has to tell at a time. [`Simulation::outputs`] gives
