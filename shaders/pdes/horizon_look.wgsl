@@ -18,7 +18,7 @@
 // import: pdes/partials.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep (pdes/answers.wgsl or
+// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep, answers_check (pdes/answers.wgsl or
 // pdes/answers_none.wgsl)
 
 // Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
@@ -77,6 +77,7 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let holds = (kept.z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
     if mails == 0u && holds { return vec4<u32>(known.xyz, 0u); }
     if !mails_open(row, kept.zw, mails) { return vec4<u32>(TIME_NEVER, 0u, 1u); }
+    answers_check(row, mails);
     mails_push(row, mails);
     let found = dry_run(row, reach);
     answers_keep(row);
