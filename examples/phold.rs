@@ -6,6 +6,7 @@
 //! ```text
 //! cargo run --release --example phold
 //! cargo run --release --example phold -- --lps 1024 --until 200 --verify
+//! cargo run --release --example phold -- --neighbours 4 --rate 0.001 --until 3000 --sync neighbours
 //! ```
 
 mod shared;
@@ -37,7 +38,7 @@ struct Args {
     /// Rate of the exponential delay, per unit of time.
     #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
     rate: f64,
-    /// Least delay of an event, in units of time.
+    /// Least delay of an event, in units of time. It may be 0.
     #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
     lookahead: f64,
     /// End of the simulation, in units of time: exactly the earlier events are executed.
@@ -49,7 +50,10 @@ struct Args {
     /// Queue design: heap, heap-4, heap-interleaved, splay, cb-seq, cb-seq-front, cb-seq-sp or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
-    /// How far windows go: yawns, horizon or auto.
+    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.
+    #[arg(long)]
+    neighbours: Option<u32>,
+    /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead) or auto. It changes the speed only.
     #[arg(long, default_value_t = Sync::Auto)]
     sync: Sync,
     /// Names the random streams of the run.
@@ -90,6 +94,10 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<ExitCode, Failure> {
     let resolution = Resolution::default();
     let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
+    let model = match args.neighbours {
+        Some(neighbours) => model.with_neighbours(neighbours)?,
+        None => model,
+    };
     let until = match args.events {
         Some(events) => Until::events(events),
         None => Until::time(resolution.ticks(args.until)?),
@@ -121,6 +129,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         ("queue", outcome.queue.clone()),
         ("windows by", outcome.sync.clone()),
         ("LPs x events", format!("{} x {}", args.lps, args.population)),
+        ("sends to", args.neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
         ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
         ("events", outcome.progress.events.to_string()),
         ("windows", outcome.progress.windows.to_string()),
@@ -147,6 +156,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "sync": outcome.sync,
         "lps": args.lps,
         "population": args.population,
+        "neighbours": args.neighbours,
         "rate": args.rate,
         "lookahead": args.lookahead,
         "seed": args.seed,

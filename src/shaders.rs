@@ -41,6 +41,7 @@ files! {
     "models/mm1_team.wgsl",
     "models/mmck.wgsl",
     "models/phold.wgsl",
+    "models/phold_ring.wgsl",
     "models/pi.wgsl",
     "models/priorities.wgsl",
     "models/torus.wgsl",

@@ -8,7 +8,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use eventhorizon::gpu::{Program, Recipe};
-use eventhorizon::models::{CallCentre, Epidemic, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop};
+use eventhorizon::models::{
+    CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
+};
 use eventhorizon::time::Resolution;
 use eventhorizon::{gpu, matching, pdes, primitives, queue, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
@@ -29,10 +31,12 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
     let recipes = [
         gpu::kernels(),
         pdes::kernels(&phold),
+        pdes::kernels(&phold.with_neighbours(4).unwrap()),
         pdes::kernels(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
         pdes::kernels(&Priorities::new(64, &[(0.4, 1.0)], 64, units).unwrap()),
         pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
         pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
+        pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
         pdes::output_kernels(&counted::Counted::new(1)),
         primitives::kernels(),
         queue::kernels(),

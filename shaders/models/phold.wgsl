@@ -6,7 +6,7 @@
 struct Params {
     mean: vec2<u32>,    // of the exponential delay, in ticks
     population: u32,    // events that each LP schedules at the start
-    reserved: u32,
+    neighbours: u32,    // none here: models/phold_ring.wgsl
 }
 
 @group(1) @binding(0) var<uniform> params: Params;

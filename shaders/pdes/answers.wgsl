@@ -1,9 +1,10 @@
-// What an LP answers to what arrives, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl).
+// What an LP answers to what arrives, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl); and whether answers were true.
 //
-// Functions: answers_keep.
+// Functions: answers_keep, answers_check.
 //
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
+// import: pdes/mails.wgsl
 //
 // needs: answer (the model or pdes/answer_default.wgsl)
 
@@ -16,4 +17,14 @@ fn answers_keep(row: u32) {
     var state = states[row];
     let found = answer(name, &state);
     lps[answer_row(row)] = vec4<u32>(found.since, found.delay);
+}
+
+// Finds mails that are too late: the row has executed what comes after them. Windows execute what is before all that may arrive, so somebody's
+// answer, or another promise, was not kept. It need not have shown when they were sent: by then the sender knew of what it had not expected.
+fn answers_check(row: u32, mails: u32) {
+    let clock = lps[clock_row(row)].xy;
+    let first = mails_begin(row);
+    for (var i = 0u; i < mails; i += 1u) {
+        if !time_less(clock, event_time(inbox[first + i])) { fail(row, PROMISE); }
+    }
 }

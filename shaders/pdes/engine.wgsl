@@ -16,7 +16,7 @@
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused),
 //            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked), which holds where DRY is set. A calendar has none of these. With neighbours
-//            (pdes/neighbours.wgsl), 2 x R x (earliest output (2), earliest input (2)), R x the answer (4)
+//            (pdes/neighbours.wgsl), 2 x R x (earliest output (2), earliest input (2)), R x the answer (4), R x (time of the last event executed (2), unused (2))
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory

@@ -14,7 +14,7 @@
 // import: pdes/horizon_reduced.wgsl
 // import: pdes/partials.wgsl
 //
-// needs: bounds_open, horizon_of, promised_to (pdes/horizon_one.wgsl: the same for all, or pdes/neighbours.wgsl)
+// needs: bounds_open, horizon_of, promised_to, clock_keep (pdes/horizon_one.wgsl: the same for all, or pdes/neighbours.wgsl)
 
 fn did_something(left: Reduced) -> bool {
     return left.w != 0u;

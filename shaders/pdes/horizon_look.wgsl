@@ -19,7 +19,7 @@
 // import: pdes/pack.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep (pdes/answers.wgsl or
+// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep, answers_check (pdes/answers.wgsl or
 // pdes/answers_none.wgsl)
 
 // Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
@@ -92,6 +92,7 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let kept = lps[row];
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
+    answers_check(row, mails);
     mails_push(row, mails);
     let found = dry_run(row, reach);
     answers_keep(row);

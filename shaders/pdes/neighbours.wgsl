@@ -1,7 +1,7 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
 // and in runs that end by a number of events, the horizon is the same for all (pdes/horizon_one.wgsl has the same functions for that).
 //
-// Functions: bounds_open, horizon_of, promised_to.
+// Functions: bounds_open, horizon_of, promised_to, clock_keep.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
@@ -31,4 +31,9 @@ fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
 fn promised_to(row: u32) -> vec2<u32> {
     if !bounds_found { return bounds_promised; }
     return lps[bounds_row(bounds_half, row)].zw;
+}
+
+// For pdes/answers.wgsl.
+fn clock_keep(row: u32, time: vec2<u32>) {
+    lps[clock_row(row)] = vec4<u32>(time, 0u, 0u);
 }

@@ -43,7 +43,9 @@ fn relax(
 
     let first = run.part.queue_first + id.x * GROUP_SIZE;
     let row = first + lane;
-    let served = row < min(run.rows, run.part.queue_first + run.part.queue_rows);
+    // Behind the last row of a part come those of the next one, which a dispatch of its own serves.
+    let end = min(run.rows, run.part.queue_first + run.part.queue_rows);
+    let served = row < end;
     var begun = vec4<u32>(TIME_NEVER, TIME_NEVER);
     var known = vec4<u32>(0u);
     // What may arrive from other workgroups' rows, and who of its own may send: two invocations to a word, and else this one itself.
@@ -59,7 +61,7 @@ fn relax(
             let from_row = row_at(sender(name_of(row), i));
             if from_row >= run.rows || from_row == row { continue; }
             let from_lane = from_row - first;
-            if from_lane < GROUP_SIZE && inside_count < RELAX_INSIDE {
+            if from_lane < GROUP_SIZE && from_row < end && inside_count < RELAX_INSIDE {
                 inside[inside_count / 2u] = insertBits(inside[inside_count / 2u], from_lane, inside_count % 2u * 16u, 16u);
                 inside_count += 1u;
             } else {

@@ -10,7 +10,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, Reduced, Horizon and mails_waiting (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
+// needs: a queue, Reduced, Horizon, mails_waiting and clock_keep (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
 
 var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
@@ -69,7 +69,10 @@ fn pending_pop() {
 
 fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
     var sent = TIME_NEVER;
-    if executed > 0u { sent = deliver_close(); }
+    if executed > 0u {
+        sent = deliver_close();
+        clock_keep(row, lp_now);
+    }
     let after = queue_close();
     lps[row] = vec4<u32>(first, after.x | stands, after.y);
     return vec4<u32>(time_min(first, sent), executed, 1u);

@@ -6,11 +6,13 @@ use crate::time::{Resolution, Ticks, TimeError};
 
 /// PHOLD as Baudis et al. run it (section IV.A): `population` events per LP at the start, at exponential times on
 /// random LPs; each event, when executed, sends one to a uniformly random LP after the lookahead plus an exponential
-/// delay.
+/// delay. With [`Phold::with_neighbours`], to a random one of the LPs that are near on a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phold {
     lps: u32,
     population: u32,
+    /// 0 where an event may go to any LP.
+    neighbours: u32,
     mean: Ticks,
     lookahead: Ticks,
     capacity: Capacity,
@@ -37,6 +39,21 @@ pub enum PholdError {
     /// A population of zero.
     #[error("a population of 0 leaves nothing to simulate: it must be at least 1 event per LP")]
     NoPopulation,
+    /// A number of neighbours that a ring of so many LPs does not have.
+    #[error(
+        "{neighbours} neighbours are impossible on a ring of {lps} LPs: {}",
+        if *lps < 3 {
+            "it must have at least 3 LPs".to_owned()
+        } else {
+            format!("choose an even number from 2 to {}", (lps - 1) & !1)
+        }
+    )]
+    Neighbours {
+        /// How many were asked for.
+        neighbours: u32,
+        /// The LPs.
+        lps: u32,
+    },
 }
 
 impl Phold {
@@ -73,13 +90,36 @@ impl Phold {
             mean => -(-window / resolution.units(mean)).exp_m1(),
         };
         let capacity = Capacity::poisson(held, held * fires);
-        Ok(Self { lps, population, mean, lookahead, capacity })
+        Ok(Self { lps, population, neighbours: 0, mean, lookahead, capacity })
+    }
+
+    /// The same model on a ring: LP i sends to the LPs i ± 1 to i ± `neighbours` / 2 alone, each as likely as the others, at the start too. The WGSL
+    /// says so, and [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) makes use of it.
+    ///
+    /// # Errors
+    /// [`PholdError::Neighbours`] unless it is an even number from 2 to one less than the LPs.
+    pub fn with_neighbours(self, neighbours: u32) -> Result<Self, PholdError> {
+        if neighbours == 0 || !neighbours.is_multiple_of(2) || neighbours >= self.lps {
+            return Err(PholdError::Neighbours { neighbours, lps: self.lps });
+        }
+        // Capacities stay: events still wander independently, and to every LP as often as to any other.
+        Ok(Self { neighbours, ..self })
     }
 
     /// The same model with other capacities.
     #[must_use]
     pub fn with_capacity(self, capacity: Capacity) -> Self {
         Self { capacity, ..self }
+    }
+
+    /// Where an event goes. WGSL: `neighbour`, or `draw_below`.
+    fn destination(&self, lp: u32, context: &mut Context<'_>) -> u32 {
+        if self.neighbours == 0 {
+            return context.stream().below(self.lps);
+        }
+        let index = context.stream().below(self.neighbours);
+        let steps = index / 2 + 1;
+        if index.is_multiple_of(2) { (lp + steps) % self.lps } else { (lp + self.lps - steps) % self.lps }
     }
 }
 
@@ -91,8 +131,8 @@ pub struct PholdParams {
     pub mean: Ticks,
     /// Events that each LP schedules at the start.
     pub population: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Neighbours of an LP on a ring; zero where there is no ring.
+    pub neighbours: u32,
 }
 
 /// The WGSL `struct State` of PHOLD.
@@ -112,11 +152,15 @@ impl Model for Phold {
     type Output = ();
 
     fn name(&self) -> &str {
-        "phold"
+        if self.neighbours == 0 { "phold" } else { "phold on a ring" }
     }
 
     fn source(&self) -> Source {
-        crate::wgsl!("../../shaders/models/phold.wgsl")
+        if self.neighbours == 0 {
+            crate::wgsl!("../../shaders/models/phold.wgsl")
+        } else {
+            crate::wgsl!("../../shaders/models/phold_ring.wgsl")
+        }
     }
 
     fn lps(&self) -> u32 {
@@ -128,7 +172,7 @@ impl Model for Phold {
     }
 
     fn params(&self) -> PholdParams {
-        PholdParams { mean: self.mean, population: self.population, reserved: 0 }
+        PholdParams { mean: self.mean, population: self.population, neighbours: self.neighbours }
     }
 
     fn capacity(&self) -> Capacity {
@@ -140,16 +184,16 @@ impl CpuModel for Phold {
     fn init(&self, lp: u32, _: &mut PholdState, context: &mut Context<'_>) {
         for i in 0..self.population {
             let delay = context.stream().exponential(self.mean);
-            let to = context.stream().below(self.lps);
+            let to = self.destination(lp, context);
             context.schedule(to, delay, [lp, i]);
         }
     }
 
-    fn handle(&self, _: u32, event: &Event, state: &mut PholdState, context: &mut Context<'_>) {
+    fn handle(&self, lp: u32, event: &Event, state: &mut PholdState, context: &mut Context<'_>) {
         state.received = state.received.wrapping_add(1);
         state.last = event.time.to_words()[0];
         let delay = self.lookahead.saturating_add(context.stream().exponential(self.mean));
-        let to = context.stream().below(self.lps);
+        let to = self.destination(lp, context);
         context.schedule(to, event.time.saturating_add(delay), event.payload);
     }
 }

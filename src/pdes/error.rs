@@ -325,11 +325,13 @@ pub enum FaultKind {
         "LPs send each other events without a delay, and time does not advance after 65,536 rounds (let one of them take some time)"
     )]
     Cycle,
-    /// An event was scheduled for another LP earlier than a dry run had found, or the model's `earliest`, `answer` or `sender` had said.
+    /// An event was scheduled for another LP before the time that the LP's dry run had found, or that the model had promised
+    /// ([`Sync::Horizon`](super::Sync::Horizon), [`Sync::Neighbours`](super::Sync::Neighbours)): the two were not alike. The LP is the one that
+    /// scheduled it; or, where that shows only as it arrives, the one that has gone on without it.
     #[error(
-        "an event was scheduled for another LP earlier than was promised: by a dry run of the same events, or by the model's `earliest`, `answer` \
-         or `sender` (these have to be bounds, and name all who may send; and `handle` has to do the same whenever it is given the same, which \
-         floating point that a driver compiles in two ways does not. Or choose `Sync::Yawns`)"
+        "an event was scheduled for another LP earlier than a dry run of the same events found, or than the model's `earliest`, `answer` or `sender` \
+         say (they must be right whatever happens; and `handle` must do the same whenever it is given \
+         the same: floating point that the driver compiles in two ways does not; use integers, or `Sync::Yawns`)"
     )]
     Promise,
     /// An LP asked for a row of LP memory that it does not have, put more into a line than its room, or said itself that it is full.

@@ -208,7 +208,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let control = 2 * (rows + groups) + 1;
         let rows_found = match way.windows {
             _ if cut.buckets > 0 => 0,
-            Windows::Neighbours => 4,
+            Windows::Neighbours => 5,
             _ => 1,
         };
         let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + rows_found * rows)?;

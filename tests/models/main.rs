@@ -6,6 +6,7 @@ mod call_centre;
 #[path = "../common/mod.rs"]
 mod common;
 mod epidemic;
+mod fifo_torus;
 mod priorities;
 mod torus;
 
@@ -87,6 +88,23 @@ where
     }
 }
 
+/// [`same`] with a horizon for each LP, in some queue designs and workgroups, and with the event horizon.
+fn neighbours_in_all_ways<M>(model: &M, middle: f64, end: f64)
+where
+    M: CpuModel<State: PartialEq, Output: PartialEq>,
+{
+    for (queue, group_size, tiles, sync) in [
+        (QueueDesign::Heap, 1, 1, Sync::Neighbours),
+        (QueueDesign::CbSeq(Traverse::BackToFront), 8, 2, Sync::Neighbours),
+        (QueueDesign::CB_PAR, 64, 2, Sync::Neighbours),
+        (QueueDesign::Splay, 64, 1, Sync::Horizon),
+    ] {
+        let (group_size, tiles) = (Some(group_size), Some(tiles));
+        let options = Options { seed: 17, queue: Some(queue), group_size, tiles, sync, ..Options::default() };
+        same(model, options, &[until(middle), until(end)]);
+    }
+}
+
 /// The fault with which both engines end a run.
 fn fault<M: CpuModel>(model: &M, end: Until) -> Fault {
     let only = |error| match error {
@@ -161,7 +179,7 @@ fn refused<T: std::fmt::Debug>(result: Result<T, ModelError>, message: &str) {
 
 #[test]
 fn settings_that_are_refused_are_named() {
-    use eventhorizon::models::{CallCentre, Epidemic, Priorities, Torus};
+    use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Priorities, Torus};
     let units = Resolution::default();
     refused(CallCentre::new(1, 0, 1.0, 1.0, 1.0, 8, units), "the number of servers is 0: choose");
     refused(CallCentre::new(1, 1, 1.0, 1.0, 1.0, 100, units), "the room is 100: choose a power of two");
@@ -197,6 +215,10 @@ fn settings_that_are_refused_are_named() {
     refused(Torus::new(2, 3, 0, 1.0, 0.1, units), "the number of customers is 0: choose");
     refused(Torus::new(2, 3, 1, 1.0, 1e-9, units), "the travel time is 0.000000001, a time of less than");
     refused(Torus::new(2, 3, 1, 1.0, -1.0, units), "the travel time leads to a time that is none");
+    refused(FifoTorus::new(3, 0, 1, 1.0, units), "the size is 3 x 0: choose");
+    refused(FifoTorus::new(1 << 16, 1 << 16, 1, 1.0, units), "the size is 65536 x 65536: choose");
+    refused(FifoTorus::new(2, 3, 0, 1.0, units), "the number of customers is 0: choose");
+    refused(FifoTorus::new(2, 3, 1, 0.0, units), "the service rate is 0: choose");
 }
 
 #[test]

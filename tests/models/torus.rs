@@ -3,7 +3,7 @@ use eventhorizon::pdes::{CpuSimulation, Options};
 use eventhorizon::statistics::theory::ClosedNetwork;
 use eventhorizon::time::Resolution;
 
-use crate::{Estimate, same_in_all_ways, ticks, until};
+use crate::{Estimate, neighbours_in_all_ways, same_in_all_ways, ticks, until};
 
 fn torus(rows: u32, columns: u32, customers: u32, travel: f64) -> Torus {
     Torus::new(rows, columns, customers, 1.0, travel, Resolution::default()).unwrap()
@@ -12,6 +12,7 @@ fn torus(rows: u32, columns: u32, customers: u32, travel: f64) -> Torus {
 #[test]
 fn the_gpu_has_the_bits_of_the_cpu() {
     same_in_all_ways(&torus(7, 10, 200, 0.01).with_warm_up(ticks(3.0)), 4.21, 12.0);
+    neighbours_in_all_ways(&torus(7, 10, 200, 0.01).with_warm_up(ticks(3.0)), 4.21, 12.0);
     // Neighbours that are one, or the station itself; fewer customers than stations; long ways.
     for (rows, columns, customers, travel) in
         [(1, 1, 5, 0.3), (2, 2, 3, 5.0), (1, 33, 20, 0.5), (3, 1, 90, 1.0)]

@@ -4,6 +4,7 @@
 mod common;
 mod growth;
 mod horizon;
+mod neighbours;
 mod outputs;
 mod own_events;
 mod teams;

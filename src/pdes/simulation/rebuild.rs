@@ -31,7 +31,8 @@ impl<M: Model> Simulation<M> {
     pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         self.progress_async().await?;
         let calendar = queue == QueueDesign::Calendar;
-        if calendar && (self.sync == Sync::Horizon || self.memory.run.lookahead == Ticks::ZERO) {
+        let yawns = matches!(self.sync, Sync::Auto | Sync::Yawns) && self.memory.run.lookahead > Ticks::ZERO;
+        if calendar && !yawns {
             return Err(SimulationError::Calendar);
         }
         let windows = if calendar { Windows::Yawns } else { self.way.windows };

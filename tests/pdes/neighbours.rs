@@ -1,0 +1,382 @@
+//! Windows with a horizon for each LP.
+
+use super::common::{gpu, queues};
+use super::{phold, same, until};
+use eventhorizon::gpu::{GpuError, LinkError, Source};
+use eventhorizon::models::{FifoTorus, Phold, Torus};
+use eventhorizon::pdes::{
+    Capacity, Context, CpuModel, CpuSimulation, Event, FaultKind, Model, Options, Simulation,
+    SimulationError, Sync, Until,
+};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::time::{Resolution, Ticks};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+const NEIGHBOURS: Options =
+    Options { seed: 6, queue: None, group_size: None, tiles: None, fixed: false, sync: Sync::Neighbours };
+
+const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
+
+fn fifo(rows: u32, columns: u32, customers: u32) -> FifoTorus {
+    FifoTorus::new(rows, columns, customers, 1.0, Resolution::default()).unwrap()
+}
+
+fn torus(rows: u32, columns: u32, customers: u32, travel: f64) -> Torus {
+    Torus::new(rows, columns, customers, 1.0, travel, Resolution::default()).unwrap()
+}
+
+fn ring(lps: u32, population: u32, rate: f64, lookahead: f64, neighbours: u32) -> Phold {
+    let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
+    model.with_neighbours(neighbours).unwrap()
+}
+
+/// `tests/wgsl/relay.wgsl`, and with `earliest` `tests/wgsl/relay_earliest.wgsl` too.
+#[derive(Debug, Clone, Copy)]
+struct Relay {
+    lps: u32,
+    lookahead: Ticks,
+    earliest: bool,
+    params: RelayParams,
+    /// Instead of the text of the files, after what is the same in all models.
+    more: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct RelayParams {
+    step: Ticks,
+    hops: u32,
+    stride: u32,
+    rule: u32,
+    culprit: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Visits {
+    visits: u32,
+    order: u32,
+}
+
+impl Relay {
+    fn new(lps: u32, stride: u32, hops: u32) -> Self {
+        let step = Ticks::new(10);
+        let params = RelayParams { step, hops, stride, rule: 0, culprit: 0 };
+        Self { lps, lookahead: step, earliest: false, params, more: None }
+    }
+
+    fn breaking(self, rule: u32, culprit: u32) -> Self {
+        Self { earliest: rule == 3, params: RelayParams { rule, culprit, ..self.params }, ..self }
+    }
+}
+
+impl Model for Relay {
+    type State = Visits;
+    type Params = RelayParams;
+    type Payload = [u32; 2];
+    type Output = ();
+
+    fn name(&self) -> &str {
+        "relay"
+    }
+    fn source(&self) -> Source {
+        let relay = include_str!("../wgsl/relay.wgsl");
+        let earliest = if self.earliest { include_str!("../wgsl/relay_earliest.wgsl") } else { "" };
+        match self.more {
+            None => Source::new("tests/wgsl/relay.wgsl", [relay, earliest].concat()),
+            Some(more) => {
+                let (same, _) = relay.split_once("// The LP after the culprit").unwrap();
+                Source::new("my/relay.wgsl", [same, more].concat())
+            }
+        }
+    }
+    fn lps(&self) -> u32 {
+        self.lps
+    }
+    fn lookahead(&self) -> Ticks {
+        self.lookahead
+    }
+    fn params(&self) -> RelayParams {
+        self.params
+    }
+}
+
+impl CpuModel for Relay {
+    fn init(&self, lp: u32, _: &mut Visits, context: &mut Context<'_>) {
+        if lp.is_multiple_of(self.params.stride) {
+            context.schedule(lp, Ticks::new(u64::from(lp % 7)), [self.params.hops, lp]);
+        }
+    }
+    fn handle(&self, lp: u32, event: &Event, state: &mut Visits, context: &mut Context<'_>) {
+        let [hops, token] = event.payload;
+        state.visits += 1;
+        state.order = (state.order ^ token).wrapping_mul(0x9e37_79b1).wrapping_add(event.time.to_words()[0]);
+        if hops > 0 {
+            let delay = self.params.step.get() + u64::from(context.stream().below(1000));
+            let time = event.time.saturating_add(Ticks::new(delay));
+            context.schedule((lp + 1) % self.lps, time, [hops - 1, token]);
+        }
+    }
+}
+
+#[test]
+fn every_queue_gives_the_bits_of_the_cpu() {
+    let gpu = gpu();
+    for (i, queue) in queues().enumerate() {
+        let group_size = Some([64, 1, 8, 32][i % 4]);
+        let options = Options { queue: Some(queue), group_size, tiles: Some(1 + i as u32 % 3), ..NEIGHBOURS };
+        same(&gpu, &fifo(12, 20, 500), options, &[until(3.3), until(9.0)]);
+        if i % 2 == 0 {
+            same(&gpu, &ring(150, 4, 0.01, 10.0, 4), options, &[until(120.0), until(400.0)]);
+        } else {
+            same(&gpu, &torus(9, 11, 150, 0.05), options, &[until(2.5), until(7.0)]);
+        }
+    }
+}
+
+#[test]
+fn tori_of_all_shapes() {
+    let gpu = gpu();
+    // One station, rows, sizes that are multiples of blocks and that are not; few customers and many.
+    for (rows, columns, customers) in [
+        (1, 1, 5),
+        (1, 2, 1),
+        (1, 70, 30),
+        (70, 1, 300),
+        (2, 2, 9),
+        (4, 12, 7),
+        (24, 8, 900),
+        (13, 17, 100),
+        (32, 64, 300),
+        (33, 31, 3000),
+    ] {
+        same(&gpu, &fifo(rows, columns, customers), NEIGHBOURS, &[until(1.7), until(6.0)]);
+    }
+    for (rows, columns, customers, travel) in [(1, 1, 5, 0.3), (2, 2, 3, 5.0), (20, 15, 40, 0.01)] {
+        same(&gpu, &torus(rows, columns, customers, travel), NEIGHBOURS, &[until(1.7), until(9.0)]);
+    }
+}
+
+#[test]
+fn sizes_around_workgroups_and_many_senders() {
+    let gpu = gpu();
+    // Relaxations have as many invocations to a workgroup as the device, and up to 1,024.
+    for (lps, group_size, tiles, neighbours) in [
+        (3, 64, 1, 2),
+        (255, 64, 1, 8),
+        (256, 32, 3, 10),
+        (257, 8, 1, 2),
+        (1023, 64, 2, 4),
+        (1024, 256, 1, 6),
+        (1025, 64, 1, 30),
+        (2500, 2, 1, 12),
+        (3000, 1, 2, 2),
+    ] {
+        let options = Options { group_size: Some(group_size), tiles: Some(tiles), ..NEIGHBOURS };
+        same(&gpu, &ring(lps, 2, 0.01, 3.0, neighbours), options, &[until(60.0), until(150.0)]);
+    }
+}
+
+#[test]
+fn growth_from_room_for_one_event() {
+    let gpu = gpu();
+    for queue in [QueueDesign::Heap, QueueDesign::CbSeqSp] {
+        let options = Options { queue: Some(queue), ..NEIGHBOURS };
+        let ends = [until(0.0), until(2.0), Until::events(3000), until(9.0)];
+        same(&gpu, &fifo(9, 8, 700).with_capacity(TINY), options, &ends);
+        same(&gpu, &ring(130, 5, 0.02, 5.0, 2).with_capacity(TINY), options, &[until(40.0), until(200.0)]);
+    }
+}
+
+/// Dispatches of relaxations serve the rows of a binding each, and these need not fill whole workgroups of theirs.
+#[test]
+fn several_bindings() {
+    let gpu = gpu();
+    if gpu.limits().max_storage_buffers_per_shader_stage < 31 {
+        return;
+    }
+    let small = gpu.binding_at_most(1 << 16);
+    for group_size in [8, 64] {
+        let options = Options { group_size: Some(group_size), ..NEIGHBOURS };
+        same(&small, &fifo(16, 30, 3000), options, &[until(2.0), until(6.0)]);
+        same(&small, &ring(490, 6, 0.01, 10.0, 4), options, &[until(60.0), until(300.0)]);
+    }
+}
+
+#[test]
+fn runs_end_at_times_and_by_events_in_turn() {
+    let gpu = gpu();
+    let ends = [
+        until(20.0),
+        Until::events(1500),
+        until(90.0),
+        until(90.0),
+        Until::events(2500),
+        Until::events(2501),
+        until(300.0),
+    ];
+    same(&gpu, &ring(140, 5, 0.01, 3.0, 4), NEIGHBOURS, &ends);
+    let ends = [Until::events(200), until(2.0), Until::events(1000), until(9.0)];
+    same(&gpu, &torus(8, 9, 100, 0.02), NEIGHBOURS, &ends);
+    same(&gpu, &Relay::new(60, 4, 40), NEIGHBOURS, &[Until::events(100), Until::EMPTY]);
+}
+
+/// Bounds that have further to go than a window's relaxations take them: all LPs have the same horizon then.
+#[test]
+fn bounds_that_travel_far() {
+    let gpu = gpu();
+    for (lps, stride) in [(3000, 3000), (3000, 1000), (700, 699), (2000, 40)] {
+        let model = Relay { earliest: stride == 40, ..Relay::new(lps, stride, 60) };
+        same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
+    }
+    // One customer on a long ring.
+    same(&gpu, &fifo(1, 2500, 1), NEIGHBOURS, &[until(30.0)]);
+}
+
+#[test]
+fn a_run_goes_on_with_other_queues() {
+    let gpu = gpu();
+    let model = fifo(10, 12, 200);
+    let mut cpu = CpuSimulation::new(&model, NEIGHBOURS.seed).unwrap();
+    let mut simulation = Simulation::new(&gpu, &model, NEIGHBOURS).unwrap();
+    assert_eq!(simulation.sync(), Sync::Neighbours);
+    for (i, queue) in queues().enumerate() {
+        simulation.set_queue(queue).unwrap();
+        assert_eq!(simulation.sync(), Sync::Neighbours);
+        let end = until(2.0 * (i + 1) as f64);
+        assert_eq!(simulation.run(end).unwrap().events, cpu.run(end).unwrap().events);
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{queue}");
+    }
+    assert!(matches!(simulation.set_queue(QueueDesign::Calendar), Err(SimulationError::Calendar)));
+    assert_eq!(simulation.sync(), Sync::Neighbours);
+    let calendar = Options { queue: Some(QueueDesign::Calendar), ..NEIGHBOURS };
+    assert!(matches!(Simulation::new(&gpu, &model, calendar), Err(SimulationError::Calendar)));
+}
+
+#[test]
+fn broken_promises_are_found() {
+    let gpu = gpu();
+    let found = |model: Relay, sync, group_size| {
+        let options = Options { sync, group_size: Some(group_size), ..NEIGHBOURS };
+        let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
+        match simulation.run(Until::EMPTY) {
+            Err(SimulationError::Fault(fault)) => (fault.kind, fault.lp),
+            other => panic!("{model:?} with {sync}: {other:?}"),
+        }
+    };
+    for (lps, stride, culprit) in [(40, 1, 7), (300, 3, 299), (300, 100, 150)] {
+        let relay = Relay::new(lps, stride, 300);
+        // One whom nobody expects sends: it is the sender that is told of.
+        assert_eq!(found(relay.breaking(1, culprit), Sync::Neighbours, 64), (FaultKind::Promise, culprit));
+    }
+    // What arrives is answered earlier than was said: LPs behind the culprit have gone on, and the first that gets what is too late tells of it.
+    for (lps, stride, culprit) in [(40, 1, 7), (300, 3, 299)] {
+        let relay = Relay::new(lps, stride, 300).breaking(2, culprit);
+        let first = found(relay, Sync::Neighbours, 64);
+        assert_eq!((first.0, first.1 != culprit), (FaultKind::Promise, true));
+        assert_eq!(found(relay, Sync::Neighbours, 8), first, "the size of workgroups does not show");
+    }
+    for sync in [Sync::Horizon, Sync::Neighbours] {
+        // There is one token, and the culprit has it for a while.
+        let relay = Relay::new(50, 50, 300);
+        assert_eq!(found(relay.breaking(3, 20), sync, 64), (FaultKind::Promise, 20));
+    }
+    // And nothing is found where nothing is broken.
+    same(&gpu, &Relay { earliest: true, ..Relay::new(40, 1, 300) }, NEIGHBOURS, &[Until::EMPTY]);
+}
+
+#[test]
+fn models_that_do_not_say_enough_are_refused() {
+    let gpu = gpu();
+    let refused = |model: Phold| match Simulation::new(&gpu, &model, NEIGHBOURS) {
+        Err(error @ SimulationError::Neighbours { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(refused(phold(10, 2, 0.1)).contains("`fn sender_count(lp: u32) -> u32`"));
+    assert!(refused(ring(10, 2, 0.1, 0.0, 2)).contains("a lookahead of at least 1 tick"));
+    // Auto does without.
+    for model in [phold(10, 2, 0.1), ring(10, 2, 0.1, 0.0, 2)] {
+        Simulation::new(&gpu, &model, Options { sync: Sync::Auto, ..NEIGHBOURS }).unwrap();
+    }
+}
+
+#[test]
+fn what_tells_of_events_sends_none() {
+    let gpu = gpu();
+    const COUNT: &str = "fn sender_count(lp: u32) -> u32 { return 1u; }\n";
+    const SENDER: &str =
+        "fn sender(lp: u32, index: u32) -> u32 { return (lp + lp_count() - 1u) % lp_count(); }\n";
+    let send = "schedule(lp, TIME_ZERO, vec2<u32>(0u));";
+    let cases = [
+        ("sender_count", format!("fn sender_count(lp: u32) -> u32 {{ {send} return 1u; }}\n{SENDER}")),
+        ("sender", format!("{COUNT}fn sender(lp: u32, index: u32) -> u32 {{ {send} return lp; }}\n")),
+        (
+            "answer",
+            format!(
+                "{COUNT}{SENDER}fn answer(lp: u32, state: ptr<function, State>) -> Answer {{ {send} return Answer(); }}\n"
+            ),
+        ),
+        (
+            "earliest",
+            format!(
+                "{COUNT}{SENDER}fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32> {{ {send} return event.time; }}\n"
+            ),
+        ),
+    ];
+    let first = include_str!("../wgsl/relay.wgsl").split("// The LP after").next().unwrap().lines().count();
+    for (name, text) in cases {
+        let line = first + text.lines().position(|line| line.contains(send)).unwrap() + 1;
+        let model = Relay { more: Some(text.leak()), ..Relay::new(10, 1, 5) };
+        match Simulation::new(&gpu, &model, NEIGHBOURS) {
+            Err(SimulationError::Gpu(GpuError::Link(LinkError::Forbidden {
+                file,
+                line: found,
+                what,
+                ..
+            }))) => {
+                assert_eq!((&*file, found as usize), ("my/relay.wgsl", line), "{what}");
+                assert_eq!(what, format!("`{name}` may not call `schedule`"));
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn random_models_agree() {
+    let gpu = gpu();
+    let queues: Vec<_> = queues().collect();
+    let strategy = (
+        (3u32..400, 1u32..30),
+        1u32..8,
+        (0.003f64..0.5, 0.001f64..20.0),
+        any::<u64>(),
+        0..queues.len(),
+        (0u32..8, 1u32..4),
+        0u64..2000,
+        any::<bool>(),
+    );
+    let mut runner = TestRunner::new(Config { cases: 6, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&strategy, |((lps, near), population, times, seed, queue, (group, tiles), events, fifos)| {
+            let options = Options {
+                seed,
+                queue: Some(queues[queue]),
+                group_size: Some(1 << group),
+                tiles: Some(tiles),
+                ..NEIGHBOURS
+            };
+            if fifos {
+                let model = fifo(near, lps.div_ceil(near), population * lps / 2);
+                same(&gpu, &model, options, &[until(0.7), until(3.0), until(4.0)]);
+            } else {
+                let (rate, lookahead) = times;
+                let model = ring(lps, population, rate, lookahead, 2 * near.min((lps - 1) / 2));
+                let ends = [until(0.7 / rate), Until::events(events), until(2.0 / rate + lookahead)];
+                same(&gpu, &model, options, &ends);
+            }
+            Ok(())
+        })
+        .unwrap();
+}

@@ -1,0 +1,51 @@
+// Tokens walk round a ring of LPs, each for some hops, and vanish. LPs say from whom they come and what they answer to those that they do not
+// know yet; by `rule`, one of them says what is not true.
+
+struct Params {
+    step: vec2<u32>,    // the least time of a hop, in ticks
+    hops: u32,
+    stride: u32,        // every stride-th LP starts with a token
+    rule: u32,
+    culprit: u32,
+}
+
+@group(1) @binding(0) var<uniform> params: Params;
+
+struct State {
+    visits: u32,
+    order: u32,
+}
+
+fn init(lp: u32, state: ptr<function, State>) {
+    if lp % params.stride == 0u {
+        schedule(lp, vec2<u32>(lp % 7u, 0u), vec2<u32>(params.hops, lp));
+    }
+}
+
+fn handle(lp: u32, event: Event, state: ptr<function, State>) {
+    (*state).visits += 1u;
+    (*state).order = ((*state).order ^ event.payload.y) * 0x9e3779b1u + event.time.x;
+    if event.payload.x > 0u {
+        let time = time_add(event.time, hop());
+        schedule((lp + 1u) % lp_count(), time, vec2<u32>(event.payload.x - 1u, event.payload.y));
+    }
+}
+
+// The first that each event draws.
+fn hop() -> vec2<u32> {
+    return time_add(params.step, vec2<u32>(draw_below(1000u), 0u));
+}
+
+// The LP after the culprit expects nobody.
+fn sender_count(lp: u32) -> u32 {
+    return u32(!(params.rule == 1u && lp == (params.culprit + 1u) % lp_count()));
+}
+
+fn sender(lp: u32, index: u32) -> u32 {
+    return (lp + lp_count() - 1u) % lp_count();
+}
+
+fn answer(lp: u32, state: ptr<function, State>) -> Answer {
+    if params.rule == 2u && lp == params.culprit { return Answer(TIME_ZERO, vec2<u32>(1000000u, 0u)); }
+    return Answer(TIME_ZERO, params.step);
+}

@@ -1,0 +1,5 @@
+// What a relay (relay.wgsl) sends first, where it says so itself.
+fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32> {
+    if params.rule == 3u && lp == params.culprit { return time_add(event.time, vec2<u32>(1000000u, 0u)); }
+    return time_add(event.time, params.step);
+}
