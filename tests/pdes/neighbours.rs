@@ -199,7 +199,8 @@ fn several_bindings() {
     let small = gpu.binding_at_most(1 << 16);
     for group_size in [8, 64] {
         let options = Options { group_size: Some(group_size), ..NEIGHBOURS };
-        same(&small, &fifo(16, 30, 3000), options, &[until(2.0), until(6.0)]);
+        let stations = fifo(16, 30, 3000).with_capacity(Capacity { queue: 40, mailbox: 8 });
+        same(&small, &stations, options, &[until(2.0), until(6.0)]);
         same(&small, &ring(490, 6, 0.01, 10.0, 4), options, &[until(60.0), until(300.0)]);
     }
 }
