@@ -23,7 +23,8 @@ fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
     lp_now = time;
     stream_open(run.seed, name, wide_add(lps[run.rows + row].xy, vec2<u32>(1u, 0u)));
     var state = states[row];
-    // Nothing is sent before it happens. How many events there are before that time is not known.
+    // Nothing is sent before it happens. How many events there are before that time is not known, so runs that end by a number of events have dry
+    // runs instead.
     return DryRun(time_add(time, time_since(earliest(name, item_event(event), &state), time)), run.budget, false);
 }
 

@@ -74,7 +74,9 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let known = lps[dry_row(row)];
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     // What was not looked at because it was out of reach may not be so now.
-    let holds = (kept.z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
+    let told = (kept.z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
+    // A run that ends by a number of events takes no guess at it (pdes/dry_earliest.wgsl), which another run may have left.
+    let holds = told && (known.z < run.budget || all(run.event_limit == TIME_NEVER));
     if mails == 0u && holds { return vec4<u32>(known.xyz, 0u); }
     if !mails_open(row, kept.zw, mails) { return vec4<u32>(TIME_NEVER, 0u, 1u); }
     answers_check(row, mails);

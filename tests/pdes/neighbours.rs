@@ -222,6 +222,18 @@ fn runs_end_at_times_and_by_events_in_turn() {
     same(&gpu, &Relay::new(60, 4, 40), NEIGHBOURS, &[Until::events(100), Until::EMPTY]);
 }
 
+/// LPs that hold more events before the horizon than a window's budget, in runs that end by a number of events.
+#[test]
+fn budgets_in_runs_that_end_by_events() {
+    let gpu = gpu();
+    for sync in [Sync::Horizon, Sync::Neighbours] {
+        for events in [700, 769, 770, 1025, 1100] {
+            let options = Options { sync, ..NEIGHBOURS };
+            same(&gpu, &fifo(1, 2, 600), options, &[Until::events(events)]);
+        }
+    }
+}
+
 /// Bounds that have further to go than a window's relaxations take them: all LPs have the same horizon then.
 #[test]
 fn bounds_that_travel_far() {

@@ -89,6 +89,14 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
+    /// Takes the plans for runs that end by a number of events, or for others, where they differ.
+    pub(super) fn count(&mut self, counted: bool) -> Result<(), SimulationError> {
+        let declared = self.rebuild.declared;
+        let differ = declared.for_run(counted) != declared.for_run(self.counted);
+        self.counted = counted;
+        if differ && self.way.windows != Windows::Yawns { self.change_windows(self.way) } else { Ok(()) }
+    }
+
     /// The same run in the same memory, with other windows.
     fn change_windows(&mut self, way: Way) -> Result<(), SimulationError> {
         let plans = plans::windows(&self.gpu, &self.recipes(way, &self.memory.cut), &self.memory)?;
@@ -163,7 +171,7 @@ impl<M: Model> Simulation<M> {
         Recipes::new::<M::Payload>(
             &self.name,
             &self.rebuild.source,
-            Choice::new(&self.gpu, way, self.rebuild.declared, cut),
+            Choice::new(&self.gpu, way, self.rebuild.declared.for_run(self.counted), cut),
         )
     }
 }
