@@ -7,7 +7,7 @@
 //
 // One invocation serves one LP. The scan of a queue (queue_scan_*) leaves it as it is.
 //
-// Functions: dry_run, schedule (the model's).
+// Functions: dry_run, dry_forget, schedule (the model's).
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory_dry.wgsl
@@ -88,6 +88,11 @@ fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
         if dry_ends { return DryRun(time, events - 1u, false); }
     }
     return DryRun(dry_earliest, events, false);
+}
+
+// What the dry run wrote in LP memory is read no more.
+fn dry_forget() {
+    dry_memory_open();
 }
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
