@@ -84,6 +84,7 @@ files! {
     "pdes/neighbours.wgsl",
     "pdes/neighbours_relax.wgsl",
     "pdes/output.wgsl",
+    "pdes/pack.wgsl",
     "pdes/partials.wgsl",
     "pdes/payload_2.wgsl",
     "pdes/payload_6.wgsl",

@@ -7,6 +7,7 @@
 // needs: where events are pending (pdes/queues.wgsl or pdes/calendar_window.wgsl):
 //
 //   pending_open(row, Horizon) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
+//   pending_waits(row, Horizon) -> bool   the same before it is opened
 //   pending_any(), pending_first(), pending_pop()
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left

@@ -16,6 +16,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/horizon_reduced.wgsl
 // import: pdes/partials.wgsl
+// import: pdes/pack.wgsl
 // import: pdes/mails.wgsl
 //
 // needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep, answers_check (pdes/answers.wgsl or
@@ -43,14 +44,25 @@ fn look_ahead(
     if LOOK_FAR { reach = TIME_NEVER; }
     var mine = IDLE;
     var served = NO_ROW;
+    var chosen = 0u;
     if !stopped {
         for (var tile = 0u; tile < TILES; tile += 1u) {
             let row = row_of(group, tile, lane);
             if row >= run.rows { break; }
-            let found = look(row, reach);
-            if found.w != 0u { served = min(served, row); }
-            mine = merge(mine, found);
+            let known = lps[dry_row(row)];
+            if look_holds(row, known, reach) {
+                mine = merge(mine, vec4<u32>(known.xyz, 0u));
+            } else {
+                chosen |= 1u << tile;
+            }
         }
+    }
+    let total = pack(group, lane, chosen);
+    for (var step = 0u; step < pack_steps(total); step += 1u) {
+        let row = pack_row(step, total, group, lane, chosen);
+        if row == NO_ROW { continue; }
+        served = min(served, row);
+        mine = merge(mine, look(row, reach));
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
@@ -68,17 +80,20 @@ fn look_ahead(
     if served != NO_ROW && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
 }
 
-// What a row leaves; its last word says whether it had something to do.
-fn look(row: u32, reach: vec2<u32>) -> Reduced {
-    let kept = lps[row];
-    let known = lps[dry_row(row)];
-    let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
+// Whether what is known of a row holds.
+fn look_holds(row: u32, known: vec4<u32>, reach: vec2<u32>) -> bool {
     // What was not looked at because it was out of reach may not be so now.
-    let told = (kept.z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
+    let told = (lps[row].z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
     // A run that ends by a number of events takes no guess at it (pdes/dry_earliest.wgsl), which another run may have left.
     let holds = told && (known.z < run.budget || all(run.event_limit == TIME_NEVER));
-    if mails == 0u && holds { return vec4<u32>(known.xyz, 0u); }
-    if !mails_open(row, kept.zw, mails) { return vec4<u32>(TIME_NEVER, 0u, 1u); }
+    return holds && atomicLoad(&words[mail_count(0u, row)]) == 0u;
+}
+
+// Looks at a row anew; returns what it leaves.
+fn look(row: u32, reach: vec2<u32>) -> Reduced {
+    let kept = lps[row];
+    let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
+    if !mails_open(row, kept.zw, mails) { return IDLE; }
     answers_check(row, mails);
     mails_push(row, mails);
     let found = dry_run(row, reach);
@@ -88,5 +103,5 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let words_kept = queue_close();
     lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STANDS) | DRY, words_kept.y);
     lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached));
-    return vec4<u32>(found.earliest, found.events, 1u);
+    return vec4<u32>(found.earliest, found.events, 0u);
 }

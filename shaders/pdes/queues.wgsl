@@ -16,6 +16,13 @@ var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
 var<private> pending_mails: u32;
 
+// Whether a row has anything to do; if not, pending_idle() is what it leaves.
+fn pending_waits(row: u32, horizon: Horizon) -> bool {
+    let first = lps[row].xy;
+    pending_idles = vec4<u32>(first, 0u, 0u);
+    return mails_waiting(row) > 0u || time_less(first, horizon.until);
+}
+
 // Opens the queue of a row, and takes in its mails.
 fn pending_open(row: u32, horizon: Horizon) -> bool {
     if !pending_begin(row, horizon) { return false; }

@@ -8,6 +8,7 @@
 //   deliver      what `schedule` does                   pdes/deliver_mail.wgsl  or pdes/calendar_window.wgsl
 //
 // import: pdes/execute.wgsl
+// import: pdes/pack.wgsl
 //
 // needs: synchronise, leave and what belongs to them (pdes/yawns.wgsl says what)
 
@@ -32,7 +33,7 @@ fn window(
     if did_something(mine) && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
-// The same with TILES rows for each.
+// The same with TILES rows for each, of which those that have something to do are served.
 @compute @workgroup_size(GROUP_SIZE)
 fn window_tiles(
     @builtin(workgroup_id) id: vec3<u32>,
@@ -42,14 +43,25 @@ fn window_tiles(
     let horizon = synchronise(lane);
     var mine = IDLE;
     var served = NO_ROW;
+    var chosen = 0u;
     if horizon.serve {
         for (var tile = 0u; tile < TILES; tile += 1u) {
             let row = row_of(group, tile, lane);
             if row >= run.rows { break; }
-            let done = execute(row, horizon_of(row, horizon));
-            if did_something(done) { served = min(served, row); }
-            mine = merge(mine, done);
+            if pending_waits(row, horizon_of(row, horizon)) {
+                chosen |= 1u << tile;
+            } else {
+                mine = merge(mine, pending_idle());
+            }
         }
+    }
+    let total = pack(group, lane, chosen);
+    for (var step = 0u; step < pack_steps(total); step += 1u) {
+        let row = pack_row(step, total, group, lane, chosen);
+        if row == NO_ROW { continue; }
+        let done = execute(row, horizon_of(row, horizon));
+        if did_something(done) { served = min(served, row); }
+        mine = merge(mine, done);
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {

@@ -93,9 +93,17 @@ impl FifoTorus {
         let mean_service = mean_time("service rate", service_rate, resolution)?;
         let block_shift = (rows | columns).trailing_zeros().min(MOST_SHIFT);
         let params = FifoTorusParams { mean_service, rows, columns, customers, block_shift };
-        // Those who have been sent here and have not arrived; a guess, and what does not suffice grows.
-        let each = customers.div_ceil(rows * columns);
-        let capacity = Capacity { queue: each.saturating_mul(4).saturating_add(12), mailbox: 8 };
+        // In the long run a station of very many has n customers or more with a probability of the n-th power of its utilisation. All of them may
+        // be on their way here; more than this is one time in a thousand million.
+        let stations = f64::from(rows * columns);
+        let load = f64::from(customers) / (f64::from(customers) + stations - 1.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "more than 0, and bounded"
+        )]
+        let queue = (1e-9f64.ln() / load.ln()).min(f64::from(customers)) as u32;
+        let capacity = Capacity { queue: queue.saturating_add(2), mailbox: 8 };
         Ok(Self { params, capacity })
     }
 

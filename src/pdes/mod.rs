@@ -15,6 +15,9 @@
 //!             which window w + 1 empties first
 //! ```
 //!
+//! That is [`Sync::Yawns`]. Where delays are far longer than the lookahead, or there is none, the engine finds a wider horizon itself
+//! ([`Sync::Horizon`]), or one for each LP ([`Sync::Neighbours`]); results are the same. `docs/synchronisation.md` says how they work and when each wins.
+//!
 //! # Results
 //!
 //! A model with an [`Output`](Model::Output) says in its `fn output` what each LP has to tell at a time. [`Simulation::outputs`] gives
@@ -133,7 +136,7 @@ pub struct Progress {
     pub now: Ticks,
     /// Events executed since the simulation began. While it runs, those of the last window may be missing.
     pub events: u64,
-    /// Windows since the simulation began. They depend on where runs were cut; all else does not.
+    /// Windows since the simulation began. They depend on where runs were cut, and on how far windows go ([`Sync`]); all else does not.
     pub windows: u64,
     /// Why the run ended; `None` while it goes on.
     pub stop: Option<Stop>,

@@ -105,10 +105,13 @@ impl<P: Payload> Event<P> {
 /// | `lp_count()`, `lookahead()` | what the names say |
 /// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics that it keeps in its state: see [`statistics`](crate::statistics#while-a-model-runs) |
 ///
-/// and have no other effect than through `state` and LP memory, so that the engine may run them when and as often as it likes.
+/// and have no other effect than through `state` and LP memory, so that the engine may run them when and as often as it likes: in a dry run
+/// of [`Sync::Horizon`](super::Sync::Horizon), too, whose loops must end whatever LP memory holds (beyond 16 rows, what it writes is lost).
 ///
 /// An LP executes the smallest event that it holds: by time, then by payload. What it schedules for itself it holds at once, also for
-/// the present time; what others send it arrives with the next window. An event that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
+/// the present time; what others send it arrives with the next window. In a model without a lookahead, that may be an event for the present
+/// time: then time goes in *rounds*. A round executes what each LP holds at that time when the round begins, and what it schedules for itself;
+/// what is sent for the same time is held by the next round (superdense time). An event that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
 ///
 /// A model may declare constants, types and functions of its own, too. Module-scope variables, barriers, entry points, and the engine's
 /// own functions and variables are refused, with file and line: what an event leaves behind is in `state`. The engine's names share the
@@ -125,6 +128,33 @@ impl<P: Payload> Event<P> {
 ///
 /// Files of the library are imported by a comment that is a line of its own: `// import: pdes/line.wgsl` for the `line_` functions,
 /// `// import: statistics/tally.wgsl` and so on for statistics.
+///
+/// # Bounds, for wider windows
+///
+/// All of this section is optional, and none of it changes a result: it says what a model's LPs cannot do, so that more of them may run at once
+/// ([`Sync`](super::Sync)). What a model says here and does not keep ends the run with [`FaultKind::Promise`](super::FaultKind::Promise).
+///
+/// ```wgsl
+/// fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32>
+/// ```
+///
+/// is a time before which the LP sends nothing to others, if nothing arrives: `event` is the first that it holds. It takes the place of a dry run.
+///
+/// <a id="neighbours"></a>
+/// ```wgsl
+/// fn sender_count(lp: u32) -> u32                                       // how many LPs may send to this one
+/// fn sender(lp: u32, index: u32) -> u32                                 // which they are
+/// fn answer(lp: u32, state: ptr<function, State>) -> Answer             // Answer(since, delay), two times
+/// ```
+///
+/// say who may send to whom, and how early an LP answers: to whatever arrives at a time `t` that it does not know yet, not before
+/// `max(t, since) + delay`. (A station that is free from `since` on, and then serves for `delay`.) Without `answer`, that is `t` and the lookahead. What
+/// pending events alone would send is known without it. Bounds travel fastest where LPs that send to each other have numbers that are near:
+/// up to 1,024 in a row are looked at together.
+///
+/// `earliest` and `answer` may draw: the draws are those of the next event that the LP executes. They schedule nothing and change nothing.
+///
+/// # Results
 ///
 /// Results, if the model has any ([`Model::Output`]), are declared as
 ///
@@ -156,8 +186,9 @@ pub trait Model {
     /// How many LPs there are.
     fn lps(&self) -> u32;
 
-    /// The least time from an event to one that it schedules for another LP; more than zero. The larger it is, the more
-    /// events run at once. [`Ticks::NEVER`] where LPs send each other nothing.
+    /// The least time from an event to one that it schedules for another LP. The larger it is, the more
+    /// events run at once. [`Ticks::NEVER`] where LPs send each other nothing; zero where nothing is known:
+    /// [`Sync::Horizon`](super::Sync::Horizon) finds windows without it.
     fn lookahead(&self) -> Ticks;
 
     /// The parameters.

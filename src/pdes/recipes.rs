@@ -262,7 +262,7 @@ impl Recipes {
     }
 
     /// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
-    pub(super) fn check<M: Model>(&self, model: &M) -> Result<u32, SimulationError> {
+    pub(super) fn check<M: Model>(&self, model: &M, declared: Declared) -> Result<u32, SimulationError> {
         self.start.link().map_err(|error| lacking(model, error))?;
         let program = self.window.link().map_err(|error| lacking(model, error))?;
         let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
@@ -270,8 +270,10 @@ impl Recipes {
         program.check_user(&allowed).map_err(GpuError::from)?;
         let functions =
             [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
-        let bounds =
-            [(&self.look, &["earliest", "answer"][..]), (&self.relax, &["sender_count", "sender"][..])];
+        let mut looks = vec![];
+        looks.extend(declared.earliest.then_some("earliest"));
+        looks.extend((declared.answer && self.relax.is_some()).then_some("answer"));
+        let bounds = [(&self.look, looks), (&self.relax, vec!["sender_count", "sender"])];
         for (recipe, names) in bounds {
             let Some(recipe) = recipe else { continue };
             let program = recipe.link().map_err(|error| lacking(model, error))?;
@@ -307,14 +309,19 @@ pub(super) fn declared<M: Model>(model: &M) -> Result<Declared, SimulationError>
     let recipes =
         Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::usual(way, Declared::default()));
     let program = recipes.start.link().map_err(|error| lacking(model, error))?;
-    let names: Vec<_> =
-        program.module().functions.iter().map(|(_, function)| function.name.as_deref()).collect();
-    let has = |name| names.contains(&Some(name));
-    Ok(Declared {
-        senders: has("sender_count") && has("sender"),
-        answer: has("answer"),
-        earliest: has("earliest"),
-    })
+    let module = program.module();
+    // A function of the model's own may have the same name: it takes and gives other things.
+    let has = |name: &str, arguments: usize, gives: Option<&str>| {
+        module.functions.iter().any(|(_, function)| {
+            let result = function.result.as_ref();
+            function.name.as_deref() == Some(name)
+                && function.arguments.len() == arguments
+                && result.is_some_and(|result| module.types[result.ty].name.as_deref() == gives)
+        })
+    };
+    let senders = has("sender_count", 1, None) && has("sender", 2, None);
+    let answer = senders && has("answer", 2, Some("Answer"));
+    Ok(Declared { senders, answer, earliest: has("earliest", 3, None) })
 }
 
 /// Refuses a model that does not say who may send to whom, or has no lookahead.

@@ -163,7 +163,7 @@ impl<M: Model> Simulation<M> {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;
             let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, declared, &cut));
-            let state_bytes = recipes.check(model)?;
+            let state_bytes = recipes.check(model, declared)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
             let memory = Memory::new(gpu, model, options.seed, lps.start, cut, way, state_bytes)?;
             plans::start(gpu, &recipes, &memory)?;

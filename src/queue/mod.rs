@@ -1,7 +1,7 @@
 //! Priority queues that live in GPU memory: one file of WGSL per design, all with the same functions.
 //!
 //! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_push`,
-//! `queue_pop`, `queue_peek`, `queue_place`, `queue_spare` and `queue_take` over events of some type `Item`, in any total order that a
+//! `queue_pop`, `queue_peek`, `queue_scan_open`, `queue_scan_more`, `queue_scan_next`, `queue_place`, `queue_spare` and `queue_take` over events of some type `Item`, in any total order that a
 //! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell four
 //! words from an `Item` and the other way round.) The kernel that is linked with it brings the buffer `queue_events` and the functions
 //! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots of one queue).
@@ -13,6 +13,7 @@
 //! | `queue_size() -> u32`, `queue_first() -> Item`, `queue_pop()` | the events held; the first one; drops it |
 //! | `queue_push(Item) -> bool` | adds an event, or refuses it and changes nothing where the queue is full |
 //! | `queue_peek(index: u32) -> Item` | any of the events, in the design's own order |
+//! | `queue_scan_open()`, `queue_scan_more() -> bool`, `queue_scan_next() -> Item` | the events from the first on, in order, with no change; a scan may end early |
 //! | `queue_place(owner: u32, index: u32) -> u32` | the slot for event `index` of a queue that was never used and is not open |
 //! | `queue_spare(index: u32) -> u32` | the slot for event `index` beyond those held, as far as there is room; until the next change |
 //! | `queue_take(count: u32)` | adds what lies in the first `count` slots of either |

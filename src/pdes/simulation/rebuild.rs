@@ -194,7 +194,8 @@ pub(super) fn tiles_for(
     capacity: Capacity,
 ) -> u32 {
     let short = capacity.queue <= auto::SHORT_QUEUE && matches!(queue, QueueDesign::CbSeq(_));
-    let most = rows.div_ceil(at_once(group_size, queue.lanes())).max(1);
+    // A workgroup chooses its rows by a bit for each tile.
+    let most = rows.div_ceil(at_once(group_size, queue.lanes())).clamp(1, 32);
     chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most)
 }
 
