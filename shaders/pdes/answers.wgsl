@@ -6,13 +6,15 @@
 // import: pdes/bounds.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: answer (the model or pdes/answer_default.wgsl)
+// needs: answer (the model or pdes/answer_default.wgsl), dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
 
 // Keeps the answer of a row.
 fn answers_keep(row: u32) {
     let name = name_of(row);
     lp_row = row;
     lp_now = TIME_ZERO;
+    // It is about what the LP is, not what it may become.
+    dry_forget();
     stream_open(run.seed, name, wide_add(lps[run.rows + row].xy, vec2<u32>(1u, 0u)));
     var state = states[row];
     let found = answer(name, &state);

@@ -1,6 +1,6 @@
 // What an LP sends first, for a model that says so itself (`earliest`): no dry run. pdes/dry_run.wgsl has the same function.
 //
-// Functions: dry_run, schedule (the model's).
+// Functions: dry_run, dry_forget, schedule (the model's).
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
@@ -23,9 +23,12 @@ fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
     lp_now = time;
     stream_open(run.seed, name, wide_add(lps[run.rows + row].xy, vec2<u32>(1u, 0u)));
     var state = states[row];
-    // Nothing is sent before it happens. How many events there are before that time is not known.
+    // Nothing is sent before it happens. How many events there are before that time is not known, so runs that end by a number of events have dry
+    // runs instead.
     return DryRun(time_add(time, time_since(earliest(name, item_event(event), &state), time)), run.budget, false);
 }
+
+fn dry_forget() {}
 
 // `earliest` schedules nothing: one that could is refused before it comes here.
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {}

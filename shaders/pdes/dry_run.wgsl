@@ -7,7 +7,7 @@
 //
 // One invocation serves one LP. The scan of a queue (queue_scan_*) leaves it as it is.
 //
-// Functions: dry_run, schedule (the model's).
+// Functions: dry_run, dry_forget, schedule (the model's).
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory_dry.wgsl
@@ -55,20 +55,20 @@ fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
     }
     var before = TIME_ZERO;
     var events = 0u;
+    // No more than a window executes: in runs that end by a number of events, none may end within an LP's events before the horizon.
+    let most = min(DRY_EVENTS, run.budget);
     // Bound: DRY_EVENTS.
     while true {
+        // What is held and could not be told of is not before the last that was; it may be before everything else.
+        if !some && scanned < queue_size() { return DryRun(time_min(dry_earliest, before), events, false); }
         let own = dry_own_count > 0u && (!some || event_before(dry_own[dry_own_count - 1u], held));
-        if !own && !some {
-            // What is held and could not be told of is not before the last that was.
-            if scanned < queue_size() { return DryRun(time_min(dry_earliest, before), events, false); }
-            break;
-        }
+        if !own && !some { break; }
         var event = held;
         if own { event = dry_own[dry_own_count - 1u]; }
         let time = event_time(event);
         if !time_less(time, dry_earliest) { break; }
         let reached = !time_less(time, reach);
-        if reached || events == DRY_EVENTS { return DryRun(time, events, reached); }
+        if reached || events == most { return DryRun(time, events, reached); }
         if own {
             dry_own_count -= 1u;
         } else {
@@ -88,6 +88,11 @@ fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
         if dry_ends { return DryRun(time, events - 1u, false); }
     }
     return DryRun(dry_earliest, events, false);
+}
+
+// What the dry run wrote in LP memory is read no more.
+fn dry_forget() {
+    dry_memory_open();
 }
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {

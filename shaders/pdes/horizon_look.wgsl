@@ -83,7 +83,9 @@ fn look_ahead(
 // Whether what is known of a row holds.
 fn look_holds(row: u32, known: vec4<u32>, reach: vec2<u32>) -> bool {
     // What was not looked at because it was out of reach may not be so now.
-    let holds = (lps[row].z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
+    let told = (lps[row].z & DRY) != 0u && (known.w == 0u || !time_less(known.xy, reach));
+    // A run that ends by a number of events takes no guess at it (pdes/dry_earliest.wgsl), which another run may have left.
+    let holds = told && (known.z < run.budget || all(run.event_limit == TIME_NEVER));
     return holds && atomicLoad(&words[mail_count(0u, row)]) == 0u;
 }
 

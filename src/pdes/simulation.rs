@@ -70,6 +70,8 @@ pub struct Simulation<M: Model> {
     snapshot: Option<Snapshot>,
     rebuild: Rebuild<M>,
     auto: Auto,
+    /// Whether the plans are those for runs that end by a number of events.
+    counted: bool,
     /// The latest time up to which a run went.
     done: Ticks,
     /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
@@ -170,7 +172,7 @@ impl<M: Model> Simulation<M> {
                 (!options.fixed).then(|| new_snapshot(gpu, &memory).inspect_err(cannot_grow).ok()).flatten();
             let rebuild = Rebuild { source: source.clone(), declared, needs, tiles, model: PhantomData };
             let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
-            let (done, unsaved) = (Ticks::ZERO, AtomicBool::new(false));
+            let (done, unsaved, counted) = (Ticks::ZERO, AtomicBool::new(false), false);
             let auto = Auto::new(&[way], rows, Duration::ZERO);
             let simulation = Self {
                 gpu,
@@ -184,6 +186,7 @@ impl<M: Model> Simulation<M> {
                 snapshot,
                 rebuild,
                 auto,
+                counted,
                 done,
                 unsaved,
             };
@@ -342,6 +345,7 @@ impl<M: Model> Simulation<M> {
     pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
         self.memory.run.until = until.time;
         self.memory.run.event_limit = until.events;
+        self.count(until.events != Until::EMPTY.events)?;
         for (part, buffer) in &self.plans.runs {
             buffer.write(&self.gpu, 0, &[self.memory.run_for(*part)])?;
         }

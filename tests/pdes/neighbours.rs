@@ -37,6 +37,8 @@ struct Relay {
     lps: u32,
     lookahead: Ticks,
     earliest: bool,
+    /// Whether the time of a hop is in LP memory.
+    memory: bool,
     params: RelayParams,
     /// Instead of the text of the files, after what is the same in all models.
     more: Option<&'static str>,
@@ -63,7 +65,7 @@ impl Relay {
     fn new(lps: u32, stride: u32, hops: u32) -> Self {
         let step = Ticks::new(10);
         let params = RelayParams { step, hops, stride, rule: 0, culprit: 0 };
-        Self { lps, lookahead: step, earliest: false, params, more: None }
+        Self { lps, lookahead: step, earliest: false, memory: false, params, more: None }
     }
 
     fn breaking(self, rule: u32, culprit: u32) -> Self {
@@ -100,6 +102,9 @@ impl Model for Relay {
     fn params(&self) -> RelayParams {
         self.params
     }
+    fn memory_rows(&self) -> u32 {
+        self.memory.into()
+    }
 }
 
 impl CpuModel for Relay {
@@ -113,8 +118,17 @@ impl CpuModel for Relay {
         state.visits += 1;
         state.order = (state.order ^ token).wrapping_mul(0x9e37_79b1).wrapping_add(event.time.to_words()[0]);
         if hops > 0 {
-            let delay = self.params.step.get() + u64::from(context.stream().below(1000));
-            let time = event.time.saturating_add(Ticks::new(delay));
+            let (mut least, mut spread) = (self.params.step.get(), 1000);
+            if self.memory {
+                (least, spread) = (least + u64::from(context.memory_get(0)[0]), 20_000);
+            }
+            let delay = Ticks::new(least + u64::from(context.stream().below(spread)));
+            let time = event.time.saturating_add(delay);
+            if self.memory {
+                let more = context.stream().below(20_000);
+                let row = context.memory_get(0).map(|word| word + more);
+                context.memory_set(0, row);
+            }
             context.schedule((lp + 1) % self.lps, time, [hops - 1, token]);
         }
     }
@@ -223,6 +237,18 @@ fn runs_end_at_times_and_by_events_in_turn() {
     same(&gpu, &Relay::new(60, 4, 40), NEIGHBOURS, &[Until::events(100), Until::EMPTY]);
 }
 
+/// LPs that hold more events before the horizon than a window's budget, in runs that end by a number of events.
+#[test]
+fn budgets_in_runs_that_end_by_events() {
+    let gpu = gpu();
+    for sync in [Sync::Horizon, Sync::Neighbours] {
+        for events in [700, 769, 770, 1025, 1100] {
+            let options = Options { sync, ..NEIGHBOURS };
+            same(&gpu, &fifo(1, 2, 600), options, &[Until::events(events)]);
+        }
+    }
+}
+
 /// Bounds that have further to go than a window's relaxations take them: all LPs have the same horizon then.
 #[test]
 fn bounds_that_travel_far() {
@@ -231,6 +257,9 @@ fn bounds_that_travel_far() {
         let model = Relay { earliest: stride == 40, ..Relay::new(lps, stride, 60) };
         same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     }
+    // What an LP answers is in LP memory, of which dry runs have a copy.
+    let model = Relay { memory: true, ..Relay::new(90, 1, 200) };
+    same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     // One customer on a long ring.
     same(&gpu, &fifo(1, 2500, 1), NEIGHBOURS, &[until(30.0)]);
 }

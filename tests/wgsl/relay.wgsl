@@ -27,13 +27,19 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     (*state).order = ((*state).order ^ event.payload.y) * 0x9e3779b1u + event.time.x;
     if event.payload.x > 0u {
         let time = time_add(event.time, hop());
+        if memory_rows() > 0u { memory_set(0u, memory_get(0u) + draw_below(20000u)); }
         schedule((lp + 1u) % lp_count(), time, vec2<u32>(event.payload.x - 1u, event.payload.y));
     }
 }
 
-// The first that each event draws.
+// Where there is LP memory, what lies there is added, and becomes more.
+fn least_hop() -> vec2<u32> {
+    if memory_rows() > 0u { return time_add(params.step, memory_get(0u).xy * vec2<u32>(1u, 0u)); }
+    return params.step;
+}
+
 fn hop() -> vec2<u32> {
-    return time_add(params.step, vec2<u32>(draw_below(1000u), 0u));
+    return time_add(least_hop(), vec2<u32>(draw_below(select(1000u, 20000u, memory_rows() > 0u)), 0u));
 }
 
 // The LP after the culprit expects nobody.
@@ -47,5 +53,5 @@ fn sender(lp: u32, index: u32) -> u32 {
 
 fn answer(lp: u32, state: ptr<function, State>) -> Answer {
     if params.rule == 2u && lp == params.culprit { return Answer(TIME_ZERO, vec2<u32>(1000000u, 0u)); }
-    return Answer(TIME_ZERO, params.step);
+    return Answer(TIME_ZERO, least_hop());
 }

@@ -89,6 +89,14 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
+    /// Takes the plans for runs that end by a number of events, or for others, where they differ.
+    pub(super) fn count(&mut self, counted: bool) -> Result<(), SimulationError> {
+        let declared = self.rebuild.declared;
+        let differ = declared.for_run(counted) != declared.for_run(self.counted);
+        self.counted = counted;
+        if differ && self.way.windows != Windows::Yawns { self.change_windows(self.way) } else { Ok(()) }
+    }
+
     /// The same run in the same memory, with other windows.
     fn change_windows(&mut self, way: Way) -> Result<(), SimulationError> {
         let plans = plans::windows(&self.gpu, &self.recipes(way, &self.memory.cut), &self.memory)?;
@@ -163,7 +171,7 @@ impl<M: Model> Simulation<M> {
         Recipes::new::<M::Payload>(
             &self.name,
             &self.rebuild.source,
-            Choice::new(&self.gpu, way, self.rebuild.declared, cut),
+            Choice::new(&self.gpu, way, self.rebuild.declared.for_run(self.counted), cut),
         )
     }
 }
@@ -201,4 +209,48 @@ pub(super) fn new_snapshot<S: bytemuck::Pod, P: Payload>(
 
 pub(super) fn cannot_grow(error: &GpuError) {
     log::warn!("queues and mailboxes cannot grow: {error}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{CpuSimulation, Options};
+    use super::*;
+    use crate::models::FifoTorus;
+    use crate::time::Resolution;
+
+    /// What Auto does, at any window: LPs may have come to different times by then.
+    #[test]
+    fn a_run_goes_on_with_other_windows() {
+        let gpu = Gpu::new().unwrap();
+        let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
+        let mut cpu = CpuSimulation::new(&model, 0).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        let (heap, splay) = (QueueDesign::Heap, QueueDesign::Splay);
+        let ways = [
+            (Windows::Neighbours, heap),
+            (Windows::Horizon, heap),
+            (Windows::Neighbours, heap),
+            (Windows::Yawns, heap),
+            (Windows::Yawns, QueueDesign::Calendar),
+            (Windows::Neighbours, splay),
+            (Windows::Horizon, heap),
+            (Windows::Neighbours, splay),
+        ];
+        for (i, (windows, queue)) in (1..).zip(ways) {
+            let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
+            simulation.set_until(end).unwrap();
+            let mut encoder = gpu.encoder("some windows");
+            simulation.record(&mut encoder, 4);
+            gpu.submit(encoder).unwrap();
+            let way = Way { queue, windows };
+            pollster::block_on(simulation.change(way, &[end])).unwrap();
+            assert_eq!(simulation.way, way);
+            let more = Until::events(cpu.run(end).unwrap().events + 9);
+            for end in [end, more] {
+                let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
+                assert_eq!((found.now, found.events), (expected.now, expected.events), "{way}");
+                assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{way}");
+            }
+        }
+    }
 }
