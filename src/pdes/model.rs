@@ -149,10 +149,11 @@ impl<P: Payload> Event<P> {
 ///
 /// say who may send to whom, and how early an LP answers: to whatever arrives at a time `t` that it does not know yet, not before
 /// `max(t, since) + delay`. (A station that is free from `since` on, and then serves for `delay`.) Without `answer`, that is `t` and the lookahead. What
-/// pending events alone would send is known without it. Bounds travel fastest where LPs that send to each other have numbers that are near:
+/// pending events alone would send is known without it, and an answer may rest on that: it is the earlier of the two that counts. Bounds travel fastest where LPs that send to each other have numbers that are near:
 /// up to 1,024 in a row are looked at together.
 ///
-/// `earliest` and `answer` may draw: the draws are those of the next event that the LP executes. They schedule nothing and change nothing.
+/// `earliest` and `answer` may draw: the draws are those of the next event that the LP executes. (It need not be the arrival: what is held may come
+/// before it. Then what that would send has to be as early.) They schedule nothing and change nothing.
 ///
 /// # Results
 ///
