@@ -68,9 +68,9 @@ impl Gpu {
         let adapter = choose(&instance, backends).await?;
         let info = adapter.get_info();
         let offered = adapter.limits();
-        // WebGPU's defaults are what the kernels are written for; only the size of buffers and the number of bindings
-        // follow the adapter, because the size of a simulation does. An adapter below a default is asked for what it
-        // has: kernels check the limits that they need.
+        // WebGPU's defaults are what the kernels are written for. Three things follow the adapter: the size of buffers and the number of bindings,
+        // because the size of a simulation does, and the largest workgroup, because the more bounds are relaxed together the fewer dispatches it
+        // takes (`pdes::Sync::Neighbours`). An adapter below a default is asked for what it has: kernels check the limits that they need.
         let required = wgpu::Limits {
             max_buffer_size: offered.max_buffer_size,
             max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
