@@ -7,8 +7,8 @@
 //! cargo run --release --example bench_phold -- --queue heap --group-size 64 --group-size 128
 //! ```
 
-#[path = "shared/phold_rates.rs"]
-mod phold_rates;
+#[path = "shared/rates.rs"]
+mod rates;
 
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
@@ -16,7 +16,7 @@ use eventhorizon::models::Phold;
 use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, SimulationError, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
-use phold_rates::{measure_events, too_large};
+use rates::{measure_events, or, too_large};
 
 #[derive(Parser)]
 struct Args {
@@ -119,8 +119,4 @@ fn line(
         unreachable!("there is no deadline")
     };
     Ok(format!("{:11.4e} {:11.2}", rate.events_per_second(), rate.microseconds_per_window()))
-}
-
-fn or<T: Clone>(given: &[T], otherwise: &[T]) -> Vec<T> {
-    if given.is_empty() { otherwise.to_vec() } else { given.to_vec() }
 }

@@ -6,8 +6,8 @@
 //! cargo run --release --example bench_sync -- --side 32 --side 512 --sync horizon --sync neighbours
 //! ```
 
-#[path = "shared/phold_rates.rs"]
-mod phold_rates;
+#[path = "shared/rates.rs"]
+mod rates;
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use eventhorizon::models::FifoTorus;
 use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
-use phold_rates::measure;
+use rates::{measure, or};
 
 #[derive(Parser)]
 struct Args {
@@ -95,8 +95,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
-}
-
-fn or<T: Clone>(given: &[T], otherwise: &[T]) -> Vec<T> {
-    if given.is_empty() { otherwise.to_vec() } else { given.to_vec() }
 }

@@ -36,8 +36,8 @@
 mod comparisons;
 #[path = "queue_sweep/draw.rs"]
 mod draw;
-#[path = "shared/phold_rates.rs"]
-mod phold_rates;
+#[path = "shared/rates.rs"]
+mod rates;
 #[path = "queue_sweep/report.rs"]
 mod report;
 
@@ -57,7 +57,7 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::{QueueDesign, UnknownQueue};
 use eventhorizon::time::{Resolution, Ticks};
 use indicatif::{ProgressBar, ProgressStyle};
-use phold_rates::{Rate, measure_events, too_large};
+use rates::{Rate, measure_events, too_large};
 use report::{best_of, draw_figure, line, record};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -51,12 +51,9 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
                 first = event_time(event);
             }
         }
-        if executed == run.budget && all(first == begin) {
-            stand(row, pending_stood());
-            stands = STANDS;
-        }
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
+        stands = stands_now(row, executed, all(first == begin));
     } else if pending_stood() {
         stands = STANDS;
     }
@@ -71,10 +68,12 @@ fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
     return false;
 }
 
-// Counts the windows in a row in which an LP used up its budget at one time; `again` where the last one was one of them.
-fn stand(row: u32, again: bool) {
+// STANDS where an LP used up its budget of events, and its time did not advance; it counts the windows in a row in which that is so.
+fn stands_now(row: u32, executed: u32, still: bool) -> u32 {
+    if executed != run.budget || !still { return 0u; }
     let place = COUNTS + row;
-    let windows = select(0u, atomicLoad(&words[place]), again) + 1u;
+    let windows = select(0u, atomicLoad(&words[place]), pending_stood()) + 1u;
     atomicStore(&words[place], windows);
     if windows * run.budget > PATIENCE { fail(row, STUCK); }
+    return STANDS;
 }

@@ -94,12 +94,9 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     if !opened { return left; }
     var stands = 0u;
     if runs {
-        if executed == run.budget && all(first == begin) {
-            stand(row, pending_stood());
-            stands = STANDS;
-        }
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
+        stands = stands_now(row, executed, all(first == begin));
     } else if pending_stood() {
         stands = STANDS;
     }

@@ -11,26 +11,13 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/cells.wgsl
-// import: pdes/horizon_reduced.wgsl
 // import: pdes/partials.wgsl
+// import: pdes/queue_windows.wgsl
 //
 // needs: bounds_open, horizon_of, promised_to, clock_keep (pdes/horizon_one.wgsl: the same for all, or pdes/neighbours.wgsl)
 
-fn did_something(left: Reduced) -> bool {
-    return left.w != 0u;
-}
-
-struct Horizon {
-    now: vec2<u32>,
-    events: vec2<u32>,
-    windows: vec2<u32>,
-    failure: u32,
-    stopped: bool,
-    rounds: u32,
-    serve: bool,
-    until: vec2<u32>,
-    span: vec2<u32>,
-}
+// How far from the first event the next window's reach is.
+var<private> horizon_span: vec2<u32>;
 
 // The first dispatch took them in.
 fn mails_waiting(row: u32) -> u32 {
@@ -65,16 +52,16 @@ fn synchronise(lane: u32) -> Horizon {
         promised = last.xy;
     }
     found.until = time_min(found.until, run.until);
-    found.span = next_span(span, found.now, last.xy);
+    horizon_span = next_span(span, found.now, last.xy);
     if found.stopped {
         found.until = TIME_ZERO;
-        found.span = span;
+        horizon_span = span;
     }
     bounds_open(found, promised);
     return found;
 }
 
-// How far from the first event the next window's reach is, where this one's was `span`.
+// The span of the next window, where this one's was `span`.
 fn next_span(span: vec2<u32>, now: vec2<u32>, horizon: vec2<u32>) -> vec2<u32> {
     let twice = time_add(span, span);
     if !time_less(horizon, time_add(now, span)) { return select(twice, run.cell, wide_less(twice, run.cell)); }
@@ -95,7 +82,7 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     let windows = wide_add(found.windows, vec2<u32>(u32(found.serve), 0u));
     lps[control_row(0u, CONTROL_DONE)] = vec4<u32>(windows, found.events);
     lps[control_row(0u, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), found.rounds);
-    lps[control_row(0u, CONTROL_REACH)] = vec4<u32>(found.span, 0u, 0u);
+    lps[control_row(0u, CONTROL_REACH)] = vec4<u32>(horizon_span, 0u, 0u);
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE], found.failure);
 }

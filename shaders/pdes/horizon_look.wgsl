@@ -14,8 +14,8 @@
 // One invocation serves TILES rows.
 //
 // import: pdes/engine.wgsl
-// import: pdes/horizon_reduced.wgsl
 // import: pdes/partials.wgsl
+// import: pdes/queue_windows.wgsl
 // import: pdes/pack.wgsl
 // import: pdes/mails.wgsl
 //

@@ -36,32 +36,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/cells.wgsl
 // import: pdes/partials.wgsl
-
-// Earliest time (2 words), events executed, a word that merging drops.
-alias Reduced = vec4<u32>;
-
-const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
-
-fn merge(a: Reduced, b: Reduced) -> Reduced {
-    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, 0u);
-}
-
-fn did_something(left: Reduced) -> bool {
-    return left.w != 0u;
-}
-
-struct Horizon {
-    // The smallest pending timestamp, and the events and windows so far.
-    now: vec2<u32>,
-    events: vec2<u32>,
-    windows: vec2<u32>,
-    failure: u32,
-    stopped: bool,
-    rounds: u32,
-    // Whether LPs are to be served: all before `until` are executed.
-    serve: bool,
-    until: vec2<u32>,
-}
+// import: pdes/queue_windows.wgsl
 
 fn mails_waiting(row: u32) -> u32 {
     return atomicLoad(&words[mail_count(run.part.parity, row)]);

@@ -1,5 +1,6 @@
 //! A closed network of FIFO stations on a torus.
 
+use super::torus::{check_torus, customers_at, step_on_torus};
 use super::{ModelError, mean_time};
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
@@ -79,17 +80,7 @@ impl FifoTorus {
         service_rate: f64,
         resolution: Resolution,
     ) -> Result<Self, ModelError> {
-        if rows == 0 || columns == 0 || rows.checked_mul(columns).is_none() {
-            let size = format!("{rows} x {columns}");
-            return Err(ModelError::setting(
-                "size",
-                size,
-                "choose at least 1 x 1, and fewer than 2^32 stations",
-            ));
-        }
-        if customers == 0 {
-            return Err(ModelError::setting("number of customers", customers, "choose at least 1"));
-        }
+        check_torus(rows, columns, customers)?;
         let mean_service = mean_time("service rate", service_rate, resolution)?;
         let block_shift = (rows | columns).trailing_zeros().min(MOST_SHIFT);
         let params = FifoTorusParams { mean_service, rows, columns, customers, block_shift };
@@ -120,12 +111,7 @@ impl FifoTorus {
         let (blocks, block) = (columns / side, lp / (side * side));
         let row = block / blocks * side + lp / side % side;
         let column = block % blocks * side + lp % side;
-        let (row, column) = match direction {
-            0 => (row, (column + 1) % columns),
-            1 => (row, (column + columns - 1) % columns),
-            2 => ((row + 1) % rows, column),
-            _ => ((row + rows - 1) % rows, column),
-        };
+        let (row, column) = step_on_torus((rows, columns), (row, column), direction);
         ((row / side * blocks + column / side) * side + row % side) * side + column % side
     }
 }
@@ -163,9 +149,7 @@ impl Model for FifoTorus {
 
 impl CpuModel for FifoTorus {
     fn init(&self, lp: u32, _: &mut FifoTorusState, context: &mut Context<'_>) {
-        let customers = self.params.customers;
-        let number = customers / self.lps() + u32::from(lp < customers % self.lps());
-        for _ in 0..number {
+        for _ in 0..customers_at(lp, self.lps(), self.params.customers) {
             context.schedule(lp, Ticks::ZERO, [0, 0]);
         }
     }

@@ -65,6 +65,37 @@ pub struct TorusOutput {
     pub unused: u64,
 }
 
+/// Refuses a torus of stations that is none, or that nobody is on.
+pub(super) fn check_torus(rows: u32, columns: u32, customers: u32) -> Result<(), ModelError> {
+    if rows == 0 || columns == 0 || rows.checked_mul(columns).is_none() {
+        let size = format!("{rows} x {columns}");
+        return Err(ModelError::setting("size", size, "choose at least 1 x 1, and fewer than 2^32 stations"));
+    }
+    if customers == 0 {
+        return Err(ModelError::setting("number of customers", customers, "choose at least 1"));
+    }
+    Ok(())
+}
+
+/// Of customers who are spread evenly over so many stations, those at one.
+pub(super) fn customers_at(station: u32, stations: u32, customers: u32) -> u32 {
+    customers / stations + u32::from(station < customers % stations)
+}
+
+/// The neighbour of a place (row, column) on a torus of so many, in a direction from 0 to 3.
+pub(super) fn step_on_torus(
+    (rows, columns): (u32, u32),
+    (row, column): (u32, u32),
+    direction: u32,
+) -> (u32, u32) {
+    match direction {
+        0 => (row, (column + 1) % columns),
+        1 => (row, (column + columns - 1) % columns),
+        2 => ((row + 1) % rows, column),
+        _ => ((row + rows - 1) % rows, column),
+    }
+}
+
 impl Torus {
     /// `rows` × `columns` stations and so many customers, who are spread evenly at first. The service rate is that of a station,
     /// per unit of time, and `travel` is in units of time.
@@ -79,17 +110,7 @@ impl Torus {
         travel: f64,
         resolution: Resolution,
     ) -> Result<Self, ModelError> {
-        if rows == 0 || columns == 0 || rows.checked_mul(columns).is_none() {
-            let size = format!("{rows} x {columns}");
-            return Err(ModelError::setting(
-                "size",
-                size,
-                "choose at least 1 x 1, and fewer than 2^32 stations",
-            ));
-        }
-        if customers == 0 {
-            return Err(ModelError::setting("number of customers", customers, "choose at least 1"));
-        }
+        check_torus(rows, columns, customers)?;
         let mean_service = mean_time("service rate", service_rate, resolution)?;
         let travel = span("travel time", travel, resolution)?;
         let params = TorusParams { mean_service, warm_up: Ticks::ZERO, columns, customers };
@@ -127,12 +148,7 @@ impl Torus {
     fn neighbour(&self, lp: u32, direction: u32) -> u32 {
         let columns = self.params.columns;
         let (row, column) = (lp / columns, lp % columns);
-        let (row, column) = match direction {
-            0 => (row, (column + 1) % columns),
-            1 => (row, (column + columns - 1) % columns),
-            2 => ((row + 1) % self.rows, column),
-            _ => ((row + self.rows - 1) % self.rows, column),
-        };
+        let (row, column) = step_on_torus((self.rows, columns), (row, column), direction);
         row * columns + column
     }
 }
@@ -171,7 +187,7 @@ impl Model for Torus {
 impl CpuModel for Torus {
     fn init(&self, lp: u32, state: &mut TorusState, context: &mut Context<'_>) {
         let TorusParams { warm_up, customers, .. } = self.params;
-        let number = customers / self.lps() + u32::from(lp < customers % self.lps());
+        let number = customers_at(lp, self.lps(), customers);
         state.number = TimeAverage::since(warm_up, 0);
         state.busy = TimeAverage::since(warm_up, 0);
         Self::hold(state, Ticks::ZERO, number);

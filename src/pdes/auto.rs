@@ -9,8 +9,8 @@ use crate::time::Ticks;
 
 use super::cut::mean_of;
 use super::error::SimulationError;
-use super::recipes::{self, Way, Windows};
-use super::{Capacity, Model, Options, Progress, Sync};
+use super::recipes::{Way, Windows};
+use super::{Capacity, Model, Options, Progress, Sync, contract};
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench_phold` on an H200, 32,768 LPs: 2.5
 /// events, as fast as the heap; 10, 1.16 times as fast; 12 of 128 that are held, 1.6 times; 81 of 128, 1.9 times; 1.5 of 16, 0.92 times.)
@@ -38,7 +38,7 @@ const SPARSE: u64 = 16;
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
-/// The ways to take for a model, the best guess first.
+/// The ways to take for a model, the best guess first; those with neighbours if its file says who they are.
 pub(super) fn candidates<M: Model>(
     gpu: &Gpu,
     model: &M,
@@ -64,16 +64,13 @@ pub(super) fn candidates<M: Model>(
         Sync::Yawns => yawns,
         Sync::Horizon => horizon,
         Sync::Neighbours => {
-            recipes::neighbours(model)?;
+            contract::neighbours(model, None)?;
             of(Windows::Neighbours)
         }
         // What mailboxes have to hold depends on how long windows are.
         Sync::Auto if options.fixed => yawns,
         Sync::Auto if none => [horizon, yawns].concat(),
-        Sync::Auto if recipes::neighbours(model).is_ok() => {
-            [yawns, horizon, of(Windows::Neighbours)].concat()
-        }
-        Sync::Auto => [yawns, horizon].concat(),
+        Sync::Auto => [yawns, horizon, of(Windows::Neighbours)].concat(),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::{
-    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Stop, Totals, Until, budget, recipes,
+    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Stop, Totals, Until, budget, contract,
 };
 
 /// `PATIENCE` in `shaders/pdes/engine.wgsl`.
@@ -224,7 +224,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.faultless()?;
         check_time(at, self.done)?;
         let none = || SimulationError::NoOutput { model: self.model.name().to_owned() };
-        let columns = recipes::columns(self.model)?.ok_or_else(none)?;
+        let columns = contract::columns(self.model)?.ok_or_else(none)?;
         let rows = self.model.memory_rows() as usize;
         let (mut sent, mut outputs) = (Vec::new(), Vec::with_capacity(self.states.len()));
         for (lp, state) in (0..).zip(&self.states) {

@@ -7,7 +7,7 @@ use crate::time::Ticks;
 
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
 use super::error::{Fault, SimulationError};
-use super::recipes::{Way, Windows};
+use super::recipes::Way;
 use super::{Capacity, Event, Model, Payload, Progress, Until};
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
@@ -206,12 +206,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
-        let rows_found = match way.windows {
-            _ if cut.buckets > 0 => 0,
-            Windows::Neighbours => 5,
-            _ => 1,
-        };
-        let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + rows_found * rows)?;
+        let found = way.windows.found_rows() * rows;
+        let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + found)?;
         lps.write(gpu, control, &control_at(0, 0, (Ticks::ZERO, 0), Ticks::ZERO))?;
         Ok(Self {
             cut,

@@ -42,6 +42,7 @@
 
 mod auto;
 mod capacity;
+mod contract;
 mod cpu;
 mod cut;
 mod error;

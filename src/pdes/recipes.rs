@@ -1,15 +1,12 @@
-//! The engine's kernels: which files are linked for a model, a queue design and a device, and what is asked of the model's file.
+//! The engine's kernels: which files are linked for a model, a queue design and a device.
 
-use std::sync::Arc;
-
-use crate::gpu::{Allowed, Declaration, Gpu, GpuError, LinkError, Program, Recipe, Source};
+use crate::gpu::{Gpu, Recipe, Source};
 use crate::queue::QueueDesign;
-use crate::time::Ticks;
-use crate::{random, shaders, statistics};
+use crate::shaders;
 
+use super::contract::{self, Declared};
 use super::cut::{Cut, Sort, at_once, group_size_at_most};
-use super::output::Columns;
-use super::{Model, Payload, SimulationError, Sync};
+use super::{Model, Payload, Sync};
 
 /// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
 struct Files {
@@ -45,6 +42,17 @@ pub(super) enum Windows {
     Yawns,
     Horizon,
     Neighbours,
+}
+
+impl Windows {
+    /// The rows in `lps` that they keep for each LP: what dry runs found, and the bounds of neighbours.
+    pub(super) fn found_rows(self) -> u64 {
+        match self {
+            Self::Yawns => 0,
+            Self::Horizon => 1,
+            Self::Neighbours => 5,
+        }
+    }
 }
 
 impl From<Windows> for Sync {
@@ -260,84 +268,6 @@ impl Recipes {
             }),
         }
     }
-
-    /// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
-    pub(super) fn check<M: Model>(&self, model: &M, declared: Declared) -> Result<u32, SimulationError> {
-        self.start.link().map_err(|error| lacking(model, error))?;
-        let program = self.window.link().map_err(|error| lacking(model, error))?;
-        let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
-        let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
-        program.check_user(&allowed).map_err(GpuError::from)?;
-        let functions =
-            [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
-        let mut looks = vec![];
-        looks.extend(declared.earliest.then_some("earliest"));
-        looks.extend((declared.answer && self.relax.is_some()).then_some("answer"));
-        let bounds = [(&self.look, looks), (&self.relax, vec!["sender_count", "sender"])];
-        for (recipe, names) in bounds {
-            let Some(recipe) = recipe else { continue };
-            let program = recipe.link().map_err(|error| lacking(model, error))?;
-            for name in names {
-                program.check_calls(name, &functions, BOUNDS_ADVICE).map_err(GpuError::from)?;
-            }
-        }
-        check_variables(&program, model)?;
-        check_layouts(&program, model)
-    }
-}
-
-/// What of a model's file is not part of every model's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Declared {
-    /// Who may send to whom: `sender_count`, `sender`.
-    senders: bool,
-    answer: bool,
-    earliest: bool,
-}
-
-impl Declared {
-    /// What of it a run uses that ends by a number of events, if it is one of those. `earliest` does not say how many events there are before
-    /// that time, and there may be more than the budget of a window: what then is executed depends on where windows end. A dry run counts them.
-    pub(super) fn for_run(self, counted: bool) -> Self {
-        Self { earliest: self.earliest && !counted, ..self }
-    }
-}
-
-/// What the file of a model declares.
-pub(super) fn declared<M: Model>(model: &M) -> Result<Declared, SimulationError> {
-    let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
-    let recipes =
-        Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::usual(way, Declared::default()));
-    let program = recipes.start.link().map_err(|error| lacking(model, error))?;
-    let module = program.module();
-    // A function of the model's own may have the same name: it takes and gives other things.
-    let has = |name: &str, arguments: usize, gives: Option<&str>| {
-        module.functions.iter().any(|(_, function)| {
-            let result = function.result.as_ref();
-            function.name.as_deref() == Some(name)
-                && function.arguments.len() == arguments
-                && result.is_some_and(|result| module.types[result.ty].name.as_deref() == gives)
-        })
-    };
-    let senders = has("sender_count", 1, None) && has("sender", 2, None);
-    let answer = senders && has("answer", 2, Some("Answer"));
-    Ok(Declared { senders, answer, earliest: has("earliest", 3, None) })
-}
-
-/// Refuses a model that does not say who may send to whom, or has no lookahead.
-pub(super) fn neighbours<M: Model>(model: &M) -> Result<(), SimulationError> {
-    let refused = |problem| SimulationError::Neighbours { problem };
-    if model.lookahead() == Ticks::ZERO {
-        // What is sent for the present time is executed in rounds, which are the same for all.
-        return Err(refused("takes a lookahead of at least 1 tick"));
-    }
-    if !declared(model)?.senders {
-        return Err(refused(
-            "takes a model that says who may send to whom, in `fn sender_count(lp: u32) -> u32` and \
-             `fn sender(lp: u32, index: u32) -> u32`",
-        ));
-    }
-    Ok(())
 }
 
 fn product(int64: bool) -> &'static str {
@@ -358,190 +288,14 @@ pub(super) fn totals(entry: &'static str, group_size: u32) -> Recipe {
         .with([("GROUP_SIZE", f64::from(group_size))])
 }
 
-/// Checks what a model's file says of its results, and returns their columns; none for a model without.
-pub(super) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns>>, SimulationError> {
-    let bytes = size_of::<M::Output>();
-    if bytes == 0 {
-        return Ok(None);
-    }
-    let program = output(model, false, 64).link().map_err(|error| lacking(model, error))?;
-    let functions = [&OUTPUT_FUNCTIONS[..], &statistics::MODEL_FUNCTIONS].concat();
-    program.check_calls("output", &functions, OUTPUT_ADVICE).map_err(GpuError::from)?;
-    check_layout(&program, model, "Output", bytes)?;
-    let layout = program.layout("Output").expect("the kernel uses it, and it links");
-    let columns = Columns::new(&layout)
-        .map_err(|field| SimulationError::OutputField { file: model.source().name().to_owned(), field })?;
-    Ok(Some(Arc::new(columns)))
-}
-
-/// What a model's file must declare.
-const CONTRACT: [Declaration; 3] = [
-    Declaration { keyword: "struct", name: "State", text: "struct State" },
-    Declaration { keyword: "fn", name: "init", text: "fn init(lp: u32, state: ptr<function, State>)" },
-    Declaration {
-        keyword: "fn",
-        name: "handle",
-        text: "fn handle(lp: u32, event: Event, state: ptr<function, State>)",
-    },
-];
-
-/// And one with an output.
-const OUTPUT_CONTRACT: [Declaration; 2] = [
-    Declaration { keyword: "struct", name: "Output", text: "struct Output" },
-    Declaration {
-        keyword: "fn",
-        name: "output",
-        text: "fn output(lp: u32, state: ptr<function, State>) -> Output",
-    },
-];
-
-fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
-    let source = model.source();
-    if let LinkError::Wgsl { library: true, message, .. } = &error
-        && message.contains("host-shareable")
-    {
-        let problem = "has a field in `struct State`, `Output` or `Params` that no buffer can hold, such as a bool: make it a u32";
-        return SimulationError::Contract { file: source.name().to_owned(), problem: problem.to_owned() };
-    }
-    let lacks = match size_of::<M::Output>() {
-        0 => source.lacks(&CONTRACT, &error),
-        _ => source.lacks(&[&CONTRACT[..], &OUTPUT_CONTRACT].concat(), &error),
-    };
-    match lacks {
-        Some(problem) => SimulationError::Contract { file: source.name().to_owned(), problem },
-        None => GpuError::from(error).into(),
-    }
-}
-
-/// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, as the documentation of [`Model`] lists it.
-const FUNCTIONS: [&str; 15] = [
-    "schedule",
-    "now",
-    "time_add",
-    "time_since",
-    "time_less",
-    "time_min",
-    "lp_count",
-    "lookahead",
-    "memory_get",
-    "memory_set",
-    "memory_rows",
-    "memory_full",
-    "line_push",
-    "line_front",
-    "line_pop",
-];
-
-/// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS` of `statistics`.
-const OUTPUT_FUNCTIONS: [&str; 10] = [
-    "now",
-    "time_add",
-    "time_since",
-    "time_less",
-    "time_min",
-    "lp_count",
-    "lookahead",
-    "memory_get",
-    "memory_rows",
-    "normal_unit",
-];
-
-const BOUNDS_ADVICE: &str = "It tells what may be sent, and sends nothing";
-
-const OUTPUT_ADVICE: &str =
-    "It tells what is, and changes nothing: no events, no draws, nothing written to LP memory";
-
-/// Refuses `params` and `data` in places that the engine does not bind.
-fn check_variables<M: Model>(program: &Program, model: &M) -> Result<(), SimulationError> {
-    let file = || model.source().name().to_owned();
-    let (bytes, mut declared) = (size_of_val(model.data()), false);
-    for (_, variable) in program.module().global_variables.iter() {
-        let name = variable.name.as_deref().unwrap_or_default();
-        let (place, space) = match name {
-            "params" => ((1, 0), naga::AddressSpace::Uniform),
-            "data" => ((1, 1), naga::AddressSpace::Storage { access: naga::StorageAccess::LOAD }),
-            _ => continue,
-        };
-        let found = variable.binding.as_ref().map(|at| (at.group, at.binding));
-        if found != Some(place) || variable.space != space {
-            return Err(SimulationError::Variable { file: file(), variable: name.to_owned() });
-        }
-        if name == "data" {
-            declared = true;
-            let element = element_bytes(program.module(), variable.ty);
-            let problem = match bytes {
-                0 => "declares `data`, and `Model::data` is empty: return the table there".to_owned(),
-                _ if bytes.is_multiple_of(element) => continue,
-                _ => format!(
-                    "the elements of `data` have {element} bytes each, and `Model::data` has {bytes}: they have to fill it"
-                ),
-            };
-            return Err(SimulationError::Data { file: file(), problem });
-        }
-        if name == "params" && size_of::<M::Params>() == 0 {
-            let problem = "is what `params` holds in the WGSL, and `Model::Params` has no bytes: declare the same in Rust";
-            return Err(SimulationError::Layout {
-                file: file(),
-                name: "Params",
-                problem: problem.to_owned(),
-            });
-        }
-    }
-    if bytes > 0 && !declared {
-        let problem = "`Model::data` is not empty, and the file does not declare `@group(1) @binding(1) var<storage, read> data`";
-        return Err(SimulationError::Data { file: file(), problem: problem.to_owned() });
-    }
-    Ok(())
-}
-
-/// The bytes of which `data` has a whole number: those of an element, or, where an array without a size ends a struct, of one of its.
-fn element_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
-    match &module.types[ty].inner {
-        naga::TypeInner::Array { stride, .. } => *stride as usize,
-        naga::TypeInner::Struct { members, .. } => {
-            match members.last().map(|last| &module.types[last.ty].inner) {
-                // What lies before it is words, and any number of those.
-                Some(naga::TypeInner::Array { size: naga::ArraySize::Dynamic, .. }) => 4,
-                _ => module.types[ty].inner.size(module.to_ctx()) as usize,
-            }
-        }
-        other => other.size(module.to_ctx()) as usize,
-    }
-}
-
-/// Compares the model's structs with the Rust types; returns the bytes of a state.
-fn check_layouts<M: Model>(program: &Program, model: &M) -> Result<u32, SimulationError> {
-    check_layout(program, model, "Params", size_of::<M::Params>())?;
-    check_layout(program, model, "State", size_of::<M::State>())
-}
-
-/// Compares one of them; returns its bytes.
-fn check_layout<M: Model>(
-    program: &Program,
-    model: &M,
-    name: &'static str,
-    bytes: usize,
-) -> Result<u32, SimulationError> {
-    let found = program.layout(name);
-    let problem = match found.as_ref().map(|layout| (layout.bytes, layout.padding())) {
-        None if bytes == 0 => return Ok(0),
-        None => format!("is missing, and the Rust type has {bytes} bytes: declare it"),
-        Some((_, Some(place))) => {
-            format!("has padding ({place}), whose bytes mean nothing: declare it as fields of u32")
-        }
-        Some((found, None)) if found as usize != bytes => {
-            format!("has {found} bytes, and the Rust type has {bytes}: make them equal")
-        }
-        Some((found, None)) => return Ok(found),
-    };
-    Err(SimulationError::Layout { file: model.source().name().to_owned(), name, problem })
-}
-
 /// Every kernel that a simulation of `model` may link.
 #[doc(hidden)]
 pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);
-    let declared = declared(model).expect("a model that links");
+    let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
+    let recipes =
+        Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::usual(way, Declared::default()));
+    let declared = contract::declared(model, &recipes.start).expect("a model that links");
     for queue in QueueDesign::ALL {
         for int64 in [false, true] {
             for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {

@@ -15,6 +15,7 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::auto::{self, Auto};
+use super::contract::{self, Declared};
 use super::cpu::check;
 use super::cut::{Cut, Needs, usual_group_size};
 #[cfg(doc)]
@@ -24,7 +25,7 @@ use super::error::SimulationError;
 use super::growth::{self, Snapshot};
 use super::memory::Memory;
 use super::plans::{self, Plans};
-use super::recipes::{self, Choice, Declared, Recipes, Way};
+use super::recipes::{Choice, Recipes, Way, Windows};
 use super::results::Results;
 use super::{Capacity, Model, Progress, Stop, Sync, Until};
 use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
@@ -126,6 +127,7 @@ impl<M: Model> Simulation<M> {
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
+        let mut before = None;
         loop {
             let begin = Instant::now();
             match Self::build(gpu, model, lps.clone(), options, candidates[0], group_size) {
@@ -133,10 +135,18 @@ impl<M: Model> Simulation<M> {
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
                     candidates.remove(0);
+                    before = Some(error);
                 }
                 Ok(simulation) => {
+                    if contract::neighbours(model, Some(simulation.rebuild.declared)).is_err() {
+                        candidates.retain(|way| way.windows != Windows::Neighbours);
+                    }
                     let auto = Auto::new(&candidates, rows, begin.elapsed());
                     return Ok(Self { auto, ..simulation });
+                }
+                // Nobody asked for that.
+                Err(SimulationError::Neighbours { problem }) => {
+                    return Err(before.unwrap_or(SimulationError::Neighbours { problem }));
                 }
                 Err(error) => return Err(error),
             }
@@ -155,15 +165,20 @@ impl<M: Model> Simulation<M> {
         let queue = way.queue;
         let rows = lps.end - lps.start;
         let mut needs = Needs::of(model);
-        let results = recipes::columns(model)?;
-        let declared = recipes::declared(model)?;
+        let results = contract::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
         let tiles = options.tiles;
         loop {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;
-            let recipes = Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, declared, &cut));
-            let state_bytes = recipes.check(model, declared)?;
+            let recipes_of =
+                |declared| Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, declared, &cut));
+            let declared = contract::declared(model, &recipes_of(Declared::default()).start)?;
+            if way.windows == Windows::Neighbours {
+                contract::neighbours(model, Some(declared))?;
+            }
+            let recipes = recipes_of(declared);
+            let state_bytes = contract::check(&recipes, model, declared)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
             let memory = Memory::new(gpu, model, options.seed, lps.start, cut, way, state_bytes)?;
             plans::start(gpu, &recipes, &memory)?;

@@ -1,4 +1,4 @@
-//! How fast a simulation runs: the one way in which `bench_phold`, `bench_sync` and `queue_sweep` measure.
+//! How fast a simulation runs: the one way in which `bench_phold`, `bench_sync` and `queue_sweep` measure, and what else they share.
 
 #![allow(
     unreachable_pub,
@@ -81,6 +81,11 @@ pub fn measure<M: Model>(
         }
         step = (step as f64 * factor).ceil() as u64;
     }
+}
+
+/// What was given on the command line, or else what is usual.
+pub fn or<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
+    if given.is_empty() { usual.to_vec() } else { given.to_vec() }
 }
 
 /// What is too large for the device, where that is what the error says.

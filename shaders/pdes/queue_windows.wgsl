@@ -1,0 +1,32 @@
+// What windows are told of and leave for each other where pending events are in queues: pdes/yawns.wgsl, pdes/horizon.wgsl and
+// pdes/horizon_look.wgsl. (pdes/calendar_sync.wgsl has its own.)
+//
+// Functions: merge, did_something.
+//
+// import: time/ticks.wgsl
+
+// A time of which the earliest counts (2 words), a number of events of which the sum does, whether an LP had something to do, which merging drops.
+alias Reduced = vec4<u32>;
+
+const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
+
+fn merge(a: Reduced, b: Reduced) -> Reduced {
+    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, 0u);
+}
+
+fn did_something(left: Reduced) -> bool {
+    return left.w != 0u;
+}
+
+struct Horizon {
+    // The smallest pending timestamp, and the events and windows so far.
+    now: vec2<u32>,
+    events: vec2<u32>,
+    windows: vec2<u32>,
+    failure: u32,
+    stopped: bool,
+    rounds: u32,
+    // Whether LPs are to be served: all before `until` are executed.
+    serve: bool,
+    until: vec2<u32>,
+}
