@@ -81,6 +81,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                             tiles: args.tiles,
                             fixed: args.fixed,
                             sync: args.sync,
+                            ..Options::default()
                         };
                         let line = line(&gpu, &model, options, &args, &mut expected)
                             .or_else(|error| too_large(&error).ok_or(error))?;

@@ -111,8 +111,8 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         queue,
         group_size: args.group_size,
         tiles: args.tiles,
-        fixed: false,
         sync: args.sync,
+        ..Options::default()
     };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {

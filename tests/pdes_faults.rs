@@ -7,15 +7,22 @@ use common::{gpu, queues};
 use eventhorizon::gpu::{Gpu, GpuError, LinkError, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Simulation, SimulationError, Sync,
-    Until,
+    Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Replica, Simulation,
+    SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 
 /// Too little room is a fault.
-const FIXED: Options =
-    Options { seed: 0, queue: None, group_size: None, tiles: None, fixed: true, sync: Sync::Yawns };
+const FIXED: Options = Options {
+    seed: 0,
+    replica: Replica { point: 0, number: 0 },
+    queue: None,
+    group_size: None,
+    tiles: None,
+    fixed: true,
+    sync: Sync::Yawns,
+};
 
 const ROOMY: Capacity = Capacity { queue: 64, mailbox: 64 };
 

@@ -318,7 +318,10 @@ fn parameters_are_checked_before_anything_runs() {
     assert!(matches!(error, ReplicationError::Point { point: 1, .. }), "{error}");
     let many = Design::default().cross("clients", 1..70_000_u32).unwrap();
     let error = engine.run(&params, &Experiment::new(many, 70_000, 1)).unwrap_err();
-    assert!(matches!(error, ReplicationError::TooMany { points: 69_999, replications: 70_000 }), "{error}");
+    let ReplicationError::Analysis(AnalysisError::TooMany { points: 69_999, replications: 70_000 }) = error
+    else {
+        panic!("{error}");
+    };
     let error = Engine::new(&gpu(), Pi)
         .unwrap()
         .with_mapping(Mapping::Cooperative)

@@ -27,6 +27,6 @@ fn answers_check(row: u32, mails: u32) {
     let clock = lps[clock_row(row)].xy;
     let first = mails_begin(row);
     for (var i = 0u; i < mails; i += 1u) {
-        if !time_less(clock, event_time(inbox[first + i])) { fail(row, PROMISE); }
+        if !time_less(clock, event_time(mail_at(first + i))) { fail(row, PROMISE); }
     }
 }

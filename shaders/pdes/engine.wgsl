@@ -20,7 +20,7 @@
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
-//   inbox    run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
+//   inbox    (pdes/mailboxes.wgsl) run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
 //   store    (pdes/store_one.wgsl, pdes/store_many.wgsl) run.mail_capacity events for each row: the mailboxes that this window fills
 //
 // A calendar (pdes/calendar.wgsl) has other counts and partials, and neither queues nor an inbox: all that is pending is in its store.
@@ -29,7 +29,7 @@
 // import: gpu/wide.wgsl
 // import: time/ticks.wgsl
 //
-// needs: Item (queue/events_4.wgsl or queue/events_8.wgsl)
+// needs: run (pdes/run.wgsl or pdes/run_of_replica.wgsl), Item (queue/events_4.wgsl or queue/events_8.wgsl)
 
 struct Run {
     // Read by no kernel, and always zero; as long as the alignment of what follows needs. Mesa's lavapipe (22.3) takes the first word of a uniform buffer for whatever a condition
@@ -56,6 +56,13 @@ struct Run {
     memory_rows: u32,
     // Events that an LP executes in a window at the most. What is left over runs in the next one, so no dispatch runs long.
     budget: u32,
+    // LPs that events can be sent to: so many addresses, from the lowest on.
+    lowest: u32,
+    addresses: u32,
+    // Where the failures of the run lie in `words`.
+    failures: u32,
+    // The number of the run among those that differ in their random streams.
+    replica: u32,
     part: Part,
 }
 
@@ -70,20 +77,19 @@ struct Part {
     memory_first: u32,
     // The number of this dispatch among those of its kernel in a window, where there are several (pdes/neighbours_relax.wgsl).
     turn: u32,
+    // How much a run does in this dispatch at the most, where it is one of many (pdes/run_of_replica.wgsl).
+    slice: u32,
     unused_0: u32,
     unused_1: u32,
-    unused_2: u32,
 }
 
 override GROUP_SIZE: u32 = 64u;
 // Rows that an invocation serves, one after the other.
 override TILES: u32 = 1u;
 
-@group(0) @binding(0) var<uniform> run: Run;
 @group(0) @binding(2) var<storage, read_write> words: array<atomic<u32>>;
 @group(0) @binding(3) var<storage, read_write> lps: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> queue_events: array<Item>;
-@group(0) @binding(5) var<storage, read> inbox: array<Item>;
 
 // So many events of an LP at one time, in whole budgets of windows, are a failure: its time does not advance.
 const PATIENCE = 1u << 20u;
@@ -105,7 +111,7 @@ const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the
                              // a calendar, something else)
 const CONTROL_REACH = 2u;    // how far from the first event windows with an event horizon look (2): pdes/horizon_look.wgsl; unused. Not of a calendar
 
-// Words: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
+// Words, from run.failures on: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
 // too little; and 1 + a row whose digest was cut by the driver, or 0, which ends no run.
 const FAILURE = 0u;
 const QUEUE_NEEDED = 2u;
@@ -145,7 +151,7 @@ fn name_of(row: u32) -> u32 {
     return run.first_lp + row;
 }
 
-// The row of an address; not below run.rows where the LP is not of this part of the run.
+// The row of an address, if there is such an LP here.
 fn row_at(address: u32) -> u32 {
     return address - run.first_lp;
 }
@@ -184,17 +190,20 @@ fn dry_row(row: u32) -> u32 {
     return control_row(2u, row);
 }
 
+// Whether this invocation has recorded a failure.
+var<private> failed: bool;
+
 // Records a failure of this dispatch, in the half that the next one reads. The rest of the dispatch goes on, so that the
 // smallest of its failures is found whatever the order of invocations; later dispatches do nothing.
 fn fail(row: u32, kind: u32) {
-    atomicMin(&words[FAILURE + 1u - run.part.parity], row * 16u + kind);
+    failed = true;
+    atomicMin(&words[run.failures + FAILURE + 1u - run.part.parity], (name_of(row) - run.lowest) * 16u + kind);
 }
 
 // The row that an event for an address at a time goes to, which the LP in row `from_row` schedules; NO_ROW, and a failure, where there
 // is no such LP here or no such time.
 fn deliver_to(from_row: u32, address: u32, time: vec2<u32>) -> u32 {
-    let row = row_at(address);
-    if row >= run.rows {
+    if address - run.lowest >= run.addresses {
         fail(from_row, DESTINATION);
         return NO_ROW;
     }
@@ -202,11 +211,11 @@ fn deliver_to(from_row: u32, address: u32, time: vec2<u32>) -> u32 {
         fail(from_row, TIME_OVERFLOW);
         return NO_ROW;
     }
-    return row;
+    return row_at(address);
 }
 
 // fail, where `needed` events had to have room.
 fn fail_room(row: u32, kind: u32, place: u32, needed: u32) {
-    atomicMax(&words[place], needed);
+    atomicMax(&words[run.failures + place], needed);
     fail(row, kind);
 }

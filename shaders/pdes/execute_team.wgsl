@@ -11,7 +11,7 @@
 
 // An event that the team is to insert: a mail in the first round, then one behind those held.
 fn pending_incoming(round: u32, mail: u32, behind: u32) -> Item {
-    if round == 0u { return inbox[mail]; }
+    if round == 0u { return mail_at(mail); }
     return queue_events[queue_spare(behind)];
 }
 

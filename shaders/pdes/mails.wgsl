@@ -1,10 +1,10 @@
 // Takes what lies in a mailbox into the queue of its LP.
 //
-// Functions: mails_open, mails_begin, mails_push.
+// Functions: mails_open, mails_push.
 //
 // import: pdes/engine.wgsl
 //
-// needs: a queue
+// needs: a queue, mails_begin, mail_at (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl)
 
 // Opens the queue of a row, which keeps these words, for so many mails to be pushed; false, and a failure, where there is no room for them.
 fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {
@@ -19,14 +19,9 @@ fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {
     return true;
 }
 
-// Where the mails of a row begin in `inbox`.
-fn mails_begin(row: u32) -> u32 {
-    return (row - run.part.inbox_first) * run.mail_capacity;
-}
-
 fn mails_push(row: u32, mails: u32) {
     let first = mails_begin(row);
     for (var i = 0u; i < mails; i += 1u) {
-        queue_push(inbox[first + i]);
+        queue_push(mail_at(first + i));
     }
 }

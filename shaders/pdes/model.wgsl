@@ -35,6 +35,11 @@ fn memory_place(index: u32) -> u32 {
     return (lp_row - run.part.memory_first) * run.memory_rows + index;
 }
 
+// The number of this run among those that differ in their random streams: pdes::Replica.
+fn replica() -> u32 {
+    return run.replica;
+}
+
 // How many LPs there are. Destinations are 0 .. lp_count() - 1.
 fn lp_count() -> u32 {
     return run.total;

@@ -20,8 +20,10 @@ fn write_outputs(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
+    run_begin();
     let row = row_of(group_number(id), 0u, lane);
     if row >= run.rows { return; }
+    run_open(row);
     lp_row = row;
     lp_now = run.until;
     var state = states[row];

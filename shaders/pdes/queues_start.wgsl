@@ -5,7 +5,7 @@
 //
 // import: pdes/engine.wgsl
 //
-// needs: a queue, Reduced (pdes/yawns.wgsl)
+// needs: a queue
 
 // Puts an event for a row, if its queue is one of those that are bound.
 fn begin_put(row: u32, event: Item) {
@@ -20,7 +20,7 @@ fn begin_put(row: u32, event: Item) {
 }
 
 // Puts the queue of a row in order; returns what the row leaves for the first window.
-fn begin_settle(row: u32) -> Reduced {
+fn begin_settle(row: u32) -> vec4<u32> {
     let count = mail_count(0u, row);
     queue_open(row - run.part.queue_first, vec2<u32>(0u, 0u));
     queue_take(min(atomicLoad(&words[count]), run.queue_capacity));

@@ -37,21 +37,7 @@
 // import: pdes/cells.wgsl
 // import: pdes/partials.wgsl
 // import: pdes/queue_windows.wgsl
-
-fn mails_waiting(row: u32) -> u32 {
-    return atomicLoad(&words[mail_count(run.part.parity, row)]);
-}
-
-fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
-    return horizon;
-}
-
-// The lookahead says as much.
-fn promised_to(row: u32) -> vec2<u32> {
-    return TIME_ZERO;
-}
-
-fn clock_keep(row: u32, time: vec2<u32>) {}
+// import: pdes/one_horizon.wgsl
 
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {

@@ -55,11 +55,44 @@ impl Source {
         &self.text
     }
 
+    /// The same without its declaration of a uniform variable of this name, which another file declares: in its place are blanks, so that all else
+    /// stays in its lines.
+    pub(crate) fn without_uniform(&self, name: &str) -> Self {
+        let Some(declaration) = uniform(&self.text, name) else { return self.clone() };
+        let blank = |c: char| if c == '\n' { c } else { ' ' };
+        let blanks: String = self.text[declaration.clone()].chars().map(blank).collect();
+        let mut text = self.text.to_string();
+        text.replace_range(declaration, &blanks);
+        Self { text: text.into(), ..self.clone() }
+    }
+
     #[doc(hidden)]
     pub fn beside(rust_file: &str, path: &str, text: &'static str) -> Self {
         let folder = rust_file.rfind(['/', '\\']).map_or("", |end| &rust_file[..=end]);
         Self::new(format!("{folder}{path}"), text)
     }
+}
+
+/// Where a text declares a uniform variable of this name: from its attributes to its semicolon.
+fn uniform(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
+    let commented = |at: usize| text[..at].rfind('\n').map_or(0, |line| line + 1);
+    text.match_indices("var").find_map(|(begin, _)| {
+        if text[commented(begin)..begin].contains("//") {
+            return None;
+        }
+        let rest = text[begin + 3..].trim_start().strip_prefix('<')?.trim_start();
+        let rest = rest.strip_prefix("uniform")?.trim_start().strip_prefix('>')?.trim_start();
+        rest.strip_prefix(name)?.trim_start().strip_prefix(':')?;
+        let end = begin + text[begin..].find(';')? + 1;
+        // Its attributes: `@group(1) @binding(0)`.
+        let mut first = begin;
+        while let Some(before) = text[..first].trim_end().strip_suffix(')')
+            && let Some(at) = before.rfind('@')
+        {
+            first = at;
+        }
+        Some(first..end)
+    })
 }
 
 /// Includes the WGSL file at a path relative to the present Rust file as a [`Source`].

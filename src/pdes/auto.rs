@@ -76,13 +76,7 @@ pub(super) fn candidates<M: Model>(
 
 /// The queue designs to take.
 fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
-    let queue = if capacity.queue <= SHORT_QUEUE {
-        QueueDesign::CbSeq(Traverse::BackToFront)
-    } else if capacity.queue <= LONG_QUEUE {
-        QueueDesign::Heap
-    } else {
-        QueueDesign::Heap4
-    };
+    let queue = plain(capacity.queue);
     // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
     // invocation would sort the events of an LP that has very many in a cell.
     if fixed || gpu.info().device_type == wgpu::DeviceType::Cpu || capacity.queue > MOST_IN_CALENDAR {
@@ -92,6 +86,17 @@ fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
         vec![QueueDesign::Calendar, queue]
     } else {
         vec![queue, QueueDesign::Calendar]
+    }
+}
+
+/// The queue of each LP's own, with room for so many events.
+pub(super) fn plain(room: u32) -> QueueDesign {
+    if room <= SHORT_QUEUE {
+        QueueDesign::CbSeq(Traverse::BackToFront)
+    } else if room <= LONG_QUEUE {
+        QueueDesign::Heap
+    } else {
+        QueueDesign::Heap4
     }
 }
 

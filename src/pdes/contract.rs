@@ -144,7 +144,7 @@ fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
 }
 
 /// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, as the documentation of [`Model`] lists it.
-const FUNCTIONS: [&str; 15] = [
+const FUNCTIONS: [&str; 16] = [
     "schedule",
     "now",
     "time_add",
@@ -152,6 +152,7 @@ const FUNCTIONS: [&str; 15] = [
     "time_less",
     "time_min",
     "lp_count",
+    "replica",
     "lookahead",
     "memory_get",
     "memory_set",
@@ -163,13 +164,14 @@ const FUNCTIONS: [&str; 15] = [
 ];
 
 /// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS` of `statistics`.
-const OUTPUT_FUNCTIONS: [&str; 10] = [
+const OUTPUT_FUNCTIONS: [&str; 11] = [
     "now",
     "time_add",
     "time_since",
     "time_less",
     "time_min",
     "lp_count",
+    "replica",
     "lookahead",
     "memory_get",
     "memory_rows",

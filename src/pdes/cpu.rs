@@ -10,7 +10,8 @@ use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::{
-    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Stop, Totals, Until, budget, contract,
+    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals, Until, budget,
+    contract,
 };
 
 /// `PATIENCE` in `shaders/pdes/engine.wgsl`.
@@ -35,7 +36,9 @@ struct Turn {
 /// A simulation on the CPU, one event after the other.
 pub struct CpuSimulation<'m, M: CpuModel> {
     model: &'m M,
+    /// The key of its streams.
     seed: u64,
+    replica: u32,
     states: Vec<M::State>,
     /// LP by LP.
     memory: Vec<[u32; 4]>,
@@ -63,11 +66,21 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// # Errors
     /// As the engine on the GPU, except for capacities: there are none here but that of LP memory.
     pub fn new(model: &'m M, seed: u64) -> Result<Self, SimulationError> {
+        Self::of_replica(model, seed, Replica::default())
+    }
+
+    /// The same for one of an experiment's runs: [`Options::replica`](super::Options::replica).
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::new`].
+    pub fn of_replica(model: &'m M, seed: u64, replica: Replica) -> Result<Self, SimulationError> {
         check(model)?;
+        let seed = replica.key(seed);
         let lps = model.lps();
         let mut simulation = Self {
             model,
             seed,
+            replica: replica.number,
             states: vec![M::State::zeroed(); lps as usize],
             memory: vec![[0; 4]; lps as usize * model.memory_rows() as usize],
             executed: vec![0; lps as usize],
@@ -233,6 +246,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             let mut context = Context {
                 stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
                 lps: self.model.lps(),
+                replica: self.replica,
                 lookahead: self.model.lookahead(),
                 now: at,
                 sent: &mut sent,
@@ -275,6 +289,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         let mut context = Context {
             stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
             lps: self.model.lps(),
+            replica: self.replica,
             lookahead: self.model.lookahead(),
             now,
             sent: &mut sent,

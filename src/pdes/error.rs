@@ -1,6 +1,7 @@
 //! What can go wrong in a simulation.
 
 use crate::gpu::GpuError;
+use crate::statistics::AnalysisError;
 use crate::time::Ticks;
 
 use super::{Event, Payload};
@@ -54,6 +55,53 @@ pub enum SimulationError {
         count: usize,
         /// The first of them.
         lps: Vec<u32>,
+    },
+    /// An experiment that cannot be made, or whose results cannot be analysed.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// A point of a design of which no model could be made.
+    #[error("{place}: {reason}")]
+    Point {
+        /// Which point.
+        place: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Models of one experiment that are too different to be run together.
+    #[error("the points of an experiment have models with different {what}: make an experiment of each")]
+    Points {
+        /// In what they differ.
+        what: &'static str,
+    },
+    /// Antithetic pairs of runs.
+    #[error(
+        "runs of simulation models cannot be paired antithetically: leave `Experiment::pairing` at `Independent`"
+    )]
+    Antithetic,
+    /// A number of events as the end of runs that are mapped to threads.
+    #[error(
+        "`Mapping::Thread` makes runs without windows, by which a run ends that ends by a number of events: choose `Mapping::Team`, or end by time"
+    )]
+    ThreadEvents,
+    /// A queue design that a team cannot have.
+    #[error(
+        "`Mapping::Team` has an invocation for each LP, so no calendar and no queue that several serve: choose another design, or leave it to the library"
+    )]
+    TeamQueue,
+    /// Results of runs that have no end in time.
+    #[error("results are those at the end of a run, and these have none: end them at a time (`Until::time`)")]
+    NoEnd,
+    /// One run alone is more than the device can hold.
+    #[error(
+        "a run of {lps} LPs takes {needed} bytes of a buffer beside others, and this device binds at most {limit} at once: use `Mapping::Grid`, or fewer LPs"
+    )]
+    ReplicaTooLarge {
+        /// LPs.
+        lps: u32,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes that the device binds.
+        limit: u64,
     },
     /// A workgroup size that no kernel can have.
     #[error(

@@ -1,6 +1,6 @@
 //! The memory of a run on the device: its buffers, and what a dispatch sees of them.
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Plan};
 use crate::time::Ticks;
@@ -8,20 +8,20 @@ use crate::time::Ticks;
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
 use super::error::{Fault, SimulationError};
 use super::recipes::Way;
-use super::{Capacity, Event, Model, Payload, Progress, Until};
+use super::{Capacity, Event, Model, Payload, Progress, Replica, Until};
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Run {
-    unread: [u64; 2],
+    pub(super) unread: [u64; 2],
     pub(super) seed: u64,
     pub(super) lookahead: Ticks,
     pub(super) until: Ticks,
     pub(super) event_limit: u64,
-    cell: Ticks,
-    reciprocal: u64,
-    epoch: Ticks,
+    pub(super) cell: Ticks,
+    pub(super) reciprocal: u64,
+    pub(super) epoch: Ticks,
     pub(super) first_lp: u32,
     pub(super) rows: u32,
     pub(super) total: u32,
@@ -31,7 +31,11 @@ pub(super) struct Run {
     pub(super) mail_capacity: u32,
     pub(super) state_words: u32,
     pub(super) memory_rows: u32,
-    budget: u32,
+    pub(super) budget: u32,
+    pub(super) lowest: u32,
+    pub(super) addresses: u32,
+    pub(super) failures: u32,
+    pub(super) replica: u32,
     pub(super) part: Part,
 }
 
@@ -39,6 +43,11 @@ pub(super) struct Run {
 const SPAN: u64 = 64;
 
 impl Run {
+    /// Of a model with so many LPs, of which none are held.
+    pub(super) fn of_none(lps: u32) -> Self {
+        Self { total: lps, budget: super::budget(lps), ..Self::zeroed() }
+    }
+
     /// The workgroups that digest the memory of so many LPs of a part.
     #[expect(
         clippy::cast_possible_truncation,
@@ -63,9 +72,9 @@ pub(super) struct Part {
     pub(super) partials_count: u32,
     pub(super) memory_first: u32,
     pub(super) turn: u32,
+    pub(super) slice: u32,
     pub(super) unused_0: u32,
     pub(super) unused_1: u32,
-    pub(super) unused_2: u32,
 }
 
 /// Words of `words` in `shaders/pdes/engine.wgsl`.
@@ -112,7 +121,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     pub(super) fn new<M: Model<State = S, Payload = P>>(
         gpu: &Gpu,
         model: &M,
-        seed: u64,
+        (seed, replica): (u64, Replica),
         first_lp: u32,
         cut: Cut,
         way: Way,
@@ -127,25 +136,23 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         }
         let cell = super::cell(model.lookahead());
         let run = Run {
-            unread: [0; 2],
-            seed,
+            seed: replica.key(seed),
             lookahead: model.lookahead(),
-            until: Ticks::ZERO,
-            event_limit: 0,
             cell,
             reciprocal: u64::MAX / cell.get(),
             epoch: epoch(cell, cut),
             first_lp,
             rows: cut.rows,
-            total: model.lps(),
             groups: cut.groups(),
             queue_capacity: cut.capacity.queue,
             queue_stride: cut.queue_stride,
             mail_capacity: cut.room,
             state_words: state_bytes / 4,
             memory_rows: model.memory_rows(),
-            budget: super::budget(model.lps()),
-            part: Part::default(),
+            lowest: first_lp,
+            addresses: cut.rows,
+            replica: replica.number,
+            ..Run::of_none(model.lps())
         };
         let params = Buffer::uniform(gpu, "model parameters", &model.params())?.raw().clone();
         let states = Buffer::storage(gpu, "states", rows)?;
@@ -435,7 +442,8 @@ mod tests {
     fn structs_lie_as_in_wgsl() {
         let program = Program::link(
             "engine",
-            &["pdes/yawns.wgsl", "pdes/payload_2.wgsl", "random/mul_wide.wgsl"].map(shaders::file),
+            &["pdes/yawns.wgsl", "pdes/run.wgsl", "pdes/payload_2.wgsl", "random/mul_wide.wgsl"]
+                .map(shaders::file),
         )
         .unwrap();
         assert_same_layout!(
@@ -459,6 +467,10 @@ mod tests {
                 state_words,
                 memory_rows,
                 budget,
+                lowest,
+                addresses,
+                failures,
+                replica,
                 part
             }
         );
@@ -474,9 +486,9 @@ mod tests {
                 partials_count,
                 memory_first,
                 turn,
+                slice,
                 unused_0,
-                unused_1,
-                unused_2
+                unused_1
             }
         );
     }

@@ -55,6 +55,8 @@ mod model;
 mod output;
 mod plans;
 mod recipes;
+mod replica;
+mod replicas;
 mod results;
 mod simulation;
 mod sync;
@@ -69,6 +71,8 @@ pub use model::{Context, CpuModel, Event, Model, Payload};
 pub use output::{Number, Outputs};
 #[doc(hidden)]
 pub use recipes::{kernels, output_kernels};
+pub use replica::Replica;
+pub use replicas::{CpuEngine, Engine, EngineOptions, Mapping, Ran, Results, UnknownMapping};
 pub use simulation::{Options, Simulation};
 pub use sync::{Sync, UnknownSync};
 pub use totals::{ClassTotals, MAX_CLASSES, Total, Totals};

@@ -6,7 +6,7 @@ use crate::gpu::Source;
 use crate::random::Stream;
 use crate::time::Ticks;
 
-use super::Capacity;
+use super::{Capacity, Totals};
 
 /// What an event carries besides its time: `[u32; 2]` or `[u32; 6]`, words of the model's own.
 pub trait Payload: sealed::Sealed + Pod + Ord + std::fmt::Debug + Send + Sync {
@@ -103,6 +103,7 @@ impl<P: Payload> Event<P> {
 /// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
 /// | `time_add(a, b)`, `time_since(end, begin)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks: WGSL's own `+`, `-` and `<` do something else with them. A sum beyond the last tick is `TIME_NEVER`; from a later time to an earlier one it is zero |
 /// | `lp_count()`, `lookahead()` | what the names say |
+/// | `replica()` | the number of this run among those that differ in their random streams: [`Replica`](super::Replica) |
 /// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics that it keeps in its state: see [`statistics`](crate::statistics#while-a-model-runs) |
 ///
 /// and have no other effect than through `state` and LP memory, so that the engine may run them when and as often as it likes: in a dry run
@@ -211,6 +212,13 @@ pub trait Model {
     fn capacity(&self) -> Capacity {
         Capacity { queue: 32, mailbox: 16 }
     }
+
+    /// What an experiment observes of a run besides the sums of the result columns: ratios, and quantities in the units of the model's users, by
+    /// name. All runs have the same.
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let _ = totals;
+        Vec::new()
+    }
 }
 
 /// The Rust twin of a model's WGSL: the same behaviour, for the sequential engine.
@@ -243,6 +251,7 @@ pub trait CpuModel: Model {
 pub struct Context<'a, P: Payload = [u32; 2]> {
     pub(super) stream: Stream,
     pub(super) lps: u32,
+    pub(super) replica: u32,
     pub(super) lookahead: Ticks,
     pub(super) now: Ticks,
     pub(super) sent: &'a mut Vec<(u32, Event<P>)>,
@@ -264,6 +273,11 @@ impl<P: Payload> Context<'_, P> {
     /// How many LPs there are. WGSL: `lp_count`.
     pub fn lp_count(&self) -> u32 {
         self.lps
+    }
+
+    /// The number of this run among those that differ in their random streams: [`Replica::number`](super::Replica::number). WGSL: `replica`.
+    pub fn replica(&self) -> u32 {
+        self.replica
     }
 
     /// The lookahead. WGSL: `lookahead`.

@@ -13,21 +13,25 @@ struct Files {
     synchronise: &'static str,
     window: &'static [&'static str],
     start: &'static str,
-    held: &'static str,
+    held: &'static [&'static str],
 }
+
+/// What kernels are told of a run alone.
+const RUN: &str = "pdes/run.wgsl";
+const MAILBOXES: &str = "pdes/mailboxes.wgsl";
 
 const QUEUES: Files = Files {
     synchronise: "pdes/yawns.wgsl",
-    window: &["pdes/queues.wgsl", "pdes/deliver_mail.wgsl"],
+    window: &["pdes/queues.wgsl", "pdes/deliver_mail.wgsl", MAILBOXES],
     start: "pdes/queues_start.wgsl",
-    held: "pdes/queues_held.wgsl",
+    held: &["pdes/queues_held.wgsl", MAILBOXES],
 };
 
 const CALENDAR: Files = Files {
     synchronise: "pdes/calendar_sync.wgsl",
     window: &["pdes/calendar_window.wgsl"],
     start: "pdes/calendar_start.wgsl",
-    held: "pdes/calendar_held.wgsl",
+    held: &["pdes/calendar_held.wgsl"],
 };
 
 /// What stands in for the file that synchronises where windows go to the event horizon, and their first dispatch.
@@ -122,7 +126,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// One for any device.
-    fn usual(way: Way, declared: Declared) -> Self {
+    pub(super) fn usual(way: Way, declared: Declared) -> Self {
         Self {
             way,
             int64: false,
@@ -181,7 +185,7 @@ impl Recipes {
         });
         // Linked are `kernel`, `more`, the size of events, and what a calendar's memory or a queue consists of.
         let with_pending = |entry, kernel: &'static str, more: &[&'static str], stored: bool, name: &str| {
-            let mut paths = vec![kernel];
+            let mut paths = vec![kernel, RUN];
             paths.extend(more);
             paths.push(P::FILE);
             // Cells of time, and the model's draws.
@@ -201,7 +205,7 @@ impl Recipes {
         let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
             with_pending(entry, kernel, more, stored, &format!("{name} {kernel}")).and(source.clone())
         };
-        let start = |entry| with_model(entry, "pdes/start.wgsl", &[files.synchronise, files.start], false);
+        let begin = [files.synchronise, files.start];
         let synchronise: &[_] = match way.windows {
             Windows::Yawns => &[files.synchronise],
             Windows::Horizon => &[HORIZON, "pdes/horizon_one.wgsl"],
@@ -214,7 +218,7 @@ impl Recipes {
             (true, true) => &["pdes/answers.wgsl"],
         };
         let dry = if declared.earliest { "pdes/dry_earliest.wgsl" } else { "pdes/dry_run.wgsl" };
-        let held = |entry, kernel| with_pending(entry, kernel, &[files.held], false, kernel);
+        let held = |entry, kernel| with_pending(entry, kernel, files.held, false, kernel);
         let gather = |entry, kernel, more: &[&'static str]| {
             with_pending(entry, kernel, more, false, kernel).with([("GROUP_SIZE", f64::from(gather_size))])
         };
@@ -226,10 +230,10 @@ impl Recipes {
         let lifting = [("GROUP_SIZE", f64::from(group_size))];
         let first = "pdes/calendar_first.wgsl";
         Self {
-            start: start("start_lps"),
-            settle: start("settle_lps"),
+            start: with_model("start_lps", "pdes/start.wgsl", &begin, false),
+            settle: with_pending("settle_lps", "pdes/settle.wgsl", &begin, false, "pdes/settle.wgsl"),
             look: wide.then(|| {
-                let recipe = with_model("look_ahead", LOOK, &[&[dry], answers].concat(), false);
+                let recipe = with_model("look_ahead", LOOK, &[&[dry, MAILBOXES], answers].concat(), false);
                 recipe.with(neighbours.then_some(("LOOK_FAR", 1.0)))
             }),
             relax: neighbours.then(|| {
@@ -243,19 +247,12 @@ impl Recipes {
             digest_memory: Recipe::new(
                 "pdes/digest_memory.wgsl",
                 "digest_memory",
-                ["pdes/digest_memory.wgsl", P::FILE].map(shaders::file),
+                ["pdes/digest_memory.wgsl", RUN, P::FILE].map(shaders::file),
             )
             .with([("GROUP_SIZE", f64::from(gather_size))]),
             count_held: held("count_held", "pdes/lift.wgsl").with(lifting),
             lift: held("lift", "pdes/lift.wgsl").with(lifting),
-            lower: with_pending(
-                "lower",
-                "pdes/lower.wgsl",
-                &[files.synchronise, files.start],
-                false,
-                "pdes/lower.wgsl",
-            )
-            .with(lifting),
+            lower: with_pending("lower", "pdes/lower.wgsl", &begin, false, "pdes/lower.wgsl").with(lifting),
             sort: sorted.map(|sort| {
                 gather("sort_buckets", "pdes/calendar_sort.wgsl", &[]).with([
                     ("GROUP_SIZE", f64::from(sort.group_size)),
@@ -270,13 +267,13 @@ impl Recipes {
     }
 }
 
-fn product(int64: bool) -> &'static str {
+pub(super) fn product(int64: bool) -> &'static str {
     if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" }
 }
 
 /// The kernel that calls the model's `output`.
 pub(super) fn output<M: Model>(model: &M, int64: bool, group_size: u32) -> Recipe {
-    let files = ["pdes/output.wgsl", product(int64), M::Payload::FILE];
+    let files = ["pdes/output.wgsl", RUN, product(int64), M::Payload::FILE];
     Recipe::new(format!("{} pdes/output.wgsl", model.name()), "write_outputs", files.map(shaders::file))
         .with([("GROUP_SIZE", f64::from(group_size))])
         .and(model.source())

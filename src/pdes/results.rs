@@ -27,7 +27,7 @@ pub(super) struct Results {
 }
 
 /// Rows of a task of `shaders/pdes/totals.wgsl` at the most: 16 for each of 64 invocations. A guess.
-const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 1024;
 
 /// Tasks of a dispatch at the most, so that it does not run long: 16 million values, some 0.2 s on two cores, by estimate.
 const TASKS: u64 = 1 << 14;
@@ -224,24 +224,16 @@ impl Results {
     ) -> Result<Totals, SimulationError> {
         let class =
             classes.map(|name| Ok::<_, SimulationError>((name, self.columns.class(name)?))).transpose()?;
-        let selected = self.selected();
-        let columns = Buffer::storage_from(gpu, "columns", &selected)?;
-        let kernel = self.totals.kernel(gpu)?;
-        let most = TASKS.min(gpu.max_buffer_bytes() / size_of::<Partial>() as u64);
-        let partials = Buffer::<Partial>::storage(gpu, "totals", most)?;
+        let reduction = Reduction::new(gpu, &self.columns, &self.totals)?;
         let writer = Writer::<S, P, O>::new(self, gpu, memory, at)?;
         let mut found = BTreeMap::<Option<u32>, Vec<Taken>>::new();
         for piece in &writer.pieces {
             writer.write(piece).await?;
             let work = Work {
-                unread: 0,
-                first: 0,
-                tasks: 0,
-                columns: words(selected.len()),
-                words: self.columns.bytes / 4,
                 rows: piece.rows,
                 ordered: u32::from(class.is_some()),
                 class_word: class.map_or(0, |(_, number)| self.columns.fields[number].offset / 4),
+                ..reduction.work
             };
             let order = match class {
                 None => Order::of_all(piece.rows),
@@ -254,71 +246,14 @@ impl Results {
                     order
                 }
             };
-            let chunks: Vec<_> = order.chunks.iter().map(|&(_, first, rows)| [first, rows]).collect();
-            let chunks = Buffer::storage_from(gpu, "chunks", &chunks)?;
-            let rows = Buffer::storage_from(gpu, "order", &order.rows)?;
-            // There are fewer than there are words of outputs in a binding, and of those fewer than 2^30.
-            let tasks = order.chunks.len() as u64 * selected.len() as u64;
-            for first in (0..tasks).step_by(usize::try_from(most).expect("a small number")) {
-                let count = most.min(tasks - first);
-                let narrow = |number: u64| u32::try_from(number).expect("tasks are fewer than 2^32");
-                let work = Work { first: narrow(first), tasks: narrow(count), ..work };
-                let work = Buffer::uniform(gpu, "work", &work)?;
-                if cfg!(debug_assertions) {
-                    poison(gpu, &partials)?;
-                }
-                let bound = [
-                    ("work", work.binding()),
-                    ("results", writer.outputs.binding()),
-                    ("columns", columns.binding()),
-                    ("chunks", chunks.binding()),
-                    ("order", rows.binding()),
-                    ("partials", partials.binding()),
-                ];
-                let mut plan = Plan::new("totals");
-                plan.dispatch(gpu, &kernel, narrow(count), &bound)?;
-                plan.submit(gpu)?;
-                let columns = selected.len() as u64;
-                for (task, partial) in (first..).zip(partials.read_range(gpu, 0, count).await?) {
-                    let chunk = usize::try_from(task / columns).expect("it is in memory");
-                    let column = usize::try_from(task % columns).expect("it is in memory");
-                    let (class, place, rows) = order.chunks[chunk];
-                    if partial.seen != rows {
-                        // A loop that the driver cut, or a workgroup that did not run.
-                        let lp = writer.lp(piece.first + order.row(place));
-                        return Err(SimulationError::Output { kind: FaultKind::LoopsCut, lp });
-                    }
-                    let taken = found.entry(class).or_default();
-                    taken.resize(selected.len(), Taken::NOTHING);
-                    taken[column].merge(&partial.taken());
-                }
+            let cut =
+                reduction.add(gpu, &writer.outputs, work, &order.rows, &order.chunks, &mut found).await?;
+            if let Some(place) = cut {
+                let lp = writer.lp(piece.first + order.row(place));
+                return Err(SimulationError::Output { kind: FaultKind::LoopsCut, lp });
             }
         }
         Ok(Totals::of(at, &self.columns, &found))
-    }
-
-    /// The columns, and then of each tally the minima that mean something.
-    fn selected(&self) -> Vec<Selected> {
-        let Columns { fields, tallies, .. } = &*self.columns;
-        let plain = |number: usize| Selected {
-            word: fields[number].offset / 4,
-            // As in the shader.
-            kind: match fields[number].kind {
-                FieldKind::U32 => 0,
-                FieldKind::U64 => 1,
-                FieldKind::U128 => 2,
-                FieldKind::I32 => 3,
-                FieldKind::F32 => 4,
-                FieldKind::Other => unreachable!("refused before"),
-            },
-            guard: 0,
-            guarded: 0,
-        };
-        let minima = tallies.iter().map(|tally| {
-            let count = &fields[tally.count];
-            Selected { guard: count.offset / 4, guarded: count.bytes / 4, ..plain(tally.minimum) }
-        });
-        (0..fields.len()).map(plain).chain(minima).collect()
     }
 
     /// The class of each row.
@@ -340,12 +275,134 @@ impl Results {
     }
 }
 
+/// What makes totals of outputs.
+#[derive(Debug)]
+pub(super) struct Reduction {
+    kernel: Kernel,
+    columns: Buffer<Selected>,
+    partials: Buffer<Partial>,
+    /// What is the same for all outputs.
+    work: Work,
+}
+
+/// Rows that are taken together: what they belong to, the first of their places, and how many they are.
+pub(super) type Chunk<K> = (K, u32, u32);
+
+impl Reduction {
+    pub(super) fn new(gpu: &Gpu, columns: &Columns, kernel: &Recipe) -> Result<Self, GpuError> {
+        let selected = Self::selected(columns);
+        let most = TASKS.min(gpu.max_buffer_bytes() / size_of::<Partial>() as u64);
+        Ok(Self {
+            kernel: kernel.kernel(gpu)?,
+            columns: Buffer::storage_from(gpu, "columns", &selected)?,
+            partials: Buffer::storage(gpu, "totals", most)?,
+            work: Work {
+                unread: 0,
+                first: 0,
+                tasks: 0,
+                columns: words(selected.len()),
+                words: columns.bytes / 4,
+                rows: 0,
+                ordered: 0,
+                class_word: 0,
+            },
+        })
+    }
+
+    /// Those of so many rows, in chunks of their own order.
+    pub(super) async fn of_rows<O: Pod, K: Ord + Copy>(
+        &self,
+        gpu: &Gpu,
+        outputs: &Buffer<O>,
+        rows: u32,
+        chunks: &[Chunk<K>],
+        found: &mut BTreeMap<K, Vec<Taken>>,
+    ) -> Result<Option<u32>, SimulationError> {
+        self.add(gpu, outputs, Work { rows, ..self.work }, &[], chunks, found).await
+    }
+
+    /// Adds what it takes of outputs to what was found. Returns a place where a loop was cut, if there is one.
+    async fn add<O: Pod, K: Ord + Copy>(
+        &self,
+        gpu: &Gpu,
+        outputs: &Buffer<O>,
+        work: Work,
+        order: &[u32],
+        chunks: &[Chunk<K>],
+        found: &mut BTreeMap<K, Vec<Taken>>,
+    ) -> Result<Option<u32>, SimulationError> {
+        let places: Vec<_> = chunks.iter().map(|&(_, first, rows)| [first, rows]).collect();
+        let places = Buffer::storage_from(gpu, "chunks", &places)?;
+        let order = Buffer::storage_from(gpu, "order", order)?;
+        // There are fewer than there are words of outputs in a binding, and of those fewer than 2^30.
+        let (columns, most) = (self.columns.len(), self.partials.len());
+        let tasks = chunks.len() as u64 * columns;
+        for first in (0..tasks).step_by(usize::try_from(most).expect("a small number")) {
+            let count = most.min(tasks - first);
+            let narrow = |number: u64| u32::try_from(number).expect("tasks are fewer than 2^32");
+            let work = Work { first: narrow(first), tasks: narrow(count), ..work };
+            let work = Buffer::uniform(gpu, "work", &work)?;
+            if cfg!(debug_assertions) {
+                poison(gpu, &self.partials)?;
+            }
+            let bound = [
+                ("work", work.binding()),
+                ("results", outputs.binding()),
+                ("columns", self.columns.binding()),
+                ("chunks", places.binding()),
+                ("order", order.binding()),
+                ("partials", self.partials.binding()),
+            ];
+            let mut plan = Plan::new("totals");
+            plan.dispatch(gpu, &self.kernel, narrow(count), &bound)?;
+            plan.submit(gpu)?;
+            for (task, partial) in (first..).zip(self.partials.read_range(gpu, 0, count).await?) {
+                let chunk = usize::try_from(task / columns).expect("it is in memory");
+                let column = usize::try_from(task % columns).expect("it is in memory");
+                let (key, place, rows) = chunks[chunk];
+                if partial.seen != rows {
+                    // A loop that the driver cut, or a workgroup that did not run.
+                    return Ok(Some(place));
+                }
+                let taken = found.entry(key).or_default();
+                taken.resize(usize::try_from(columns).expect("it is in memory"), Taken::NOTHING);
+                taken[column].merge(&partial.taken());
+            }
+        }
+        Ok(None)
+    }
+
+    /// The columns, and then of each tally the minima that mean something.
+    fn selected(columns: &Columns) -> Vec<Selected> {
+        let Columns { fields, tallies, .. } = columns;
+        let plain = |number: usize| Selected {
+            word: fields[number].offset / 4,
+            // As in the shader.
+            kind: match fields[number].kind {
+                FieldKind::U32 => 0,
+                FieldKind::U64 => 1,
+                FieldKind::U128 => 2,
+                FieldKind::I32 => 3,
+                FieldKind::F32 => 4,
+                FieldKind::Other => unreachable!("refused before"),
+            },
+            guard: 0,
+            guarded: 0,
+        };
+        let minima = tallies.iter().map(|tally| {
+            let count = &fields[tally.count];
+            Selected { guard: count.offset / 4, guarded: count.bytes / 4, ..plain(tally.minimum) }
+        });
+        (0..fields.len()).map(plain).chain(minima).collect()
+    }
+}
+
 /// In which order the rows of a piece are taken: those of a class together.
 struct Order {
     /// By place; empty where places are rows.
     rows: Vec<u32>,
     /// Class, first place, rows.
-    chunks: Vec<(Option<u32>, u32, u32)>,
+    chunks: Vec<Chunk<Option<u32>>>,
 }
 
 impl Order {

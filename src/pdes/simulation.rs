@@ -27,7 +27,7 @@ use super::memory::Memory;
 use super::plans::{self, Plans};
 use super::recipes::{Choice, Recipes, Way, Windows};
 use super::results::Results;
-use super::{Capacity, Model, Progress, Stop, Sync, Until};
+use super::{Capacity, Model, Progress, Replica, Stop, Sync, Until};
 use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
@@ -35,6 +35,8 @@ use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
 pub struct Options {
     /// Names the run's random streams.
     pub seed: u64,
+    /// Which of an experiment's runs this is: it names the streams beside the seed.
+    pub replica: Replica,
     /// The queue design. `None` takes one by the model's capacities, and in runs that last measures another one and changes to it where it is
     /// faster: results are the same.
     pub queue: Option<QueueDesign>,
@@ -180,7 +182,8 @@ impl<M: Model> Simulation<M> {
             let recipes = recipes_of(declared);
             let state_bytes = contract::check(&recipes, model, declared)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
-            let memory = Memory::new(gpu, model, options.seed, lps.start, cut, way, state_bytes)?;
+            let memory =
+                Memory::new(gpu, model, (options.seed, options.replica), lps.start, cut, way, state_bytes)?;
             plans::start(gpu, &recipes, &memory)?;
             let plans = plans::windows(gpu, &recipes, &memory)?;
             let snapshot =

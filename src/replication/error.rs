@@ -96,14 +96,4 @@ pub enum ReplicationError {
         /// The most bytes of a storage buffer.
         limit: u64,
     },
-    /// More replications than can be numbered.
-    #[error(
-        "{points} points of {replications} replications are more than 4294967295 in one run; run them in parts"
-    )]
-    TooMany {
-        /// Number of points.
-        points: usize,
-        /// Replications per point.
-        replications: u32,
-    },
 }

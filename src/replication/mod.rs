@@ -83,32 +83,28 @@ mod batch;
 mod cpu;
 mod engine;
 mod error;
-mod experiment;
 mod mapping;
 mod model;
 mod results;
 mod schema;
-mod sequential;
 mod structs;
 
 pub use batch::Batch;
 pub use cpu::CpuEngine;
 pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
-pub use experiment::{Experiment, StreamKey};
 #[doc(hidden)]
 pub use mapping::kernels;
 pub use mapping::{Mapping, Shape};
 pub use model::{Fail, Model, Twin};
 pub use results::Results;
 pub use schema::Schema;
-pub use sequential::Sequential;
 pub use structs::{columns, pack};
 
 // What experiments and their results are made of.
 pub use crate::statistics::{
-    AnalysisError, Budget, Decision, Design, Failure, FailureCause, Observations, Pairing, Precision,
-    Stopping, Summary,
+    AnalysisError, Budget, Decision, Design, Experiment, Failure, FailureCause, Observations, Pairing,
+    Precision, Sequential, Stopping, StreamKey, Summary,
 };
 
 /// The guide's code compiles and runs.

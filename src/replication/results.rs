@@ -139,7 +139,7 @@ pub(super) fn points<M: Model>(
     }
     let jobs = (points.len() as u64).checked_mul(count.into());
     if jobs.is_none_or(|jobs| jobs > u32::MAX.into()) {
-        return Err(ReplicationError::TooMany { points: points.len(), replications: count });
+        return Err(super::AnalysisError::TooMany { points: points.len(), replications: count }.into());
     }
     Ok(points)
 }

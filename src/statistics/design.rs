@@ -65,7 +65,7 @@ impl Value {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Point {
+struct Levels {
     levels: Vec<Value>,
     /// Line of the CSV file, from 1.
     line: Option<u64>,
@@ -90,12 +90,12 @@ struct Point {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     factors: Vec<String>,
-    points: Vec<Point>,
+    points: Vec<Levels>,
 }
 
 impl Default for Design {
     fn default() -> Self {
-        Self { factors: Vec::new(), points: vec![Point { levels: Vec::new(), line: None }] }
+        Self { factors: Vec::new(), points: vec![Levels { levels: Vec::new(), line: None }] }
     }
 }
 
@@ -145,7 +145,7 @@ impl Design {
                 })
             });
             let levels = levels.collect::<Result<_>>()?;
-            design.points.push(Point { levels, line });
+            design.points.push(Levels { levels, line });
             check_count(design.points.len() as u128)?;
         }
         if design.points.is_empty() {
@@ -192,6 +192,15 @@ impl Design {
         &self.points[point].levels
     }
 
+    /// A point, whose levels have the names of their factors.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn point(&self, number: usize) -> Point<'_> {
+        assert!(number < self.len(), "point {number} of {}", self.len());
+        Point { design: self, number }
+    }
+
     /// A point for people: `load=0.8 servers=2`; empty without a factor.
     ///
     /// # Panics
@@ -218,5 +227,49 @@ fn place(point: usize, line: Option<u64>) -> String {
     match line {
         Some(line) => format!("point {point} (line {line})"),
         None => format!("point {point}"),
+    }
+}
+/// A point of a [`Design`]: a level of each factor, by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Point<'d> {
+    design: &'d Design,
+    number: usize,
+}
+
+impl Point<'_> {
+    /// Its number in the design.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The level of a factor; none where there is no such factor.
+    pub fn level(&self, factor: &str) -> Option<Value> {
+        let place = self.design.factors().iter().position(|name| name == factor)?;
+        Some(self.design.levels(self.number)[place])
+    }
+
+    /// The level of a factor, or `otherwise` where there is no such factor.
+    #[expect(clippy::cast_precision_loss, reason = "levels that people write are far below 2^53")]
+    pub fn real(&self, factor: &str, otherwise: f64) -> f64 {
+        match self.level(factor) {
+            None => otherwise,
+            Some(Value::Real(value)) => value,
+            Some(Value::Integer(value)) => value as f64,
+        }
+    }
+
+    /// The level of a factor that is a whole number of 32 bits, or `otherwise` where there is no such factor.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Value`] for any other number.
+    pub fn whole(&self, factor: &str, otherwise: u32) -> Result<u32> {
+        let Some(level) = self.level(factor) else { return Ok(otherwise) };
+        let whole = level.whole().and_then(|value| u32::try_from(value).ok());
+        whole.ok_or_else(|| AnalysisError::Value {
+            place: self.design.place(self.number),
+            factor: factor.to_owned(),
+            value: level.to_string(),
+            reason: "is no whole number from 0 to 4294967295",
+        })
     }
 }

@@ -19,6 +19,16 @@ pub enum AnalysisError {
         /// The probability.
         probability: f64,
     },
+    /// More replications than can be numbered.
+    #[error(
+        "{points} points of {replications} replications are more than 4294967295 in one run; run them in parts"
+    )]
+    TooMany {
+        /// Number of points.
+        points: usize,
+        /// Replications per point.
+        replications: u32,
+    },
     /// No column has this name.
     #[error("there is no result column `{name}`; the columns are: {known}")]
     NoColumn {

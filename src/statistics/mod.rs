@@ -73,11 +73,13 @@
 
 mod design;
 mod error;
+mod experiment;
 mod histogram;
 mod observations;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod report;
+mod sequential;
 mod series;
 mod stopping;
 mod summary;
@@ -86,12 +88,14 @@ pub mod theory;
 mod time_average;
 mod wide;
 
-pub use design::{Design, Value};
+pub use design::{Design, Point, Value};
 pub use error::AnalysisError;
+pub use experiment::{Experiment, StreamKey};
 pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
 pub use report::{PointFailure, Report, Row};
+pub use sequential::Sequential;
 pub use series::{BatchMeans, batch_means, mser5};
 pub use stopping::{Budget, Decision, Precision, Stopping};
 pub use summary::{Interval, Summary, compare, student_t};

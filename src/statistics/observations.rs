@@ -130,6 +130,13 @@ pub enum FailureCause {
     Endless,
     /// It made more draws than its stream has.
     Exhausted,
+    /// The run of a simulation model ended by a fault.
+    Fault {
+        /// What happened: the text of `pdes::FaultKind`.
+        kind: String,
+        /// The logical process that it is told of.
+        lp: u32,
+    },
     /// The value of this column is NaN, infinite, or beyond 1e150 in magnitude.
     NotANumber(String),
 }
@@ -138,6 +145,7 @@ impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FailureCause::Code(code) => write!(f, "code {code}"),
+            FailureCause::Fault { kind, lp } => write!(f, "LP {lp}: {kind}"),
             FailureCause::Endless => f.write_str("it did not finish within the steps that it may take"),
             FailureCause::Exhausted => f.write_str("it made more draws than its stream has"),
             FailureCause::NotANumber(column) => write!(f, "`{column}` is not a usable number"),

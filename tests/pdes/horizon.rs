@@ -6,15 +6,22 @@ use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Capacity, CpuSimulation, FaultKind, Options, Simulation, SimulationError, Sync, Until,
+    Capacity, CpuSimulation, FaultKind, Options, Replica, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-const HORIZON: Options =
-    Options { seed: 4, queue: None, group_size: None, tiles: None, fixed: false, sync: Sync::Horizon };
+const HORIZON: Options = Options {
+    seed: 4,
+    replica: Replica { point: 0, number: 0 },
+    queue: None,
+    group_size: None,
+    tiles: None,
+    fixed: false,
+    sync: Sync::Horizon,
+};
 
 fn dense(lps: u32, lookahead: f64) -> Phold {
     Phold::new(lps, 5, 0.1, lookahead, Resolution::default()).unwrap()

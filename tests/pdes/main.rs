@@ -7,6 +7,7 @@ mod horizon;
 mod neighbours;
 mod outputs;
 mod own_events;
+mod replicas;
 mod teams;
 
 use common::models::Ring;

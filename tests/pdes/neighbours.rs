@@ -5,7 +5,7 @@ use super::{phold, same, until};
 use eventhorizon::gpu::{GpuError, LinkError, Source};
 use eventhorizon::models::{FifoTorus, Phold, Torus};
 use eventhorizon::pdes::{
-    Capacity, Context, CpuModel, CpuSimulation, Event, FaultKind, Model, Options, Simulation,
+    Capacity, Context, CpuModel, CpuSimulation, Event, FaultKind, Model, Options, Replica, Simulation,
     SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
@@ -13,8 +13,15 @@ use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-const NEIGHBOURS: Options =
-    Options { seed: 6, queue: None, group_size: None, tiles: None, fixed: false, sync: Sync::Neighbours };
+const NEIGHBOURS: Options = Options {
+    seed: 6,
+    replica: Replica { point: 0, number: 0 },
+    queue: None,
+    group_size: None,
+    tiles: None,
+    fixed: false,
+    sync: Sync::Neighbours,
+};
 
 const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use web_time::Instant;
 
-use super::{Decision, Observations, Pairing, ReplicationError, Stopping, Summary};
+use super::{AnalysisError, Decision, Observations, Pairing, Stopping, Summary};
 
 /// What a run gave that went on until its answer was good enough.
 #[derive(Debug, Clone)]
@@ -13,22 +13,22 @@ pub struct Sequential {
     pub observations: Vec<Observations>,
     /// By point: why the run ended, from the point's view. Never [`Decision::Continue`].
     pub decisions: Vec<Decision>,
-    /// As [`Results::fingerprint`](super::Results::fingerprint), of all replications.
+    /// The sum of the fingerprints of all that was run.
     pub fingerprint: u64,
 }
 
 impl Sequential {
     /// Asks `stopping` about each point and has `run` make as many replications of all points as the one that needs most.
-    pub(super) fn run(
+    pub(crate) fn run<E: From<AnalysisError>>(
         stopping: &Stopping,
         pairing: Pairing,
         columns: &[&str],
-        mut run: impl FnMut(Range<u32>) -> Result<(Vec<Observations>, u64), ReplicationError>,
-    ) -> Result<Self, ReplicationError> {
+        mut run: impl FnMut(Range<u32>) -> Result<(Vec<Observations>, u64), E>,
+    ) -> Result<Self, E> {
         stopping.check()?;
         if columns.is_empty() {
             // Nothing could ever be precise enough.
-            return Err(super::AnalysisError::Setting {
+            return Err(AnalysisError::Setting {
                 what: "the list of columns that decide when a run ends",
                 value: "empty".into(),
                 remedy: "name at least one result column",
@@ -56,7 +56,7 @@ impl Sequential {
             // An even number stays even, for antithetic pairs.
             let more = u32::try_from(more).unwrap_or(u32::MAX).min((u32::MAX - done) & !1);
             if more == 0 {
-                return Err(ReplicationError::TooMany { points: observations.len(), replications: done });
+                return Err(AnalysisError::TooMany { points: observations.len(), replications: done }.into());
             }
             let (new, sum) = run(done..done + more)?;
             fingerprint = fingerprint.wrapping_add(sum);

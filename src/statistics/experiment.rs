@@ -1,6 +1,6 @@
 //! An experiment: the points of a design times replications, and which random stream each of them draws from.
 
-use crate::statistics::{AnalysisError, Design, Pairing};
+use super::{AnalysisError, Design, Pairing};
 
 /// The points of a design, each with the same number of replications.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Experiment {
     /// Seed of the whole experiment.
     pub seed: u64,
     /// Common random numbers: replication r draws the same numbers at every point. It makes differences
-    /// between points sharper ([`compare`](crate::statistics::compare)), and makes the points depend on each other.
+    /// between points sharper ([`compare`](super::compare)), and makes the points depend on each other.
     pub common: bool,
     /// Whether replications come in antithetic pairs. This narrows the interval where the result is monotone
     /// in the draws, and widens it where it is not.

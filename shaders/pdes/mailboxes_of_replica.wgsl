@@ -1,0 +1,34 @@
+// Where mails lie in a run that has no dispatches between its windows: both halves in the store. pdes/mailboxes.wgsl has the same functions, for
+// other runs, and pdes/store_one.wgsl.
+//
+//   store    2 x R x run.mail_capacity events: the mailboxes of either parity
+//
+// Functions: mails_half, mails_begin, mail_at; store_split, store_put.
+//
+// import: pdes/engine.wgsl
+
+@group(0) @binding(8) var<storage, read_write> store: array<Item>;
+
+// The half that the next window finds.
+fn mails_half() -> u32 {
+    return run.part.parity;
+}
+
+// Where the mails of a row begin.
+fn mails_begin(row: u32) -> u32 {
+    return (run.part.parity * run.rows + row) * run.mail_capacity;
+}
+
+// The one in a place counted from there on.
+fn mail_at(place: u32) -> Item {
+    return store[place];
+}
+
+// The mailbox of a row that this window fills.
+fn store_split(row: u32) -> vec2<u32> {
+    return vec2<u32>(0u, (1u - run.part.parity) * run.rows + row);
+}
+
+fn store_put(binding: u32, place: u32, event: Item) {
+    store[place] = event;
+}

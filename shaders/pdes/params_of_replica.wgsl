@@ -1,0 +1,14 @@
+// The parameters of a model's replicas: `params` is the row of the one that is open. It takes the place of the model's own declaration, by which a run
+// alone has them in a uniform buffer.
+//
+// Functions: params_open.
+//
+// needs: Params (the model)
+
+@group(1) @binding(0) var<storage, read> params_rows: array<Params>;
+
+var<private> params: Params;
+
+fn params_open(point: u32) {
+    params = params_rows[point];
+}

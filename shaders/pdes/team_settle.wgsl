@@ -1,0 +1,32 @@
+// The start of replicas by teams, after `init`: a workgroup puts the queues of a run in order, and finds its first event.
+//
+// import: pdes/engine.wgsl
+// import: gpu/reduce.wgsl
+//
+// needs: run (pdes/run_of_replica.wgsl), begin_settle (pdes/queues_start.wgsl)
+
+alias Reduced = vec4<u32>;
+
+const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
+
+fn merge(a: Reduced, b: Reduced) -> Reduced {
+    return vec4<u32>(time_min(a.xy, b.xy), 0u, 0u);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn settle_team(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let place = id.x;
+    replica_open(place);
+    var mine = IDLE;
+    for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
+        let row = place * given.total + lp;
+        mine = merge(mine, begin_settle(row));
+        lps[given.rows + row] = vec4<u32>(0u);
+    }
+    if loops_cut(given.rows) { fail(place * given.total + min(lane, given.total - 1u), LOOPS_CUT); }
+    let left = reduce_group(lane, mine);
+    if lane == 0u { lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(left.xy, STOP_NOT, 0u); }
+}

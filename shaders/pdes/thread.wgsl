@@ -1,0 +1,154 @@
+// Replicas by threads: an invocation serves a run, one event after the other, as the sequential engine does (src/pdes/cpu.rs). No window, no mailbox:
+// all pending events are in one queue (pdes/thread_queue.wgsl).
+//
+// Events of different LPs do not see each other before the cell of time is over, so their order does not show. Where there is no lookahead, what is sent for the
+// present time is held back until the round is over, and so is what an LP has of that time beyond its budget. The cells are those of windows, by
+// which faults are told.
+//
+//   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it. Of a
+//            replica what pdes/run_of_replica.wgsl says
+//
+// A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events, rounds and windows.
+//
+// import: pdes/model.wgsl
+// import: pdes/lp_memory.wgsl
+// import: pdes/fingerprint.wgsl
+// import: pdes/cells.wgsl
+// import: pdes/thread_queue.wgsl
+//
+// needs: run (pdes/run_of_replica.wgsl)
+
+// The first event that the present one scheduled, which takes its place in the queue.
+var<private> next_any: bool;
+var<private> next_lp: u32;
+var<private> next_event: Item;
+
+fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
+    let row = deliver_to(lp_row, lp, time);
+    if row == NO_ROW { return; }
+    let own = row == lp_row;
+    if own && time_less(time, lp_now) {
+        fail(lp_row, PAST);
+        return;
+    }
+    if !own && time_less(time, time_add(lp_now, run.lookahead)) {
+        fail(lp_row, LOOKAHEAD);
+        return;
+    }
+    let event = event_item(time, payload);
+    let later = !own && all(time == lp_now);
+    if !next_any && !later {
+        next_any = true;
+        next_lp = lp;
+        next_event = event;
+        return;
+    }
+    if keys_needed() > run.queue_capacity {
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, keys_needed());
+        return;
+    }
+    if later { keys_hold(lp, event); } else { keys_push(lp, event); }
+}
+
+// Whether an LP may execute another event in the present round, of which it takes note.
+fn round_allows(row: u32, windows: vec2<u32>) -> bool {
+    let kept = lps[row];
+    let executed = select(0u, kept.z, all(kept.xy == windows));
+    if executed == run.budget { return false; }
+    lps[row] = vec4<u32>(windows, executed + 1u, 0u);
+    return true;
+}
+
+// Executes the first event, which this key stands for.
+fn execute_first(key: vec4<u32>, row: u32) {
+    let event = store[keys_pool + key.w];
+    let counts = lps[run.rows + row];
+    var state = states[row];
+    let number = wide_add(counts.xy, vec2<u32>(1u, 0u));
+    let digest = wide_add(counts.zw, digest_event(digest_begin(DIGEST_EXECUTED, key.z), event));
+    lp_row = row;
+    lp_now = key.xy;
+    next_any = false;
+    stream_open(run.seed, key.z, number);
+    handle(key.z, item_event(event), &state);
+    states[row] = state;
+    lps[run.rows + row] = vec4<u32>(number, digest);
+    if next_any { keys_replace(key.w, next_lp, next_event); } else { keys_drop(key.w); }
+}
+
+// Begins the next round of a time that is over but for what was held back; there must be something.
+fn next_round() {
+    // Bound: events held back.
+    while keys_held > 0u { keys_release(); }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn thread(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let place = id.x * GROUP_SIZE + lane;
+    if place >= given.groups { return; }
+    let status = lps[replica_row(place, REPLICA_STATUS)];
+    if status.z != STOP_NOT { return; }
+    replica_open(place);
+    let point = lps[replica_row(place, REPLICA_POINT)];
+    let done = lps[replica_row(place, REPLICA_DONE)];
+    let saved = lps[replica_row(place, REPLICA_SAVED)];
+    keys_open(place, saved.x, saved.y);
+    var until = saved.zw;
+    var windows = done.xy;
+    var events = done.zw;
+    var rounds = status.w;
+    // The LP and the time of the last event, and how many of them came one after the other.
+    var last = vec3<u32>(status.xy, point.w);
+    var same = point.z;
+    var executed = 0u;
+    var stop = STOP_NOT;
+    failed = replica_failed();
+    // Bound: run.part.slice.
+    for (var step = 0u; step < given.part.slice; step += 1u) {
+        var key = vec4<u32>(TIME_NEVER, 0u, 0u);
+        if keys_length > 0u { key = keys_first(); }
+        if !time_less(key.xy, until) {
+            // A window is over. What was held back is the next one; there may be more of it than rounds.
+            let again = keys_held > 0u;
+            if again {
+                next_round();
+                key = keys_first();
+            }
+            stop = select(replica_stop(key.xy, events), STOP_FAILED, failed);
+            if stop != STOP_NOT { break; }
+            windows = wide_add(windows, vec2<u32>(1u, 0u));
+            rounds = select(0u, rounds, again) + 1u;
+            until = time_min(cell_end(key.xy), given.until);
+            if rounds > ROUNDS { fail(place * given.total + key.z, CYCLE); }
+        }
+        let row = place * given.total + key.z;
+        if all(run.lookahead == TIME_ZERO) && !round_allows(row, windows) {
+            keys_put_off();
+            continue;
+        }
+        execute_first(key, row);
+        executed += 1u;
+        events = wide_add(events, vec2<u32>(1u, 0u));
+        same = select(0u, same, all(key.xyz == last)) + 1u;
+        last = key.xyz;
+        if same > PATIENCE { fail(row, STUCK); until = TIME_ZERO; }
+    }
+    if loops_cut(given.rows) {
+        fail(place * given.total + last.z, LOOPS_CUT);
+        stop = STOP_FAILED;
+    }
+    var first = vec3<u32>(TIME_NEVER, 0u);
+    if keys_length > 0u { first = keys_first().xyz; }
+    if any(first != last) { same = 0u; }
+    lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first.z);
+    replica_leave(
+        place,
+        vec4<u32>(windows, events),
+        vec4<u32>(first.xy, stop, rounds),
+        vec4<u32>(keys_length, keys_held, until),
+        executed,
+    );
+}

@@ -1,0 +1,48 @@
+// The start of replicas by threads.
+//
+// begin_put       (for pdes/start.wgsl) puts an event anywhere into the queue of its replica, and counts it
+// settle_thread   a workgroup puts the queue of a run in order
+//
+// import: pdes/thread_queue.wgsl
+//
+// needs: run (pdes/run_of_replica.wgsl)
+
+fn begin_put(row: u32, event: Item) {
+    let place = row / given.total;
+    let index = atomicAdd(&words[run.failures + REPLICA_PUT], 1u);
+    if index >= run.queue_capacity {
+        fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
+        return;
+    }
+    keys_open(place, 0u, 0u);
+    store[keys_pool + index] = event;
+    keys[keys_base + index] = vec4<u32>(event_time(event), row - place * given.total, index);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn settle_thread(
+    @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let place = id.x;
+    replica_open(place);
+    let length = min(atomicLoad(&words[run.failures + REPLICA_PUT]), run.queue_capacity);
+    keys_open(place, length, 0u);
+    // Slots that are free. Bound: so many of them for each invocation.
+    for (var i = length + lane; i < run.queue_capacity; i += GROUP_SIZE) {
+        keys[keys_base + i] = vec4<u32>(0u, 0u, 0u, i);
+    }
+    for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
+        let row = place * given.total + lp;
+        lps[row] = vec4<u32>(0u);
+        lps[given.rows + row] = vec4<u32>(0u);
+    }
+    if lane == 0u {
+        keys_order();
+        var first = TIME_NEVER;
+        if length > 0u { first = keys_first().xy; }
+        lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
+        lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(length, 0u, 0u, 0u);
+    }
+    if loops_cut(given.rows) { fail(place * given.total, LOOPS_CUT); }
+}

@@ -1,0 +1,159 @@
+//! How runs are mapped to invocations, and the kernels of it.
+
+use crate::gpu::{Gpu, Recipe, Source};
+use crate::queue::QueueDesign;
+use crate::shaders;
+
+use super::super::cut::group_size_at_most;
+use super::super::recipes::product;
+use super::super::{Model, Payload};
+
+/// How the replicas of an experiment are mapped to invocations. Results do not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Mapping {
+    /// One of the others, chosen by a trial.
+    #[default]
+    Auto,
+    /// One replica after the other, each as a [`Simulation`](super::super::Simulation) of its own: its LPs fill the device.
+    Grid,
+    /// A replica to a workgroup, an LP to an invocation, as long as there are enough: windows follow each other in one dispatch.
+    Team,
+    /// A replica to an invocation, which executes one event after the other.
+    Thread,
+}
+
+impl Mapping {
+    /// Every one of them.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Grid, Self::Team, Self::Thread];
+
+    /// The name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Grid => "grid",
+            Self::Team => "team",
+            Self::Thread => "thread",
+        }
+    }
+}
+
+impl std::fmt::Display for Mapping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Mapping {
+    type Err = UnknownMapping;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMapping> {
+        let found = Self::ALL.into_iter().find(|mapping| mapping.name() == name);
+        found.ok_or_else(|| UnknownMapping(name.to_owned()))
+    }
+}
+
+/// No mapping of replicas has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no mapping of replicas: there are {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
+pub struct UnknownMapping(pub String);
+
+/// Those that put many replicas into a dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Crowd {
+    /// Its workgroups, and the queues of its LPs.
+    Team { group_size: u32, queue: QueueDesign },
+    /// Its workgroups.
+    Thread { group_size: u32 },
+}
+
+impl Crowd {
+    pub(super) fn mapping(self) -> Mapping {
+        match self {
+            Self::Team { .. } => Mapping::Team,
+            Self::Thread { .. } => Mapping::Thread,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Recipes {
+    pub(super) start: Recipe,
+    pub(super) settle: Recipe,
+    pub(super) slice: Recipe,
+    pub(super) digest: Recipe,
+    pub(super) output: Option<Recipe>,
+}
+
+/// Invocations of the workgroups that start LPs and make results of them.
+pub(super) fn plain_group(gpu: &Gpu) -> u32 {
+    group_size_at_most(gpu, 256)
+}
+
+impl Recipes {
+    pub(super) fn new<M: Model>(model: &M, crowd: Crowd, int64: bool, plain: u32) -> Self {
+        const RUN: &str = "pdes/run_of_replica.wgsl";
+        const NO_PARAMS: &str = "pdes/params_none.wgsl";
+        const MAILBOXES: &str = "pdes/mailboxes_of_replica.wgsl";
+        let source = of_replica(&model.source());
+        let params = if size_of::<M::Params>() > 0 { "pdes/params_of_replica.wgsl" } else { NO_PARAMS };
+        let (queue, group_size) = match crowd {
+            Crowd::Team { group_size, queue } => (Some(queue), group_size),
+            Crowd::Thread { group_size } => (None, group_size),
+        };
+        let with = |entry, files: &[&'static str], size: u32, name: &str| {
+            let mut sources: Vec<_> =
+                [RUN, M::Payload::FILE].iter().chain(files).map(|file| shaders::file(file)).collect();
+            let constants = queue.map_or(&[][..], |queue| queue.constants());
+            sources.extend(queue.and_then(QueueDesign::source));
+            let sizes = [("GROUP_SIZE", f64::from(size))];
+            Recipe::new(name, entry, sources).with(constants.iter().copied()).with(sizes)
+        };
+        let with_model = |entry, files: &[&'static str], size| {
+            let files = [files, &[params, product(int64)]].concat();
+            with(entry, &files, size, &format!("{} {}", model.name(), files[0])).and(source.clone())
+        };
+        let alone = |entry, files: &[&'static str], size| {
+            with(entry, &[files, &[NO_PARAMS]].concat(), size, files[0])
+        };
+        let (begin, settle, slice, held): (_, _, &[_], &[_]) = match crowd {
+            Crowd::Team { .. } => (
+                "pdes/queues_start.wgsl",
+                ("settle_team", &["pdes/team_settle.wgsl", "pdes/queues_start.wgsl"][..]),
+                &["pdes/team.wgsl", "pdes/queues.wgsl", "pdes/deliver_mail.wgsl", MAILBOXES],
+                &[
+                    "pdes/replica_digest.wgsl",
+                    "pdes/queues_held.wgsl",
+                    "pdes/held_apart_none.wgsl",
+                    MAILBOXES,
+                ],
+            ),
+            Crowd::Thread { .. } => (
+                "pdes/thread_start.wgsl",
+                ("settle_thread", &["pdes/thread_start.wgsl"][..]),
+                &["pdes/thread.wgsl"],
+                &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
+            ),
+        };
+        let entry = crowd.mapping().name();
+        let output =
+            (size_of::<M::Output>() > 0).then(|| with_model("write_outputs", &["pdes/output.wgsl"], plain));
+        Self {
+            start: with_model("start_lps", &["pdes/start.wgsl", begin], plain),
+            settle: alone(settle.0, settle.1, settle_group(plain)),
+            slice: with_model(entry, slice, group_size),
+            digest: alone("digest_replica", held, settle_group(plain)),
+            output,
+        }
+    }
+}
+
+/// Invocations of the workgroups that serve a replica between slices.
+fn settle_group(plain: u32) -> u32 {
+    plain.min(64)
+}
+
+/// A model's file without its declaration of `params`: that of a replica is declared in `shaders/pdes/params_of_replica.wgsl`.
+fn of_replica(source: &Source) -> Source {
+    source.without_uniform("params")
+}

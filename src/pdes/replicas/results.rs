@@ -1,0 +1,247 @@
+//! What the runs of an experiment give.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::gpu::{Buffer, Gpu, Kernel, Plan};
+use crate::random::mix;
+use crate::statistics::{Column, Failure, FailureCause, Observations, Pairing, Values};
+use crate::time::Ticks;
+
+use super::super::cut::group_size_at_most;
+use super::super::error::{Fault, FaultKind, SimulationError};
+use super::super::memory::{Part, Run};
+use super::super::output::Columns;
+use super::super::recipes;
+use super::super::results::{CHUNK, Reduction};
+use super::super::{CpuModel, CpuSimulation, Fingerprint, Model, Number, Progress, Totals, Until};
+use super::memory::{Job, Memory};
+use super::{Mapping, Runs};
+
+/// What a run of an experiment gave.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// Where it ended.
+    pub progress: Progress,
+    /// That of the same run alone.
+    pub fingerprint: Fingerprint,
+    /// The totals of the model's results over its LPs, for a model that has any.
+    pub totals: Option<Totals>,
+}
+
+/// The runs of an experiment's points, in the order of the points and, within each, of the replications.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// By point, then by replication: what each gave, or the fault that ended it.
+    pub runs: Vec<Vec<Result<Ran, Fault>>>,
+    /// By point: as named columns the sums of the model's results over the LPs (of those that have sums), what [`Model::measures`] makes
+    /// of the totals, the `events` executed, and the failures.
+    pub observations: Vec<Observations>,
+    /// A commutative sum over (point, replication, fingerprint or fault): equal on every device and for every mapping.
+    pub fingerprint: u64,
+    /// How the runs were mapped. (Those on the host by none.)
+    pub mapping: Mapping,
+}
+
+impl Results {
+    /// Sorts what each job gave, point by point.
+    pub(super) fn new<M: Model>(
+        models: &[M],
+        columns: Option<&Columns>,
+        runs: Runs,
+        replications: usize,
+        mapping: Mapping,
+    ) -> Result<Self, SimulationError> {
+        let mut runs = runs.into_iter();
+        let runs: Vec<Vec<_>> = models.iter().map(|_| runs.by_ref().take(replications).collect()).collect();
+        let mut fingerprint = 0_u64;
+        for (point, runs) in (0..).zip(&runs) {
+            for (number, run) in (0..).zip(runs) {
+                fingerprint = fingerprint.wrapping_add(row(point, number, run));
+            }
+        }
+        let observations = models.iter().zip(&runs).map(|(model, runs)| observations(model, columns, runs));
+        Ok(Self { observations: observations.collect::<Result<_, _>>()?, runs, fingerprint, mapping })
+    }
+}
+
+/// A small number as a word.
+fn words(number: usize) -> u32 {
+    u32::try_from(number).expect("a small number")
+}
+
+/// The rows of a fingerprint.
+fn row(point: u32, replication: u32, run: &Result<Ran, Fault>) -> u64 {
+    /// What tells these rows from those of other modules' fingerprints: "pdes".
+    const KIND: u32 = 0x7064_6573;
+    let words = match run {
+        Ok(ran) => {
+            let [low, high] = Ticks::new(ran.fingerprint.0).to_words();
+            [0, 0, low, high]
+        }
+        Err(fault) => [1, fault.lp, fault.kind.number().map_or(0, words), 0],
+    };
+    mix(KIND, [point, replication].into_iter().chain(words))
+}
+
+/// The replications of a point as named columns.
+fn observations<M: Model>(
+    model: &M,
+    columns: Option<&Columns>,
+    runs: &[Result<Ran, Fault>],
+) -> Result<Observations, SimulationError> {
+    let failed = (0..).zip(runs).filter_map(|(replication, run)| {
+        let fault = run.as_ref().err()?;
+        Some(Failure {
+            replication,
+            cause: FailureCause::Fault { kind: fault.kind.to_string(), lp: fault.lp },
+        })
+    });
+    let mut named: Vec<Column> = Vec::new();
+    let totals = |run: &Result<Ran, Fault>| run.as_ref().ok().and_then(|ran| ran.totals.clone());
+    for name in columns.iter().flat_map(|columns| &columns.names) {
+        let sums = runs.iter().map(|run| {
+            let Some(totals) = totals(run) else { return Ok(Some(0.0)) };
+            match totals.column(name)?.sum() {
+                Ok(sum) => Ok(Some(sum.to_f64())),
+                Err(SimulationError::NoSum { .. }) => Ok(None),
+                Err(SimulationError::SumOverflow { .. }) => Ok(Some(f64::INFINITY)),
+                Err(error) => Err(error),
+            }
+        });
+        let sums: Option<Vec<f64>> = sums.collect::<Result<_, SimulationError>>()?;
+        if let Some(sums) = sums {
+            named.push(Column {
+                name: name.to_string(),
+                values: integers(runs, &totals, name).unwrap_or(Values::F64(sums)),
+            });
+        }
+    }
+    let measured: Vec<_> = runs.iter().map(|run| totals(run).map(|totals| model.measures(&totals))).collect();
+    let names: Vec<_> = measured.iter().flatten().flatten().map(|(name, _)| *name).collect();
+    let mut seen = Vec::new();
+    for name in names {
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        let values = measured.iter().map(|measures| {
+            let found = measures.iter().flatten().find(|(found, _)| *found == name);
+            match measures {
+                None => 0.0,
+                Some(_) => found.map_or(f64::NAN, |(_, value)| *value),
+            }
+        });
+        named.push(Column { name: name.to_owned(), values: Values::F64(values.collect()) });
+    }
+    if named.iter().all(|column| column.name != "events") {
+        let events = runs.iter().map(|run| run.as_ref().map_or(0, |ran| ran.progress.events));
+        named.push(Column { name: "events".to_owned(), values: Values::U64(events.collect()) });
+    }
+    Ok(Observations::new(runs.len(), named, failed.collect::<Vec<_>>(), Pairing::Independent)?)
+}
+
+/// A column of sums as the integers that they are, if all are below 2^64.
+fn integers(
+    runs: &[Result<Ran, Fault>],
+    totals: &impl Fn(&Result<Ran, Fault>) -> Option<Totals>,
+    name: &str,
+) -> Option<Values> {
+    let sums = runs.iter().map(|run| match totals(run) {
+        None => Some(0),
+        Some(totals) => match totals.column(name).ok()?.sum().ok()? {
+            Number::Unsigned(sum) => u64::try_from(sum).ok(),
+            Number::Signed(_) | Number::Real(_) => None,
+        },
+    });
+    sums.collect::<Option<Vec<u64>>>().map(Values::U64)
+}
+
+/// The time for which results are asked.
+pub(super) fn at(until: Until) -> Result<Ticks, SimulationError> {
+    match until.time {
+        Ticks::NEVER => Err(SimulationError::NoEnd),
+        time => Ok(time),
+    }
+}
+
+/// A fault of the run, or the error that ends the experiment.
+pub(super) fn fault_apart(run: Result<Ran, SimulationError>) -> Result<Result<Ran, Fault>, SimulationError> {
+    match run {
+        Ok(ran) => Ok(Ok(ran)),
+        Err(SimulationError::Fault(fault) | SimulationError::Cycle { fault, .. }) => Ok(Err(fault)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The runs on the host, one on every core.
+pub(super) fn on_cpu<M: CpuModel + Sync>(
+    models: &[M],
+    jobs: &[Job],
+    seed: u64,
+    until: Until,
+) -> Result<Runs, SimulationError> {
+    let at = at(until);
+    let make = |job: &Job| {
+        let model = &models[job.point as usize];
+        let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
+            let progress = simulation.run(until)?;
+            let totals = match size_of::<M::Output>() {
+                0 => None,
+                _ => Some(simulation.totals(*at.as_ref().map_err(|_| SimulationError::NoEnd)?, None)?),
+            };
+            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals })
+        });
+        fault_apart(made)
+    };
+    jobs.par_iter().map(make).collect()
+}
+
+/// The totals of each replica of a batch.
+#[expect(clippy::too_many_arguments, reason = "what a batch consists of")]
+pub(super) async fn totals<M: Model>(
+    gpu: &Gpu,
+    memory: &Memory<M::State, M::Payload>,
+    output: &Kernel,
+    group_size: u32,
+    bound: &[(&'static str, wgpu::BindingResource<'_>)],
+    run: &Run,
+    columns: &Columns,
+    at: Ticks,
+) -> Result<Vec<Totals>, SimulationError> {
+    let kernel = recipes::totals("totals", group_size_at_most(gpu, 64));
+    let reduction = Reduction::new(gpu, columns, &kernel)?;
+    // Whole workgroups of rows whose outputs fit a binding.
+    let fitting = gpu.max_buffer_bytes() / u64::from(columns.bytes.max(8));
+    let whole = u32::try_from(fitting).unwrap_or(u32::MAX) / group_size * group_size;
+    let most = if u64::from(run.rows) <= fitting { run.rows } else { whole };
+    let outputs = Buffer::<M::Output>::storage(gpu, "outputs", most.into())?;
+    let bound = [bound, &[("outputs", outputs.binding())]].concat();
+    let mut found = BTreeMap::new();
+    for first in (0..run.rows).step_by(most as usize) {
+        let rows = most.min(run.rows - first);
+        memory.tell(
+            gpu,
+            &Run { until: at, part: Part { first_group: first / group_size, ..run.part }, ..*run },
+        )?;
+        let mut plan = Plan::new("outputs");
+        plan.dispatch(gpu, output, rows.div_ceil(group_size), &bound)?;
+        plan.submit(gpu)?;
+        // Chunks of rows of one replica each.
+        let mut chunks = Vec::new();
+        let mut row = first;
+        while row < first + rows {
+            let end = (row / run.total + 1).saturating_mul(run.total).min(first + rows);
+            let end = end.min(row + u32::try_from(CHUNK).expect("a small number"));
+            chunks.push((row / run.total, row - first, end - row));
+            row = end;
+        }
+        if let Some(place) = reduction.of_rows(gpu, &outputs, rows, &chunks, &mut found).await? {
+            let lp = (first + place) % run.total;
+            return Err(SimulationError::Output { kind: FaultKind::LoopsCut, lp });
+        }
+    }
+    memory.tell(gpu, run)?;
+    Ok(found.into_values().map(|taken| Totals::of(at, columns, &BTreeMap::from([(None, taken)]))).collect())
+}
