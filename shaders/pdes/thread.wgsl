@@ -15,6 +15,7 @@
 // import: pdes/fingerprint.wgsl
 // import: pdes/cells.wgsl
 // import: pdes/thread_queue.wgsl
+// import: pdes/thread_keys_near.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
@@ -96,6 +97,7 @@ fn thread(
     let done = lps[replica_row(place, REPLICA_DONE)];
     let saved = lps[replica_row(place, REPLICA_SAVED)];
     keys_open(place, saved.x, saved.y);
+    keys_fetch(lane);
     var until = saved.zw;
     var windows = done.xy;
     var events = done.zw;
@@ -143,6 +145,7 @@ fn thread(
     var first = vec3<u32>(TIME_NEVER, 0u);
     if keys_length > 0u { first = keys_first().xyz; }
     if any(first != last) { same = 0u; }
+    keys_keep();
     lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first.z);
     replica_leave(
         place,

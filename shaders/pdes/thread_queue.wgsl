@@ -7,11 +7,12 @@
 //
 // An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up.
 //
-// Functions: keys_open, keys_first, keys_replace, keys_drop, keys_room, keys_push, keys_hold, keys_release, keys_order.
+// Functions: keys_open, keys_first, keys_replace, keys_drop, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order.
 //
 // import: pdes/engine.wgsl
 //
-// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl)
+// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), key_get, key_set, keys_siblings (pdes/thread_keys.wgsl or
+// pdes/thread_keys_near.wgsl)
 
 @group(0) @binding(4) var<storage, read_write> keys: array<vec4<u32>>;
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;
@@ -31,38 +32,50 @@ fn keys_open(place: u32, length: u32, held: u32) {
 
 // By time, LP, and then as an LP's events are ordered.
 fn key_before(a: vec4<u32>, b: vec4<u32>) -> bool {
-    if a.y != b.y { return a.y < b.y; }
-    if a.x != b.x { return a.x < b.x; }
-    if a.z != b.z { return a.z < b.z; }
-    return event_before(store[keys_pool + a.w], store[keys_pool + b.w]);
+    if all(a.xyz == b.xyz) { return event_before(store[keys_pool + a.w], store[keys_pool + b.w]); }
+    return a.y < b.y || a.y == b.y && (a.x < b.x || a.x == b.x && a.z < b.z);
 }
 
 fn keys_first() -> vec4<u32> {
-    return keys[keys_base];
+    return key_get(0u);
 }
 
-// Puts a key where it belongs below a hole.
-fn keys_sink(begin: u32, key: vec4<u32>) {
-    var hole = begin;
+// Four siblings, the first of which has a number.
+struct Siblings {
+    a: vec4<u32>,
+    b: vec4<u32>,
+    c: vec4<u32>,
+    d: vec4<u32>,
+}
+
+// Puts a key where it belongs below the root.
+fn keys_sink_from_root(key: vec4<u32>) {
+    var hole = 0u;
+    var siblings = keys_siblings(1u);
     // Bound: the number of levels, at most 16.
     while true {
         let first = 4u * hole + 1u;
         if first >= keys_length { break; }
-        // Those beyond the last are read as well, so that no read waits for another: the stride has room for them.
-        var least = keys[keys_base + first];
+        var least = siblings.a;
         var child = first;
-        for (var i = 1u; i < 4u; i += 1u) {
-            let sibling = keys[keys_base + first + i];
-            if first + i < keys_length && key_before(sibling, least) {
-                least = sibling;
-                child = first + i;
-            }
+        if first + 1u < keys_length && key_before(siblings.b, least) {
+            least = siblings.b;
+            child = first + 1u;
+        }
+        if first + 2u < keys_length && key_before(siblings.c, least) {
+            least = siblings.c;
+            child = first + 2u;
+        }
+        if first + 3u < keys_length && key_before(siblings.d, least) {
+            least = siblings.d;
+            child = first + 3u;
         }
         if !key_before(least, key) { break; }
-        keys[keys_base + hole] = least;
+        if 4u * child + 1u < keys_length { siblings = keys_siblings(4u * child + 1u); }
+        key_set(hole, least);
         hole = child;
     }
-    keys[keys_base + hole] = key;
+    key_set(hole, key);
 }
 
 // Puts a key where it belongs above a hole.
@@ -71,26 +84,26 @@ fn keys_rise(begin: u32, key: vec4<u32>) {
     // Bound: the number of levels, at most 16.
     while hole > 0u {
         let parent = (hole - 1u) / 4u;
-        let above = keys[keys_base + parent];
+        let above = key_get(parent);
         if !key_before(key, above) { break; }
-        keys[keys_base + hole] = above;
+        key_set(hole, above);
         hole = parent;
     }
-    keys[keys_base + hole] = key;
+    key_set(hole, key);
 }
 
 // Another event takes the slot of the first one.
 fn keys_replace(slot: u32, lp: u32, event: Item) {
     store[keys_pool + slot] = event;
-    keys_sink(0u, vec4<u32>(event_time(event), lp, slot));
+    keys_sink_from_root(vec4<u32>(event_time(event), lp, slot));
 }
 
 // The first event is gone.
 fn keys_drop(slot: u32) {
     keys_length -= 1u;
-    let last = keys[keys_base + keys_length];
-    keys[keys_base + keys_length] = vec4<u32>(0u, 0u, 0u, slot);
-    if keys_length > 0u { keys_sink(0u, last); }
+    let last = key_get(keys_length);
+    key_set(keys_length, vec4<u32>(0u, 0u, 0u, slot));
+    if keys_length > 0u { keys_sink_from_root(last); }
 }
 
 // How many events there would be with one more.
@@ -100,7 +113,7 @@ fn keys_needed() -> u32 {
 
 // Adds an event; there must be room.
 fn keys_push(lp: u32, event: Item) {
-    let slot = keys[keys_base + keys_length].w;
+    let slot = key_get(keys_length).w;
     store[keys_pool + slot] = event;
     keys_length += 1u;
     keys_rise(keys_length - 1u, vec4<u32>(event_time(event), lp, slot));
@@ -109,10 +122,10 @@ fn keys_push(lp: u32, event: Item) {
 // Adds an event that is not to be found until keys_release; there must be room.
 fn keys_hold(lp: u32, event: Item) {
     keys_held += 1u;
-    let place = keys_base + run.queue_capacity - keys_held;
-    let slot = keys[place].w;
+    let place = run.queue_capacity - keys_held;
+    let slot = key_get(place).w;
     store[keys_pool + slot] = event;
-    keys[place] = vec4<u32>(event_time(event), lp, slot);
+    key_set(place, vec4<u32>(event_time(event), lp, slot));
 }
 
 // Holds the first event back.
@@ -120,27 +133,29 @@ fn keys_put_off() {
     let key = keys_first();
     keys_drop(key.w);
     keys_held += 1u;
-    let place = keys_base + run.queue_capacity - keys_held;
+    let place = run.queue_capacity - keys_held;
     // The slot that lies there takes the place of the one that keys_drop has set free.
-    keys[keys_base + keys_length].w = keys[place].w;
-    keys[place] = key;
+    key_set(keys_length, key_get(place));
+    key_set(place, key);
 }
 
 // Takes one of those in; there must be one.
 fn keys_release() {
-    let place = keys_base + run.queue_capacity - keys_held;
-    let key = keys[place];
+    let place = run.queue_capacity - keys_held;
+    let key = key_get(place);
     // A slot that is free, or, where there is none, this key's own place.
-    keys[place].w = keys[keys_base + keys_length].w;
+    key_set(place, key_get(keys_length));
     keys_held -= 1u;
     keys_length += 1u;
     keys_rise(keys_length - 1u, key);
 }
 
-// Makes a heap of the keys, which lie in any order.
-fn keys_order() {
-    // Bound: a quarter of the events.
-    for (var i = (keys_length + 2u) / 4u; i > 0u; i -= 1u) {
-        keys_sink(i - 1u, keys[keys_base + i - 1u]);
+// Makes a heap of the keys, which lie in any order: of so many.
+fn keys_order(length: u32) {
+    keys_length = 0u;
+    // Bound: the events. The way up is short on average.
+    while keys_length < length {
+        keys_length += 1u;
+        keys_rise(keys_length - 1u, key_get(keys_length - 1u));
     }
 }

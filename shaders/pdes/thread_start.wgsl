@@ -4,6 +4,7 @@
 // settle_thread   a workgroup puts the queue of a run in order
 //
 // import: pdes/thread_queue.wgsl
+// import: pdes/thread_keys.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
@@ -38,7 +39,7 @@ fn settle_thread(
         lps[given.rows + row] = vec4<u32>(0u);
     }
     if lane == 0u {
-        keys_order();
+        keys_order(length);
         var first = TIME_NEVER;
         if length > 0u { first = keys_first().xy; }
         lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);

@@ -22,7 +22,7 @@ use super::error::{Fault, FaultKind, SimulationError};
 use super::memory::Part;
 use super::output::Columns;
 use super::recipes::{Choice, Way, Windows};
-use super::{Capacity, CpuModel, Model, Options, Replica, Simulation, Until, auto};
+use super::{Capacity, CpuModel, Event, Model, Options, Replica, Simulation, Until, auto};
 use mapping::{Crowd, Recipes, plain_group};
 pub use mapping::{Mapping, UnknownMapping};
 use memory::{Job, Memory, Points, Room};
@@ -311,7 +311,7 @@ struct Kernels {
 /// 100, one of a thread 30.
 fn most_steps(gpu: &Gpu, crowd: Crowd) -> u32 {
     match (gpu.info().device_type, crowd) {
-        (wgpu::DeviceType::Cpu, Crowd::Team { .. }) => 128,
+        (wgpu::DeviceType::Cpu, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
         (wgpu::DeviceType::Cpu, Crowd::Thread { .. }) => 1024,
         _ => 1 << 24,
     }
@@ -327,15 +327,14 @@ impl<M: Model> Driver<'_, M> {
             Mapping::Auto => self.guess(jobs.len()),
             chosen => chosen,
         };
-        let crowd = match mapping {
+        match mapping {
             Mapping::Grid => return Ok((self.grid(jobs, watch).await?, mapping)),
             Mapping::Thread if self.until.events != Until::EMPTY.events => {
                 return Err(SimulationError::ThreadEvents);
             }
-            Mapping::Thread => self.thread(),
-            Mapping::Team | Mapping::Auto => self.team()?,
-        };
-        let runs = self.crowds(crowd, jobs, watch).await?;
+            Mapping::Thread | Mapping::Team | Mapping::Auto => {}
+        }
+        let runs = self.crowds(mapping, jobs, watch).await?;
         Ok((runs, mapping))
     }
 
@@ -367,10 +366,23 @@ impl<M: Model> Driver<'_, M> {
         Ok(Crowd::Team { group_size, queue })
     }
 
+    /// A team that has all pending events in workgroup memory, if they fit, with an invocation for each LP.
+    fn near(&self) -> Option<Crowd> {
+        let (lps, limits) = (self.model().lps(), self.gpu.limits());
+        let group_size = lps.checked_next_power_of_two()?.max(self.options.group_size.unwrap_or(NEAR_GROUP));
+        let pool = self.prepared.room.events;
+        let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
+        let bytes = u64::from(pool) * (event + 8) + u64::from(group_size) * (8 + 16) + 64;
+        let fits = group_size <= limits.max_compute_invocations_per_workgroup
+            && bytes <= limits.max_compute_workgroup_storage_size.into();
+        // Capacities that are fixed are those of queues and mailboxes.
+        let chosen = self.options.fixed || self.options.queue.is_some();
+        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool })
+    }
+
     fn thread(&self) -> Crowd {
-        let usual = if self.gpu.info().device_type == wgpu::DeviceType::Cpu { 64 } else { THREADS };
         Crowd::Thread {
-            group_size: self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, usual)),
+            group_size: self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, THREADS)),
         }
     }
 
@@ -414,26 +426,32 @@ impl<M: Model> Driver<'_, M> {
     /// Batches of runs, and then those again that found too little room.
     async fn crowds(
         &mut self,
-        crowd: Crowd,
+        mapping: Mapping,
         jobs: &[Job],
         watch: &mut impl FnMut(usize, u64),
     ) -> Result<Runs, SimulationError> {
         let gpu = self.gpu;
         let plain = plain_group(gpu);
-        let recipes = Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain);
-        let kernels = Kernels {
-            start: recipes.start.kernel(gpu)?,
-            settle: recipes.settle.kernel(gpu)?,
-            slice: recipes.slice.kernel(gpu)?,
-            digest: recipes.digest.kernel(gpu)?,
-            output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
-        };
         let points = Points::new(gpu, &self.prepared.models)?;
         let mut runs: Vec<Option<Result<Ran, Fault>>> = vec![None; jobs.len()];
-        let mut pace = Pace::new(most_steps(gpu, crowd));
+        let mut pace = None;
         let (mut ended, mut events) = (0, 0);
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
         while !waiting.is_empty() {
+            let crowd = match (mapping, self.near()) {
+                (Mapping::Thread, _) => self.thread(),
+                (_, Some(near)) => near,
+                (_, None) => self.team()?,
+            };
+            let pace = pace.get_or_insert_with(|| Pace::new(most_steps(gpu, crowd)));
+            let recipes = Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain);
+            let kernels = Kernels {
+                start: recipes.start.kernel(gpu)?,
+                settle: recipes.settle.kernel(gpu)?,
+                slice: recipes.slice.kernel(gpu)?,
+                digest: recipes.digest.kernel(gpu)?,
+                output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
+            };
             let most = self.batch_size(crowd, waiting.len())?;
             let memory =
                 Memory::<M::State, M::Payload>::new(gpu, self.model(), crowd, self.prepared.room, most)?;
@@ -445,7 +463,7 @@ impl<M: Model> Driver<'_, M> {
                     events += more;
                     watch(ended + done, events);
                 };
-                let found = self.batch(&kernels, &memory, &points, &batch_jobs, &mut pace, &mut told).await?;
+                let found = self.batch(&kernels, &memory, &points, &batch_jobs, pace, &mut told).await?;
                 for (&number, found) in batch.iter().zip(found) {
                     match found {
                         Err(fault) if !self.options.fixed && takes_room(&mut needed, fault, crowd) => {
@@ -475,7 +493,7 @@ impl<M: Model> Driver<'_, M> {
         let groups = u64::from(self.gpu.limits().max_compute_workgroups_per_dimension);
         let rows = groups * u64::from(plain_group(self.gpu)) / u64::from(model.lps());
         let together = match crowd {
-            Crowd::Team { .. } => groups,
+            Crowd::Team { .. } | Crowd::Near { .. } => groups,
             Crowd::Thread { .. } => (CACHE / whole).max(LEAST_THREADS),
         };
         let most = (limit / widest).min(rows).min(together).min(MEMORY / whole).min(jobs as u64);
@@ -555,8 +573,14 @@ impl<M: Model> Driver<'_, M> {
     }
 }
 
+/// The fewest invocations of a near team. (A guess.)
+const NEAR_GROUP: u32 = 32;
+
+/// Events of an LP up to which a near team is good: they are in a list. (A guess.)
+const NEAR_EVENTS: u32 = 32;
+
 /// Invocations of a workgroup that serve a replica each, on a GPU. (A guess.)
-const THREADS: u32 = 32;
+const THREADS: u32 = 8;
 
 /// Bytes of the runs that threads serve together: what is on the device at once should stay in its cache. (A guess.)
 const CACHE: u64 = 64 << 20;
@@ -571,7 +595,7 @@ const MEMORY: u64 = 4 << 30;
 fn takes_room(needed: &mut Room, fault: Fault, crowd: Crowd) -> bool {
     let larger = |size: &mut u32| *size = (*size).max(fault.needed.saturating_add(fault.needed / 2));
     match (fault.kind, crowd) {
-        (FaultKind::QueueFull, Crowd::Thread { .. }) => larger(&mut needed.events),
+        (FaultKind::QueueFull, Crowd::Near { .. } | Crowd::Thread { .. }) => larger(&mut needed.events),
         (FaultKind::QueueFull, Crowd::Team { .. }) => larger(&mut needed.capacity.queue),
         (FaultKind::MailboxFull, Crowd::Team { .. }) => larger(&mut needed.capacity.mailbox),
         _ => return false,

@@ -63,14 +63,37 @@ pub struct UnknownMapping(pub String);
 pub(super) enum Crowd {
     /// Its workgroups, and the queues of its LPs.
     Team { group_size: u32, queue: QueueDesign },
+    /// Teams that have all pending events of a run in workgroup memory, so many of them.
+    Near { group_size: u32, pool: u32 },
     /// Its workgroups.
     Thread { group_size: u32 },
 }
 
 impl Crowd {
+    /// Values for `override`s of the kernel with this entry point.
+    fn constants(self, entry: &str) -> impl Iterator<Item = (&'static str, f64)> {
+        let constants = match self {
+            Self::Team { .. } => [None, None],
+            Self::Near { group_size, pool } => {
+                [Some(("POOL", f64::from(pool))), Some(("LISTS", f64::from(group_size)))]
+            }
+            // 16 KiB of workgroup memory are what every device has.
+            Self::Thread { group_size } if entry == "thread" => {
+                let near = match group_size {
+                    ..=8 => 85.0,
+                    ..=32 => 21.0,
+                    _ => 1.0,
+                };
+                [Some(("KEYS_NEAR", near)), None]
+            }
+            Self::Thread { .. } => [None, None],
+        };
+        constants.into_iter().flatten()
+    }
+
     pub(super) fn mapping(self) -> Mapping {
         match self {
-            Self::Team { .. } => Mapping::Team,
+            Self::Team { .. } | Self::Near { .. } => Mapping::Team,
             Self::Thread { .. } => Mapping::Thread,
         }
     }
@@ -99,14 +122,14 @@ impl Recipes {
         let params = if size_of::<M::Params>() > 0 { "pdes/params_of_replica.wgsl" } else { NO_PARAMS };
         let (queue, group_size) = match crowd {
             Crowd::Team { group_size, queue } => (Some(queue), group_size),
-            Crowd::Thread { group_size } => (None, group_size),
+            Crowd::Near { group_size, .. } | Crowd::Thread { group_size } => (None, group_size),
         };
         let with = |entry, files: &[&'static str], size: u32, name: &str| {
             let mut sources: Vec<_> =
                 [RUN, M::Payload::FILE].iter().chain(files).map(|file| shaders::file(file)).collect();
             let constants = queue.map_or(&[][..], |queue| queue.constants());
             sources.extend(queue.and_then(QueueDesign::source));
-            let sizes = [("GROUP_SIZE", f64::from(size))];
+            let sizes = [("GROUP_SIZE", f64::from(size))].into_iter().chain(crowd.constants(entry));
             Recipe::new(name, entry, sources).with(constants.iter().copied()).with(sizes)
         };
         let with_model = |entry, files: &[&'static str], size| {
@@ -128,6 +151,12 @@ impl Recipes {
                     MAILBOXES,
                 ],
             ),
+            Crowd::Near { .. } => (
+                "pdes/near_start.wgsl",
+                ("settle_near", &["pdes/near_start.wgsl"][..]),
+                &["pdes/near.wgsl"],
+                &["pdes/replica_digest.wgsl", "pdes/near_held.wgsl", "pdes/held_apart_none.wgsl"],
+            ),
             Crowd::Thread { .. } => (
                 "pdes/thread_start.wgsl",
                 ("settle_thread", &["pdes/thread_start.wgsl"][..]),
@@ -135,7 +164,11 @@ impl Recipes {
                 &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
             ),
         };
-        let entry = crowd.mapping().name();
+        let entry = match crowd {
+            Crowd::Team { .. } => "team",
+            Crowd::Near { .. } => "near",
+            Crowd::Thread { .. } => "thread",
+        };
         let output =
             (size_of::<M::Output>() > 0).then(|| with_model("write_outputs", &["pdes/output.wgsl"], plain));
         Self {

@@ -45,6 +45,11 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
             event * queue.slots(model.lps(), room.capacity.queue),
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
+        Crowd::Near { group_size, pool } => {
+            // Whole events.
+            let links = 4 * (2 * u64::from(pool) + u64::from(group_size));
+            (0, event * u64::from(pool), links.next_multiple_of(event))
+        }
         Crowd::Thread { .. } => (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events)),
     };
     [
@@ -113,6 +118,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let (lps, rows) = (model.lps(), model.lps() * replicas);
         let queue = match self.crowd {
             Crowd::Team { .. } => self.room.capacity.queue,
+            Crowd::Near { pool, .. } => pool,
             Crowd::Thread { .. } => self.room.events,
         };
         Run {
@@ -124,6 +130,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             queue_capacity: queue,
             queue_stride: match self.crowd {
                 Crowd::Team { queue: design, .. } => u32::try_from(design.stride(queue)).unwrap_or(u32::MAX),
+                Crowd::Near { .. } => 0,
                 Crowd::Thread { .. } => stride(queue),
             },
             mail_capacity: self.room.capacity.mailbox,
@@ -139,7 +146,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     fn failures(&self, rows: u32) -> u32 {
         let counts = match self.crowd {
             Crowd::Team { .. } => 3 * rows,
-            Crowd::Thread { .. } => 0,
+            Crowd::Near { .. } | Crowd::Thread { .. } => 0,
         };
         #[expect(clippy::cast_possible_truncation, reason = "a small number")]
         let first = COUNTS as u32;
@@ -201,6 +208,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             ("queue_events", self.queue.binding()),
             ("keys", self.queue.binding()),
             ("store", self.store.binding()),
+            ("links", self.store.binding()),
             ("states", self.states.binding()),
             ("state_rows", self.states.binding()),
             ("memory", self.memory.binding()),
@@ -213,7 +221,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     /// The workgroups of a slice.
     pub(super) fn slice_groups(&self, replicas: u32) -> u32 {
         match self.crowd {
-            Crowd::Team { .. } => replicas,
+            Crowd::Team { .. } | Crowd::Near { .. } => replicas,
             Crowd::Thread { group_size } => replicas.div_ceil(group_size),
         }
     }

@@ -1,0 +1,145 @@
+// The pending events of a small run in workgroup memory, for replicas by near teams (pdes/near.wgsl): one pool, in which an event keeps its slot from the moment it
+// is scheduled until it is executed. LPs have no room of their own, so none of it lies idle.
+//
+//   pool_events   an event for each slot
+//   pool_next     the slot that follows it: in the list of its LP, which is in order, or in the inbox that it was sent to, which is not
+//   pool_inbox    by parity of the window that finds it, the first slot of each LP's inbox
+//   pool_free     the slots that are free, a ring; of the counters of those taken and given back, a window takes only what was given back
+//                 before it began, so that no two invocations meet
+//
+// Between slices, of the replica in a place:
+//
+//   queue_events   from place * POOL on: pool_events
+//   links          from place * (2 * POOL + LISTS) on: pool_next (POOL), pool_free (POOL), the inboxes of the next window (LISTS)
+//   lps            a row's first four words: time of the first event (2), its slot, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
+//                  replica REPLICA_SAVED: parity, slots taken, slots given back
+//
+// Functions: pool_fetch, pool_keep, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
+//
+// import: pdes/engine.wgsl
+//
+// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), run (pdes/run_of_replica.wgsl)
+
+const NONE = 0xffffffffu;
+
+override POOL: u32 = 64u;
+// The invocations of a slice, of which each has an LP, or none.
+override LISTS: u32 = 64u;
+
+@group(0) @binding(8) var<storage, read_write> links: array<u32>;
+
+var<workgroup> pool_events: array<Item, POOL>;
+var<workgroup> pool_next: array<u32, POOL>;
+var<workgroup> pool_free: array<u32, POOL>;
+var<workgroup> pool_inbox: array<atomic<u32>, 2u * LISTS>;
+var<workgroup> pool_taken: atomic<u32>;
+var<workgroup> pool_given: atomic<u32>;
+
+// What the present window may take.
+var<private> pool_limit: u32;
+
+// The list of the invocation's LP: its first slot, and the event there.
+var<private> own_first: u32;
+var<private> own_event: Item;
+// The slot of the event that is executed, until another event takes it.
+var<private> own_spare: u32;
+
+// To be called by all invocations of the workgroup, before the slice's first window and a barrier.
+fn pool_fetch(place: u32, lane: u32, saved: vec4<u32>) {
+    let links_first = place * (2u * POOL + LISTS);
+    // Bound: so many slots for each invocation.
+    for (var i = lane; i < POOL; i += GROUP_SIZE) {
+        pool_events[i] = queue_events[place * POOL + i];
+        pool_next[i] = links[links_first + i];
+        pool_free[i] = links[links_first + POOL + i];
+    }
+    let parity = saved.x & 1u;
+    atomicStore(&pool_inbox[parity * LISTS + lane], links[links_first + 2u * POOL + lane]);
+    atomicStore(&pool_inbox[(1u - parity) * LISTS + lane], NONE);
+    if lane == 0u {
+        atomicStore(&pool_taken, saved.y);
+        atomicStore(&pool_given, saved.z);
+    }
+}
+
+// To be called by all invocations of the workgroup, after the slice's last window and a barrier. Returns what REPLICA_SAVED is to be.
+fn pool_keep(place: u32, lane: u32) -> vec4<u32> {
+    let links_first = place * (2u * POOL + LISTS);
+    for (var i = lane; i < POOL; i += GROUP_SIZE) {
+        queue_events[place * POOL + i] = pool_events[i];
+        links[links_first + i] = pool_next[i];
+        links[links_first + POOL + i] = pool_free[i];
+    }
+    links[links_first + 2u * POOL + lane] = atomicLoad(&pool_inbox[run.part.parity * LISTS + lane]);
+    // Whole turns of the ring less, so that the counters never wrap.
+    let taken = atomicLoad(&pool_taken);
+    let turns = taken - taken % POOL;
+    return vec4<u32>(run.part.parity, taken - turns, atomicLoad(&pool_given) - turns, 0u);
+}
+
+// Between the barriers that part two windows.
+fn pool_window() {
+    pool_limit = atomicLoad(&pool_given);
+}
+
+// A slot for an event; NONE where there is none.
+fn pool_take() -> u32 {
+    let spare = own_spare;
+    own_spare = NONE;
+    if spare != NONE { return spare; }
+    let number = atomicAdd(&pool_taken, 1u);
+    if number >= pool_limit {
+        atomicSub(&pool_taken, 1u);
+        return NONE;
+    }
+    return pool_free[number % POOL];
+}
+
+fn pool_give(slot: u32) {
+    pool_free[atomicAdd(&pool_given, 1u) % POOL] = slot;
+}
+
+// Sends an event to the LP of another invocation.
+fn pool_send(lp: u32, slot: u32) {
+    pool_next[slot] = atomicExchange(&pool_inbox[(1u - run.part.parity) * LISTS + lp], slot);
+}
+
+// Puts an event where it belongs in the list.
+fn own_insert(slot: u32, event: Item) {
+    if own_first == NONE || event_before(event, own_event) {
+        pool_next[slot] = own_first;
+        own_first = slot;
+        own_event = event;
+        return;
+    }
+    var before = own_first;
+    var after = pool_next[before];
+    // Bound: events of the LP.
+    while after != NONE && !event_before(event, pool_events[after]) {
+        before = after;
+        after = pool_next[before];
+    }
+    pool_next[before] = slot;
+    pool_next[slot] = after;
+}
+
+// Takes the first event out; its slot is to be given back or taken again.
+fn own_remove() {
+    own_spare = own_first;
+    own_first = pool_next[own_first];
+    if own_first != NONE { own_event = pool_events[own_first]; }
+}
+
+// Takes in what was sent to the LP of this invocation.
+fn own_collect(lane: u32) {
+    let inbox = run.part.parity * LISTS + lane;
+    var slot = atomicLoad(&pool_inbox[inbox]);
+    if slot == NONE { return; }
+    atomicStore(&pool_inbox[inbox], NONE);
+    // Bound: events sent to the LP.
+    while slot != NONE {
+        let next = pool_next[slot];
+        own_insert(slot, pool_events[slot]);
+        slot = next;
+    }
+}
