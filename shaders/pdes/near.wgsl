@@ -4,20 +4,30 @@
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
-// import: pdes/cells.wgsl
 // import: pdes/near_pool.wgsl
-// import: gpu/reduce.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
-// Earliest time that is pending (2), events executed, FAILED where an LP failed.
-alias Reduced = vec4<u32>;
+// The time of the first pending event as a word, of which the smallest counts, in one step for all invocations: barriers are what windows mostly cost.
+// 1 + ticks since the last window began, or one of these. Time that is far is then found exactly, in more steps.
+const KEY_FAILED = 0u;
+const KEY_FAR = 0xfffffffeu;
+const KEY_NEVER = 0xffffffffu;
 
-const FAILED = 1u;
-
-fn merge(a: Reduced, b: Reduced) -> Reduced {
-    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, a.w | b.w);
+fn near_key(time: vec2<u32>, now: vec2<u32>) -> u32 {
+    if all(time == TIME_NEVER) { return KEY_NEVER; }
+    let since = wide_subtract(time, now);
+    if since.y != 0u || since.x >= KEY_FAR - 1u { return KEY_FAR; }
+    return since.x + 1u;
 }
+
+// The smallest key of the present window, and of the one before, by turns.
+var<workgroup> near_keys: array<atomic<u32>, 2>;
+// The high and the low word of the smallest time, where it is far.
+var<workgroup> near_high: atomic<u32>;
+var<workgroup> near_low: atomic<u32>;
+// Events executed in this slice.
+var<workgroup> near_executed: atomic<u32>;
 
 var<private> own_sent: vec2<u32>;   // the earliest time that was scheduled for another LP in this window
 
@@ -90,25 +100,32 @@ fn near(
         if own_first != NONE { own_event = queue_events[place * POOL + own_first]; }
         state = states[row];
     }
+    if lane == 0u {
+        atomicStore(&near_keys[0], KEY_NEVER);
+        atomicStore(&near_keys[1], KEY_NEVER);
+        atomicStore(&near_high, 0xffffffffu);
+        atomicStore(&near_low, 0xffffffffu);
+        atomicStore(&near_executed, 0u);
+    }
     workgroupBarrier();
     let begun = digest_begin(DIGEST_EXECUTED, lane);
     var windows = done.xy;
-    var events = done.zw;
     var now = status.xy;
+    var began = status.xy;
     var rounds = status.w;
     var stop = STOP_NOT;
     var executed_here = 0u;
-    var left = vec4<u32>(now, 0u, 0u);
+    var first = TIME_NEVER;
     // Bound: run.part.slice.
-    for (var step = 0u; step < given.part.slice; step += 1u + left.z / GROUP_SIZE) {
-        if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
+    for (var step = 0u; step < given.part.slice; step += 1u) {
+        stop = replica_stop(now, vec2<u32>(0u));
         if stop != STOP_NOT { break; }
-        rounds = select(0u, rounds, all(left.xy == now)) + 1u;
-        now = left.xy;
-        let until = time_min(cell_end(now), given.until);
-        pool_window();
-        workgroupBarrier();
-        var mine = vec4<u32>(TIME_NEVER, 0u, 0u);
+        rounds = select(0u, rounds, all(began == now)) + 1u;
+        began = now;
+        // No cells: no run ends by a number of events.
+        let until = time_min(time_add(now, run.cell), given.until);
+        let half = step % 2u;
+        if lane == 0u { atomicStore(&near_keys[1u - half], KEY_NEVER); }
         if serves {
             own_collect(lane);
             own_sent = TIME_NEVER;
@@ -128,7 +145,7 @@ fn near(
                 handle(lane, item_event(event), &state);
                 if own_spare != NONE { pool_give(own_spare); }
             }
-            var first = TIME_NEVER;
+            first = TIME_NEVER;
             if own_first != NONE { first = event_time(own_event); }
             if executed == run.budget && all(first == begin) {
                 stands += 1u;
@@ -136,28 +153,53 @@ fn near(
             } else if executed > 0u {
                 stands = 0u;
             }
-            if loops_cut(given.rows) { fail(row, LOOPS_CUT); }
-            mine = vec4<u32>(time_min(first, own_sent), executed, select(0u, FAILED, failed));
+            executed_here += executed;
+            first = time_min(first, own_sent);
+            let key = select(near_key(first, now), KEY_FAILED, failed);
+            if key != KEY_NEVER { atomicMin(&near_keys[half], key); }
         }
         run.part.parity = 1u - run.part.parity;
-        left = reduce_group(lane, mine);
+        let next = workgroupUniformLoad(&near_keys[half]);
         windows = wide_add(windows, vec2<u32>(1u, 0u));
-        events = wide_add(events, vec2<u32>(left.z, 0u));
-        executed_here += left.z;
-        if (left.w & FAILED) != 0u { stop = STOP_FAILED; }
+        if next == KEY_FAILED {
+            stop = STOP_FAILED;
+            break;
+        }
+        if next == KEY_NEVER {
+            now = TIME_NEVER;
+        } else if next == KEY_FAR {
+            atomicMin(&near_high, first.y);
+            let high = workgroupUniformLoad(&near_high);
+            if first.y == high { atomicMin(&near_low, first.x); }
+            now = vec2<u32>(workgroupUniformLoad(&near_low), high);
+            // The next use comes after other barriers.
+            if lane == 0u {
+                atomicStore(&near_high, 0xffffffffu);
+                atomicStore(&near_low, 0xffffffffu);
+            }
+        } else {
+            now = wide_add(now, vec2<u32>(next - 1u, 0u));
+        }
     }
-    if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
+    if stop == STOP_NOT { stop = replica_stop(now, vec2<u32>(0u)); }
+    if loops_cut(given.rows) {
+        fail(row, LOOPS_CUT);
+        stop = STOP_FAILED;
+    }
+    atomicAdd(&near_executed, executed_here);
     workgroupBarrier();
     let saved = pool_keep(place, lane);
     if serves {
-        var first = TIME_NEVER;
+        first = TIME_NEVER;
         if own_first != NONE { first = event_time(own_event); }
         lps[row] = vec4<u32>(first, own_first, stands);
         lps[given.rows + row] = vec4<u32>(number, digest);
         states[row] = state;
     }
     if lane == 0u {
-        let began = select(0u, rounds, all(left.xy == now));
-        replica_leave(place, vec4<u32>(windows, events), vec4<u32>(left.xy, stop, began), saved, executed_here);
+        let executed = atomicLoad(&near_executed);
+        let events = wide_add(done.zw, vec2<u32>(executed, 0u));
+        let again = select(0u, rounds, all(began == now));
+        replica_leave(place, vec4<u32>(windows, events), vec4<u32>(now, stop, again), saved, executed);
     }
 }

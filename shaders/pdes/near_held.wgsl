@@ -13,7 +13,7 @@ var<private> held_inbox: u32;
 fn held_open(row: u32) {
     held_place = row / given.total;
     held_slot = lps[row].z;
-    held_inbox = links[held_place * (2u * POOL + LISTS) + 2u * POOL + row - held_place * given.total];
+    held_inbox = links[held_place * (POOL + LISTS) + POOL + row - held_place * given.total];
     if held_slot == NONE {
         held_slot = held_inbox;
         held_inbox = NONE;
@@ -26,7 +26,7 @@ fn held_more() -> bool {
 
 fn held_next() -> Item {
     let event = queue_events[held_place * POOL + held_slot];
-    held_slot = links[held_place * (2u * POOL + LISTS) + held_slot];
+    held_slot = links[held_place * (POOL + LISTS) + held_slot];
     if held_slot == NONE {
         held_slot = held_inbox;
         held_inbox = NONE;

@@ -2,19 +2,21 @@
 // is scheduled until it is executed. LPs have no room of their own, so none of it lies idle.
 //
 //   pool_events   an event for each slot
-//   pool_next     the slot that follows it: in the list of its LP, which is in order, or in the inbox that it was sent to, which is not
+//   pool_next     the slot that follows it: in the list of its LP, which is in order, or in the inbox that it was sent to, which is not; or among the slots that are free
 //   pool_inbox    by parity of the window that finds it, the first slot of each LP's inbox
-//   pool_free     the slots that are free, a ring; of the counters of those taken and given back, a window takes only what was given back
-//                 before it began, so that no two invocations meet
+//   pool_free     the first slots of two lists of those that are free. A window takes from one and gives to the other, and the next one the other way
+//                 round: so no invocation takes what another one gives meanwhile
+//
+// How many replicas a processor serves at once depends on how little of that memory each takes.
 //
 // Between slices, of the replica in a place:
 //
 //   queue_events   from place * POOL on: pool_events
-//   links          from place * (2 * POOL + LISTS) on: pool_next (POOL), pool_free (POOL), the inboxes of the next window (LISTS)
+//   links          from place * (POOL + LISTS) on: pool_next (POOL), the inboxes of the next window (LISTS)
 //   lps            a row's first four words: time of the first event (2), its slot, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
-//                  replica REPLICA_SAVED: parity, slots taken, slots given back
+//                  replica REPLICA_SAVED: parity, pool_free (2)
 //
-// Functions: pool_fetch, pool_keep, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
+// Functions: pool_fetch, pool_keep, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
 //
 // import: pdes/engine.wgsl
 //
@@ -30,13 +32,8 @@ override LISTS: u32 = 64u;
 
 var<workgroup> pool_events: array<Item, POOL>;
 var<workgroup> pool_next: array<u32, POOL>;
-var<workgroup> pool_free: array<u32, POOL>;
 var<workgroup> pool_inbox: array<atomic<u32>, 2u * LISTS>;
-var<workgroup> pool_taken: atomic<u32>;
-var<workgroup> pool_given: atomic<u32>;
-
-// What the present window may take.
-var<private> pool_limit: u32;
+var<workgroup> pool_free: array<atomic<u32>, 2>;
 
 // The list of the invocation's LP: its first slot, and the event there.
 var<private> own_first: u32;
@@ -46,40 +43,30 @@ var<private> own_spare: u32;
 
 // To be called by all invocations of the workgroup, before the slice's first window and a barrier.
 fn pool_fetch(place: u32, lane: u32, saved: vec4<u32>) {
-    let links_first = place * (2u * POOL + LISTS);
+    let links_first = place * (POOL + LISTS);
     // Bound: so many slots for each invocation.
     for (var i = lane; i < POOL; i += GROUP_SIZE) {
         pool_events[i] = queue_events[place * POOL + i];
         pool_next[i] = links[links_first + i];
-        pool_free[i] = links[links_first + POOL + i];
     }
     let parity = saved.x & 1u;
-    atomicStore(&pool_inbox[parity * LISTS + lane], links[links_first + 2u * POOL + lane]);
+    atomicStore(&pool_inbox[parity * LISTS + lane], links[links_first + POOL + lane]);
     atomicStore(&pool_inbox[(1u - parity) * LISTS + lane], NONE);
     if lane == 0u {
-        atomicStore(&pool_taken, saved.y);
-        atomicStore(&pool_given, saved.z);
+        atomicStore(&pool_free[0], saved.y);
+        atomicStore(&pool_free[1], saved.z);
     }
 }
 
 // To be called by all invocations of the workgroup, after the slice's last window and a barrier. Returns what REPLICA_SAVED is to be.
 fn pool_keep(place: u32, lane: u32) -> vec4<u32> {
-    let links_first = place * (2u * POOL + LISTS);
+    let links_first = place * (POOL + LISTS);
     for (var i = lane; i < POOL; i += GROUP_SIZE) {
         queue_events[place * POOL + i] = pool_events[i];
         links[links_first + i] = pool_next[i];
-        links[links_first + POOL + i] = pool_free[i];
     }
-    links[links_first + 2u * POOL + lane] = atomicLoad(&pool_inbox[run.part.parity * LISTS + lane]);
-    // Whole turns of the ring less, so that the counters never wrap.
-    let taken = atomicLoad(&pool_taken);
-    let turns = taken - taken % POOL;
-    return vec4<u32>(run.part.parity, taken - turns, atomicLoad(&pool_given) - turns, 0u);
-}
-
-// Between the barriers that part two windows.
-fn pool_window() {
-    pool_limit = atomicLoad(&pool_given);
+    links[links_first + POOL + lane] = atomicLoad(&pool_inbox[run.part.parity * LISTS + lane]);
+    return vec4<u32>(run.part.parity, atomicLoad(&pool_free[0]), atomicLoad(&pool_free[1]), 0u);
 }
 
 // A slot for an event; NONE where there is none.
@@ -87,16 +74,19 @@ fn pool_take() -> u32 {
     let spare = own_spare;
     own_spare = NONE;
     if spare != NONE { return spare; }
-    let number = atomicAdd(&pool_taken, 1u);
-    if number >= pool_limit {
-        atomicSub(&pool_taken, 1u);
-        return NONE;
+    let list = 1u - run.part.parity;
+    var slot = atomicLoad(&pool_free[list]);
+    // Bound: slots, because each time that another invocation was faster, there is one less.
+    while slot != NONE {
+        let found = atomicCompareExchangeWeak(&pool_free[list], slot, pool_next[slot]);
+        if found.exchanged { return slot; }
+        slot = found.old_value;
     }
-    return pool_free[number % POOL];
+    return NONE;
 }
 
 fn pool_give(slot: u32) {
-    pool_free[atomicAdd(&pool_given, 1u) % POOL] = slot;
+    pool_next[slot] = atomicExchange(&pool_free[run.part.parity], slot);
 }
 
 // Sends an event to the LP of another invocation.

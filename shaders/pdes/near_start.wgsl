@@ -1,9 +1,9 @@
 // The start of replicas by near teams.
 //
-// begin_put     (for pdes/start.wgsl) puts an event anywhere into the pool of its replica, and notes which LP it is for
-// settle_near   a workgroup makes lists of them, and finds the first event
+// begin_put     (for pdes/start.wgsl) puts an event anywhere into the pool of its replica, in front of those of its LP
+// settle_near   a workgroup puts the lists of a run in order, and finds the first event
 //
-//   links   until then, in the place of pool_free, the LP of each event
+//   words   until then, from run.failures + REPLICA_WORDS of all replicas on, for each row of given.rows: the first slot of its LP, and one more, or 0
 //
 // import: pdes/near_pool.wgsl
 // import: gpu/reduce.wgsl
@@ -16,6 +16,11 @@ fn merge(a: Reduced, b: Reduced) -> Reduced {
     return time_min(a, b);
 }
 
+// Where the list of a row begins until it is in order.
+fn begin_list(row: u32) -> u32 {
+    return given.failures + given.groups * REPLICA_WORDS + row;
+}
+
 fn begin_put(row: u32, event: Item) {
     let place = row / given.total;
     let index = atomicAdd(&words[run.failures + REPLICA_PUT], 1u);
@@ -24,7 +29,7 @@ fn begin_put(row: u32, event: Item) {
         return;
     }
     queue_events[place * POOL + index] = event;
-    links[place * (2u * POOL + LISTS) + POOL + index] = row - place * given.total;
+    links[place * (POOL + LISTS) + index] = atomicExchange(&words[begin_list(row)], index + 1u);
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -35,44 +40,44 @@ fn settle_near(
     let place = id.x;
     replica_open(place);
     let events = place * POOL;
-    let next = place * (2u * POOL + LISTS);
-    let free = next + POOL;
-    let inboxes = free + POOL;
-    let count = min(atomicLoad(&words[run.failures + REPLICA_PUT]), POOL);
+    let next = place * (POOL + LISTS);
     var least = TIME_NEVER;
     for (var lp = lane; lp < LISTS; lp += GROUP_SIZE) {
+        links[next + POOL + lp] = NONE;
+        if lp >= given.total { continue; }
+        let row = place * given.total + lp;
+        var slot = atomicLoad(&words[begin_list(row)]);
         var head = NONE;
-        // Bound: the events at the start. Each goes before the first that is later: what was found first lies further down.
-        for (var i = 0u; i < count; i += 1u) {
-            if links[free + i] != lp { continue; }
-            let event = queue_events[events + i];
+        // Bound: events of the LP, each put where it belongs among those before it.
+        while slot != 0u {
+            let own = slot - 1u;
+            slot = links[next + own];
+            let event = queue_events[events + own];
             var before = NONE;
             var after = head;
             while after != NONE && !event_before(event, queue_events[events + after]) {
                 before = after;
                 after = links[next + after];
             }
-            links[next + i] = after;
-            if before == NONE { head = i; } else { links[next + before] = i; }
+            links[next + own] = after;
+            if before == NONE { head = own; } else { links[next + before] = own; }
         }
-        links[inboxes + lp] = NONE;
-        if lp < given.total {
-            let row = place * given.total + lp;
-            var first = TIME_NEVER;
-            if head != NONE { first = event_time(queue_events[events + head]); }
-            lps[row] = vec4<u32>(first, head, 0u);
-            lps[given.rows + row] = vec4<u32>(0u);
-            least = time_min(least, first);
-        }
+        var first = TIME_NEVER;
+        if head != NONE { first = event_time(queue_events[events + head]); }
+        lps[row] = vec4<u32>(first, head, 0u);
+        lps[given.rows + row] = vec4<u32>(0u);
+        least = time_min(least, first);
     }
-    storageBarrier();
-    for (var i = lane; i < POOL - count; i += GROUP_SIZE) {
-        links[free + i] = count + i;
+    // The slots that are free, every other one in either list.
+    let count = min(atomicLoad(&words[run.failures + REPLICA_PUT]), POOL);
+    for (var i = count + lane; i < POOL; i += GROUP_SIZE) {
+        links[next + i] = select(NONE, i + 2u, i + 2u < POOL);
     }
     let first = reduce_group(lane, least);
     if lane == 0u {
+        let free = vec2<u32>(select(NONE, count, count < POOL), select(NONE, count + 1u, count + 1u < POOL));
         lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
-        lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(0u, 0u, POOL - count, 0u);
+        lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(0u, free, 0u);
     }
     if loops_cut(given.rows) { fail(place * given.total, LOOPS_CUT); }
 }

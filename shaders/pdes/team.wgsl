@@ -61,16 +61,16 @@ fn team(
         if stop != STOP_NOT { break; }
         rounds = select(0u, rounds, all(left.xy == now)) + 1u;
         now = left.xy;
-        let horizon = Horizon(time_min(cell_end(now), given.until), rounds);
+        // A run that ends by a number of events ends with a cell; others have no need of cells.
+        var end = time_add(now, run.cell);
+        if any(given.event_limit != TIME_NEVER) { end = cell_end(now); }
+        let horizon = Horizon(time_min(end, given.until), rounds);
         var mine = IDLE;
         // Bound: so many rows of a replica for each invocation.
         for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
             mine = merge(mine, execute(first + lp, horizon));
         }
-        if failed || mine.w != 0u && loops_cut(given.rows) {
-            if !failed { fail(first + lane, LOOPS_CUT); }
-            mine.w |= FAILED;
-        }
+        if failed { mine.w |= FAILED; }
         run.part.parity = 1u - run.part.parity;
         storageBarrier();
         left = reduce_group(lane, mine);
@@ -80,6 +80,7 @@ fn team(
         if (left.w & FAILED) != 0u { stop = STOP_FAILED; }
     }
     if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
+    if loops_cut(given.rows) { fail(first + min(lane, given.total - 1u), LOOPS_CUT); }
     if lane == 0u && status.z == STOP_NOT {
         let saved = vec4<u32>(run.part.parity, 0u, 0u, 0u);
         let began = select(0u, rounds, all(left.xy == now));

@@ -2,8 +2,8 @@
 // all pending events are in one queue (pdes/thread_queue.wgsl).
 //
 // Events of different LPs do not see each other before the cell of time is over, so their order does not show. Where there is no lookahead, what is sent for the
-// present time is held back until the round is over, and so is what an LP has of that time beyond its budget. The cells are those of windows, by
-// which faults are told.
+// present time is held back until the round is over, and so is what an LP has of that time beyond its budget. Windows of YAWNS say when a fault is
+// told.
 //
 //   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it. Of a
 //            replica what pdes/run_of_replica.wgsl says
@@ -13,9 +13,7 @@
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
-// import: pdes/cells.wgsl
 // import: pdes/thread_queue.wgsl
-// import: pdes/thread_keys_near.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
@@ -44,8 +42,9 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         next_event = event;
         return;
     }
-    if keys_needed() > run.queue_capacity {
-        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, keys_needed());
+    let needed = keys_needed(later);
+    if needed > run.queue_capacity {
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed);
         return;
     }
     if later { keys_hold(lp, event); } else { keys_push(lp, event); }
@@ -60,18 +59,34 @@ fn round_allows(row: u32, windows: vec2<u32>) -> bool {
     return true;
 }
 
-// Executes the first event, which this key stands for.
-fn execute_first(key: vec4<u32>, row: u32) {
-    let event = store[keys_pool + key.w];
-    let counts = lps[run.rows + row];
-    var state = states[row];
-    let number = wide_add(counts.xy, vec2<u32>(1u, 0u));
-    let digest = wide_add(counts.zw, digest_event(digest_begin(DIGEST_EXECUTED, key.z), event));
+// The first event, and what its LP has: asked for as soon as it is known which it is, because the answers take long.
+var<private> first_row: u32;   // of the first LP of the replica
+var<private> first_key: vec4<u32>;
+var<private> first_event: Item;
+var<private> first_counts: vec4<u32>;
+var<private> first_state: State;
+
+fn keys_found(key: vec4<u32>) {
+    first_key = key;
+    if all(key.xy == TIME_NEVER) { return; }
+    let row = first_row + key.z;
+    first_event = store[keys_pool + key.w];
+    first_counts = lps[run.rows + row];
+    first_state = states[row];
+}
+
+// Executes the first event, of the LP in a row.
+fn execute_first(row: u32) {
+    let key = first_key;
+    var state = first_state;
+    let number = wide_add(first_counts.xy, vec2<u32>(1u, 0u));
+    let digest = wide_add(first_counts.zw, digest_event(digest_begin(DIGEST_EXECUTED, key.z), first_event));
     lp_row = row;
     lp_now = key.xy;
     next_any = false;
     stream_open(run.seed, key.z, number);
-    handle(key.z, item_event(event), &state);
+    handle(key.z, item_event(first_event), &state);
+    // Before the next event is asked for, which may be the same LP's.
     states[row] = state;
     lps[run.rows + row] = vec4<u32>(number, digest);
     if next_any { keys_replace(key.w, next_lp, next_event); } else { keys_drop(key.w); }
@@ -81,6 +96,7 @@ fn execute_first(key: vec4<u32>, row: u32) {
 fn next_round() {
     // Bound: events held back.
     while keys_held > 0u { keys_release(); }
+    keys_found(keys[keys_base]);
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -97,7 +113,9 @@ fn thread(
     let done = lps[replica_row(place, REPLICA_DONE)];
     let saved = lps[replica_row(place, REPLICA_SAVED)];
     keys_open(place, saved.x, saved.y);
-    keys_fetch(lane);
+    first_row = place * given.total;
+    // A key that is free, where there is no event.
+    keys_found(keys[keys_base]);
     var until = saved.zw;
     var windows = done.xy;
     var events = done.zw;
@@ -110,28 +128,26 @@ fn thread(
     failed = replica_failed();
     // Bound: run.part.slice.
     for (var step = 0u; step < given.part.slice; step += 1u) {
-        var key = vec4<u32>(TIME_NEVER, 0u, 0u);
-        if keys_length > 0u { key = keys_first(); }
-        if !time_less(key.xy, until) {
-            // A window is over. What was held back is the next one; there may be more of it than rounds.
+        if !time_less(first_key.xy, until) {
+            // A window is over. What was held back is the next one.
             let again = keys_held > 0u;
-            if again {
-                next_round();
-                key = keys_first();
-            }
+            if again { next_round(); }
+            let key = first_key;
             stop = select(replica_stop(key.xy, events), STOP_FAILED, failed);
             if stop != STOP_NOT { break; }
             windows = wide_add(windows, vec2<u32>(1u, 0u));
             rounds = select(0u, rounds, again) + 1u;
-            until = time_min(cell_end(key.xy), given.until);
-            if rounds > ROUNDS { fail(place * given.total + key.z, CYCLE); }
+            // No cells: no run ends by a number of events.
+            until = time_min(time_add(key.xy, run.cell), given.until);
+            if rounds > ROUNDS { fail(first_row + key.z, CYCLE); }
         }
-        let row = place * given.total + key.z;
+        let key = first_key;
+        let row = first_row + key.z;
         if all(run.lookahead == TIME_ZERO) && !round_allows(row, windows) {
-            keys_put_off();
+            keys_put_off(key);
             continue;
         }
-        execute_first(key, row);
+        execute_first(row);
         executed += 1u;
         events = wide_add(events, vec2<u32>(1u, 0u));
         same = select(0u, same, all(key.xyz == last)) + 1u;
@@ -139,13 +155,11 @@ fn thread(
         if same > PATIENCE { fail(row, STUCK); until = TIME_ZERO; }
     }
     if loops_cut(given.rows) {
-        fail(place * given.total + last.z, LOOPS_CUT);
+        fail(first_row + last.z, LOOPS_CUT);
         stop = STOP_FAILED;
     }
-    var first = vec3<u32>(TIME_NEVER, 0u);
-    if keys_length > 0u { first = keys_first().xyz; }
+    let first = first_key.xyz;
     if any(first != last) { same = 0u; }
-    keys_keep();
     lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first.z);
     replica_leave(
         place,

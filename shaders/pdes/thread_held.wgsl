@@ -3,10 +3,11 @@
 // Functions: held_open, held_more, held_next; held_apart.
 //
 // import: pdes/thread_queue.wgsl
-// import: pdes/thread_keys.wgsl
 // import: pdes/fingerprint.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
+
+fn keys_found(key: vec4<u32>) {}
 
 fn held_open(row: u32) {}
 

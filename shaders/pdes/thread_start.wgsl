@@ -4,9 +4,10 @@
 // settle_thread   a workgroup puts the queue of a run in order
 //
 // import: pdes/thread_queue.wgsl
-// import: pdes/thread_keys.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
+
+fn keys_found(key: vec4<u32>) {}
 
 fn begin_put(row: u32, event: Item) {
     let place = row / given.total;
@@ -30,8 +31,8 @@ fn settle_thread(
     let length = min(atomicLoad(&words[run.failures + REPLICA_PUT]), run.queue_capacity);
     keys_open(place, length, 0u);
     // Slots that are free. Bound: so many of them for each invocation.
-    for (var i = length + lane; i < run.queue_capacity; i += GROUP_SIZE) {
-        keys[keys_base + i] = vec4<u32>(0u, 0u, 0u, i);
+    for (var i = length + lane; i < run.queue_capacity + 3u; i += GROUP_SIZE) {
+        keys[keys_base + i] = keys_free(i);
     }
     for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
         let row = place * given.total + lp;
@@ -41,7 +42,7 @@ fn settle_thread(
     if lane == 0u {
         keys_order(length);
         var first = TIME_NEVER;
-        if length > 0u { first = keys_first().xy; }
+        if length > 0u { first = keys[keys_base].xy; }
         lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
         lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(length, 0u, 0u, 0u);
     }

@@ -82,6 +82,7 @@ impl Gpu {
                 .min(2 * MOST_BINDINGS),
             max_compute_invocations_per_workgroup: offered.max_compute_invocations_per_workgroup.min(1024),
             max_compute_workgroup_size_x: offered.max_compute_workgroup_size_x.min(1024),
+            max_compute_workgroup_storage_size: offered.max_compute_workgroup_storage_size.min(48 << 10),
             ..wgpu::Limits::default().or_worse_values_from(&offered)
         };
         let (device, queue) = adapter

@@ -39,6 +39,21 @@ impl Capacity {
     }
 }
 
+/// The mean load for which [`Capacity::poisson`] gives a queue this room, or one just below.
+pub(super) fn mean_for(room: u32) -> f64 {
+    let (mut low, mut high) = (0.0, f64::from(room));
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        *(if bound(middle, Capacity::TAIL) <= room { &mut low } else { &mut high }) = middle;
+    }
+    low
+}
+
+/// The room that a number of events takes which is Poisson with this mean, but for one time in a million.
+pub(super) fn room_for(mean: f64) -> u32 {
+    bound(mean, 1e-6)
+}
+
 /// The smallest n with P(X > n) < tail for X ~ Poisson(mean).
 fn bound(mean: f64, tail: f64) -> u32 {
     if !mean.is_finite() {

@@ -16,8 +16,9 @@ use crate::gpu::{Download, Gpu, Kernel, Pace, Plan};
 use crate::queue::QueueDesign;
 use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, Sequential, Stopping};
 
+use super::capacity::{mean_for, room_for};
 use super::contract;
-use super::cut::{group_size_at_most, mean_of};
+use super::cut::group_size_at_most;
 use super::error::{Fault, FaultKind, SimulationError};
 use super::memory::Part;
 use super::output::Columns;
@@ -106,12 +107,9 @@ impl<M: Model> Prepared<M> {
     }
 }
 
-/// The events that a run of so many LPs is likely to hold, whose queues have such room.
+/// The events that a run of so many LPs may hold, whose queues have such room.
 fn events(lps: u32, capacity: Capacity) -> u32 {
-    let mean = f64::from(lps) * mean_of(capacity.queue);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    let likely = (1.25 * mean + 8.0 * mean.sqrt()) as u32;
-    likely.max(lps).saturating_add(16)
+    room_for(f64::from(lps) * mean_for(capacity.queue)).max(lps).saturating_add(4)
 }
 
 /// Checks what of an experiment concerns the engines. Returns its runs, by point and then by number.
@@ -372,11 +370,13 @@ impl<M: Model> Driver<'_, M> {
         let group_size = lps.checked_next_power_of_two()?.max(self.options.group_size.unwrap_or(NEAR_GROUP));
         let pool = self.prepared.room.events;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let bytes = u64::from(pool) * (event + 8) + u64::from(group_size) * (8 + 16) + 64;
+        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + 64;
         let fits = group_size <= limits.max_compute_invocations_per_workgroup
             && bytes <= limits.max_compute_workgroup_storage_size.into();
         // Capacities that are fixed are those of queues and mailboxes.
-        let chosen = self.options.fixed || self.options.queue.is_some();
+        // And runs that end by events end with cells, of which near teams know nothing.
+        let counted = self.until.events != Until::EMPTY.events;
+        let chosen = self.options.fixed || self.options.queue.is_some() || counted;
         (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool })
     }
 

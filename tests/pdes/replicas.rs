@@ -22,7 +22,8 @@ fn every_mapping_gives_the_bits_of_the_cpu() {
             for (number, (found, cpu)) in found.runs[0].iter().zip(&cpu.runs[0]).enumerate() {
                 let (found, cpu) = (found.as_ref().unwrap(), cpu.as_ref().unwrap());
                 assert_eq!(found.progress.events, cpu.progress.events, "{mapping} {lps} {number}");
-                assert_eq!(found.progress, cpu.progress, "{mapping} {lps} {number}");
+                assert_eq!(found.progress.now, cpu.progress.now, "{mapping} {lps} {number}");
+                assert_eq!(found.progress.stop, cpu.progress.stop, "{mapping} {lps} {number}");
                 assert_eq!(found.fingerprint, cpu.fingerprint, "{mapping} {lps} {number}");
             }
             assert_eq!(found.fingerprint, cpu.fingerprint, "{mapping} {lps}");

@@ -70,23 +70,13 @@ pub(super) enum Crowd {
 }
 
 impl Crowd {
-    /// Values for `override`s of the kernel with this entry point.
-    fn constants(self, entry: &str) -> impl Iterator<Item = (&'static str, f64)> {
+    /// Values for `override`s.
+    fn constants(self) -> impl Iterator<Item = (&'static str, f64)> {
         let constants = match self {
-            Self::Team { .. } => [None, None],
             Self::Near { group_size, pool } => {
                 [Some(("POOL", f64::from(pool))), Some(("LISTS", f64::from(group_size)))]
             }
-            // 16 KiB of workgroup memory are what every device has.
-            Self::Thread { group_size } if entry == "thread" => {
-                let near = match group_size {
-                    ..=8 => 85.0,
-                    ..=32 => 21.0,
-                    _ => 1.0,
-                };
-                [Some(("KEYS_NEAR", near)), None]
-            }
-            Self::Thread { .. } => [None, None],
+            Self::Team { .. } | Self::Thread { .. } => [None, None],
         };
         constants.into_iter().flatten()
     }
@@ -129,7 +119,7 @@ impl Recipes {
                 [RUN, M::Payload::FILE].iter().chain(files).map(|file| shaders::file(file)).collect();
             let constants = queue.map_or(&[][..], |queue| queue.constants());
             sources.extend(queue.and_then(QueueDesign::source));
-            let sizes = [("GROUP_SIZE", f64::from(size))].into_iter().chain(crowd.constants(entry));
+            let sizes = [("GROUP_SIZE", f64::from(size))].into_iter().chain(crowd.constants());
             Recipe::new(name, entry, sources).with(constants.iter().copied()).with(sizes)
         };
         let with_model = |entry, files: &[&'static str], size| {

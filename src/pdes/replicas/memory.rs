@@ -46,9 +46,9 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
         Crowd::Near { group_size, pool } => {
-            // Whole events.
-            let links = 4 * (2 * u64::from(pool) + u64::from(group_size));
-            (0, event * u64::from(pool), links.next_multiple_of(event))
+            // Whole events. And while a run begins, a word for each LP.
+            let links = 4 * u64::from(pool + group_size);
+            (lps, event * u64::from(pool), links.next_multiple_of(event))
         }
         Crowd::Thread { .. } => (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events)),
     };
