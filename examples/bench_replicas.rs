@@ -106,6 +106,8 @@ fn measure(
         let expected = CpuEngine::new(build).run(&some, until(10.0 * mean)?)?;
         assert_eq!(found.fingerprint, expected.fingerprint, "{options:?}: other bits than the CPU engine");
     }
+    // Kernels are compiled when they are first used.
+    engine.run(&experiment(replicas), until(mean)?)?;
     let mut end = 10.0 * mean;
     loop {
         let begin = Instant::now();

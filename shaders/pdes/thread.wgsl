@@ -1,9 +1,9 @@
 // Replicas by threads: an invocation serves a run, one event after the other, as the sequential engine does (src/pdes/cpu.rs). No window, no mailbox:
 // all pending events are in one queue (pdes/thread_queue.wgsl).
 //
-// Events of different LPs do not see each other before the cell of time is over, so their order does not show. Where there is no lookahead, what is sent for the
-// present time is held back until the round is over, and so is what an LP has of that time beyond its budget. Windows of YAWNS say when a fault is
-// told.
+// The queue has the order of time, so there is no horizon to find: with a lookahead, what is sent arrives long before its time comes. A *window* is then all
+// there is up to the end, and once something has failed, a cell more, in which an LP with a smaller name may fail, too. Where there is no lookahead, windows
+// are the rounds of a time: what is sent for the present time is held back until the round is over, and so is what an LP has of that time beyond its budget.
 //
 //   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it. Of a
 //            replica what pdes/run_of_replica.wgsl says
@@ -126,6 +126,7 @@ fn thread(
     var executed = 0u;
     var stop = STOP_NOT;
     failed = replica_failed();
+    let rounds_matter = all(run.lookahead == TIME_ZERO);
     // Bound: run.part.slice.
     for (var step = 0u; step < given.part.slice; step += 1u) {
         if !time_less(first_key.xy, until) {
@@ -137,13 +138,13 @@ fn thread(
             if stop != STOP_NOT { break; }
             windows = wide_add(windows, vec2<u32>(1u, 0u));
             rounds = select(0u, rounds, again) + 1u;
-            // No cells: no run ends by a number of events.
-            until = time_min(time_add(key.xy, run.cell), given.until);
+            until = given.until;
+            if rounds_matter { until = time_min(time_add(key.xy, run.cell), until); }
             if rounds > ROUNDS { fail(first_row + key.z, CYCLE); }
         }
         let key = first_key;
         let row = first_row + key.z;
-        if all(run.lookahead == TIME_ZERO) && !round_allows(row, windows) {
+        if rounds_matter && !round_allows(row, windows) {
             keys_put_off(key);
             continue;
         }
@@ -152,7 +153,8 @@ fn thread(
         events = wide_add(events, vec2<u32>(1u, 0u));
         same = select(0u, same, all(key.xyz == last)) + 1u;
         last = key.xyz;
-        if same > PATIENCE { fail(row, STUCK); until = TIME_ZERO; }
+        if same > PATIENCE { fail(row, STUCK); }
+        if failed { until = time_min(until, select(time_add(key.xy, run.cell), TIME_ZERO, same > PATIENCE)); }
     }
     if loops_cut(given.rows) {
         fail(first_row + last.z, LOOPS_CUT);

@@ -1,32 +1,29 @@
 //! Many runs of a model at once: an experiment over points of a design, each run many times with other random numbers, mapped to the device as
 //! [`Mapping`] says.
 //!
-//! `replicas/mapping.rs` are the kernels, `replicas/memory.rs` the memory of a batch of runs that are on the device together, `replicas/results.rs` what comes
-//! out; here batches are made, driven slice by slice, and made again with more room where a run found too little.
+//! `replicas/mapping.rs` are the kernels, `replicas/memory.rs` the memory of a batch of runs that are on the device together, `replicas/driver.rs` makes batches
+//! and takes them to their ends, `replicas/results.rs` is what comes out. Here is what an experiment is, and what is asked of it.
 
+mod driver;
 mod mapping;
 mod memory;
 mod results;
 
 use std::sync::Arc;
 
-use web_time::Instant;
-
-use crate::gpu::{Download, Gpu, Kernel, Pace, Plan};
+use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
 use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, Sequential, Stopping};
 
 use super::capacity::{mean_for, room_for};
 use super::contract;
-use super::cut::group_size_at_most;
-use super::error::{Fault, FaultKind, SimulationError};
-use super::memory::Part;
+use super::error::SimulationError;
 use super::output::Columns;
 use super::recipes::{Choice, Way, Windows};
-use super::{Capacity, CpuModel, Event, Model, Options, Replica, Simulation, Until, auto};
-use mapping::{Crowd, Recipes, plain_group};
+use super::{Capacity, CpuModel, Model, Replica, Until};
+use driver::{Driver, Fastest};
 pub use mapping::{Mapping, UnknownMapping};
-use memory::{Job, Memory, Points, Room};
+use memory::{Job, Room};
 pub use results::{Ran, Results};
 
 /// Choices that change how fast an experiment runs, and nothing else.
@@ -52,6 +49,7 @@ pub struct Engine<M> {
     options: EngineOptions,
     /// The models of the design that was run last.
     prepared: Option<(Design, Prepared<M>)>,
+    fastest: Fastest,
 }
 
 /// The same on the host, one run after the other on every core: what [`Engine`] means.
@@ -145,6 +143,7 @@ impl<M: Model> Engine<M> {
             build: Box::new(move |point| build(point).map_err(Into::into)),
             options,
             prepared: None,
+            fastest: Fastest::new(),
         }
     }
 
@@ -210,10 +209,17 @@ impl<M: Model> Engine<M> {
             let prepared = Prepared::new(&experiment.design, &self.build)?;
             check_contract(&prepared.models[0])?;
             self.prepared = Some((experiment.design.clone(), prepared));
+            self.fastest.clear();
         }
         let Some((_, prepared)) = &mut self.prepared else { unreachable!("it was made") };
-        let mut driver =
-            Driver { gpu: &self.gpu, options: self.options, prepared, seed: experiment.seed, until };
+        let mut driver = Driver {
+            gpu: &self.gpu,
+            options: self.options,
+            prepared,
+            fastest: &mut self.fastest,
+            seed: experiment.seed,
+            until,
+        };
         let (runs, mapping) = driver.run(&jobs, &mut watch).await?;
         Results::new(&prepared.models, prepared.columns.as_deref(), runs, replications.len(), mapping)
     }
@@ -282,325 +288,6 @@ fn check_contract<M: Model>(model: &M) -> Result<(), SimulationError> {
     let declared = contract::declared(model, &recipes(contract::Declared::default()).start)?;
     contract::check(&recipes(declared), model, declared)?;
     Ok(())
-}
-
-/// A run's end, by job.
-type Runs = Vec<Result<Ran, Fault>>;
-
-/// Makes the runs of an experiment.
-struct Driver<'e, M> {
-    gpu: &'e Gpu,
-    options: EngineOptions,
-    prepared: &'e mut Prepared<M>,
-    seed: u64,
-    until: Until,
-}
-
-/// The kernels of a mapping.
-struct Kernels {
-    start: Kernel,
-    settle: Kernel,
-    slice: Kernel,
-    digest: Kernel,
-    output: Option<Kernel>,
-}
-
-/// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that makes 65,535 iterations: a step of a team are perhaps
-/// 100, one of a thread 30.
-fn most_steps(gpu: &Gpu, crowd: Crowd) -> u32 {
-    match (gpu.info().device_type, crowd) {
-        (wgpu::DeviceType::Cpu, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
-        (wgpu::DeviceType::Cpu, Crowd::Thread { .. }) => 1024,
-        _ => 1 << 24,
-    }
-}
-
-impl<M: Model> Driver<'_, M> {
-    async fn run(
-        &mut self,
-        jobs: &[Job],
-        watch: &mut impl FnMut(usize, u64),
-    ) -> Result<(Runs, Mapping), SimulationError> {
-        let mapping = match self.options.mapping {
-            Mapping::Auto => self.guess(jobs.len()),
-            chosen => chosen,
-        };
-        match mapping {
-            Mapping::Grid => return Ok((self.grid(jobs, watch).await?, mapping)),
-            Mapping::Thread if self.until.events != Until::EMPTY.events => {
-                return Err(SimulationError::ThreadEvents);
-            }
-            Mapping::Thread | Mapping::Team | Mapping::Auto => {}
-        }
-        let runs = self.crowds(mapping, jobs, watch).await?;
-        Ok((runs, mapping))
-    }
-
-    fn model(&self) -> &M {
-        &self.prepared.models[0]
-    }
-
-    /// A mapping before anything is known.
-    fn guess(&self, jobs: usize) -> Mapping {
-        let lps = self.model().lps();
-        if lps > 4096 && jobs < 64 {
-            return Mapping::Grid;
-        }
-        if self.until.events == Until::EMPTY.events && self.gpu.info().device_type == wgpu::DeviceType::Cpu {
-            return Mapping::Thread;
-        }
-        Mapping::Team
-    }
-
-    fn team(&self) -> Result<Crowd, SimulationError> {
-        let queue = match self.options.queue {
-            Some(QueueDesign::Calendar | QueueDesign::CbPar(_)) => return Err(SimulationError::TeamQueue),
-            Some(queue) => queue,
-            None => auto::plain(self.prepared.room.capacity.queue),
-        };
-        let lps = self.model().lps();
-        let usual = lps.next_power_of_two().clamp(32, 256);
-        let group_size = self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, usual));
-        Ok(Crowd::Team { group_size, queue })
-    }
-
-    /// A team that has all pending events in workgroup memory, if they fit, with an invocation for each LP.
-    fn near(&self) -> Option<Crowd> {
-        let (lps, limits) = (self.model().lps(), self.gpu.limits());
-        let group_size = lps.checked_next_power_of_two()?.max(self.options.group_size.unwrap_or(NEAR_GROUP));
-        let pool = self.prepared.room.events;
-        let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + 64;
-        let fits = group_size <= limits.max_compute_invocations_per_workgroup
-            && bytes <= limits.max_compute_workgroup_storage_size.into();
-        // Capacities that are fixed are those of queues and mailboxes.
-        // And runs that end by events end with cells, of which near teams know nothing.
-        let counted = self.until.events != Until::EMPTY.events;
-        let chosen = self.options.fixed || self.options.queue.is_some() || counted;
-        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool })
-    }
-
-    fn thread(&self) -> Crowd {
-        Crowd::Thread {
-            group_size: self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, THREADS)),
-        }
-    }
-
-    /// One run after the other.
-    async fn grid(
-        &mut self,
-        jobs: &[Job],
-        watch: &mut impl FnMut(usize, u64),
-    ) -> Result<Runs, SimulationError> {
-        let (mut runs, mut events) = (Vec::with_capacity(jobs.len()), 0);
-        for job in jobs {
-            let options = Options {
-                seed: self.seed,
-                replica: job.replica,
-                queue: self.options.queue,
-                group_size: self.options.group_size,
-                fixed: self.options.fixed,
-                ..Options::default()
-            };
-            let made = match Simulation::new(self.gpu, &self.prepared.models[job.point as usize], options) {
-                Ok(mut simulation) => match simulation.run_async(self.until, |_| {}).await {
-                    Ok(progress) => {
-                        let fingerprint = simulation.fingerprint_async().await?;
-                        let totals = match self.prepared.columns {
-                            Some(_) => Some(simulation.totals_async(results::at(self.until)?, None).await?),
-                            None => None,
-                        };
-                        Ok(Ran { progress, fingerprint, totals })
-                    }
-                    Err(error) => Err(error),
-                },
-                Err(error) => Err(error),
-            };
-            runs.push(results::fault_apart(made)?);
-            events += runs.last().and_then(|run| run.as_ref().ok()).map_or(0, |ran| ran.progress.events);
-            watch(runs.len(), events);
-        }
-        Ok(runs)
-    }
-
-    /// Batches of runs, and then those again that found too little room.
-    async fn crowds(
-        &mut self,
-        mapping: Mapping,
-        jobs: &[Job],
-        watch: &mut impl FnMut(usize, u64),
-    ) -> Result<Runs, SimulationError> {
-        let gpu = self.gpu;
-        let plain = plain_group(gpu);
-        let points = Points::new(gpu, &self.prepared.models)?;
-        let mut runs: Vec<Option<Result<Ran, Fault>>> = vec![None; jobs.len()];
-        let mut pace = None;
-        let (mut ended, mut events) = (0, 0);
-        let mut waiting: Vec<usize> = (0..jobs.len()).collect();
-        while !waiting.is_empty() {
-            let crowd = match (mapping, self.near()) {
-                (Mapping::Thread, _) => self.thread(),
-                (_, Some(near)) => near,
-                (_, None) => self.team()?,
-            };
-            let pace = pace.get_or_insert_with(|| Pace::new(most_steps(gpu, crowd)));
-            let recipes = Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain);
-            let kernels = Kernels {
-                start: recipes.start.kernel(gpu)?,
-                settle: recipes.settle.kernel(gpu)?,
-                slice: recipes.slice.kernel(gpu)?,
-                digest: recipes.digest.kernel(gpu)?,
-                output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
-            };
-            let most = self.batch_size(crowd, waiting.len())?;
-            let memory =
-                Memory::<M::State, M::Payload>::new(gpu, self.model(), crowd, self.prepared.room, most)?;
-            let mut again = Vec::new();
-            let mut needed = self.prepared.room;
-            for batch in waiting.chunks(most as usize) {
-                let batch_jobs: Vec<_> = batch.iter().map(|&number| jobs[number]).collect();
-                let mut told = |done: usize, more: u64| {
-                    events += more;
-                    watch(ended + done, events);
-                };
-                let found = self.batch(&kernels, &memory, &points, &batch_jobs, pace, &mut told).await?;
-                for (&number, found) in batch.iter().zip(found) {
-                    match found {
-                        Err(fault) if !self.options.fixed && takes_room(&mut needed, fault, crowd) => {
-                            again.push(number)
-                        }
-                        found => {
-                            ended += 1;
-                            runs[number] = Some(found);
-                        }
-                    }
-                }
-            }
-            log::debug!("{}: {} of {} runs again with {needed:?}", crowd.mapping(), again.len(), jobs.len());
-            self.prepared.room = needed;
-            waiting = again;
-        }
-        Ok(runs.into_iter().map(|run| run.expect("every job was made")).collect())
-    }
-
-    /// How many runs are on the device at once.
-    fn batch_size(&self, crowd: Crowd, jobs: usize) -> Result<u32, SimulationError> {
-        let (model, limit) = (self.model(), self.gpu.max_buffer_bytes());
-        let bytes = memory::bytes(model, crowd, self.prepared.room);
-        let widest = bytes.into_iter().max().unwrap_or(1);
-        let whole: u64 = bytes.iter().sum();
-        // A dispatch of rows has one dimension.
-        let groups = u64::from(self.gpu.limits().max_compute_workgroups_per_dimension);
-        let rows = groups * u64::from(plain_group(self.gpu)) / u64::from(model.lps());
-        let together = match crowd {
-            Crowd::Team { .. } | Crowd::Near { .. } => groups,
-            Crowd::Thread { .. } => (CACHE / whole).max(LEAST_THREADS),
-        };
-        let most = (limit / widest).min(rows).min(together).min(MEMORY / whole).min(jobs as u64);
-        if most == 0 {
-            return Err(SimulationError::ReplicaTooLarge { lps: model.lps(), needed: widest, limit });
-        }
-        // Batches of about the same size.
-        let batches = (jobs as u64).div_ceil(most);
-        Ok(u32::try_from((jobs as u64).div_ceil(batches)).expect("no more than the runs"))
-    }
-
-    /// Makes the runs of a batch, to their ends.
-    async fn batch(
-        &self,
-        kernels: &Kernels,
-        memory: &Memory<M::State, M::Payload>,
-        points: &Points,
-        jobs: &[Job],
-        pace: &mut Pace,
-        watch: &mut impl FnMut(usize, u64),
-    ) -> Result<Runs, SimulationError> {
-        let (gpu, models) = (self.gpu, &self.prepared.models);
-        let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
-        let plain = plain_group(gpu);
-        let mut run = memory.run(self.model(), replicas, self.until);
-        memory.begin(gpu, &run, models, jobs, self.seed)?;
-        memory.tell(gpu, &run)?;
-        let bound = memory.bindings(points);
-        let mut start = Plan::new("replicas: start");
-        start.dispatch(gpu, &kernels.start, run.rows.div_ceil(plain), &bound)?;
-        start.dispatch(gpu, &kernels.settle, replicas, &bound)?;
-        start.submit(gpu)?;
-
-        let mut slice = Plan::new("replicas: slice");
-        slice.dispatch(gpu, &kernels.slice, memory.slice_groups(replicas), &bound)?;
-        loop {
-            let steps = pace.units();
-            run.part = Part { slice: steps, ..run.part };
-            memory.tell(gpu, &run)?;
-            let begin = Instant::now();
-            let mut encoder = gpu.encoder("replicas: slice");
-            encoder.clear_buffer(memory.words().raw(), 0, Some(8));
-            slice.record(&mut encoder);
-            let download = Download::new(gpu, "replicas: progress", 8)?;
-            download.record(&mut encoder, memory.words().raw(), 0);
-            let submission = gpu.submit(encoder)?;
-            let words = download.finish(gpu, submission).await?;
-            let number = |at: usize| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]);
-            let (running, executed) = (number(0), number(4));
-            watch((replicas - running) as usize, executed.into());
-            if running == 0 {
-                break;
-            }
-            pace.record(steps, begin.elapsed());
-        }
-
-        let mut digest = Plan::new("replicas: fingerprints");
-        digest.dispatch(gpu, &kernels.digest, replicas, &bound)?;
-        digest.submit(gpu)?;
-        let ended = memory.ended(gpu, &run).await?;
-        let digests = memory.digests(gpu, &run).await?;
-        let totals = match (&kernels.output, &self.prepared.columns) {
-            (Some(output), Some(columns)) => {
-                let at = results::at(self.until)?;
-                results::totals::<M>(gpu, memory, output, plain, &bound, &run, columns, at)
-                    .await?
-                    .into_iter()
-                    .map(Some)
-                    .collect()
-            }
-            _ => vec![None; jobs.len()],
-        };
-        let runs = ended.into_iter().zip(digests).zip(totals).map(|((ended, digest), totals)| {
-            ended.map(|progress| Ran { progress, fingerprint: super::Fingerprint(digest), totals })
-        });
-        Ok(runs.collect())
-    }
-}
-
-/// The fewest invocations of a near team. (A guess.)
-const NEAR_GROUP: u32 = 32;
-
-/// Events of an LP up to which a near team is good: they are in a list. (A guess.)
-const NEAR_EVENTS: u32 = 32;
-
-/// Invocations of a workgroup that serve a replica each, on a GPU. (A guess.)
-const THREADS: u32 = 8;
-
-/// Bytes of the runs that threads serve together: what is on the device at once should stay in its cache. (A guess.)
-const CACHE: u64 = 64 << 20;
-
-/// The fewest that are worth it.
-const LEAST_THREADS: u64 = 4096;
-
-/// Bytes of a batch.
-const MEMORY: u64 = 4 << 30;
-
-/// Takes in that a run failed for want of room, and says whether that is so.
-fn takes_room(needed: &mut Room, fault: Fault, crowd: Crowd) -> bool {
-    let larger = |size: &mut u32| *size = (*size).max(fault.needed.saturating_add(fault.needed / 2));
-    match (fault.kind, crowd) {
-        (FaultKind::QueueFull, Crowd::Near { .. } | Crowd::Thread { .. }) => larger(&mut needed.events),
-        (FaultKind::QueueFull, Crowd::Team { .. }) => larger(&mut needed.capacity.queue),
-        (FaultKind::MailboxFull, Crowd::Team { .. }) => larger(&mut needed.capacity.mailbox),
-        _ => return false,
-    }
-    true
 }
 
 impl<M> std::fmt::Debug for Engine<M> {

@@ -80,13 +80,6 @@ impl Crowd {
         };
         constants.into_iter().flatten()
     }
-
-    pub(super) fn mapping(self) -> Mapping {
-        match self {
-            Self::Team { .. } | Self::Near { .. } => Mapping::Team,
-            Self::Thread { .. } => Mapping::Thread,
-        }
-    }
 }
 
 #[derive(Debug, Clone)]

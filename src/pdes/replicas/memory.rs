@@ -12,8 +12,8 @@ use super::super::{Event, Model, Payload, Progress, Replica, Stop, Until};
 use super::mapping::Crowd;
 
 /// `REPLICA_ROWS` and `REPLICA_WORDS` in `shaders/pdes/run_of_replica.wgsl`.
-const REPLICA_ROWS: u64 = 6;
-const REPLICA_WORDS: u64 = 8;
+const REPLICA_ROWS: u32 = 6;
+const REPLICA_WORDS: u32 = 8;
 /// Rows of these.
 const DONE: usize = 3;
 const STATUS: usize = 4;
@@ -53,8 +53,8 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
         Crowd::Thread { .. } => (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events)),
     };
     [
-        4 * (counts + REPLICA_WORDS),
-        16 * (2 * lps + REPLICA_ROWS),
+        4 * (counts + u64::from(REPLICA_WORDS)),
+        16 * (2 * lps + u64::from(REPLICA_ROWS)),
         pending,
         store,
         size_of::<M::State>() as u64 * lps,
@@ -238,8 +238,10 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         run: &Run,
     ) -> Result<Vec<Result<Progress, Fault>>, SimulationError> {
         let replicas = u64::from(run.groups);
-        let rows = self.lps.read_range(gpu, 2 * u64::from(run.rows), REPLICA_ROWS * replicas).await?;
-        let words = self.words.read_range(gpu, run.failures.into(), REPLICA_WORDS * replicas).await?;
+        let rows =
+            self.lps.read_range(gpu, 2 * u64::from(run.rows), u64::from(REPLICA_ROWS) * replicas).await?;
+        let words =
+            self.words.read_range(gpu, run.failures.into(), u64::from(REPLICA_WORDS) * replicas).await?;
         let rows = rows.chunks_exact(REPLICA_ROWS as usize);
         let words = words.chunks_exact(REPLICA_WORDS as usize);
         rows.zip(words).map(|(rows, words)| ended(rows, words)).collect()

@@ -16,8 +16,10 @@ use super::super::output::Columns;
 use super::super::recipes;
 use super::super::results::{CHUNK, Reduction};
 use super::super::{CpuModel, CpuSimulation, Fingerprint, Model, Number, Progress, Totals, Until};
+use super::Mapping;
+use super::driver::Runs;
+use super::mapping::plain_group;
 use super::memory::{Job, Memory};
-use super::{Mapping, Runs};
 
 /// What a run of an experiment gave.
 #[derive(Debug, Clone)]
@@ -199,17 +201,16 @@ pub(super) fn on_cpu<M: CpuModel + Sync>(
 }
 
 /// The totals of each replica of a batch.
-#[expect(clippy::too_many_arguments, reason = "what a batch consists of")]
 pub(super) async fn totals<M: Model>(
     gpu: &Gpu,
     memory: &Memory<M::State, M::Payload>,
     output: &Kernel,
-    group_size: u32,
     bound: &[(&'static str, wgpu::BindingResource<'_>)],
     run: &Run,
     columns: &Columns,
     at: Ticks,
 ) -> Result<Vec<Totals>, SimulationError> {
+    let group_size = plain_group(gpu);
     let kernel = recipes::totals("totals", group_size_at_most(gpu, 64));
     let reduction = Reduction::new(gpu, columns, &kernel)?;
     // Whole workgroups of rows whose outputs fit a binding.

@@ -1,0 +1,422 @@
+//! Makes the runs of an experiment: batch by batch, slice by slice, and again with more room where a run found too little.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use web_time::Instant;
+
+use crate::gpu::{Download, Gpu, GpuError, Kernel, Pace, Plan};
+use crate::queue::QueueDesign;
+
+use super::super::cut::group_size_at_most;
+use super::super::error::{Fault, FaultKind, SimulationError};
+use super::super::memory::{Part, Run};
+use super::super::{Event, Fingerprint, Model, Options, Progress, Simulation, Until, auto};
+use super::mapping::{Crowd, Mapping, Recipes, plain_group};
+use super::memory::{self, Job, Memory, Points, Room};
+use super::results::{self, Ran};
+use super::{EngineOptions, Prepared};
+
+/// A run's end, by job.
+pub(super) type Runs = Vec<Result<Ran, Fault>>;
+
+/// The mapping that a trial found the faster one, by the binary logarithm of the number of runs.
+pub(super) type Fastest = HashMap<u32, Mapping>;
+
+/// Makes the runs of an experiment.
+pub(super) struct Driver<'e, M> {
+    pub(super) gpu: &'e Gpu,
+    pub(super) options: EngineOptions,
+    pub(super) prepared: &'e mut Prepared<M>,
+    pub(super) fastest: &'e mut Fastest,
+    pub(super) seed: u64,
+    pub(super) until: Until,
+}
+
+/// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that makes 65,535 iterations: a step of a team are perhaps
+/// 100, one of a thread 30.
+fn most_steps(gpu: &Gpu, crowd: Crowd) -> u32 {
+    match (gpu.info().device_type, crowd) {
+        (wgpu::DeviceType::Cpu, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
+        (wgpu::DeviceType::Cpu, Crowd::Thread { .. }) => 1024,
+        _ => 1 << 24,
+    }
+}
+
+/// Where batches of runs are made: kernels, and memory for so many.
+struct Ground<S, P> {
+    crowd: Crowd,
+    memory: Memory<S, P>,
+    most: u32,
+    start: Kernel,
+    settle: Kernel,
+    slice: Kernel,
+    digest: Kernel,
+    output: Option<Kernel>,
+    pace: Pace,
+}
+
+/// A batch of runs under way.
+struct Flight {
+    run: Run,
+    slice: Plan,
+    replicas: u32,
+    running: u32,
+    /// In all of its slices.
+    took: Duration,
+    /// Events per second in the last slice that lasted.
+    rate: Option<f64>,
+}
+
+/// A slice says how fast a mapping is if it lasts so long, and all runs took part.
+const LASTING: Duration = Duration::from_millis(4);
+
+/// When a batch has taken so long, another mapping is tried for as long.
+const TRIAL: Duration = Duration::from_millis(80);
+
+impl<M: Model> Driver<'_, M> {
+    pub(super) async fn run(
+        &mut self,
+        jobs: &[Job],
+        watch: &mut impl FnMut(usize, u64),
+    ) -> Result<(Runs, Mapping), SimulationError> {
+        let counted = self.until.events != Until::EMPTY.events;
+        match self.options.mapping {
+            Mapping::Grid => Ok((self.grid(jobs, watch).await?, Mapping::Grid)),
+            Mapping::Auto if self.fills_the_device(jobs.len()) => {
+                Ok((self.grid(jobs, watch).await?, Mapping::Grid))
+            }
+            Mapping::Thread if counted => Err(SimulationError::ThreadEvents),
+            Mapping::Auto if counted => self.crowds(Mapping::Team, jobs, watch).await,
+            chosen => self.crowds(chosen, jobs, watch).await,
+        }
+    }
+
+    fn model(&self) -> &M {
+        &self.prepared.models[0]
+    }
+
+    /// Whether each run is for the whole device, and they are too few to be mapped otherwise. (A guess.)
+    fn fills_the_device(&self, jobs: usize) -> bool {
+        self.model().lps() > 4096 && jobs < 64
+    }
+
+    fn team(&self) -> Result<Crowd, SimulationError> {
+        let queue = match self.options.queue {
+            Some(QueueDesign::Calendar | QueueDesign::CbPar(_)) => return Err(SimulationError::TeamQueue),
+            Some(queue) => queue,
+            None => auto::plain(self.prepared.room.capacity.queue),
+        };
+        let lps = self.model().lps();
+        let usual = lps.next_power_of_two().clamp(32, 256);
+        let group_size = self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, usual));
+        Ok(Crowd::Team { group_size, queue })
+    }
+
+    /// A team that has all pending events in workgroup memory, if they fit, with an invocation for each LP.
+    fn near(&self) -> Option<Crowd> {
+        let (lps, limits) = (self.model().lps(), self.gpu.limits());
+        let group_size = lps.checked_next_power_of_two()?.max(self.options.group_size.unwrap_or(NEAR_GROUP));
+        let pool = self.prepared.room.events;
+        let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
+        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + 64;
+        let fits = group_size <= limits.max_compute_invocations_per_workgroup
+            && bytes <= limits.max_compute_workgroup_storage_size.into();
+        // Capacities that are fixed are those of queues and mailboxes.
+        // And runs that end by events end with cells, of which near teams know nothing.
+        let counted = self.until.events != Until::EMPTY.events;
+        let chosen = self.options.fixed || self.options.queue.is_some() || counted;
+        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool })
+    }
+
+    fn thread(&self, jobs: usize) -> Crowd {
+        let usual = match self.gpu.info().device_type {
+            wgpu::DeviceType::Cpu => 8,
+            _ if jobs <= THREADS_APART => 1,
+            _ => THREADS_TOGETHER,
+        };
+        Crowd::Thread { group_size: self.options.group_size.unwrap_or(usual) }
+    }
+
+    /// One run after the other.
+    async fn grid(
+        &mut self,
+        jobs: &[Job],
+        watch: &mut impl FnMut(usize, u64),
+    ) -> Result<Runs, SimulationError> {
+        let (mut runs, mut events) = (Vec::with_capacity(jobs.len()), 0);
+        for job in jobs {
+            let options = Options {
+                seed: self.seed,
+                replica: job.replica,
+                queue: self.options.queue,
+                group_size: self.options.group_size,
+                fixed: self.options.fixed,
+                ..Options::default()
+            };
+            let made = match Simulation::new(self.gpu, &self.prepared.models[job.point as usize], options) {
+                Ok(mut simulation) => match simulation.run_async(self.until, |_| {}).await {
+                    Ok(progress) => {
+                        let fingerprint = simulation.fingerprint_async().await?;
+                        let totals = match self.prepared.columns {
+                            Some(_) => Some(simulation.totals_async(results::at(self.until)?, None).await?),
+                            None => None,
+                        };
+                        Ok(Ran { progress, fingerprint, totals })
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            runs.push(results::fault_apart(made)?);
+            events += runs.last().and_then(|run| run.as_ref().ok()).map_or(0, |ran| ran.progress.events);
+            watch(runs.len(), events);
+        }
+        Ok(runs)
+    }
+
+    /// Batches of runs, and then those again that found too little room. Returns how most of them were mapped.
+    async fn crowds(
+        &mut self,
+        mapping: Mapping,
+        jobs: &[Job],
+        watch: &mut impl FnMut(usize, u64),
+    ) -> Result<(Runs, Mapping), SimulationError> {
+        let points = Points::new(self.gpu, &self.prepared.models)?;
+        let size = jobs.len().max(1).ilog2();
+        let known = self.fastest.get(&size).copied();
+        let mut mapping = match (mapping, known) {
+            // Barriers are slow there. (`bench_replicas` on llvmpipe, 1,024 runs of 64 LPs with 4 events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
+            (Mapping::Auto, _) if self.gpu.info().device_type == wgpu::DeviceType::Cpu => Mapping::Thread,
+            (Mapping::Auto, Some(known)) => known,
+            (chosen, _) => chosen,
+        };
+        let mut undecided = mapping == Mapping::Auto;
+        let mut runs: Vec<Option<Result<Ran, Fault>>> = vec![None; jobs.len()];
+        let (mut ended, mut events) = (0, 0);
+        let mut waiting: Vec<usize> = (0..jobs.len()).collect();
+        while !waiting.is_empty() {
+            let ground = self.ground(mapping, waiting.len());
+            // Those that found too little room, and for which there is no more, have a fault.
+            let mut ground = match ground {
+                Err(SimulationError::ReplicaTooLarge { .. }) if ended > 0 => break,
+                ground => ground?,
+            };
+            let (mut again, mut needed) = (Vec::new(), self.prepared.room);
+            let mut rest = &waiting[..];
+            while !rest.is_empty() {
+                let (batch, others) = rest.split_at((ground.most as usize).min(rest.len()));
+                rest = others;
+                let batch_jobs: Vec<_> = batch.iter().map(|&number| jobs[number]).collect();
+                let mut flight = self.begin(&ground, &points, &batch_jobs)?;
+                while flight.running > 0 {
+                    events += self.slice(&mut ground, &mut flight).await?;
+                    watch(ended + (flight.replicas - flight.running) as usize, events);
+                    if undecided && flight.took >= TRIAL {
+                        undecided = false;
+                        mapping = Mapping::Team;
+                        if let Some((other, rival)) = self.rival(&flight, &points, &batch_jobs).await? {
+                            (ground, flight, mapping) = (other, rival, Mapping::Thread);
+                        }
+                        self.fastest.insert(size, mapping);
+                    }
+                }
+                let found = self.finish(&ground, &flight, &points).await?;
+                for (&number, found) in batch.iter().zip(found) {
+                    match found {
+                        Err(fault) if !self.options.fixed && takes_room(&mut needed, fault, ground.crowd) => {
+                            again.push(number);
+                            runs[number] = Some(Err(fault));
+                        }
+                        found => {
+                            ended += 1;
+                            runs[number] = Some(found);
+                        }
+                    }
+                }
+            }
+            if !again.is_empty() {
+                log::info!(
+                    "{} of {} runs found too little room, and are made again: {needed:?}",
+                    again.len(),
+                    jobs.len()
+                );
+            }
+            self.prepared.room = needed;
+            waiting = again;
+        }
+        let mapping = if mapping == Mapping::Auto { Mapping::Team } else { mapping };
+        Ok((runs.into_iter().map(|run| run.expect("every job was made")).collect(), mapping))
+    }
+
+    /// The same batch by threads, for as long as a trial lasts, if it is faster.
+    async fn rival(
+        &mut self,
+        flight: &Flight,
+        points: &Points,
+        jobs: &[Job],
+    ) -> Result<Option<(Ground<M::State, M::Payload>, Flight)>, SimulationError> {
+        let Some(rate) = flight.rate else { return Ok(None) };
+        let mut ground = self.ground(Mapping::Thread, jobs.len())?;
+        if (ground.most as usize) < jobs.len() {
+            return Ok(None);
+        }
+        let mut rival = self.begin(&ground, points, jobs)?;
+        while rival.running > 0 && rival.took < TRIAL {
+            self.slice(&mut ground, &mut rival).await?;
+        }
+        log::info!("team: {rate:.3e} events/s, thread: {:.3e}", rival.rate.unwrap_or(0.0));
+        // Where it has come to its end before it could be measured, it is the faster one.
+        let faster = rival.running == 0 || rival.rate.is_some_and(|other| other > rate);
+        Ok(faster.then_some((ground, rival)))
+    }
+
+    fn ground(&self, mapping: Mapping, jobs: usize) -> Result<Ground<M::State, M::Payload>, SimulationError> {
+        let gpu = self.gpu;
+        let crowd = match (mapping, self.near()) {
+            (Mapping::Thread, _) => self.thread(jobs),
+            (_, Some(near)) => near,
+            (_, None) => self.team()?,
+        };
+        let recipes =
+            Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain_group(gpu));
+        let most = self.batch_size(crowd, jobs)?;
+        Ok(Ground {
+            crowd,
+            memory: Memory::new(gpu, self.model(), crowd, self.prepared.room, most)?,
+            most,
+            start: recipes.start.kernel(gpu)?,
+            settle: recipes.settle.kernel(gpu)?,
+            slice: recipes.slice.kernel(gpu)?,
+            digest: recipes.digest.kernel(gpu)?,
+            output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
+            pace: Pace::new(most_steps(gpu, crowd)),
+        })
+    }
+
+    /// How many runs are on the device at once.
+    fn batch_size(&self, crowd: Crowd, jobs: usize) -> Result<u32, SimulationError> {
+        let (model, limit) = (self.model(), self.gpu.max_buffer_bytes());
+        let bytes = memory::bytes(model, crowd, self.prepared.room);
+        let widest = bytes.into_iter().max().unwrap_or(1);
+        let whole: u64 = bytes.iter().sum();
+        // A dispatch of rows has one dimension.
+        let groups = u64::from(self.gpu.limits().max_compute_workgroups_per_dimension);
+        let rows = groups * u64::from(plain_group(self.gpu)) / u64::from(model.lps());
+        let most = (limit / widest).min(rows).min(groups).min(MEMORY / whole).min(jobs as u64);
+        if most == 0 {
+            return Err(SimulationError::ReplicaTooLarge { lps: model.lps(), needed: widest, limit });
+        }
+        // Batches of about the same size.
+        let batches = (jobs as u64).div_ceil(most);
+        Ok(u32::try_from((jobs as u64).div_ceil(batches)).expect("no more than the runs"))
+    }
+
+    /// Starts the runs of a batch.
+    fn begin(
+        &self,
+        ground: &Ground<M::State, M::Payload>,
+        points: &Points,
+        jobs: &[Job],
+    ) -> Result<Flight, GpuError> {
+        let (gpu, memory) = (self.gpu, &ground.memory);
+        let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
+        let run = memory.run(self.model(), replicas, self.until);
+        memory.begin(gpu, &run, &self.prepared.models, jobs, self.seed)?;
+        memory.tell(gpu, &run)?;
+        let bound = memory.bindings(points);
+        let mut start = Plan::new("replicas: start");
+        start.dispatch(gpu, &ground.start, run.rows.div_ceil(plain_group(gpu)), &bound)?;
+        start.dispatch(gpu, &ground.settle, replicas, &bound)?;
+        start.submit(gpu)?;
+        let mut slice = Plan::new("replicas: slice");
+        slice.dispatch(gpu, &ground.slice, memory.slice_groups(replicas), &bound)?;
+        Ok(Flight { run, slice, replicas, running: replicas, took: Duration::ZERO, rate: None })
+    }
+
+    /// A slice of all runs of a batch. Returns the events that were executed, modulo 2^32.
+    async fn slice(
+        &self,
+        ground: &mut Ground<M::State, M::Payload>,
+        flight: &mut Flight,
+    ) -> Result<u64, SimulationError> {
+        let (gpu, memory) = (self.gpu, &ground.memory);
+        let steps = ground.pace.units();
+        flight.run.part = Part { slice: steps, ..flight.run.part };
+        memory.tell(gpu, &flight.run)?;
+        let begin = Instant::now();
+        let mut encoder = gpu.encoder("replicas: slice");
+        encoder.clear_buffer(memory.words().raw(), 0, Some(8));
+        flight.slice.record(&mut encoder);
+        let download = Download::new(gpu, "replicas: progress", 8)?;
+        download.record(&mut encoder, memory.words().raw(), 0);
+        let submission = gpu.submit(encoder)?;
+        let words = download.finish(gpu, submission).await?;
+        let took = begin.elapsed();
+        let [running, executed] = [0, 4].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
+        if took >= LASTING && flight.running == flight.replicas {
+            flight.rate = Some(f64::from(executed) / took.as_secs_f64());
+        }
+        flight.running = running;
+        flight.took += took;
+        if running > 0 {
+            ground.pace.record(steps, took);
+        }
+        Ok(executed.into())
+    }
+
+    /// What the runs of a batch gave, which have come to their ends.
+    async fn finish(
+        &self,
+        ground: &Ground<M::State, M::Payload>,
+        flight: &Flight,
+        points: &Points,
+    ) -> Result<Runs, SimulationError> {
+        let (gpu, memory, run) = (self.gpu, &ground.memory, &flight.run);
+        let bound = memory.bindings(points);
+        let mut digest = Plan::new("replicas: fingerprints");
+        digest.dispatch(gpu, &ground.digest, flight.replicas, &bound)?;
+        digest.submit(gpu)?;
+        let ended = memory.ended(gpu, run).await?;
+        let digests = memory.digests(gpu, run).await?;
+        let totals = match (&ground.output, &self.prepared.columns) {
+            (Some(output), Some(columns)) => {
+                let at = results::at(self.until)?;
+                let totals = results::totals::<M>(gpu, memory, output, &bound, run, columns, at).await?;
+                totals.into_iter().map(Some).collect()
+            }
+            _ => vec![None; ended.len()],
+        };
+        let ran = |((ended, digest), totals): ((Result<Progress, Fault>, _), _)| {
+            ended.map(|progress| Ran { progress, fingerprint: Fingerprint(digest), totals })
+        };
+        Ok(ended.into_iter().zip(digests).zip(totals).map(ran).collect())
+    }
+}
+
+/// The fewest invocations of a near team. (A guess.)
+const NEAR_GROUP: u32 = 32;
+
+/// Events of an LP up to which a near team is good: they are in a list. (A guess.)
+const NEAR_EVENTS: u32 = 32;
+
+/// Workgroups over which threads are spread before several share one, where they wait for each other in every branch that one takes, and the most that do.
+/// (`bench_replicas` on an H200, 64 LPs with 4 events each at rate 0.001: one to a workgroup is 1.5 times as fast as eight with 64 and with 1,024 runs, and
+/// 0.4 times with 10,000; sixteen are as fast as eight there, and 1.1 times as fast with 16 LPs.)
+const THREADS_APART: usize = 2048;
+const THREADS_TOGETHER: u32 = 16;
+
+/// Bytes of a batch.
+const MEMORY: u64 = 4 << 30;
+
+/// Takes in that a run failed for want of room, and says whether that is so.
+fn takes_room(needed: &mut Room, fault: Fault, crowd: Crowd) -> bool {
+    let larger = |size: &mut u32| *size = (*size).max(fault.needed.saturating_add(fault.needed / 2));
+    match (fault.kind, crowd) {
+        (FaultKind::QueueFull, Crowd::Near { .. } | Crowd::Thread { .. }) => larger(&mut needed.events),
+        (FaultKind::QueueFull, Crowd::Team { .. }) => larger(&mut needed.capacity.queue),
+        (FaultKind::MailboxFull, Crowd::Team { .. }) => larger(&mut needed.capacity.mailbox),
+        _ => return false,
+    }
+    true
+}
