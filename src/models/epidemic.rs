@@ -265,14 +265,14 @@ impl Model for Epidemic {
         self.capacity
     }
 
-    /// `attack_rate`, the share of all people who were infected; `generation`, the infections between an index case and a case on average; `last`,
+    /// `attack_rate`, the share of all people who were infected; `mean_generation`, the infections between an index case and a case on average; `last`,
     /// when the last infection was, in units of time.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let cases = sum(totals, "cases");
         let last = totals.column("infected").map_or(f64::NAN, |infected| infected.maximum().to_f64());
         vec![
             ("attack_rate", cases / f64::from(self.people)),
-            ("generation", sum(totals, "generation") / cases),
+            ("mean_generation", sum(totals, "generation") / cases),
             ("last", last / f64::from(self.resolution.ticks_per_unit())),
         ]
     }

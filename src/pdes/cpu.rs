@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use bytemuck::Zeroable;
 
@@ -9,6 +10,7 @@ use crate::random::Stream;
 use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
+use super::output::Columns;
 use super::{
     Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals, Until, budget,
     contract,
@@ -237,7 +239,17 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.faultless()?;
         check_time(at, self.done)?;
         let none = || SimulationError::NoOutput { model: self.model.name().to_owned() };
-        let columns = contract::columns(self.model)?.ok_or_else(none)?;
+        self.outputs_in(at, contract::columns(self.model)?.ok_or_else(none)?)
+    }
+
+    /// The same where the columns are known, which takes linking the model's WGSL.
+    pub(super) fn outputs_in(
+        &self,
+        at: Ticks,
+        columns: Arc<Columns>,
+    ) -> Result<Outputs<M::Output>, SimulationError> {
+        self.faultless()?;
+        check_time(at, self.done)?;
         let rows = self.model.memory_rows() as usize;
         let (mut sent, mut outputs) = (Vec::new(), Vec::with_capacity(self.states.len()));
         for (lp, state) in (0..).zip(&self.states) {

@@ -104,6 +104,14 @@ impl<M: Model> Prepared<M> {
             models,
         })
     }
+
+    /// Refuses runs whose results nobody could ask for, before they are made (which might take for ever).
+    fn check_end(&self, until: Until) -> Result<(), SimulationError> {
+        match self.columns {
+            Some(_) => results::at(until).map(|_| ()),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The events that a run of so many LPs is likely to hold, whose queues have such room.
@@ -249,6 +257,7 @@ impl<M: Model> Engine<M> {
             self.prepared = Some((experiment.design.clone(), prepared));
         }
         let Some((_, prepared)) = &mut self.prepared else { unreachable!("it was made") };
+        prepared.check_end(until)?;
         let mut driver =
             Driver { gpu: &self.gpu, options: self.options, prepared, seed: experiment.seed, until };
         let (runs, mapping) = driver.run(&jobs, &mut watch).await?;
@@ -284,7 +293,9 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
     ) -> Result<Results, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
         let prepared = Prepared::new(&experiment.design, &self.build)?;
-        let runs = results::on_cpu(&prepared.models, &jobs, experiment.seed, until)?;
+        prepared.check_end(until)?;
+        let columns = prepared.columns.as_ref();
+        let runs = results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), runs, replications.len(), Mapping::Auto)
     }
 
