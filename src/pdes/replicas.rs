@@ -381,8 +381,40 @@ impl<M: Model> Driver<'_, M> {
             Mapping::Thread => self.thread(),
             Mapping::Team | Mapping::Auto => self.team()?,
         };
-        let runs = self.crowds(crowd, jobs, watch).await?;
+        let mut runs = self.crowds(crowd, jobs, watch).await?;
+        if mapping == Mapping::Thread {
+            self.tell_faults(jobs, &mut runs).await?;
+        }
         Ok((runs, mapping))
+    }
+
+    /// Makes those runs of threads again that failed, by teams. A thread makes no windows, and where rules are broken more than once it need not be the
+    /// first window's fault that it comes upon first.
+    async fn tell_faults(&mut self, jobs: &[Job], runs: &mut Runs) -> Result<(), SimulationError> {
+        let broke =
+            |run: &Result<Ran, Fault>| run.as_ref().is_err_and(|fault| fault.kind != FaultKind::QueueFull);
+        let failed: Vec<usize> = (0..jobs.len()).filter(|&number| broke(&runs[number])).collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let chosen = self.options;
+        // What was chosen is for threads; and room is no matter here.
+        self.options = EngineOptions { queue: None, group_size: None, fixed: false, ..chosen };
+        let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
+        let team = self.team()?;
+        let told = self.crowds(team, &again, &mut |_, _| {}).await;
+        self.options = chosen;
+        match told {
+            Ok(told) => {
+                for (number, told) in failed.into_iter().zip(told) {
+                    runs[number] = told;
+                }
+                Ok(())
+            }
+            // Then it is what the thread found.
+            Err(SimulationError::ReplicaTooLarge { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     fn model(&self) -> &M {

@@ -654,11 +654,15 @@ fn every_broken_rule_is_told_alike() {
 }
 
 /// `tests/wgsl/late.wgsl`
-struct Late;
+#[derive(Clone, Copy)]
+struct Late {
+    lookahead: Ticks,
+    events: u32,
+}
 
 impl Model for Late {
     type State = u32;
-    type Params = ();
+    type Params = [u32; 2];
     type Payload = [u32; 2];
     type Output = ();
 
@@ -672,9 +676,11 @@ impl Model for Late {
         8
     }
     fn lookahead(&self) -> Ticks {
-        Ticks::new(1000)
+        self.lookahead
     }
-    fn params(&self) {}
+    fn params(&self) -> [u32; 2] {
+        [self.events, 0]
+    }
 }
 
 impl CpuModel for Late {
@@ -687,7 +693,7 @@ impl CpuModel for Late {
         if lp == 0 && *handled == 150 || lp == 5 && *handled == 1 {
             context.schedule(8, context.now().saturating_add(context.lookahead()), [0, 0]);
         }
-        if *handled < 200 {
+        if *handled < self.events {
             context.schedule(lp, context.now().saturating_add(Ticks::new(1)), [0, 0]);
         }
     }
@@ -696,8 +702,25 @@ impl CpuModel for Late {
 /// The first fault is that of the first window, and what a budget leaves over is in the next one.
 #[test]
 fn a_fault_in_what_a_budget_leaves_over_is_not_the_first() {
-    let results = agree(&runs(2), Until::EMPTY, |_| Late);
+    let late = Late { lookahead: Ticks::new(1000), events: 200 };
+    let results = agree(&runs(2), Until::EMPTY, move |_| late);
     assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
+}
+
+/// Also where LPs send each other nothing, so that all of the run lies in one cell of time.
+#[test]
+fn a_fault_ends_a_run_that_would_go_on_for_ever() {
+    for mapping in MAPPINGS {
+        let build =
+            |_: &Point<'_>| Ok::<_, SimulationError>(Late { lookahead: Ticks::NEVER, events: u32::MAX });
+        let mut engine = Engine::new(&gpu(), build, mapped(mapping));
+        let results = engine
+            .run_watched(&runs(2), Until::EMPTY, |_, events| {
+                assert!(events < 1 << 22, "{mapping}: it goes on for ever")
+            })
+            .unwrap();
+        assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
+    }
 }
 
 /// The error with which all engines that `options` name refuse an experiment.
