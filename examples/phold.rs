@@ -7,8 +7,11 @@
 //! cargo run --release --example phold
 //! cargo run --release --example phold -- --lps 1024 --until 200 --verify
 //! cargo run --release --example phold -- --neighbours 4 --rate 0.001 --until 3000 --sync neighbours
+//! cargo run --release --example phold -- --lps 64 --population 4 --until 200 --replicas 1000 --verify
 //! ```
 
+#[path = "phold/replicas.rs"]
+mod replicas;
 mod shared;
 
 use std::process::ExitCode;
@@ -18,7 +21,7 @@ use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    CpuSimulation, Fingerprint, Model, Options, Progress, Simulation, SimulationError, Sync, Until,
+    CpuSimulation, Fingerprint, Mapping, Model, Options, Progress, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -65,6 +68,12 @@ struct Args {
     /// LPs that an invocation serves in each window. It changes the speed only.
     #[arg(long)]
     tiles: Option<u32>,
+    /// Runs the model so many times at once, each run with random streams of its own: the first is the run without this.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["sync", "tiles"])]
+    replicas: Option<u32>,
+    /// How these are mapped to the device: grid (one after the other), team, thread (which takes an end in time) or auto. It changes the speed only.
+    #[arg(long, default_value_t = Mapping::Auto, requires = "replicas")]
+    mapping: Mapping,
     #[command(flatten)]
     place: shared::Where,
     /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
@@ -117,6 +126,9 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
         return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());
+    }
+    if let Some(replicas) = args.replicas {
+        return replicas::run(args, gpu.as_ref(), model, options, until, replicas);
     }
     let outcome = match &gpu {
         Some(gpu) => on_gpu(gpu, &model, options, until, args)?,
@@ -173,10 +185,16 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     args.json.write(&json)?;
-    if !ok {
-        eprintln!("error: the engines differ. Please report the adapter, the driver and this command line");
+    Ok(verdict(ok))
+}
+
+/// The exit code of a comparison.
+fn verdict(equal: bool) -> ExitCode {
+    if equal {
+        return ExitCode::SUCCESS;
     }
-    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    eprintln!("error: the engines differ. Please report the adapter, the driver and this command line");
+    ExitCode::FAILURE
 }
 
 fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args) -> Result<Outcome, Failure> {

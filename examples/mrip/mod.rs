@@ -2,17 +2,16 @@
 
 #![allow(unreachable_pub, reason = "shared by examples")]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use eventhorizon::replication::{
-    Budget, CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Precision,
-    Stopping, Twin,
+    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Twin,
 };
 use serde_json::json;
 
 pub use crate::shared::Failure;
-use crate::shared::{Json, Where};
+use crate::shared::{Json, Runs, Where};
 
 pub type Outcome<T> = Result<T, Failure>;
 
@@ -26,15 +25,8 @@ pub enum MappingName {
 
 #[derive(Args)]
 pub struct Common {
-    /// Replications; with --precision, the most of them
-    #[arg(long, default_value_t = 1024)]
-    pub replications: u32,
-    /// Confidence level
-    #[arg(long, default_value_t = 0.95)]
-    pub level: f64,
-    /// Run until each half width is at most this share of its mean
-    #[arg(long)]
-    pub precision: Option<f64>,
+    #[command(flatten)]
+    pub runs: Runs,
     #[arg(long, value_enum, default_value = "auto")]
     pub mapping: MappingName,
     #[arg(long, default_value_t = 1)]
@@ -70,12 +62,12 @@ impl Common {
         columns: &[Column<'_>],
         work: (&'static str, u32),
     ) -> Outcome<Told> {
-        let experiment = Experiment::new(Design::default(), self.replications, self.seed);
+        let experiment = Experiment::new(Design::default(), self.runs.replications, self.seed);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let Some(gpu) = self.place.gpu()? else {
             let engine = CpuEngine::new(model)?;
             let begun = Instant::now();
-            let (fingerprint, observations, decision) = match self.stopping() {
+            let (fingerprint, observations, decision) = match self.runs.stopping() {
                 None => {
                     let mut results = engine.run(params, &experiment)?;
                     (results.fingerprint, results.observations.remove(0), None)
@@ -133,7 +125,7 @@ impl Common {
         names: &[&str],
     ) -> Outcome<(f64, u64, Observations, Option<Decision>)> {
         let begun = Instant::now();
-        Ok(match self.stopping() {
+        Ok(match self.runs.stopping() {
             None => {
                 let mut results = engine.run(params, experiment)?;
                 let seconds = begun.elapsed().as_secs_f64();
@@ -145,14 +137,6 @@ impl Common {
                 (seconds, run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
             }
         })
-    }
-
-    fn stopping(&self) -> Option<Stopping> {
-        let relative = self.precision?;
-        let precision = Precision { level: self.level, ..Precision::relative(relative) };
-        let budget =
-            Budget { replications: Some(self.replications.into()), time: Some(Duration::from_secs(600)) };
-        Some(Stopping::new(precision, budget))
     }
 
     /// Prints what came out.
@@ -172,7 +156,7 @@ impl Common {
             println!("{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory");
         }
         for (name, theory) in columns {
-            let summary = told.observations.summary(name, self.level)?;
+            let summary = told.observations.summary(name, self.runs.level)?;
             let half_width = summary.interval.map(|interval| interval.half_width);
             if !self.json.on_stdout() {
                 let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));

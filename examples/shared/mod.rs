@@ -7,8 +7,11 @@
     reason = "each example uses a part of this module"
 )]
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::statistics::{Budget, Precision, Stopping};
 
 pub type Failure = Box<dyn std::error::Error>;
 
@@ -65,5 +68,29 @@ impl Json {
             }
         }
         Ok(())
+    }
+}
+
+#[derive(Args)]
+pub struct Runs {
+    /// Replications; with --precision, the most of them
+    #[arg(long, default_value_t = 1024)]
+    pub replications: u32,
+    /// Confidence level
+    #[arg(long, default_value_t = 0.95)]
+    pub level: f64,
+    /// Run until each half width is at most this share of its mean
+    #[arg(long)]
+    precision: Option<f64>,
+}
+
+impl Runs {
+    /// When to stop, if --precision says so.
+    pub fn stopping(&self) -> Option<Stopping> {
+        let relative = self.precision?;
+        let precision = Precision { level: self.level, ..Precision::relative(relative) };
+        let budget =
+            Budget { replications: Some(self.replications.into()), time: Some(Duration::from_secs(600)) };
+        Some(Stopping::new(precision, budget))
     }
 }

@@ -69,8 +69,9 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     *state = State(INFECTED, 1u, infections, payload[1], payload[2], payload[3], now(), TIME_ZERO, interval);
 }
 
-struct Output { status: u32, generation: u32, infected: vec2<u32>, interval: vec2<u32> }
+struct Output { status: u32, generation: u32, infected: vec2<u32>, interval: vec2<u32>, cases: u32, unused: u32 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
-    return Output((*state).status, (*state).generation, (*state).infected, (*state).interval);
+    let cases = u32((*state).status != SUSCEPTIBLE);
+    return Output((*state).status, (*state).generation, (*state).infected, (*state).interval, cases, 0u);
 }

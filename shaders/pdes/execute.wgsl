@@ -35,8 +35,11 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
         let begin = first;
         lp_row = row;
         deliver_open();
+        // An LP that fails does nothing more: what else it were blamed for might follow from that. This invocation serves others, too.
+        let others_failed = failed;
+        failed = false;
         // Bound: run.budget.
-        while executed < run.budget && time_less(first, horizon.until) {
+        while executed < run.budget && time_less(first, horizon.until) && !failed {
             pending_pop();
             executed += 1u;
             number = wide_add(number, vec2<u32>(1u, 0u));
@@ -51,6 +54,7 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
                 first = event_time(event);
             }
         }
+        failed = failed || others_failed;
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
         stands = stands_now(row, executed, all(first == begin));

@@ -38,6 +38,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     var digest = vec2<u32>(0u);
     var event: Item;
     var state: State;
+    failed = false;
     // Bound: a leader executes an event in each round but the first and the last two of its LP.
     for (var round = 0u; round < run.budget + 3u; round += 1u) {
         let met = cb_team_meet(owner, opened, inserts);
@@ -70,7 +71,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
                 }
             }
             // Bound: run.budget.
-            while runs && executed < run.budget && time_less(first, horizon.until) {
+            while runs && executed < run.budget && time_less(first, horizon.until) && !failed {
                 pending_pop();
                 executed += 1u;
                 number = wide_add(number, vec2<u32>(1u, 0u));

@@ -133,8 +133,8 @@ fn near(
             var begin = TIME_NEVER;
             if own_first != NONE { begin = event_time(own_event); }
             if rounds > ROUNDS && all(run.lookahead == TIME_ZERO) && time_less(begin, until) { fail(row, CYCLE); }
-            // Bound: run.budget.
-            while executed < run.budget && own_first != NONE && time_less(event_time(own_event), until) {
+            // Bound: run.budget. An LP that fails does nothing more.
+            while executed < run.budget && own_first != NONE && time_less(event_time(own_event), until) && !failed {
                 let event = own_event;
                 own_remove();
                 executed += 1u;

@@ -13,7 +13,7 @@ var<private> held_inbox: u32;
 fn held_open(row: u32) {
     held_place = row / given.total;
     held_slot = lps[row].z;
-    held_inbox = links[held_place * (POOL + LISTS) + POOL + row - held_place * given.total];
+    held_inbox = links[held_place * (given.queue_capacity + given.queue_stride) + given.queue_capacity + row - held_place * given.total];
     if held_slot == NONE {
         held_slot = held_inbox;
         held_inbox = NONE;
@@ -25,8 +25,8 @@ fn held_more() -> bool {
 }
 
 fn held_next() -> Item {
-    let event = queue_events[held_place * POOL + held_slot];
-    held_slot = links[held_place * (POOL + LISTS) + held_slot];
+    let event = queue_events[held_place * given.queue_capacity + held_slot];
+    held_slot = links[held_place * (given.queue_capacity + given.queue_stride) + held_slot];
     if held_slot == NONE {
         held_slot = held_inbox;
         held_inbox = NONE;

@@ -24,8 +24,8 @@
 
 const NONE = 0xffffffffu;
 
+// What run.queue_capacity and run.queue_stride say: slots, and lists, of which each invocation of a slice has one.
 override POOL: u32 = 64u;
-// The invocations of a slice, of which each has an LP, or none.
 override LISTS: u32 = 64u;
 
 @group(0) @binding(8) var<storage, read_write> links: array<u32>;

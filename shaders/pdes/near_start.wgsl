@@ -24,12 +24,12 @@ fn begin_list(row: u32) -> u32 {
 fn begin_put(row: u32, event: Item) {
     let place = row / given.total;
     let index = atomicAdd(&words[run.failures + REPLICA_PUT], 1u);
-    if index >= POOL {
+    if index >= given.queue_capacity {
         fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
         return;
     }
-    queue_events[place * POOL + index] = event;
-    links[place * (POOL + LISTS) + index] = atomicExchange(&words[begin_list(row)], index + 1u);
+    queue_events[place * given.queue_capacity + index] = event;
+    links[place * (given.queue_capacity + given.queue_stride) + index] = atomicExchange(&words[begin_list(row)], index + 1u);
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -39,11 +39,11 @@ fn settle_near(
 ) {
     let place = id.x;
     replica_open(place);
-    let events = place * POOL;
-    let next = place * (POOL + LISTS);
+    let events = place * given.queue_capacity;
+    let next = place * (given.queue_capacity + given.queue_stride);
     var least = TIME_NEVER;
-    for (var lp = lane; lp < LISTS; lp += GROUP_SIZE) {
-        links[next + POOL + lp] = NONE;
+    for (var lp = lane; lp < given.queue_stride; lp += GROUP_SIZE) {
+        links[next + given.queue_capacity + lp] = NONE;
         if lp >= given.total { continue; }
         let row = place * given.total + lp;
         var slot = atomicLoad(&words[begin_list(row)]);
@@ -69,13 +69,13 @@ fn settle_near(
         least = time_min(least, first);
     }
     // The slots that are free, every other one in either list.
-    let count = min(atomicLoad(&words[run.failures + REPLICA_PUT]), POOL);
-    for (var i = count + lane; i < POOL; i += GROUP_SIZE) {
-        links[next + i] = select(NONE, i + 2u, i + 2u < POOL);
+    let count = min(atomicLoad(&words[run.failures + REPLICA_PUT]), given.queue_capacity);
+    for (var i = count + lane; i < given.queue_capacity; i += GROUP_SIZE) {
+        links[next + i] = select(NONE, i + 2u, i + 2u < given.queue_capacity);
     }
     let first = reduce_group(lane, least);
     if lane == 0u {
-        let free = vec2<u32>(select(NONE, count, count < POOL), select(NONE, count + 1u, count + 1u < POOL));
+        let free = vec2<u32>(select(NONE, count, count < given.queue_capacity), select(NONE, count + 1u, count + 1u < given.queue_capacity));
         lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
         lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(0u, free, 0u);
     }

@@ -2,8 +2,7 @@
 // all pending events are in one queue (pdes/thread_queue.wgsl).
 //
 // The queue has the order of time, so there is no horizon to find: with a lookahead, what is sent arrives long before its time comes. A *window* is then all
-// there is up to the end, and once something has failed, a cell more, in which an LP with a smaller name may fail, too. Where there is no lookahead, windows
-// are the rounds of a time: what is sent for the present time is held back until the round is over, and so is what an LP has of that time beyond its budget.
+// there is up to the end. Where there is no lookahead, windows are the rounds of a time: what is sent for the present time is held back until the round is over, and so is what an LP has of that time beyond its budget.
 //
 //   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it. Of a
 //            replica what pdes/run_of_replica.wgsl says
@@ -154,7 +153,8 @@ fn thread(
         same = select(0u, same, all(key.xyz == last)) + 1u;
         last = key.xyz;
         if same > PATIENCE { fail(row, STUCK); }
-        if failed { until = time_min(until, select(time_add(key.xy, run.cell), TIME_ZERO, same > PATIENCE)); }
+        // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
+        if failed { until = TIME_ZERO; }
     }
     if loops_cut(given.rows) {
         fail(first_row + last.z, LOOPS_CUT);

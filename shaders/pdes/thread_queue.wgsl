@@ -71,11 +71,12 @@ fn keys_sink(key: vec4<u32>) {
     if hole == 0u { keys_found(key); }
 }
 
-// Puts a key where it belongs above a hole.
-fn keys_rise(begin: u32, key: vec4<u32>) {
+// Puts a key where it belongs above a hole; where the root is that of the event that is executed, below it, because another key takes its place.
+fn keys_rise(begin: u32, below_root: bool, key: vec4<u32>) {
+    let top = select(0u, 4u, below_root);
     var hole = begin;
     // Bound: the number of levels, at most 16.
-    while hole > 0u {
+    while hole > top {
         let parent = (hole - 1u) / 4u;
         let above = keys[keys_base + parent];
         if !key_before(key, above) { break; }
@@ -113,7 +114,7 @@ fn keys_push(lp: u32, event: Item) {
     let slot = keys[keys_base + keys_length].w;
     store[keys_pool + slot] = event;
     keys_length += 1u;
-    keys_rise(keys_length - 1u, vec4<u32>(event_time(event), lp, slot));
+    keys_rise(keys_length - 1u, true, vec4<u32>(event_time(event), lp, slot));
 }
 
 // Adds an event that is not to be found until keys_release; there must be room.
@@ -143,7 +144,7 @@ fn keys_release() {
     keys[place] = keys[keys_base + keys_length];
     keys_held -= 1u;
     keys_length += 1u;
-    keys_rise(keys_length - 1u, key);
+    keys_rise(keys_length - 1u, false, key);
 }
 
 // Makes a heap of so many keys, which lie in any order.
@@ -152,6 +153,6 @@ fn keys_order(length: u32) {
     // Bound: the events. The way up is short on average.
     while keys_length < length {
         keys_length += 1u;
-        keys_rise(keys_length - 1u, keys[keys_base + keys_length - 1u]);
+        keys_rise(keys_length - 1u, false, keys[keys_base + keys_length - 1u]);
     }
 }

@@ -1,8 +1,8 @@
 //! Erlang-A: several servers, and customers whose patience ends.
 
-use super::{MOST_ROOM, ModelError, mean_time};
+use super::{MOST_ROOM, ModelError, mean_time, mean_units};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::{Resolution, Ticks};
 
@@ -37,6 +37,7 @@ pub struct CallCentre {
     room: u32,
     params: CallCentreParams,
     capacity: Capacity,
+    resolution: Resolution,
 }
 
 /// The WGSL `struct Params` of [`CallCentre`].
@@ -124,7 +125,7 @@ impl CallCentre {
         // or not, would not be over yet. If all calls had to wait, their number would be that of M/M/infinity: a Poisson variable.
         let patience = Capacity::poisson(arrival_rate / abandonment_rate, 0.0);
         let queue = patience.queue.saturating_add(servers).saturating_add(1);
-        Ok(Self { centres, room, params, capacity: Capacity { queue, mailbox: 1 } })
+        Ok(Self { centres, room, params, capacity: Capacity { queue, mailbox: 1 }, resolution })
     }
 
     /// The same model with statistics that begin at `warm_up`.
@@ -208,6 +209,20 @@ impl Model for CallCentre {
 
     fn capacity(&self) -> Capacity {
         self.capacity
+    }
+
+    /// Over all call centres: `wait`, how long those waited on average that were answered, in units of time; `abandoned`, the share of
+    /// those who were answered or hung up that hung up; `waiting`, the average number that waits in a call centre.
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let (served, abandoned) = (totals.tally("served"), totals.tally("abandoned"));
+        let [answered, lost] =
+            [&served, &abandoned].map(|tally| tally.map_or(f64::NAN, |tally| tally.count() as f64));
+        let waiting = totals.time_average("waiting").and_then(|waiting| waiting.mean());
+        vec![
+            ("wait", mean_units(self.resolution, served.as_ref())),
+            ("abandoned", lost / (answered + lost)),
+            ("waiting", waiting.unwrap_or(f64::NAN)),
+        ]
     }
 }
 

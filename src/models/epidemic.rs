@@ -1,8 +1,8 @@
 //! SIR on a graph.
 
-use super::{ModelError, mean_time, span};
+use super::{ModelError, mean_time, span, sum};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::random::Stream;
 use crate::time::{Resolution, Ticks};
 
@@ -29,6 +29,7 @@ pub struct Epidemic {
     params: EpidemicParams,
     data: Vec<u32>,
     capacity: Capacity,
+    resolution: Resolution,
 }
 
 /// The WGSL `struct Params` of [`Epidemic`].
@@ -81,6 +82,10 @@ pub struct EpidemicOutput {
     pub infected: Ticks,
     /// From the infection of the infector to this one.
     pub interval: Ticks,
+    /// 1 for who was infected, else 0: the sum over all people is the number of cases.
+    pub cases: u32,
+    /// Zero.
+    pub unused: u32,
 }
 
 impl Epidemic {
@@ -122,7 +127,7 @@ impl Epidemic {
         let latent = span("latent time", latent, resolution)?;
         let (data, most) = graph(people, edges)?;
         let capacity = Capacity { queue: most + 1, mailbox: most.max(1) };
-        Ok(Self { people, latent, params, data, capacity })
+        Ok(Self { people, latent, params, data, capacity, resolution })
     }
 
     /// The same model with other capacities.
@@ -259,6 +264,18 @@ impl Model for Epidemic {
     fn capacity(&self) -> Capacity {
         self.capacity
     }
+
+    /// `attack_rate`, the share of all people who were infected; `mean_generation`, the infections between an index case and a case on average; `last`,
+    /// when the last infection was, in units of time.
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let cases = sum(totals, "cases");
+        let last = totals.column("infected").map_or(f64::NAN, |infected| infected.maximum().to_f64());
+        vec![
+            ("attack_rate", cases / f64::from(self.people)),
+            ("mean_generation", sum(totals, "generation") / cases),
+            ("last", last / f64::from(self.resolution.ticks_per_unit())),
+        ]
+    }
 }
 
 impl CpuModel for Epidemic {
@@ -313,6 +330,7 @@ impl CpuModel for Epidemic {
 
     fn output(&self, _: u32, state: &EpidemicState, _: &mut Context<'_, [u32; 6]>) -> EpidemicOutput {
         let EpidemicState { status, generation, infected, interval, .. } = *state;
-        EpidemicOutput { status, generation, infected, interval }
+        let cases = u32::from(status != Self::SUSCEPTIBLE);
+        EpidemicOutput { status, generation, infected, interval, cases, unused: 0 }
     }
 }

@@ -1,9 +1,9 @@
 //! A closed network of FIFO stations on a torus.
 
 use super::torus::{check_torus, customers_at, step_on_torus};
-use super::{ModelError, mean_time};
+use super::{ModelError, mean_time, sum};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::time::{Resolution, Ticks};
 
 /// Blocks are of 32 x 32 stations at the most: so many as a workgroup relaxes together.
@@ -21,6 +21,7 @@ const MOST_SHIFT: u32 = 5;
 pub struct FifoTorus {
     params: FifoTorusParams,
     capacity: Capacity,
+    resolution: Resolution,
 }
 
 /// The WGSL `struct Params` of [`FifoTorus`].
@@ -95,7 +96,7 @@ impl FifoTorus {
         )]
         let queue = (1e-9f64.ln() / load.ln()).min(f64::from(customers)) as u32;
         let capacity = Capacity { queue: queue.saturating_add(2), mailbox: 8 };
-        Ok(Self { params, capacity })
+        Ok(Self { params, capacity, resolution })
     }
 
     /// The same model with other capacities.
@@ -144,6 +145,19 @@ impl Model for FifoTorus {
 
     fn capacity(&self) -> Capacity {
         self.capacity
+    }
+
+    /// Of a station on average: `utilisation`, the share of time for which it serves; `wait`, how long those who have arrived wait, in units of
+    /// time; `throughput`, the arrivals in a unit of time.
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let [busy, waited, served] = ["busy", "waited", "served"].map(|column| sum(totals, column));
+        let (unit, stations) = (f64::from(self.resolution.ticks_per_unit()), f64::from(self.lps()));
+        let span = stations * self.resolution.units(totals.at());
+        vec![
+            ("utilisation", busy / unit / span),
+            ("wait", waited / unit / served),
+            ("throughput", served / span),
+        ]
     }
 }
 

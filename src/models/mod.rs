@@ -37,6 +37,8 @@ pub use torus::{Torus, TorusOutput, TorusParams, TorusState};
 pub use walk::{Walk, WalkOutput, WalkParams};
 pub use workshop::{Workshop, WorkshopOutput, WorkshopParams};
 
+use crate::pdes::{Number, Total, Totals};
+use crate::statistics::Tally;
 use crate::time::{Resolution, Ticks, TimeError};
 
 /// The mean of an exponential time in ticks, from a rate.
@@ -44,6 +46,16 @@ fn mean_ticks(resolution: Resolution, rate: f64) -> Result<u32, TimeError> {
     let ticks = resolution.ticks(1.0 / rate)?.get();
     // Where it does not fit, `Model::check` refuses it with the largest mean that it takes.
     Ok(u32::try_from(ticks).unwrap_or(u32::MAX))
+}
+
+/// The mean of a tally of spans of time, in units; NaN without an observation.
+fn mean_units(resolution: Resolution, tally: Option<&Tally>) -> f64 {
+    tally.and_then(Tally::mean).map_or(f64::NAN, |mean| mean / f64::from(resolution.ticks_per_unit()))
+}
+
+/// The sum of a column over all LPs.
+fn sum(totals: &Totals, column: &str) -> f64 {
+    totals.column(column).and_then(Total::sum).map_or(f64::NAN, Number::to_f64)
 }
 
 /// The most rows of a line in LP memory.

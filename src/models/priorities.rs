@@ -1,8 +1,8 @@
 //! M/M/1 with preemptive-resume priorities.
 
-use super::{MOST_ROOM, ModelError, mean_time};
+use super::{MOST_ROOM, ModelError, mean_time, mean_units};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Line, Model};
+use crate::pdes::{Capacity, Context, CpuModel, Event, Line, Model, Totals};
 use crate::statistics::Tally;
 use crate::time::{Resolution, Ticks};
 
@@ -22,6 +22,7 @@ pub struct Priorities {
     stations: u32,
     params: PrioritiesParams,
     capacity: Capacity,
+    resolution: Resolution,
 }
 
 /// A class in [`PrioritiesParams`].
@@ -109,7 +110,7 @@ impl Priorities {
         let higher: f64 = classes[..classes.len() - 1].iter().map(|class| class.0).sum();
         let slowest = classes.iter().map(|class| class.1).fold(f64::INFINITY, f64::min);
         let queue = Capacity::poisson(higher / slowest, 0.0).queue.saturating_add(CLASSES + 1);
-        Ok(Self { stations, params, capacity: Capacity { queue, mailbox: 1 } })
+        Ok(Self { stations, params, capacity: Capacity { queue, mailbox: 1 }, resolution })
     }
 
     /// The same model with statistics that begin at `warm_up`.
@@ -178,6 +179,19 @@ impl Model for Priorities {
 
     fn capacity(&self) -> Capacity {
         self.capacity
+    }
+
+    /// `system_0`, `system_1` and `system_2`: the mean time in the system of those who left, in units of time, of each class that has customers.
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let classes = [("class_0", "system_0"), ("class_1", "system_1"), ("class_2", "system_2")];
+        let some = self
+            .params
+            .classes
+            .iter()
+            .zip(classes)
+            .filter(|(class, _)| class.mean_interarrival != Ticks::NEVER);
+        let mean = |column| mean_units(self.resolution, totals.tally(column).as_ref());
+        some.map(|(_, (column, name))| (name, mean(column))).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! A closed network of queues on a torus.
 
-use super::{ModelError, mean_time, span};
+use super::{ModelError, mean_time, span, sum};
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::statistics::TimeAverage;
 use crate::time::{Resolution, Ticks};
 
@@ -21,6 +21,7 @@ pub struct Torus {
     travel: Ticks,
     params: TorusParams,
     capacity: Capacity,
+    resolution: Resolution,
 }
 
 /// The WGSL `struct Params` of [`Torus`].
@@ -119,7 +120,7 @@ impl Torus {
         let sent = resolution.units(travel) * service_rate;
         let Capacity { queue, mailbox } = Capacity::poisson(sent, sent);
         let capacity = Capacity { queue: queue.saturating_add(1), mailbox };
-        Ok(Self { rows, travel, params, capacity })
+        Ok(Self { rows, travel, params, capacity, resolution })
     }
 
     /// The same model with statistics that begin at `warm_up`.
@@ -181,6 +182,16 @@ impl Model for Torus {
 
     fn capacity(&self) -> Capacity {
         self.capacity
+    }
+
+    /// Of a station on average, since the warm-up: `utilisation`, the share of time for which it serves; `number`, the customers in it;
+    /// `throughput`, those that it serves in a unit of time.
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let average =
+            |column| totals.time_average(column).and_then(|average| average.mean()).unwrap_or(f64::NAN);
+        let span = Ticks::new(totals.at().get().saturating_sub(self.params.warm_up.get()));
+        let throughput = sum(totals, "served") / (f64::from(self.lps()) * self.resolution.units(span));
+        vec![("utilisation", average("busy")), ("number", average("number")), ("throughput", throughput)]
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use bytemuck::Zeroable;
 
@@ -9,6 +10,7 @@ use crate::random::Stream;
 use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
+use super::output::Columns;
 use super::{
     Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals, Until, budget,
     contract,
@@ -29,6 +31,8 @@ struct Turn {
     begin: Ticks,
     /// Whether there were more than its budget.
     left: bool,
+    /// Whether one of them failed: then the LP does nothing more.
+    failed: bool,
     /// The windows in a row, up to this one, in which it used up its budget and was not done with one time.
     stands: u32,
 }
@@ -149,6 +153,9 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 let stands = if turn.left { turn.stands } else { 0 };
                 *turn = Turn { window: self.windows, begin: event.time, stands, ..Turn::default() };
             }
+            if turn.failed {
+                continue;
+            }
             if turn.events < budget {
                 turn.events += 1;
                 self.execute(lp, event);
@@ -237,7 +244,17 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.faultless()?;
         check_time(at, self.done)?;
         let none = || SimulationError::NoOutput { model: self.model.name().to_owned() };
-        let columns = contract::columns(self.model)?.ok_or_else(none)?;
+        self.outputs_in(at, contract::columns(self.model)?.ok_or_else(none)?)
+    }
+
+    /// The same where the columns are known, which takes linking the model's WGSL.
+    pub(super) fn outputs_in(
+        &self,
+        at: Ticks,
+        columns: Arc<Columns>,
+    ) -> Result<Outputs<M::Output>, SimulationError> {
+        self.faultless()?;
+        check_time(at, self.done)?;
         let rows = self.model.memory_rows() as usize;
         let (mut sent, mut outputs) = (Vec::new(), Vec::with_capacity(self.states.len()));
         for (lp, state) in (0..).zip(&self.states) {
@@ -323,6 +340,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// As on the GPU, a window with a fault runs to its end, and the fault at the smallest LP is told.
     fn fail(&mut self, kind: FaultKind, lp: u32) {
         let fault = Fault { kind, lp, window: self.windows, needed: 0 };
+        self.turns[lp as usize].failed = true;
         if self.fault.is_none_or(|first| (lp, kind.number()) < (first.lp, first.kind.number())) {
             self.fault = Some(fault);
         }

@@ -214,7 +214,8 @@ pub trait Model {
     }
 
     /// What an experiment observes of a run besides the sums of the result columns: ratios, and quantities in the units of the model's users, by
-    /// name. All runs have the same.
+    /// name. All runs have the same names, and none of them is that of a result column. A run of which one is NaN (a mean of nothing) counts as
+    /// failed, so that all columns have the same observations.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let _ = totals;
         Vec::new()

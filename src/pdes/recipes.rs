@@ -6,7 +6,7 @@ use crate::shaders;
 
 use super::contract::{self, Declared};
 use super::cut::{Cut, Sort, at_once, group_size_at_most};
-use super::{Model, Payload, Sync};
+use super::{Model, Payload, Sync, replicas};
 
 /// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
 struct Files {
@@ -289,6 +289,7 @@ pub(super) fn totals(entry: &'static str, group_size: u32) -> Recipe {
 #[doc(hidden)]
 pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);
+    kernels.extend(replicas::kernels(model));
     let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
     let recipes =
         Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::usual(way, Declared::default()));

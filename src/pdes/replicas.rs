@@ -22,6 +22,7 @@ use super::output::Columns;
 use super::recipes::{Choice, Way, Windows};
 use super::{Capacity, CpuModel, Model, Replica, Until};
 use driver::{Driver, Fastest};
+pub(super) use mapping::kernels;
 pub use mapping::{Mapping, UnknownMapping};
 use memory::{Job, Room};
 pub use results::{Ran, Results};
@@ -103,6 +104,14 @@ impl<M: Model> Prepared<M> {
             models,
         })
     }
+
+    /// Refuses runs whose results nobody could ask for, before they are made (which might take for ever).
+    fn check_end(&self, until: Until) -> Result<(), SimulationError> {
+        match self.columns {
+            Some(_) => results::at(until).map(|_| ()),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The events that a run of so many LPs may hold, whose queues have such room.
@@ -168,8 +177,22 @@ impl<M: Model> Engine<M> {
         pollster::block_on(self.run_async(experiment, replications, until, |_, _| {}))
     }
 
+    /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and how many events were executed. (A run that is
+    /// made again with more room has not ended, and its events count again.)
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run_watched(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+        watch: impl FnMut(usize, u64),
+    ) -> Result<Results, SimulationError> {
+        pollster::block_on(self.run_async(experiment, 0..experiment.replications, until, watch))
+    }
+
     /// Makes more and more runs of each point until the `columns` are as precise as `stopping` asks for, or its budget ends. Of `experiment`, the
-    /// number of replications does not count. `watch` is told after each round how many runs of each point there are.
+    /// number of replications does not count.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -180,14 +203,35 @@ impl<M: Model> Engine<M> {
         stopping: &Stopping,
         columns: &[&str],
     ) -> Result<Sequential, SimulationError> {
+        self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
+    }
+
+    /// [`Engine::run_until`], telling `watch` what [`Engine::run_watched`] does: of all points, and of all that was run so far.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run_until_watched(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+        mut watch: impl FnMut(usize, u64),
+    ) -> Result<Sequential, SimulationError> {
+        let (mut ended, mut events) = (0, 0);
         Sequential::run(stopping, experiment.pairing, columns, |range| {
-            let results = self.run_range(experiment, range, until)?;
+            let mut last = (ended, events);
+            let told = |more: usize, executed: u64| {
+                last = (ended + more, events + executed);
+                watch(last.0, last.1);
+            };
+            let results = pollster::block_on(self.run_async(experiment, range, until, told))?;
+            (ended, events) = last;
             Ok((results.observations, results.fingerprint))
         })
     }
 
-    /// [`Engine::run_range`] for browsers, where nothing may block, telling `watch` how many of the runs have ended, and how many events were
-    /// executed.
+    /// [`Engine::run_range`] for browsers, where nothing may block; `watch` is told what [`Engine::run_watched`] tells.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -212,6 +256,7 @@ impl<M: Model> Engine<M> {
             self.fastest.clear();
         }
         let Some((_, prepared)) = &mut self.prepared else { unreachable!("it was made") };
+        prepared.check_end(until)?;
         let mut driver = Driver {
             gpu: &self.gpu,
             options: self.options,
@@ -253,7 +298,9 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
     ) -> Result<Results, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
         let prepared = Prepared::new(&experiment.design, &self.build)?;
-        let runs = results::on_cpu(&prepared.models, &jobs, experiment.seed, until)?;
+        prepared.check_end(until)?;
+        let columns = prepared.columns.as_ref();
+        let runs = results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), runs, replications.len(), Mapping::Auto)
     }
 

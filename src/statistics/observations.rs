@@ -247,6 +247,12 @@ impl Observations {
         self.push(Column { name: name.into(), values })
     }
 
+    /// The same with these columns alone, in this order: for a report that shall not list them all.
+    pub fn select(&self, names: &[&str]) -> Result<Self> {
+        let columns = names.iter().map(|name| self.column(name).cloned()).collect::<Result<Vec<_>>>()?;
+        Self::new(self.replications, columns, self.failures(), self.pairing)
+    }
+
     /// Appends the replications that follow these: replication 0 of `more` becomes number
     /// [`replications`](Self::replications) of this point.
     pub fn append(&mut self, more: Observations) -> Result<()> {

@@ -6,6 +6,7 @@ mod call_centre;
 #[path = "../common/mod.rs"]
 mod common;
 mod epidemic;
+mod experiments;
 mod fifo_torus;
 mod priorities;
 mod torus;

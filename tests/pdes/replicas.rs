@@ -1,32 +1,842 @@
-//! Many runs of a model at once.
+//! Many runs of a model at once: every mapping gives the bits of the sequential engine.
 
-use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping};
-use eventhorizon::statistics::{Design, Experiment};
-use eventhorizon::time::Resolution;
+use eventhorizon::gpu::{Gpu, Source};
+use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Priorities, Torus};
+use eventhorizon::pdes::{
+    Capacity, Context, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, Event, FaultKind, Mapping,
+    Model, Options, Ran, Replica, Results, Simulation, SimulationError, Totals, Until,
+};
+use eventhorizon::queue::{QueueDesign, Traverse};
+use eventhorizon::statistics::{
+    AnalysisError, Budget, Decision, Design, Experiment, FailureCause, Observations, Point, Precision,
+    Stopping,
+};
+use eventhorizon::time::{Resolution, Ticks};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 
+use super::common::models::{Mischief, Ring};
+use super::own_events::{Busy, Wide};
 use super::{gpu, until};
+
+/// Those that are not chosen from the others.
+const MAPPINGS: [Mapping; 3] = [Mapping::Team, Mapping::Thread, Mapping::Grid];
+const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
+
+fn mapped(mapping: Mapping) -> EngineOptions {
+    EngineOptions { mapping, ..EngineOptions::default() }
+}
+
+/// One point, so many runs.
+fn runs(replications: u32) -> Experiment {
+    Experiment::new(Design::default(), replications, 42)
+}
+
+fn units() -> Resolution {
+    Resolution::default()
+}
+
+/// What is known of a point, as text with all its digits. (A NaN is equal to itself there.)
+fn known(observations: &[Observations]) -> Vec<String> {
+    let text =
+        |point: &Observations| format!("{:?} {:?}", point.columns(), point.failures().collect::<Vec<_>>());
+    observations.iter().map(text).collect()
+}
+
+/// Whether two engines found the same in every run. Windows are no result: [`Sync`](eventhorizon::pdes::Sync) and budgets decide how many there are.
+#[track_caller]
+fn assert_same(found: &Results, expected: &Results, what: &str) {
+    assert_eq!(found.runs.len(), expected.runs.len(), "{what}");
+    for (point, (found, expected)) in found.runs.iter().zip(&expected.runs).enumerate() {
+        assert_eq!(found.len(), expected.len(), "{what}");
+        for (number, runs) in found.iter().zip(expected).enumerate() {
+            match runs {
+                (Ok(found), Ok(expected)) => {
+                    let of = |ran: &Ran| (ran.progress.events, ran.progress.now, ran.progress.stop);
+                    assert_eq!(of(found), of(expected), "{what}: point {point}, run {number}");
+                    assert_eq!(
+                        found.fingerprint, expected.fingerprint,
+                        "{what}: point {point}, run {number}"
+                    );
+                    assert_eq!(found.totals, expected.totals, "{what}: point {point}, run {number}");
+                }
+                (Err(found), Err(expected)) => {
+                    let [found, expected] = [found, expected].map(|fault| (fault.kind, fault.lp));
+                    assert_eq!(found, expected, "{what}: point {point}, run {number}");
+                }
+                (found, expected) => panic!("{what}: point {point}, run {number}: {found:?}, {expected:?}"),
+            }
+        }
+    }
+    assert_eq!(known(&found.observations), known(&expected.observations), "{what}");
+    assert_eq!(found.fingerprint, expected.fingerprint, "{what}");
+}
+
+/// Runs an experiment in every mapping and by the sequential engine, whose results it returns.
+#[track_caller]
+fn agree<M>(
+    experiment: &Experiment,
+    until: Until,
+    build: impl Fn(&Point<'_>) -> M + Copy + 'static,
+) -> Results
+where
+    M: CpuModel + Sync,
+{
+    agree_on(&gpu(), experiment, until, &MAPPINGS.map(mapped), build)
+}
+
+#[track_caller]
+fn agree_on<M>(
+    gpu: &Gpu,
+    experiment: &Experiment,
+    until: Until,
+    ways: &[EngineOptions],
+    build: impl Fn(&Point<'_>) -> M + Copy + 'static,
+) -> Results
+where
+    M: CpuModel + Sync,
+{
+    let build = move |point: &Point<'_>| Ok::<_, std::convert::Infallible>(build(point));
+    let expected = CpuEngine::new(build).run(experiment, until).unwrap();
+    for &options in ways {
+        let found = Engine::new(gpu, build, options).run(experiment, until).unwrap();
+        assert_same(&found, &expected, &format!("{options:?}"));
+        assert!(options.mapping == Mapping::Auto || found.mapping == options.mapping);
+    }
+    expected
+}
+
+/// How many runs failed.
+fn failed(results: &Results) -> usize {
+    results.runs.iter().flatten().filter(|run| run.is_err()).count()
+}
+
+fn phold(lps: u32, population: u32, rate: f64, lookahead: f64) -> Phold {
+    Phold::new(lps, population, rate, lookahead, units()).unwrap()
+}
 
 #[test]
 fn every_mapping_gives_the_bits_of_the_cpu() {
-    let gpu = gpu();
     for lps in [1, 2, 31, 32, 33, 70] {
-        let build = move |_: &eventhorizon::statistics::Point<'_>| {
-            Phold::new(lps, 4, 0.1, 10.0, Resolution::default())
-        };
-        let experiment = Experiment::new(Design::default(), 9, 42);
-        let cpu = CpuEngine::new(build).run(&experiment, until(100.0)).unwrap();
-        for mapping in [Mapping::Team, Mapping::Thread, Mapping::Grid, Mapping::Auto] {
-            let options = EngineOptions { mapping, ..EngineOptions::default() };
-            let found = Engine::new(&gpu, build, options).run(&experiment, until(100.0)).unwrap();
-            for (number, (found, cpu)) in found.runs[0].iter().zip(&cpu.runs[0]).enumerate() {
-                let (found, cpu) = (found.as_ref().unwrap(), cpu.as_ref().unwrap());
-                assert_eq!(found.progress.events, cpu.progress.events, "{mapping} {lps} {number}");
-                assert_eq!(found.progress.now, cpu.progress.now, "{mapping} {lps} {number}");
-                assert_eq!(found.progress.stop, cpu.progress.stop, "{mapping} {lps} {number}");
-                assert_eq!(found.fingerprint, cpu.fingerprint, "{mapping} {lps} {number}");
-            }
-            assert_eq!(found.fingerprint, cpu.fingerprint, "{mapping} {lps}");
+        let ways = [Mapping::Team, Mapping::Thread, Mapping::Grid, Mapping::Auto].map(mapped);
+        agree_on(&gpu(), &runs(9), until(100.0), &ways, move |_| phold(lps, 4, 0.1, 10.0));
+    }
+}
+
+#[test]
+fn phold_with_any_lookahead_and_on_a_ring() {
+    for (rate, lookahead, end) in
+        [(0.1, 0.0, 60.0), (2.0, 0.001, 3.0), (0.001, 10.0, 3000.0), (1.0, 100.0, 250.0)]
+    {
+        agree(&runs(7), until(end), move |_| phold(40, 3, rate, lookahead));
+    }
+    for lookahead in [0.0, 5.0] {
+        agree(&runs(5), until(90.0), move |_| phold(37, 2, 0.1, lookahead).with_neighbours(6).unwrap());
+    }
+    // Delays of no tick at all, and rounds at one time.
+    agree(&runs(5), until(4e-5), |_| phold(20, 3, 1e6, 0.0));
+}
+
+#[test]
+fn call_centres() {
+    let build = |_: &Point<'_>| CallCentre::new(13, 3, 4.0, 1.0, 0.5, 32, units()).unwrap();
+    let results = agree(&runs(9), until(40.0), build);
+    let waited = results.observations[0].summary("wait", 0.95).unwrap().mean.unwrap();
+    assert!((0.05..0.6).contains(&waited), "{waited}");
+    // A line that is full ends the run that it is in; nobody is patient, and twice as many come as are served.
+    let crowded = |_: &Point<'_>| CallCentre::new(3, 2, 3.0, 1.0, 0.001, 16, units()).unwrap();
+    let results = agree(&runs(60), until(12.0), crowded);
+    assert!((10..50).contains(&failed(&results)), "{}", failed(&results));
+    let faults = results.runs[0].iter().filter_map(|run| run.as_ref().err());
+    assert!(faults.clone().all(|fault| fault.kind == FaultKind::MemoryFull));
+    assert!(faults.clone().any(|fault| fault.lp != 0));
+    let listed: Vec<_> = results.observations[0].failures().collect();
+    assert_eq!(listed.len(), failed(&results));
+    for (fault, failure) in faults.zip(listed) {
+        assert_eq!(failure.cause, FailureCause::Fault { kind: fault.kind.to_string(), lp: fault.lp });
+    }
+}
+
+#[test]
+fn priorities() {
+    agree(&runs(9), until(150.0), |_| {
+        Priorities::new(11, &[(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)], 20, units()).unwrap()
+    });
+    // Classes without customers have no measure, rather than one that is no number.
+    let results = agree(&runs(4), until(60.0), |_| Priorities::new(9, &[(0.3, 1.5)], 20, units()).unwrap());
+    assert!(results.observations[0].column("system_0").is_ok() && failed(&results) == 0);
+    assert!(results.observations[0].column("system_1").is_err());
+    assert_eq!(results.observations[0].failures().len(), 0);
+}
+
+fn epidemic(people: u32, hub: u32, contact_rate: f64) -> Epidemic {
+    let edges = Epidemic::random_edges(people, people * 2, hub, 99);
+    Epidemic::new(people, &edges, 2, 0.5, contact_rate, 1.0, units()).unwrap()
+}
+
+#[test]
+fn epidemics() {
+    agree(&runs(9), until(6.0), |_| epidemic(90, 30, 0.6));
+    let design = Design::default().cross("contact", [0.3, 0.9]).unwrap();
+    let experiment = Experiment::new(design, 12, 5).with_common_random_numbers();
+    let results = agree(&experiment, until(500.0), |point| epidemic(60, 20, point.real("contact", 0.0)));
+    // Everybody's illness is the same at both points, so whoever was infected at the lower rate is at the higher one.
+    let [low, high] =
+        [0, 1].map(|point| results.observations[point].column("attack_rate").unwrap().values.clone());
+    assert!((0..12).all(|run| low.get(run) <= high.get(run)));
+    assert!((0..12).any(|run| low.get(run) < high.get(run)));
+}
+
+#[test]
+fn networks_of_queues() {
+    let torus = |_: &Point<'_>| Torus::new(5, 6, 70, 1.0, 0.01, units()).unwrap();
+    agree(&runs(6), until(8.0), move |point| torus(point).with_warm_up(units().ticks(2.0).unwrap()));
+    agree(&runs(6), until(40.0), |_| Torus::new(1, 9, 20, 1.0, 0.5, units()).unwrap());
+    // Windows of YAWNS hold a tick here: they are for little work only.
+    agree(&runs(6), until(1.5), |_| FifoTorus::new(6, 4, 40, 1.0, units()).unwrap());
+    let results = agree_on(&gpu(), &runs(40), until(60.0), &[mapped(Mapping::Thread)], |_| {
+        FifoTorus::new(3, 4, 24, 1.0, units()).unwrap()
+    });
+    let busy = results.observations[0].summary("utilisation", 0.95).unwrap().mean.unwrap();
+    // The formula is of the long run; these begin with two customers everywhere.
+    assert!((busy - 24.0 / 35.0).abs() < 0.05, "{busy}");
+}
+
+#[test]
+fn events_of_their_own_payloads_of_6_words_and_lp_memory() {
+    for end in [Until::time(Ticks::new(77)), Until::EMPTY] {
+        agree(&runs(3), end, |_| Busy::new(33));
+        agree(&runs(3), end, |_| Busy { lookahead: Ticks::ZERO, ..Busy::new(33) });
+        agree(&runs(3), end, |_| Wide::new(20));
+    }
+    // LP memory of many rows, and of none that was asked for but is there.
+    agree(&runs(3), Until::EMPTY, |_| Busy { room: 60, ..Busy::new(12) });
+    // Each event has others for a while, more than a window's budget.
+    agree(&runs(3), Until::EMPTY, |_| Busy {
+        lookahead: Ticks::new(100_000),
+        capacity: Capacity { queue: 3000, mailbox: 60 },
+        ..Busy::with_children(6, 4)
+    });
+    // The same without a lookahead: budgets are of rounds.
+    agree(&runs(3), Until::EMPTY, |_| Busy {
+        lookahead: Ticks::ZERO,
+        capacity: Capacity { queue: 3000, mailbox: 60 },
+        ..Busy::with_children(6, 4)
+    });
+    // A token goes round at one time.
+    agree(&runs(3), Until::EMPTY, |_| Ring { step: 0, stride: 11, ..Ring::new(40, 60) });
+    agree(&runs(3), Until::time(Ticks::new(3)), |_| Ring { step: 0, stride: 11, ..Ring::new(40, 60) });
+}
+
+#[test]
+fn runs_that_end_by_a_number_of_events() {
+    for events in [0, 1, 100, 101, 900] {
+        let ways = [Mapping::Team, Mapping::Grid, Mapping::Auto].map(mapped);
+        agree_on(&gpu(), &runs(5), Until::events(events), &ways, |_| phold(50, 4, 0.1, 10.0));
+        agree_on(&gpu(), &runs(5), Until::events(events), &ways, |_| Busy::new(33));
+    }
+}
+
+#[test]
+fn workgroups_queues_and_kernels_without_optional_features() {
+    let gpu = gpu();
+    let team = mapped(Mapping::Team);
+    let mut ways = Vec::new();
+    for (group_size, queue) in [
+        (1, QueueDesign::Heap),
+        (8, QueueDesign::CbSeq(Traverse::BackToFront)),
+        (64, QueueDesign::Heap4),
+        (256, QueueDesign::HeapInterleaved),
+        (32, QueueDesign::Splay),
+        (16, QueueDesign::CbSeqSp),
+        (128, QueueDesign::CbSeq(Traverse::FrontToBack)),
+    ] {
+        ways.push(EngineOptions { group_size: Some(group_size), queue: Some(queue), ..team });
+    }
+    for group_size in [1, 8, 64] {
+        ways.push(EngineOptions { group_size: Some(group_size), ..mapped(Mapping::Thread) });
+    }
+    agree_on(&gpu, &runs(11), Until::EMPTY, &ways, |_| Busy::new(33));
+    let ways = [Mapping::Team, Mapping::Thread].map(mapped);
+    for gpu in [gpu.without(wgpu::Features::all()), gpu.checked()] {
+        agree_on(&gpu, &runs(5), until(50.0), &ways, |_| phold(70, 4, 0.1, 10.0));
+    }
+}
+
+#[test]
+fn batches_and_slices_do_not_show() {
+    // 16 KiB bind a few runs at once.
+    let small = gpu().binding_at_most(1 << 14);
+    let ways = [Mapping::Team, Mapping::Thread].map(mapped);
+    agree_on(&small, &runs(40), until(70.0), &ways, |_| phold(20, 3, 0.1, 10.0));
+    agree_on(&small, &runs(40), until(20.0), &ways, |_| {
+        CallCentre::new(5, 3, 4.0, 1.0, 0.5, 32, units()).unwrap()
+    });
+    // Long runs of few LPs: some thousand windows, and more events.
+    agree_on(&gpu(), &runs(4), until(30_000.0), &ways, |_| phold(3, 2, 0.1, 10.0));
+}
+
+#[test]
+fn points_differ_in_parameters_and_in_lookahead() {
+    for lookaheads in [[2.0, 10.0], [0.0, 10.0]] {
+        let design =
+            Design::default().cross("rate", [0.05, 0.4]).unwrap().cross("lookahead", lookaheads).unwrap();
+        for common in [false, true] {
+            let experiment = Experiment { common, ..Experiment::new(design.clone(), 6, 3) };
+            let build =
+                |point: &Point<'_>| phold(33, 3, point.real("rate", 1.0), point.real("lookahead", 1.0));
+            agree(&experiment, until(60.0), build);
         }
     }
+}
+
+/// The fingerprint of each run, by point.
+fn fingerprints(results: &Results) -> Vec<Vec<u64>> {
+    let of =
+        |runs: &Vec<Result<Ran, _>>| runs.iter().map(|run| run.as_ref().unwrap().fingerprint.0).collect();
+    results.runs.iter().map(of).collect()
+}
+
+#[test]
+fn common_random_numbers_are_common() {
+    // A factor that is none.
+    let design = Design::default().cross("idle", [1, 2, 3]).unwrap();
+    let experiment = Experiment::new(design, 8, 7);
+    let build = |_: &Point<'_>| phold(20, 3, 0.1, 10.0);
+    let common = fingerprints(&agree(&experiment.clone().with_common_random_numbers(), until(60.0), build));
+    assert_eq!(common[0], common[1]);
+    assert_eq!(common[0], common[2]);
+    let apart = fingerprints(&agree(&experiment, until(60.0), build));
+    let mut all = [&common[..1], &apart[1..]].concat().concat();
+    assert_eq!(apart[0], common[0], "a point's streams do not depend on the others");
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 24, "every run has streams of its own");
+}
+
+#[test]
+fn a_run_alone_has_the_bits_that_it_has_among_others() {
+    let model = OddOneOut::new(9);
+    let design = Design::default().cross("idle", [1, 2]).unwrap();
+    for common in [false, true] {
+        let experiment = Experiment { common, ..Experiment::new(design.clone(), 5, 11) };
+        let results = agree(&experiment, END, |_| OddOneOut::new(9));
+        for (point, number) in [(0, 0), (0, 4), (1, 0), (1, 3)] {
+            let replica = Replica { point: if common { 0 } else { point }, number };
+            let ran = results.runs[point as usize][number as usize].as_ref().unwrap();
+            let mut cpu = CpuSimulation::of_replica(&model, 11, replica).unwrap();
+            let alone = cpu.run(END).unwrap();
+            assert_eq!((alone.events, alone.now), (ran.progress.events, ran.progress.now));
+            assert_eq!(cpu.fingerprint(), ran.fingerprint);
+            assert_eq!(cpu.totals(END.time, None).unwrap(), *ran.totals.as_ref().unwrap());
+            let options = Options { seed: 11, replica, ..Options::default() };
+            let mut simulation = Simulation::new(&gpu(), &model, options).unwrap();
+            assert_eq!(simulation.run(END).unwrap().events, ran.progress.events);
+            assert_eq!(simulation.fingerprint().unwrap(), ran.fingerprint);
+            assert_eq!(simulation.totals(END.time, None).unwrap(), *ran.totals.as_ref().unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_first_run_is_the_run_that_nobody_counts() {
+    let model = phold(30, 3, 0.1, 10.0);
+    let results = agree(&runs(2), until(60.0), move |_| model);
+    let mut cpu = CpuSimulation::new(&model, 42).unwrap();
+    cpu.run(until(60.0)).unwrap();
+    assert_eq!(results.runs[0][0].as_ref().unwrap().fingerprint, cpu.fingerprint());
+    assert_ne!(results.runs[0][1].as_ref().unwrap().fingerprint, cpu.fingerprint());
+}
+
+#[test]
+fn pieces_of_an_experiment_are_the_whole() {
+    let design = Design::default().cross("servers", [2, 3]).unwrap();
+    let experiment = Experiment::new(design, 20, 9);
+    let build = |point: &Point<'_>| {
+        CallCentre::new(5, point.whole("servers", 1).unwrap(), 3.0, 1.0, 0.5, 32, units())
+    };
+    let whole = CpuEngine::new(build).run(&experiment, until(20.0)).unwrap();
+    for mapping in MAPPINGS {
+        let mut engine = Engine::new(&gpu(), build, mapped(mapping));
+        let mut pieces = [0..1, 1..13, 13..20]
+            .map(|range| engine.run_range(&experiment, range, until(20.0)).unwrap())
+            .into_iter();
+        let mut all = pieces.next().unwrap();
+        for piece in pieces {
+            for (all, piece) in all.observations.iter_mut().zip(piece.observations) {
+                all.append(piece).unwrap();
+            }
+            for (all, piece) in all.runs.iter_mut().zip(piece.runs) {
+                all.extend(piece);
+            }
+        }
+        assert_eq!(known(&all.observations), known(&whole.observations), "{mapping}");
+        assert_eq!(fingerprints(&all), fingerprints(&whole), "{mapping}");
+    }
+}
+
+#[test]
+fn a_precision_is_reached_by_the_same_runs_on_both_engines_and_watched() {
+    let experiment = Experiment::new(Design::default().cross("servers", [3, 4]).unwrap(), 1, 3);
+    let build = |point: &Point<'_>| {
+        CallCentre::new(3, point.whole("servers", 1).unwrap(), 3.0, 1.0, 0.5, 32, units())
+    };
+    let budget = Budget { replications: Some(400), time: None };
+    let stopping = Stopping::new(Precision::relative(0.08), budget);
+    let end = until(30.0);
+    let expected = CpuEngine::new(build).run_until(&experiment, end, &stopping, &["wait"]).unwrap();
+    assert!(
+        expected.decisions.iter().all(|decision| *decision == Decision::Reached),
+        "{:?}",
+        expected.decisions
+    );
+    let count = expected.observations[0].replications();
+    assert!((31..400).contains(&count), "{count}: it would be no test");
+    let mut engine = Engine::new(&gpu(), build, mapped(Mapping::Thread));
+    let (mut last, mut calls) = ((0, 0), 0);
+    let found = engine
+        .run_until_watched(&experiment, end, &stopping, &["wait"], |ended, events| {
+            assert!(ended >= last.0 && events >= last.1);
+            last = (ended, events);
+            calls += 1;
+        })
+        .unwrap();
+    assert_eq!(known(&found.observations), known(&expected.observations));
+    assert_eq!((found.fingerprint, found.decisions), (expected.fingerprint, expected.decisions));
+    let events = found.observations.iter().map(|point| {
+        let events = &point.column("events").unwrap().values;
+        (0..count).map(|run| events.get(run)).sum::<f64>()
+    });
+    assert_eq!(last, (2 * count, events.sum::<f64>() as u64));
+    assert!(calls >= 2);
+
+    let mut told = (0, 0);
+    let whole = Experiment { replications: 8, ..experiment };
+    for mapping in MAPPINGS {
+        let mut engine = Engine::new(&gpu(), build, mapped(mapping));
+        let results = engine.run_watched(&whole, end, |ended, events| told = (ended, events)).unwrap();
+        let ran: u64 = results.runs.iter().flatten().flatten().map(|run| run.progress.events).sum();
+        // Runs that were made again with more room count again.
+        assert!(told.0 == 16 && told.1 >= ran, "{mapping}: {told:?}, {ran}");
+    }
+}
+
+#[test]
+fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
+    let ways = [Mapping::Team, Mapping::Thread].map(mapped);
+    let gpu = gpu();
+    agree_on(&gpu, &runs(9), until(60.0), &ways, |_| phold(50, 9, 0.1, 10.0).with_capacity(TINY));
+    agree_on(&gpu, &runs(9), until(30.0), &ways, |_| phold(20, 9, 0.1, 0.0).with_capacity(TINY));
+    agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Busy { capacity: TINY, ..Busy::new(33) });
+    agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Wide { capacity: TINY, ..Wide::new(20) });
+    agree_on(&gpu, &runs(9), until(8.0), &ways, |_| epidemic(60, 20, 0.6).with_capacity(TINY));
+    // What was learned stays: a run of more begins with it.
+    let build = |_: &Point<'_>| Ok::<_, SimulationError>(phold(50, 9, 0.1, 10.0).with_capacity(TINY));
+    let expected = CpuEngine::new(build).run(&runs(20), until(60.0)).unwrap();
+    for options in ways {
+        let mut engine = Engine::new(&gpu, build, options);
+        engine.run(&runs(3), until(60.0)).unwrap();
+        assert_same(&engine.run(&runs(20), until(60.0)).unwrap(), &expected, "again");
+    }
+}
+
+#[test]
+fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
+    let gpu = gpu();
+    // Some of the runs have enough.
+    let tight = |_: &Point<'_>| {
+        Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0).with_capacity(Capacity { queue: 11, mailbox: 8 }))
+    };
+    let options = |mapping| EngineOptions { fixed: true, queue: Some(QueueDesign::Heap), ..mapped(mapping) };
+    let team = Engine::new(&gpu, tight, options(Mapping::Team)).run(&runs(60), until(60.0)).unwrap();
+    let grid = Engine::new(&gpu, tight, options(Mapping::Grid)).run(&runs(60), until(60.0)).unwrap();
+    assert_same(&team, &grid, "team and grid");
+    assert!((5..55).contains(&failed(&team)), "{}", failed(&team));
+    for run in &team.runs[0] {
+        assert!(
+            run.as_ref().err().is_none_or(|fault| fault.needed > 8
+                && [FaultKind::QueueFull, FaultKind::MailboxFull].contains(&fault.kind))
+        );
+    }
+    for kind in [FaultKind::QueueFull, FaultKind::MailboxFull] {
+        assert!(
+            team.runs[0].iter().any(|run| run.as_ref().is_err_and(|fault| fault.kind == kind)),
+            "{kind:?}"
+        );
+    }
+    // And those are the runs that they are with all the room.
+    let roomy = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0));
+    let expected = CpuEngine::new(roomy).run(&runs(60), until(60.0)).unwrap();
+    for (found, expected) in team.runs[0].iter().zip(&expected.runs[0]) {
+        if let Ok(found) = found {
+            assert_eq!(found.fingerprint, expected.as_ref().unwrap().fingerprint);
+        }
+    }
+    // Threads have a queue for all of a run's events, and no mailbox.
+    let tiny = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 9, 0.1, 10.0).with_capacity(TINY));
+    let results = Engine::new(&gpu, tiny, options(Mapping::Thread)).run(&runs(20), until(60.0)).unwrap();
+    assert!(
+        results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.kind == FaultKind::QueueFull))
+    );
+    assert_eq!(results.observations[0].failures().len(), 20);
+}
+
+/// `tests/wgsl/odd_one_out.wgsl`
+#[derive(Clone, Copy)]
+struct OddOneOut {
+    lps: u32,
+    params: OddParams,
+}
+
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct OddParams {
+    at: Ticks,
+    mean: Ticks,
+    culprit: u32,
+    from: u32,
+}
+
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct OddState {
+    coloured: u32,
+    seen: u32,
+}
+
+/// When tokens of `OddOneOut` have gone from LP to LP some ten times.
+const END: Until = Until::time(Ticks::new(20_000));
+
+impl OddOneOut {
+    /// One that breaks no rule.
+    fn new(lps: u32) -> Self {
+        let (at, mean) = (Ticks::ZERO, Ticks::new(900));
+        Self { lps, params: OddParams { at, mean, culprit: u32::MAX, from: 0 } }
+    }
+
+    fn breaking(self, culprit: u32, from: u32, at: u64) -> Self {
+        Self { params: OddParams { culprit, from, at: Ticks::new(at), ..self.params }, ..self }
+    }
+
+    fn mix(coloured: u32) -> u32 {
+        coloured.wrapping_mul(0x9e37_79b1)
+    }
+}
+
+impl Model for OddOneOut {
+    type State = OddState;
+    type Params = OddParams;
+    type Payload = [u32; 2];
+    type Output = [u32; 2];
+
+    fn name(&self) -> &str {
+        "odd one out"
+    }
+    fn source(&self) -> Source {
+        Source::new("tests/wgsl/odd_one_out.wgsl", include_str!("../wgsl/odd_one_out.wgsl"))
+    }
+    fn lps(&self) -> u32 {
+        self.lps
+    }
+    fn lookahead(&self) -> Ticks {
+        Ticks::new(1000)
+    }
+    fn params(&self) -> OddParams {
+        self.params
+    }
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let replica = totals.column("replica").unwrap();
+        vec![("number", replica.maximum().to_f64())]
+    }
+}
+
+impl CpuModel for OddOneOut {
+    fn init(&self, lp: u32, state: &mut OddState, context: &mut Context<'_>) {
+        let replica = context.replica();
+        state.coloured = Self::mix(replica).wrapping_add(context.stream().draw());
+        context.schedule(lp, Ticks::new(lp.into()), [lp, replica]);
+    }
+
+    fn handle(&self, lp: u32, event: &Event, state: &mut OddState, context: &mut Context<'_>) {
+        let (now, replica) = (context.now(), context.replica());
+        state.seen += 1;
+        state.coloured = Self::mix(state.coloured ^ event.payload[1].wrapping_add(replica));
+        let OddParams { at, mean, culprit, from } = self.params;
+        if replica == culprit && lp >= from && now >= at {
+            let early = now.saturating_add(Ticks::new(context.lookahead().get() - 1));
+            return context.schedule((lp + 1) % self.lps, early, event.payload);
+        }
+        let delay = context.lookahead().saturating_add(context.stream().exponential(mean));
+        let to = context.stream().below(self.lps);
+        context.schedule(to, now.saturating_add(delay), event.payload);
+    }
+
+    fn output(&self, _: u32, state: &OddState, context: &mut Context<'_>) -> [u32; 2] {
+        [state.coloured, context.replica()]
+    }
+}
+
+#[test]
+fn a_model_may_know_the_number_of_its_run() {
+    let results = agree(&runs(9), END, |_| OddOneOut::new(5));
+    let numbers = &results.observations[0].column("number").unwrap().values;
+    assert!((0..9).all(|run| numbers.get(run) == run as f64));
+    let sums = &results.observations[0].column("replica").unwrap().values;
+    assert!((0..9).all(|run| sums.get(run) == 5.0 * run as f64));
+}
+
+#[test]
+fn one_run_of_200_fails_alone() {
+    for (case, (from, at)) in [(0, 0), (3, 0), (2, 12_345)].into_iter().enumerate() {
+        let build = move |_: &Point<'_>| OddOneOut::new(7).breaking(37, from, at);
+        // A grid of so many takes long.
+        let ways = if case == 1 { &MAPPINGS[..] } else { &MAPPINGS[..2] };
+        let ways: Vec<_> = ways.iter().copied().map(mapped).collect();
+        let results = agree_on(&gpu(), &runs(200), END, &ways, build);
+        assert_eq!(failed(&results), 1);
+        let fault = results.runs[0][37].as_ref().unwrap_err();
+        assert!(
+            fault.kind == FaultKind::Lookahead && fault.lp >= from && fault.window > at / 1000,
+            "{fault}"
+        );
+        let listed: Vec<_> = results.observations[0].failures().map(|failure| failure.replication).collect();
+        assert_eq!(listed, [37]);
+        // In windows of YAWNS it is found in the same one.
+        let ways = EngineOptions { queue: Some(QueueDesign::Heap), ..mapped(Mapping::Team) };
+        let build = move |point: &Point<'_>| Ok::<_, SimulationError>(build(point));
+        let found = Engine::new(&gpu(), build, ways).run(&runs(200), END).unwrap();
+        assert_eq!(found.runs[0][37].as_ref().unwrap_err(), fault);
+        // The others are the runs that they are where nobody breaks a rule.
+        let sound = agree_on(&gpu(), &runs(200), END, &[], |_| OddOneOut::new(7));
+        for (number, (found, sound)) in results.runs[0].iter().zip(&sound.runs[0]).enumerate() {
+            assert!(
+                number == 37 || found.as_ref().unwrap().fingerprint == sound.as_ref().unwrap().fingerprint
+            );
+        }
+    }
+}
+
+#[test]
+fn every_broken_rule_is_told_alike() {
+    for rule in [0, 1, 2, 10, 12] {
+        for (culprit, at) in [(5, 0), (17, 3000)] {
+            let capacity = Capacity { queue: 64, mailbox: 64 };
+            let results = agree(&runs(2), Until::time(Ticks::new(50_000)), move |_| Mischief {
+                lps: 30,
+                rule,
+                culprit,
+                at,
+                capacity,
+            });
+            assert_eq!(failed(&results), 2, "rule {rule}");
+        }
+    }
+    for (rule, kind) in [(2, FaultKind::Past), (4, FaultKind::MemoryFull), (5, FaultKind::MemoryFull)] {
+        for culprit in [0, 19] {
+            let results = agree(&runs(5), Until::EMPTY, move |_| Busy::new(30).breaking(rule, culprit));
+            let faults: Vec<_> = results.runs[0].iter().filter_map(|run| run.as_ref().err()).collect();
+            assert!(!faults.is_empty(), "rule {rule}");
+            assert!(
+                faults.iter().all(|fault| (fault.kind, fault.lp) == (kind, culprit)),
+                "rule {rule}: {faults:?}"
+            );
+        }
+    }
+    // A token that goes round at one time for ever.
+    let ways = [Mapping::Team, Mapping::Thread].map(mapped);
+    let results = agree_on(&gpu(), &runs(2), Until::EMPTY, &ways, |_| Ring {
+        step: 0,
+        stride: 11,
+        ..Ring::new(12, u32::MAX)
+    });
+    assert!(
+        results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.kind == FaultKind::Cycle))
+    );
+}
+
+/// `tests/wgsl/late.wgsl`
+#[derive(Clone, Copy)]
+struct Late {
+    lookahead: Ticks,
+    events: u32,
+}
+
+impl Model for Late {
+    type State = u32;
+    type Params = [u32; 2];
+    type Payload = [u32; 2];
+    type Output = ();
+
+    fn name(&self) -> &str {
+        "late"
+    }
+    fn source(&self) -> Source {
+        Source::new("tests/wgsl/late.wgsl", include_str!("../wgsl/late.wgsl"))
+    }
+    fn lps(&self) -> u32 {
+        8
+    }
+    fn lookahead(&self) -> Ticks {
+        self.lookahead
+    }
+    fn params(&self) -> [u32; 2] {
+        [self.events, 0]
+    }
+}
+
+impl CpuModel for Late {
+    fn init(&self, lp: u32, _: &mut u32, context: &mut Context<'_>) {
+        context.schedule(lp, Ticks::ZERO, [0, 0]);
+    }
+
+    fn handle(&self, lp: u32, _: &Event, handled: &mut u32, context: &mut Context<'_>) {
+        *handled += 1;
+        if lp == 0 && *handled == 150 || lp == 5 && *handled == 1 {
+            context.schedule(8, context.now().saturating_add(context.lookahead()), [0, 0]);
+        }
+        if *handled < self.events {
+            context.schedule(lp, context.now().saturating_add(Ticks::new(1)), [0, 0]);
+        }
+    }
+}
+
+/// The first fault is that of the first window, and what a budget leaves over is in the next one.
+#[test]
+fn a_fault_in_what_a_budget_leaves_over_is_not_the_first() {
+    let late = Late { lookahead: Ticks::new(1000), events: 200 };
+    let results = agree(&runs(2), Until::EMPTY, move |_| late);
+    assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
+}
+
+/// Also where LPs send each other nothing, so that all of the run lies in one cell of time.
+#[test]
+fn a_fault_ends_a_run_that_would_go_on_for_ever() {
+    for mapping in MAPPINGS {
+        let build =
+            |_: &Point<'_>| Ok::<_, SimulationError>(Late { lookahead: Ticks::NEVER, events: u32::MAX });
+        let mut engine = Engine::new(&gpu(), build, mapped(mapping));
+        let results = engine
+            .run_watched(&runs(2), Until::EMPTY, |_, events| {
+                assert!(events < 1 << 22, "{mapping}: it goes on for ever")
+            })
+            .unwrap();
+        assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
+    }
+}
+
+/// The error with which all engines that `options` name refuse an experiment.
+#[track_caller]
+fn refused<M: CpuModel + Sync>(
+    experiment: &Experiment,
+    until: Until,
+    options: EngineOptions,
+    build: impl Fn(&Point<'_>) -> Result<M, String> + Copy + 'static,
+) -> SimulationError {
+    Engine::new(&gpu(), build, options).run(experiment, until).unwrap_err()
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_its_reason() {
+    let end = until(10.0);
+    let two = Experiment::new(Design::default().cross("x", [3, 4]).unwrap(), 2, 1);
+    let fine = |_: &Point<'_>| Ok(phold(10, 2, 0.1, 10.0));
+    for mapping in MAPPINGS {
+        let options = mapped(mapping);
+        let x = |point: &Point<'_>| point.whole("x", 0).unwrap();
+        let error = refused(&two, end, options, move |point| Ok(phold(x(point), 2, 0.1, 10.0)));
+        assert!(matches!(error, SimulationError::Points { what: "numbers of LPs" }), "{error}");
+        let error = refused(&two, end, options, move |point| {
+            let model = phold(10, 2, 0.1, 10.0);
+            Ok(if x(point) == 3 { model } else { model.with_neighbours(4).unwrap() })
+        });
+        assert!(matches!(error, SimulationError::Points { what: "WGSL files" }), "{error}");
+        let error = refused(&two, end, options, move |point| Ok(epidemic(30, x(point), 0.5)));
+        assert!(matches!(error, SimulationError::Points { what: "data" }), "{error}");
+        let error = refused(&two, end, options, move |point| {
+            CallCentre::new(3, 2, 1.0, 1.0, 1.0, 1 << x(point), units()).map_err(|error| error.to_string())
+        });
+        assert!(matches!(error, SimulationError::Points { what: "rows of LP memory" }), "{error}");
+        let error = refused(&two, end, options, move |point| match x(point) {
+            3 => Ok(phold(10, 2, 0.1, 10.0)),
+            _ => Err("no such thing".to_owned()),
+        });
+        assert_eq!(error.to_string(), "point 1: no such thing");
+        let error = refused(&two.clone().with_antithetic_pairs(), end, options, fine);
+        assert!(matches!(error, SimulationError::Antithetic), "{error}");
+        let error = refused(&runs(0), end, options, fine);
+        assert!(matches!(error, SimulationError::Analysis(AnalysisError::Setting { .. })), "{error}");
+        for group_size in [0, 48, 1 << 20] {
+            let options = EngineOptions { group_size: Some(group_size), ..options };
+            let error = refused(&two, end, options, fine);
+            assert!(
+                matches!(error, SimulationError::GroupSize { group_size: found, .. } if found == group_size),
+                "{error}"
+            );
+        }
+        let error = refused(&two, end, options, |_| {
+            Ok(phold(10, 2, 0.1, 10.0).with_capacity(Capacity { queue: 0, mailbox: 1 }))
+        });
+        assert!(matches!(error, SimulationError::NoCapacity { what: "queue" }), "{error}");
+        let error = refused(&runs(1), end, options, |_| Ok(phold(0, 2, 0.1, 10.0)));
+        assert!(matches!(error, SimulationError::NoLps), "{error}");
+        // Call centres never end: that it is refused must not take as long.
+        for end in [Until::EMPTY, Until::events(u64::MAX)] {
+            let centre = |_: &Point<'_>| {
+                CallCentre::new(2, 2, 1.0, 1.0, 1.0, 32, units()).map_err(|error| error.to_string())
+            };
+            let error = refused(&runs(1), end, options, centre);
+            let thread = mapping == Mapping::Thread && end.events != Until::EMPTY.events;
+            assert!(thread || matches!(error, SimulationError::NoEnd), "{error}");
+            let error = CpuEngine::new(centre).run(&runs(1), end).unwrap_err();
+            assert!(matches!(error, SimulationError::NoEnd), "{error}");
+        }
+    }
+    let error = refused(&two, Until::events(10), mapped(Mapping::Thread), fine);
+    assert!(matches!(error, SimulationError::ThreadEvents), "{error}");
+    for queue in [QueueDesign::Calendar, QueueDesign::CB_PAR] {
+        let error = refused(&two, end, EngineOptions { queue: Some(queue), ..mapped(Mapping::Team) }, fine);
+        assert!(matches!(error, SimulationError::TeamQueue), "{error}");
+    }
+    // More than the adapter binds for a single run.
+    let small = gpu().binding_at_most(1 << 12);
+    for mapping in [Mapping::Team, Mapping::Thread] {
+        let large = |_: &Point<'_>| Ok::<_, String>(phold(500, 8, 0.1, 10.0));
+        let error = Engine::new(&small, large, mapped(mapping)).run(&runs(2), end).unwrap_err();
+        assert!(matches!(error, SimulationError::ReplicaTooLarge { lps: 500, .. }), "{error}");
+    }
+    // A numbering that ends.
+    let design = Design::default().cross("x", 0..100).unwrap();
+    let error = refused(&Experiment::new(design, u32::MAX, 1), end, mapped(Mapping::Team), fine);
+    assert!(matches!(error, SimulationError::Analysis(AnalysisError::TooMany { .. })), "{error}");
+}
+
+#[test]
+fn random_experiments_agree() {
+    let strategy = (
+        (1u32..80, 1u32..6, 1u32..40),
+        (0.02f64..2.0, 0.02f64..2.0),
+        prop_oneof![Just(0.0), 0.001f64..20.0],
+        prop_oneof![Just(0.0), 0.001f64..20.0],
+        (any::<u64>(), any::<bool>(), any::<bool>()),
+        0u32..8,
+    );
+    let mut runner = TestRunner::new(Config { cases: 8, failure_persistence: None, ..Config::default() });
+    runner
+        .run(
+            &strategy,
+            |((lps, population, replications), (slow, fast), first, second, (seed, common, tiny), group)| {
+                let design = Design::default().cross("rate", [slow, fast]).unwrap();
+                let design = design.cross("lookahead", [first, second]).unwrap();
+                let experiment = Experiment { common, ..Experiment::new(design, replications, seed) };
+                let ways = [Mapping::Team, Mapping::Thread]
+                    .map(|mapping| EngineOptions { group_size: Some(1 << group), ..mapped(mapping) });
+                let build = move |point: &Point<'_>| {
+                    let model = phold(lps, population, point.real("rate", 1.0), point.real("lookahead", 1.0));
+                    if tiny { model.with_capacity(TINY) } else { model }
+                };
+                agree_on(&gpu(), &experiment, until(3.0 / slow.max(0.3)), &ways, build);
+                Ok(())
+            },
+        )
+        .unwrap();
 }

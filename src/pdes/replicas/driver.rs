@@ -88,7 +88,51 @@ impl<M: Model> Driver<'_, M> {
             }
             Mapping::Thread if counted => Err(SimulationError::ThreadEvents),
             Mapping::Auto if counted => self.crowds(Mapping::Team, jobs, watch).await,
-            chosen => self.crowds(chosen, jobs, watch).await,
+            chosen => {
+                let (mut runs, mapping) = self.crowds(chosen, jobs, watch).await?;
+                if !counted {
+                    self.tell_faults(mapping, jobs, &mut runs).await?;
+                }
+                Ok((runs, mapping))
+            }
+        }
+    }
+
+    /// Makes those runs again that broke a rule, with the windows of the sequential engine: of what is broken in a window, the fault at the first LP is
+    /// told, whatever a mapping comes upon first.
+    async fn tell_faults(
+        &mut self,
+        mapping: Mapping,
+        jobs: &[Job],
+        runs: &mut Runs,
+    ) -> Result<(), SimulationError> {
+        let broke = |run: &Result<Ran, Fault>| {
+            run.as_ref()
+                .is_err_and(|fault| !matches!(fault.kind, FaultKind::QueueFull | FaultKind::MailboxFull))
+        };
+        let failed: Vec<usize> = (0..jobs.len()).filter(|&number| broke(&runs[number])).collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
+        // What was chosen may be for another mapping, and room is no matter here. An end by events, which is never reached, makes cells of windows.
+        let options = EngineOptions::default();
+        let until = Until { events: u64::MAX - 1, ..self.until };
+        let (options, until) =
+            (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
+        let told = self.crowds(Mapping::Team, &again, &mut |_, _| {}).await;
+        (self.options, self.until) = (options, until);
+        match told {
+            Ok((told, _)) => {
+                for (number, told) in failed.into_iter().zip(told) {
+                    debug_assert!(told.is_err(), "run {number} fails by {mapping} only: {:?}", runs[number]);
+                    runs[number] = told;
+                }
+                Ok(())
+            }
+            // Then it is what was found.
+            Err(SimulationError::ReplicaTooLarge { .. }) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -117,7 +161,8 @@ impl<M: Model> Driver<'_, M> {
     fn near(&self) -> Option<Crowd> {
         let (lps, limits) = (self.model().lps(), self.gpu.limits());
         let group_size = lps.checked_next_power_of_two()?.max(self.options.group_size.unwrap_or(NEAR_GROUP));
-        let pool = self.prepared.room.events;
+        // In steps, so that fewer kernels are compiled.
+        let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
         let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + 64;
         let fits = group_size <= limits.max_compute_invocations_per_workgroup
@@ -321,7 +366,9 @@ impl<M: Model> Driver<'_, M> {
     ) -> Result<Flight, GpuError> {
         let (gpu, memory) = (self.gpu, &ground.memory);
         let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
-        let run = memory.run(self.model(), replicas, self.until);
+        // Capacities that are fixed are those of windows that lie in cells; so are windows of runs that end by a number of events.
+        let events = if self.options.fixed { self.until.events.min(u64::MAX - 1) } else { self.until.events };
+        let run = memory.run(self.model(), replicas, Until { events, ..self.until });
         memory.begin(gpu, &run, &self.prepared.models, jobs, self.seed)?;
         memory.tell(gpu, &run)?;
         let bound = memory.bindings(points);

@@ -70,7 +70,7 @@ pub(super) enum Crowd {
 }
 
 impl Crowd {
-    /// Values for `override`s.
+    /// Values for `override`s of a slice. (All else goes by what it is told, so that it need not be compiled for each.)
     fn constants(self) -> impl Iterator<Item = (&'static str, f64)> {
         let constants = match self {
             Self::Near { group_size, pool } => {
@@ -112,7 +112,8 @@ impl Recipes {
                 [RUN, M::Payload::FILE].iter().chain(files).map(|file| shaders::file(file)).collect();
             let constants = queue.map_or(&[][..], |queue| queue.constants());
             sources.extend(queue.and_then(QueueDesign::source));
-            let sizes = [("GROUP_SIZE", f64::from(size))].into_iter().chain(crowd.constants());
+            let more = crowd.constants().filter(|_| files[0] == "pdes/near.wgsl");
+            let sizes = [("GROUP_SIZE", f64::from(size))].into_iter().chain(more);
             Recipe::new(name, entry, sources).with(constants.iter().copied()).with(sizes)
         };
         let with_model = |entry, files: &[&'static str], size| {
@@ -162,6 +163,21 @@ impl Recipes {
             output,
         }
     }
+}
+
+/// Every kernel that the replicas of `model` may link, but for the queue designs, which are those of runs alone.
+pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
+    let crowds = [
+        Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
+        Crowd::Near { group_size: 64, pool: 256 },
+        Crowd::Thread { group_size: 16 },
+    ];
+    let all = crowds.into_iter().flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
+    all.flat_map(|(crowd, int64)| {
+        let Recipes { start, settle, slice, digest, output } = Recipes::new(model, crowd, int64, 256);
+        [start, settle, slice, digest].into_iter().chain(output)
+    })
+    .collect()
 }
 
 /// Invocations of the workgroups that serve a replica between slices.

@@ -130,7 +130,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             queue_capacity: queue,
             queue_stride: match self.crowd {
                 Crowd::Team { queue: design, .. } => u32::try_from(design.stride(queue)).unwrap_or(u32::MAX),
-                Crowd::Near { .. } => 0,
+                Crowd::Near { group_size, .. } => group_size,
                 Crowd::Thread { .. } => stride(queue),
             },
             mail_capacity: self.room.capacity.mailbox,

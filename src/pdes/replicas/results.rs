@@ -1,6 +1,7 @@
 //! What the runs of an experiment give.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -180,18 +181,18 @@ pub(super) fn fault_apart(run: Result<Ran, SimulationError>) -> Result<Result<Ra
 /// The runs on the host, one on every core.
 pub(super) fn on_cpu<M: CpuModel + Sync>(
     models: &[M],
+    columns: Option<&Arc<Columns>>,
     jobs: &[Job],
     seed: u64,
     until: Until,
 ) -> Result<Runs, SimulationError> {
-    let at = at(until);
     let make = |job: &Job| {
         let model = &models[job.point as usize];
         let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
             let progress = simulation.run(until)?;
-            let totals = match size_of::<M::Output>() {
-                0 => None,
-                _ => Some(simulation.totals(*at.as_ref().map_err(|_| SimulationError::NoEnd)?, None)?),
+            let totals = match columns {
+                Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?.totals(None)?),
+                None => None,
             };
             Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals })
         });

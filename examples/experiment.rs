@@ -1,0 +1,210 @@
+//! An experiment over a model of logical processes: which measure against an epidemic helps more?
+//!
+//! Shows: a factorial design, common random numbers, runs until the answer is precise enough, and what can be made of the results: a table, CSV,
+//! JSON, plots, and comparisons of points. All of that is of the module `statistics`, and the same as for the models of `replication`
+//! (`mrip_mm1`).
+//!
+//! ```text
+//! cargo run --release --example experiment
+//! cargo run --release --example experiment -- --precision 0.005 --csv epidemic.csv --plot .
+//! cargo run --release --example experiment -- --backend cpu
+//! ```
+
+mod shared;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Parser;
+use eventhorizon::models::Epidemic;
+use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
+use eventhorizon::statistics::{Decision, Design, Experiment, Observations, Point, Report, compare, plot};
+use eventhorizon::time::Resolution;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use shared::Failure;
+
+#[derive(Parser)]
+#[command(
+    about = "An epidemic with measures against it: a factorial design with common random numbers, until the precision is reached"
+)]
+#[command(mut_arg("precision", |precision| precision.default_value("0.02")))]
+#[command(mut_arg("replications", |replications| replications.default_value("10000")))]
+struct Args {
+    /// People.
+    #[arg(long, default_value_t = 500)]
+    people: u32,
+    /// How runs are mapped to the device: grid, team, thread or auto. It changes the speed only.
+    #[arg(long, default_value_t = Mapping::Auto)]
+    mapping: Mapping,
+    /// Names the random streams.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    runs: shared::Runs,
+    #[command(flatten)]
+    place: shared::Where,
+    #[command(flatten)]
+    json: shared::Json,
+    /// Writes the table as CSV to this file.
+    #[arg(long)]
+    csv: Option<PathBuf>,
+    /// Draws how the attack rate is distributed, into an SVG file for each point in this folder.
+    #[arg(long)]
+    plot: Option<PathBuf>,
+}
+
+/// What is looked at, of what `Epidemic::measures` makes of each run: the share of the people who are infected, and the day of the last infection.
+const MEASURES: [&str; 2] = ["attack_rate", "last"];
+/// The one that has to be precise.
+const DECISIVE: &str = MEASURES[0];
+
+fn main() -> Result<(), Failure> {
+    env_logger::init();
+    let args = Args::parse();
+
+    // The factors. People meet less often, or they know sooner that they are ill and stay at home; each at two levels, and
+    // all combinations: four points, of which the last factor varies fastest.
+    let design = Design::default().cross("contacts", [0.6, 0.45])?.cross("recovery", [1.0, 1.4])?;
+
+    // The model of a point. Points may differ in parameters, lookahead and capacities. What they share is the number of LPs, the WGSL file, and
+    // the data, here the graph of who meets whom: so it is drawn once.
+    let people = args.people;
+    let edges = Epidemic::random_edges(people, 2 * people, people / 10, 99);
+    let days = Resolution::default();
+    let build = move |point: &Point<'_>| {
+        let (contacts, recovery) = (point.real("contacts", 0.6), point.real("recovery", 1.0));
+        Epidemic::new(people, &edges, people / 25, 0.5, contacts, recovery, days)
+    };
+    // Results are those at the end of a run, so that has to be a time: when this graph's epidemics are long over.
+    let until = Until::time(days.ticks(1000.0)?);
+
+    // Common random numbers: run r draws the same numbers at all points. Streams are keyed by (seed, run, LP, number of the event at the LP). All that a
+    // person's illness leads to is drawn in the person's first event, so each is ill for the same time in run r of all points, but for the factor:
+    // what the points have in common cancels in their difference. A model whose events come in another order at another
+    // point gains less from it.
+    let experiment = Experiment::new(design, args.runs.replications, args.seed).with_common_random_numbers();
+    let design = &experiment.design;
+
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")?;
+    let bar = ProgressBar::new_spinner().with_style(style);
+    let gpu = args.place.gpu()?;
+    let begin = Instant::now();
+    // Both engines give the same bits, so this choice shows in nothing but the time.
+    let (observations, decisions, fingerprint) = match &gpu {
+        Some(gpu) => {
+            let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
+            let mut engine = Engine::new(gpu, build, options);
+            let watch = |runs: usize, events: u64| bar.set_message(format!("{runs} runs, {events} events"));
+            match args.runs.stopping() {
+                Some(stopping) => {
+                    let run = engine.run_until_watched(&experiment, until, &stopping, &[DECISIVE], watch)?;
+                    (run.observations, run.decisions, run.fingerprint)
+                }
+                None => {
+                    let results = engine.run_watched(&experiment, until, watch)?;
+                    (results.observations, Vec::new(), results.fingerprint)
+                }
+            }
+        }
+        None => {
+            bar.set_message("runs on every core");
+            let engine = CpuEngine::new(build);
+            match args.runs.stopping() {
+                Some(stopping) => {
+                    let run = engine.run_until(&experiment, until, &stopping, &[DECISIVE])?;
+                    (run.observations, run.decisions, run.fingerprint)
+                }
+                None => {
+                    let results = engine.run(&experiment, until)?;
+                    (results.observations, Vec::new(), results.fingerprint)
+                }
+            }
+        }
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+
+    // There are columns for the sums of all result columns, too. The report is of those that are asked about.
+    let mut report = Report::default();
+    for (point, observations) in observations.iter().enumerate() {
+        report.add(design, point, &observations.select(&MEASURES)?, args.runs.level, |_| None)?;
+    }
+    let place = match &gpu {
+        Some(gpu) => gpu.info().name.clone(),
+        None => "processor, all cores".to_owned(),
+    };
+    let comparisons = comparisons(design, &observations, args.runs.level)?;
+    let runs = observations[0].replications();
+    if !args.json.on_stdout() {
+        println!("{place}: {runs} runs of each of {} points, {seconds:.3} s", design.len());
+        println!("{report}");
+        for (text, _) in &comparisons {
+            println!("{text}");
+        }
+        for (point, decision) in decisions.iter().enumerate() {
+            println!("{}: {}", design.describe(point), told(*decision));
+        }
+        println!("fingerprint {fingerprint:016x}");
+    }
+    if let Some(path) = &args.csv {
+        report.to_csv(std::fs::File::create(path)?)?;
+    }
+    if let Some(folder) = &args.plot {
+        std::fs::create_dir_all(folder)?;
+        for (point, observations) in observations.iter().enumerate() {
+            let svg = plot::distribution(observations, DECISIVE, args.runs.level, None)?;
+            std::fs::write(folder.join(format!("{DECISIVE}_{point}.svg")), svg)?;
+        }
+    }
+    let mut object = json!({
+        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "adapter": place,
+        "replications": runs,
+        "seconds": seconds,
+        "fingerprint": format!("{fingerprint:016x}"),
+        "stopped": decisions.iter().map(|decision| format!("{decision:?}")).collect::<Vec<_>>(),
+        "comparisons": comparisons.into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>(),
+    });
+    let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
+    object.as_object_mut().expect("an object").extend(rows);
+    args.json.write(&object)
+}
+
+/// Each measure against nothing, and against the other: differences of the decisive column, run by run.
+fn comparisons(
+    design: &Design,
+    observations: &[Observations],
+    level: f64,
+) -> Result<Vec<(String, serde_json::Value)>, Failure> {
+    let compared = [(0, 1), (0, 2), (1, 2)].map(|(left, right)| -> Result<_, Failure> {
+        let [first, second] = [left, right].map(|point| &observations[point]);
+        let half_width = |of: &Observations| -> Result<f64, Failure> {
+            Ok(of.summary(DECISIVE, level)?.interval.ok_or("too few runs for an interval")?.half_width)
+        };
+        let difference = compare(first, second, DECISIVE, level)?;
+        let (mean, interval) = difference.mean.zip(difference.interval).ok_or("too few runs to compare")?;
+        // About what it would be if the points had streams of their own.
+        let independent = half_width(first)?.hypot(half_width(second)?);
+        let half_width = interval.half_width;
+        let text = format!(
+            "{DECISIVE} from {} to {}: {mean:+.4} ± {half_width:.4} (± {independent:.4} without common random numbers){}",
+            design.describe(left),
+            design.describe(right),
+            if interval.contains(0.0) { ", which may be nothing" } else { "" },
+        );
+        Ok((text, json!({ "left": left, "right": right, "difference": mean, "half_width": half_width })))
+    });
+    compared.into_iter().collect()
+}
+
+/// Why the runs of a point ended.
+fn told(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Reached => "as precise as was asked for",
+        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
+        Decision::TimeSpent => "the most time, and not as precise as was asked for",
+        Decision::AllFailed => "all runs failed",
+        _ => "goes on",
+    }
+}

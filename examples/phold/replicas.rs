@@ -1,0 +1,141 @@
+//! Many runs at once, each with random streams of its own: `--replicas`.
+
+use std::convert::Infallible;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Options, Results, Until};
+use eventhorizon::statistics::{Design, Experiment, Point};
+use eventhorizon::time::Ticks;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use crate::Args;
+use crate::shared::Failure;
+
+pub(crate) fn run(
+    args: &Args,
+    gpu: Option<&Gpu>,
+    model: Phold,
+    options: Options,
+    until: Until,
+    replicas: u32,
+) -> Result<ExitCode, Failure> {
+    // One point, and the same model for all of its runs.
+    let experiment = Experiment::new(Design::default(), replicas, args.seed);
+    let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
+    let on_cpu = || -> Result<_, Failure> {
+        let begin = Instant::now();
+        let results = CpuEngine::new(build).run(&experiment, until)?;
+        Ok((results, begin.elapsed().as_secs_f64()))
+    };
+    let (results, seconds) = match gpu {
+        None => on_cpu()?,
+        Some(gpu) => {
+            let Options { queue, group_size, .. } = options;
+            let options = EngineOptions { mapping: args.mapping, queue, group_size, fixed: false };
+            let mut engine = Engine::new(gpu, build, options);
+            // Compiles the kernels, which is not timed.
+            let few = match args.mapping {
+                Mapping::Grid => 1,
+                _ => replicas,
+            };
+            engine.run_range(&experiment, 0..few, Until::time(Ticks::ZERO))?;
+            let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {msg}")?;
+            let bar = ProgressBar::new(replicas.into()).with_style(style);
+            let begin = Instant::now();
+            let results = engine.run_watched(&experiment, until, |ended, events| {
+                bar.set_position(ended as u64);
+                bar.set_message(format!("{events} events"));
+            })?;
+            let seconds = begin.elapsed().as_secs_f64();
+            bar.finish_and_clear();
+            (results, seconds)
+        }
+    };
+    let adapter =
+        gpu.map_or_else(|| "CPU, sequential, a run on every core".into(), |gpu| gpu.info().name.clone());
+    let mapping = gpu.map_or_else(|| "none".into(), |_| results.mapping.to_string());
+    let events = events(&results);
+    let rate = events as f64 / seconds;
+    let fingerprints: Vec<Option<String>> =
+        results.runs[0].iter().map(|run| run.as_ref().ok().map(|run| run.fingerprint.to_string())).collect();
+    let failed: Vec<_> = (0..)
+        .zip(&results.runs[0])
+        .filter_map(|(number, run)| Some((number, run.as_ref().err()?)))
+        .collect::<Vec<(u32, _)>>();
+    let mut table = vec![
+        ("adapter", adapter.clone()),
+        ("mapping", mapping.clone()),
+        ("runs", replicas.to_string()),
+        ("LPs x events", format!("{} x {}", args.lps, args.population)),
+        ("sends to", args.neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
+        ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
+        ("events", events.to_string()),
+        ("seconds", format!("{seconds:.6}")),
+        ("events per second", format!("{rate:.4e}")),
+        ("fingerprint of run 0", fingerprints[0].clone().unwrap_or_else(|| "none: it failed".into())),
+        ("fingerprint of all", format!("{:016x}", results.fingerprint)),
+    ];
+    if let Some((number, fault)) = failed.first() {
+        table.push(("failed", format!("{} runs. Run {number}: {fault}", failed.len())));
+    }
+    let mut ok = true;
+    if args.verify {
+        let (cpu, seconds) = on_cpu()?;
+        ok = same(&results, &cpu);
+        let verdict = if ok { "equal" } else { "DIFFERENT" };
+        table.push((
+            "CPU engine",
+            format!("{verdict}: {} events, fingerprint {:016x}", self::events(&cpu), cpu.fingerprint),
+        ));
+        table.push(("CPU events per second", format!("{:.4e}", self::events(&cpu) as f64 / seconds)));
+    }
+    if !args.json.on_stdout() {
+        for (name, value) in table {
+            println!("{name:<24}{value}");
+        }
+    }
+    args.json.write(&json!({
+        "model": "phold",
+        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "adapter": adapter,
+        "mapping": mapping,
+        "replicas": replicas,
+        "lps": args.lps,
+        "population": args.population,
+        "neighbours": args.neighbours,
+        "rate": args.rate,
+        "lookahead": args.lookahead,
+        "seed": args.seed,
+        "until": args.events.is_none().then_some(args.until),
+        "events": events,
+        "failed": failed.len(),
+        "seconds": seconds,
+        "event_rate": rate,
+        "fingerprint": format!("{:016x}", results.fingerprint),
+        "fingerprints": fingerprints,
+    }))?;
+    Ok(crate::verdict(ok))
+}
+
+/// The events of all runs that did not fail.
+fn events(results: &Results) -> u64 {
+    results.runs[0].iter().flatten().map(|run| run.progress.events).sum()
+}
+
+/// Whether the same came of each run. (The fingerprint of all knows of each its own, or its fault.)
+fn same(left: &Results, right: &Results) -> bool {
+    left.fingerprint == right.fingerprint
+        && left.runs[0].iter().zip(&right.runs[0]).all(|runs| match runs {
+            (Ok(left), Ok(right)) => {
+                let of =
+                    |progress: eventhorizon::pdes::Progress| (progress.events, progress.now, progress.stop);
+                of(left.progress) == of(right.progress)
+            }
+            (Err(left), Err(right)) => (left.kind, left.lp) == (right.kind, right.lp),
+            _ => false,
+        })
+}
