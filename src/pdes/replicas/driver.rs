@@ -71,8 +71,9 @@ struct Flight {
 /// A slice says how fast a mapping is if it lasts so long, and all runs took part.
 const LASTING: Duration = Duration::from_millis(4);
 
-/// When a batch has taken so long, another mapping is tried for as long.
+/// When a batch has taken so long, and so many times what it took to prepare it (that of the other mapping may take as long), another mapping is tried.
 const TRIAL: Duration = Duration::from_millis(80);
+const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
     pub(super) async fn run(
@@ -241,7 +242,9 @@ impl<M: Model> Driver<'_, M> {
         let (mut ended, mut events) = (0, 0);
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
         while !waiting.is_empty() {
+            let begin = Instant::now();
             let ground = self.ground(mapping, waiting.len());
+            let patience = TRIAL.max(PATIENCE * begin.elapsed());
             // Those that found too little room, and for which there is no more, have a fault.
             let mut ground = match ground {
                 Err(SimulationError::ReplicaTooLarge { .. }) if ended > 0 => break,
@@ -257,7 +260,7 @@ impl<M: Model> Driver<'_, M> {
                 while flight.running > 0 {
                     events += self.slice(&mut ground, &mut flight).await?;
                     watch(ended + (flight.replicas - flight.running) as usize, events);
-                    if undecided && flight.took >= TRIAL {
+                    if undecided && flight.took >= patience {
                         undecided = false;
                         mapping = Mapping::Team;
                         if let Some((other, rival)) = self.rival(&flight, &points, &batch_jobs).await? {
