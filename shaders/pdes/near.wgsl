@@ -126,6 +126,7 @@ fn near(
         let until = time_min(time_add(now, run.cell), given.until);
         let half = step % 2u;
         if lane == 0u { atomicStore(&near_keys[1u - half], KEY_NEVER); }
+        pool_window(windows.x);
         if serves {
             own_collect(lane);
             own_sent = TIME_NEVER;

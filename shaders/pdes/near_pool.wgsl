@@ -4,8 +4,8 @@
 //   pool_events   an event for each slot
 //   pool_next     the slot that follows it: in the list of its LP, which is in order, or in the inbox that it was sent to, which is not; or among the slots that are free
 //   pool_inbox    by parity of the window that finds it, the first slot of each LP's inbox
-//   pool_free     the first slots of two lists of those that are free. A window takes from one and gives to the other, and the next one the other way
-//                 round: so no invocation takes what another one gives meanwhile
+//   pool_free     the first slots of two lists of those that are free. A window takes from one and gives to the other, so that no invocation takes what another one
+//                 gives meanwhile. Which is which alternates in a way that no period of the model's keeps step with (Thue and Morse's)
 //
 // How many replicas a processor serves at once depends on how little of that memory each takes.
 //
@@ -16,7 +16,7 @@
 //   lps            a row's first four words: time of the first event (2), its slot, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
 //                  replica REPLICA_SAVED: parity, pool_free (2)
 //
-// Functions: pool_fetch, pool_keep, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
+// Functions: pool_fetch, pool_keep, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
 //
 // import: pdes/engine.wgsl
 //
@@ -34,6 +34,14 @@ var<workgroup> pool_events: array<Item, POOL>;
 var<workgroup> pool_next: array<u32, POOL>;
 var<workgroup> pool_inbox: array<atomic<u32>, 2u * LISTS>;
 var<workgroup> pool_free: array<atomic<u32>, 2>;
+
+// The list of free slots that the present window gives to.
+var<private> pool_given: u32;
+
+// Before each window, of which this is the number.
+fn pool_window(number: u32) {
+    pool_given = countOneBits(number) & 1u;
+}
 
 // The list of the invocation's LP: its first slot, and the event there.
 var<private> own_first: u32;
@@ -74,7 +82,7 @@ fn pool_take() -> u32 {
     let spare = own_spare;
     own_spare = NONE;
     if spare != NONE { return spare; }
-    let list = 1u - run.part.parity;
+    let list = 1u - pool_given;
     var slot = atomicLoad(&pool_free[list]);
     // Bound: slots, because each time that another invocation was faster, there is one less.
     while slot != NONE {
@@ -86,7 +94,7 @@ fn pool_take() -> u32 {
 }
 
 fn pool_give(slot: u32) {
-    pool_next[slot] = atomicExchange(&pool_free[run.part.parity], slot);
+    pool_next[slot] = atomicExchange(&pool_free[pool_given], slot);
 }
 
 // Sends an event to the LP of another invocation.

@@ -4,8 +4,8 @@
 //   lps      as ever, without partials; of a replica what pdes/run_of_replica.wgsl says
 //   store    the mailboxes of either parity (pdes/mailboxes_of_replica.wgsl)
 //
-// A dispatch ends for a replica when it has stopped, or after windows and events that make run.part.slice steps: a window is one step, and one more for as
-// many events as there are invocations.
+// A dispatch ends for a replica when it has stopped, or after windows and events that make run.part.slice steps: a window is one step, and one more for
+// every 32 events, which may all be of one LP.
 //
 // import: pdes/execute.wgsl
 // import: pdes/cells.wgsl
@@ -56,7 +56,7 @@ fn team(
     var left = vec4<u32>(now, 0u, 0u);
     let first = place * given.total;
     // Bound: run.part.slice.
-    for (var step = 0u; step < given.part.slice; step += 1u + left.z / GROUP_SIZE) {
+    for (var step = 0u; step < given.part.slice; step += 1u + left.z / 32u) {
         if stop == STOP_NOT { stop = replica_stop(left.xy, events); }
         if stop != STOP_NOT { break; }
         rounds = select(0u, rounds, all(left.xy == now)) + 1u;

@@ -4,8 +4,8 @@
 // The queue has the order of time, so there is no horizon to find: with a lookahead, what is sent arrives long before its time comes. A *window* is then all
 // there is up to the end. Where there is no lookahead, windows are the rounds of a time: what is sent for the present time is held back until the round is over, and so is what an LP has of that time beyond its budget.
 //
-//   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it. Of a
-//            replica what pdes/run_of_replica.wgsl says
+//   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it, or one more than a
+//            budget where it had more, and the rounds in a row in which that was so. Of a replica what pdes/run_of_replica.wgsl says
 //
 // A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events, rounds and windows.
 //
@@ -49,13 +49,24 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     if later { keys_hold(lp, event); } else { keys_push(lp, event); }
 }
 
-// Whether an LP may execute another event in the present round, of which it takes note.
+// Whether an LP may execute another event in the present round, of which it takes note. One that may not in so many rounds in a row does not
+// advance in time.
 fn round_allows(row: u32, windows: vec2<u32>) -> bool {
     let kept = lps[row];
-    let executed = select(0u, kept.z, all(kept.xy == windows));
-    if executed == run.budget { return false; }
-    lps[row] = vec4<u32>(windows, executed + 1u, 0u);
-    return true;
+    if any(kept.xy != windows) {
+        let stood = all(wide_add(kept.xy, vec2<u32>(1u, 0u)) == windows) && kept.z > run.budget;
+        lps[row] = vec4<u32>(windows, 1u, select(0u, kept.w, stood));
+        return true;
+    }
+    if kept.z < run.budget {
+        lps[row] = vec4<u32>(windows, kept.z + 1u, kept.w);
+        return true;
+    }
+    if kept.z == run.budget {
+        lps[row] = vec4<u32>(windows, run.budget + 1u, kept.w + 1u);
+        if (kept.w + 1u) * run.budget > PATIENCE { fail(row, STUCK); }
+    }
+    return false;
 }
 
 // The first event, and what its LP has: asked for as soon as it is known which it is, because the answers take long.
@@ -144,6 +155,13 @@ fn thread(
         let key = first_key;
         let row = first_row + key.z;
         if rounds_matter && !round_allows(row, windows) {
+            // The margin that a way down reads.
+            let needed = keys_length + keys_held + 3u;
+            if needed > run.queue_capacity {
+                fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
+                until = TIME_ZERO;
+                continue;
+            }
             keys_put_off(key);
             continue;
         }

@@ -36,7 +36,8 @@ pub struct EngineOptions {
     pub queue: Option<QueueDesign>,
     /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one.
     pub group_size: Option<u32>,
-    /// Whether capacities stay what the model says. Otherwise a run that finds too little room is made again with more.
+    /// Whether capacities stay what the model says. Otherwise a run that finds too little room is made again with more. (Those of a thread are the run's, in one
+    /// queue: with fixed capacities [`Mapping::Auto`] takes teams.)
     pub fixed: bool,
 }
 
@@ -264,6 +265,7 @@ impl<M: Model> Engine<M> {
             fastest: &mut self.fastest,
             seed: experiment.seed,
             until,
+            shorter: 1,
         };
         let (runs, mapping) = driver.run(&jobs, &mut watch).await?;
         Results::new(&prepared.models, prepared.columns.as_deref(), runs, replications.len(), mapping)

@@ -31,16 +31,24 @@ pub(super) struct Driver<'e, M> {
     pub(super) fastest: &'e mut Fastest,
     pub(super) seed: u64,
     pub(super) until: Until,
+    /// By what factor slices are shorter than usual.
+    pub(super) shorter: u32,
 }
 
+/// Slices do not get shorter by more than that.
+const SHORTEST: u32 = 1024;
+
 /// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that makes 65,535 iterations: a step of a team are perhaps
-/// 100, one of a thread 30.
-fn most_steps(gpu: &Gpu, crowd: Crowd) -> u32 {
-    match (gpu.info().device_type, crowd) {
+/// 100, one of a thread 30; where they were more, slices get shorter by a factor.
+fn most_steps(gpu: &Gpu, crowd: Crowd, shorter: u32) -> u32 {
+    let most = match (gpu.info().device_type, crowd) {
         (wgpu::DeviceType::Cpu, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
         (wgpu::DeviceType::Cpu, Crowd::Thread { .. }) => 1024,
-        _ => 1 << 24,
-    }
+        // Of a window, an LP may execute a whole budget of events: 190 µs of an H200, say, where 1.4 are usual.
+        (_, Crowd::Team { .. } | Crowd::Near { .. }) => 8192,
+        (_, Crowd::Thread { .. }) => 1 << 24,
+    };
+    (most / shorter).max(1)
 }
 
 /// Where batches of runs are made: kernels, and memory for so many.
@@ -88,7 +96,8 @@ impl<M: Model> Driver<'_, M> {
                 Ok((self.grid(jobs, watch).await?, Mapping::Grid))
             }
             Mapping::Thread if counted => Err(SimulationError::ThreadEvents),
-            Mapping::Auto if counted => self.crowds(Mapping::Team, jobs, watch).await,
+            // Threads have no ends by events, and one queue for a run.
+            Mapping::Auto if counted || self.options.fixed => self.crowds(Mapping::Team, jobs, watch).await,
             chosen => {
                 let (mut runs, mapping) = self.crowds(chosen, jobs, watch).await?;
                 if !counted {
@@ -126,7 +135,12 @@ impl<M: Model> Driver<'_, M> {
         match told {
             Ok((told, _)) => {
                 for (number, told) in failed.into_iter().zip(told) {
-                    debug_assert!(told.is_err(), "run {number} fails by {mapping} only: {:?}", runs[number]);
+                    let own = |fault: &Fault| matches!(fault.kind, FaultKind::LoopsCut | FaultKind::Stuck);
+                    debug_assert!(
+                        told.is_err() || runs[number].as_ref().is_err_and(own),
+                        "run {number} fails by {mapping} only: {:?}",
+                        runs[number]
+                    );
                     runs[number] = told;
                 }
                 Ok(())
@@ -165,7 +179,7 @@ impl<M: Model> Driver<'_, M> {
         // In steps, so that fewer kernels are compiled.
         let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + 64;
+        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + 112;
         let fits = group_size <= limits.max_compute_invocations_per_workgroup
             && bytes <= limits.max_compute_workgroup_storage_size.into();
         // Capacities that are fixed are those of queues and mailboxes.
@@ -250,7 +264,7 @@ impl<M: Model> Driver<'_, M> {
                 Err(SimulationError::ReplicaTooLarge { .. }) if ended > 0 => break,
                 ground => ground?,
             };
-            let (mut again, mut needed) = (Vec::new(), self.prepared.room);
+            let (mut again, mut needed, mut cut) = (Vec::new(), self.prepared.room, false);
             let mut rest = &waiting[..];
             while !rest.is_empty() {
                 let (batch, others) = rest.split_at((ground.most as usize).min(rest.len()));
@@ -276,6 +290,12 @@ impl<M: Model> Driver<'_, M> {
                             again.push(number);
                             runs[number] = Some(Err(fault));
                         }
+                        // The driver cut the loops of a slice that was too long for it.
+                        Err(fault) if fault.kind == FaultKind::LoopsCut && self.shorter < SHORTEST => {
+                            cut = true;
+                            again.push(number);
+                            runs[number] = Some(Err(fault));
+                        }
                         found => {
                             ended += 1;
                             runs[number] = Some(found);
@@ -285,12 +305,13 @@ impl<M: Model> Driver<'_, M> {
             }
             if !again.is_empty() {
                 log::info!(
-                    "{} of {} runs found too little room, and are made again: {needed:?}",
+                    "{} of {} runs found too little room, or had loops cut, and are made again: {needed:?}",
                     again.len(),
                     jobs.len()
                 );
             }
             self.prepared.room = needed;
+            self.shorter *= if cut { 8 } else { 1 };
             waiting = again;
         }
         let mapping = if mapping == Mapping::Auto { Mapping::Team } else { mapping };
@@ -305,7 +326,8 @@ impl<M: Model> Driver<'_, M> {
         jobs: &[Job],
     ) -> Result<Option<(Ground<M::State, M::Payload>, Flight)>, SimulationError> {
         let Some(rate) = flight.rate else { return Ok(None) };
-        let mut ground = self.ground(Mapping::Thread, jobs.len())?;
+        // Nobody needs it: where it does not fit beside the other one, there is none.
+        let Ok(mut ground) = self.ground(Mapping::Thread, jobs.len()) else { return Ok(None) };
         if (ground.most as usize) < jobs.len() {
             return Ok(None);
         }
@@ -338,7 +360,7 @@ impl<M: Model> Driver<'_, M> {
             slice: recipes.slice.kernel(gpu)?,
             digest: recipes.digest.kernel(gpu)?,
             output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
-            pace: Pace::new(most_steps(gpu, crowd)),
+            pace: Pace::new(most_steps(gpu, crowd, self.shorter)),
         })
     }
 
@@ -429,10 +451,23 @@ impl<M: Model> Driver<'_, M> {
         digest.submit(gpu)?;
         let ended = memory.ended(gpu, run).await?;
         let digests = memory.digests(gpu, run).await?;
+        if let Some(place) = memory.digest_cut(gpu).await? {
+            // A fingerprint that means nothing must not be told, and LP memory is too large for this driver's loops.
+            let fault = Fault { kind: FaultKind::LoopsCut, lp: 0, window: 0, needed: 0 };
+            log::warn!("the fingerprint of the run in place {place} was cut");
+            return Err(fault.into());
+        }
         let totals = match (&ground.output, &self.prepared.columns) {
             (Some(output), Some(columns)) => {
                 let at = results::at(self.until)?;
                 let totals = results::totals::<M>(gpu, memory, output, &bound, run, columns, at).await?;
+                // What `output` fails in is in the words of the run, too.
+                let after = memory.ended(gpu, run).await?;
+                for (before, after) in ended.iter().zip(after) {
+                    if let (Ok(_), Err(Fault { kind, lp, .. })) = (before, after) {
+                        return Err(SimulationError::Output { kind, lp });
+                    }
+                }
                 totals.into_iter().map(Some).collect()
             }
             _ => vec![None; ended.len()],

@@ -7,7 +7,7 @@ use crate::time::Ticks;
 
 use super::super::capacity::Capacity;
 use super::super::error::{Fault, SimulationError};
-use super::super::memory::{COUNTS, Part, Run};
+use super::super::memory::{COUNTS, DIGEST_CUT, Part, Run};
 use super::super::{Event, Model, Payload, Progress, Replica, Stop, Until};
 use super::mapping::Crowd;
 
@@ -64,7 +64,7 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
 
 /// The slots of the queue of a run that holds so many events (`shaders/pdes/thread_queue.wgsl`).
 fn stride(events: u32) -> u32 {
-    (events + 6).next_multiple_of(4)
+    events.saturating_add(9) / 4 * 4
 }
 
 /// The buffers of a batch.
@@ -245,6 +245,12 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let rows = rows.chunks_exact(REPLICA_ROWS as usize);
         let words = words.chunks_exact(REPLICA_WORDS as usize);
         rows.zip(words).map(|(rows, words)| ended(rows, words)).collect()
+    }
+
+    /// Whether a driver cut the loops of a fingerprint: 1 + the place of the replica.
+    pub(super) async fn digest_cut(&self, gpu: &Gpu) -> Result<Option<u32>, GpuError> {
+        let word = self.words.read_range(gpu, DIGEST_CUT as u64, 1).await?[0];
+        Ok(word.checked_sub(1))
     }
 
     /// Their fingerprints.
