@@ -160,7 +160,7 @@ impl<M: Model> Engine<M> {
     /// Makes the runs of an experiment, each up to the end that `until` names. Results are those at [`Until::time`].
     ///
     /// # Errors
-    /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its [`Fault`] is in the results.
+    /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its [`Fault`](super::Fault) is in the results.
     pub fn run(&mut self, experiment: &Experiment, until: Until) -> Result<Results, SimulationError> {
         self.run_range(experiment, 0..experiment.replications, until)
     }
