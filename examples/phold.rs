@@ -50,7 +50,7 @@ struct Args {
     /// End after the first window that completes this many events, instead of at a time.
     #[arg(long, conflicts_with = "until")]
     events: Option<u64>,
-    /// Queue design: heap, heap-4, heap-interleaved, splay, cb-seq, cb-seq-front, cb-seq-sp, cb-par (or cb-par-2, -4, -8, -16), calendar or auto.
+    /// Queue design, by its name in docs/queues.md, or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
     /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.

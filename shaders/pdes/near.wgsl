@@ -5,6 +5,8 @@
 // import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
 // import: pdes/near_pool.wgsl
+// import: pdes/scheduled_row.wgsl
+// import: pdes/team_open.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
@@ -32,17 +34,9 @@ var<workgroup> near_executed: atomic<u32>;
 var<private> own_sent: vec2<u32>;   // the earliest time that was scheduled for another LP in this window
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
-    let row = deliver_to(lp_row, lp, time);
+    let row = scheduled_row(lp, time);
     if row == NO_ROW { return; }
     let own = row == lp_row;
-    if own && time_less(time, lp_now) {
-        fail(lp_row, PAST);
-        return;
-    }
-    if !own && time_less(time, time_add(lp_now, run.lookahead)) {
-        fail(lp_row, LOOKAHEAD);
-        return;
-    }
     let slot = pool_take();
     if slot == NONE {
         fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u);
@@ -58,24 +52,15 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     }
 }
 
-var<workgroup> near_done: vec4<u32>;
-var<workgroup> near_status: vec4<u32>;
-
 @compute @workgroup_size(GROUP_SIZE)
 fn near(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
     let place = id.x;
-    replica_open(place);
-    if lane == 0u {
-        near_done = lps[replica_row(place, REPLICA_DONE)];
-        var status = lps[replica_row(place, REPLICA_STATUS)];
-        if status.z == STOP_NOT && replica_failed() { status.z = STOP_FAILED; }
-        near_status = status;
-    }
-    let done = workgroupUniformLoad(&near_done);
-    let status = workgroupUniformLoad(&near_status);
+    team_open(place, lane);
+    let done = workgroupUniformLoad(&team_done);
+    let status = workgroupUniformLoad(&team_status);
     if status.z != STOP_NOT {
         if lane == 0u { lps[replica_row(place, REPLICA_STATUS)].z = status.z; }
         return;

@@ -37,5 +37,5 @@ fn digest_replica(
     }
     let sum = reduce_group(lane, mine);
     if lane == 0u { digests[place] = sum; }
-    if loops_cut(given.rows) { atomicMax(&words[DIGEST_CUT], 1u + place); }
+    if loops_cut(given.rows) { atomicMax(&words[DIGEST_CUT], 1u + first + min(lane, given.total - 1u)); }
 }

@@ -10,6 +10,7 @@
 // import: pdes/execute.wgsl
 // import: pdes/cells.wgsl
 // import: pdes/one_horizon.wgsl
+// import: pdes/team_open.wgsl
 // import: gpu/reduce.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl), where events are pending and what `schedule` does (pdes/queues.wgsl, pdes/deliver_mail.wgsl)
@@ -29,22 +30,13 @@ struct Horizon {
     rounds: u32,
 }
 
-var<workgroup> team_done: vec4<u32>;
-var<workgroup> team_status: vec4<u32>;
-
 @compute @workgroup_size(GROUP_SIZE)
 fn team(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
     let place = id.x;
-    replica_open(place);
-    if lane == 0u {
-        team_done = lps[replica_row(place, REPLICA_DONE)];
-        var status = lps[replica_row(place, REPLICA_STATUS)];
-        if status.z == STOP_NOT && replica_failed() { status.z = STOP_FAILED; }
-        team_status = status;
-    }
+    team_open(place, lane);
     let done = workgroupUniformLoad(&team_done);
     let status = workgroupUniformLoad(&team_status);
     var windows = done.xy;

@@ -12,6 +12,7 @@
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
+// import: pdes/scheduled_row.wgsl
 // import: pdes/thread_queue.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
@@ -22,17 +23,9 @@ var<private> next_lp: u32;
 var<private> next_event: Item;
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
-    let row = deliver_to(lp_row, lp, time);
+    let row = scheduled_row(lp, time);
     if row == NO_ROW { return; }
     let own = row == lp_row;
-    if own && time_less(time, lp_now) {
-        fail(lp_row, PAST);
-        return;
-    }
-    if !own && time_less(time, time_add(lp_now, run.lookahead)) {
-        fail(lp_row, LOOKAHEAD);
-        return;
-    }
     let event = event_item(time, payload);
     let later = !own && all(time == lp_now);
     if !next_any && !later {

@@ -25,7 +25,7 @@
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
 //
-// and in src/pdes/cpu.rs the same windows, because runs may end by them.
+// (The sequential engine, src/pdes/cpu.rs, has windows of cells, and runs that end by a number of events go by those whatever synchronises.)
 //
 // Where there is no lookahead, a cell is one tick, and a window a *round* at one time: what LPs send each other for that time is executed in the
 // next one.

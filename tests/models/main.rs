@@ -66,19 +66,8 @@ where
 {
     let options = Options { seed: 17, ..Options::default() };
     let whole = same(model, options, &[until(end)]);
-    assert_eq!(QueueDesign::ALL.len(), 9, "a new design belongs into the list below");
-    let ways = [
-        (QueueDesign::Heap, 1, 1),
-        (QueueDesign::CbSeq(Traverse::BackToFront), 8, 2),
-        (QueueDesign::CbSeq(Traverse::FrontToBack), 64, 1),
-        (QueueDesign::Heap4, 32, 1),
-        (QueueDesign::HeapInterleaved, 16, 1),
-        (QueueDesign::Splay, 64, 2),
-        (QueueDesign::CbSeqSp, 8, 1),
-        (QueueDesign::CB_PAR, 64, 2),
-        (QueueDesign::Calendar, 32, 2),
-    ];
-    for (queue, group_size, tiles) in ways {
+    let shapes = [(1, 1), (8, 2), (64, 1), (32, 1), (16, 1), (64, 2), (8, 1), (64, 2), (32, 2)];
+    for (queue, (group_size, tiles)) in QueueDesign::ALL.into_iter().zip(shapes.into_iter().cycle()) {
         let options =
             Options { queue: Some(queue), group_size: Some(group_size), tiles: Some(tiles), ..options };
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");

@@ -6,7 +6,7 @@ use eventhorizon::pdes::{
     Capacity, Context, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, Event, FaultKind, Mapping,
     Model, Options, Ran, Replica, Results, Simulation, SimulationError, Totals, Until,
 };
-use eventhorizon::queue::{QueueDesign, Traverse};
+use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{
     AnalysisError, Budget, Decision, Design, Experiment, FailureCause, Observations, Point, Precision,
     Stopping,
@@ -15,7 +15,9 @@ use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use super::common::counted::Counted;
 use super::common::models::{Mischief, Ring};
+use super::common::queues;
 use super::own_events::{Busy, Wide};
 use super::{gpu, until};
 
@@ -242,15 +244,8 @@ fn workgroups_queues_and_kernels_without_optional_features() {
     let gpu = gpu();
     let team = mapped(Mapping::Team);
     let mut ways = Vec::new();
-    for (group_size, queue) in [
-        (1, QueueDesign::Heap),
-        (8, QueueDesign::CbSeq(Traverse::BackToFront)),
-        (64, QueueDesign::Heap4),
-        (256, QueueDesign::HeapInterleaved),
-        (32, QueueDesign::Splay),
-        (16, QueueDesign::CbSeqSp),
-        (128, QueueDesign::CbSeq(Traverse::FrontToBack)),
-    ] {
+    let served_by_one = queues().filter(|queue| queue.lanes() == 1);
+    for (queue, group_size) in served_by_one.zip([1, 8, 128, 64, 256, 32, 16].into_iter().cycle()) {
         ways.push(EngineOptions { group_size: Some(group_size), queue: Some(queue), ..team });
     }
     for group_size in [1, 8, 64] {
@@ -586,33 +581,50 @@ fn a_model_may_know_the_number_of_its_run() {
 }
 
 #[test]
-fn one_run_of_200_fails_alone() {
+fn one_run_of_thousands_fails_alone() {
     for (case, (from, at)) in [(0, 0), (3, 0), (2, 12_345)].into_iter().enumerate() {
-        let build = move |_: &Point<'_>| OddOneOut::new(7).breaking(37, from, at);
-        // A grid of so many takes long.
-        let ways = if case == 1 { &MAPPINGS[..] } else { &MAPPINGS[..2] };
+        // A grid of thousands takes long.
+        let (ways, count, culprit) =
+            if case == 1 { (&MAPPINGS[..], 200, 37) } else { (&MAPPINGS[..2], 3000, 1037) };
+        let build = move |_: &Point<'_>| OddOneOut::new(7).breaking(culprit, from, at);
+        let number = culprit as usize;
         let ways: Vec<_> = ways.iter().copied().map(mapped).collect();
-        let results = agree_on(&gpu(), &runs(200), END, &ways, build);
+        let results = agree_on(&gpu(), &runs(count), END, &ways, build);
         assert_eq!(failed(&results), 1);
-        let fault = results.runs[0][37].as_ref().unwrap_err();
-        assert!(
-            fault.kind == FaultKind::Lookahead && fault.lp >= from && fault.window > at / 1000,
-            "{fault}"
-        );
+        let fault = results.runs[0][number].as_ref().unwrap_err();
+        assert!(fault.kind == FaultKind::Lookahead && fault.lp >= from, "{fault}");
         let listed: Vec<_> = results.observations[0].failures().map(|failure| failure.replication).collect();
-        assert_eq!(listed, [37]);
+        assert_eq!(listed, [u64::from(culprit)]);
         // In windows of YAWNS it is found in the same one.
         let ways = EngineOptions { queue: Some(QueueDesign::Heap), ..mapped(Mapping::Team) };
         let build = move |point: &Point<'_>| Ok::<_, SimulationError>(build(point));
-        let found = Engine::new(&gpu(), build, ways).run(&runs(200), END).unwrap();
-        assert_eq!(found.runs[0][37].as_ref().unwrap_err(), fault);
+        let found = Engine::new(&gpu(), build, ways).run(&runs(count), END).unwrap();
+        assert_eq!(found.runs[0][number].as_ref().unwrap_err(), fault);
         // The others are the runs that they are where nobody breaks a rule.
-        let sound = agree_on(&gpu(), &runs(200), END, &[], |_| OddOneOut::new(7));
-        for (number, (found, sound)) in results.runs[0].iter().zip(&sound.runs[0]).enumerate() {
+        let sound = agree_on(&gpu(), &runs(count), END, &[], |_| OddOneOut::new(7));
+        for (run, (found, sound)) in results.runs[0].iter().zip(&sound.runs[0]).enumerate() {
             assert!(
-                number == 37 || found.as_ref().unwrap().fingerprint == sound.as_ref().unwrap().fingerprint
+                run == number || found.as_ref().unwrap().fingerprint == sound.as_ref().unwrap().fingerprint
             );
         }
+    }
+}
+
+#[test]
+fn an_output_that_fails_ends_the_experiment() {
+    let build = |_: &Point<'_>| {
+        let mut model = Counted::new(300);
+        model.params.culprit = 123;
+        Ok::<_, SimulationError>(model)
+    };
+    let end = Until::time(Ticks::new(100));
+    let mut failures = vec![CpuEngine::new(build).run(&runs(3), end).map(drop)];
+    for mapping in MAPPINGS {
+        failures.push(Engine::new(&gpu(), build, mapped(mapping)).run(&runs(3), end).map(drop));
+    }
+    for failure in failures {
+        let error = failure.unwrap_err();
+        assert!(matches!(error, SimulationError::Output { kind: FaultKind::MemoryFull, lp: 123 }), "{error}");
     }
 }
 

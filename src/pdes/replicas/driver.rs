@@ -44,7 +44,7 @@ fn most_steps(gpu: &Gpu, crowd: Crowd, shorter: u32) -> u32 {
     let most = match (gpu.info().device_type, crowd) {
         (wgpu::DeviceType::Cpu, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
         (wgpu::DeviceType::Cpu, Crowd::Thread { .. }) => 1024,
-        // Of a window, an LP may execute a whole budget of events: 190 µs of an H200, say, where 1.4 are usual.
+        // Of a window, an LP may execute a whole budget of events: perhaps 128 times 1.5 µs (an estimate) where 1.4 µs are usual on an H200.
         (_, Crowd::Team { .. } | Crowd::Near { .. }) => 8192,
         (_, Crowd::Thread { .. }) => 1 << 24,
     };
@@ -373,7 +373,7 @@ impl<M: Model> Driver<'_, M> {
         // A dispatch of rows has one dimension.
         let groups = u64::from(self.gpu.limits().max_compute_workgroups_per_dimension);
         let rows = groups * u64::from(plain_group(self.gpu)) / u64::from(model.lps());
-        let most = (limit / widest).min(rows).min(groups).min(MEMORY / whole).min(jobs as u64);
+        let most = (limit / widest).min(rows).min(groups).min((MEMORY / whole).max(1)).min(jobs as u64);
         if most == 0 {
             return Err(SimulationError::ReplicaTooLarge { lps: model.lps(), needed: widest, limit });
         }
@@ -451,11 +451,11 @@ impl<M: Model> Driver<'_, M> {
         digest.submit(gpu)?;
         let ended = memory.ended(gpu, run).await?;
         let digests = memory.digests(gpu, run).await?;
-        if let Some(place) = memory.digest_cut(gpu).await? {
+        if let Some(row) = memory.digest_cut(gpu).await? {
             // A fingerprint that means nothing must not be told, and LP memory is too large for this driver's loops.
-            let fault = Fault { kind: FaultKind::LoopsCut, lp: 0, window: 0, needed: 0 };
-            log::warn!("the fingerprint of the run in place {place} was cut");
-            return Err(fault.into());
+            let window = ended[(row / run.total) as usize].as_ref().map_or(0, |progress| progress.windows);
+            let lp = row % run.total;
+            return Err(Fault { kind: FaultKind::LoopsCut, lp, window, needed: 0 }.into());
         }
         let totals = match (&ground.output, &self.prepared.columns) {
             (Some(output), Some(columns)) => {
@@ -486,7 +486,7 @@ const NEAR_GROUP: u32 = 32;
 const NEAR_EVENTS: u32 = 32;
 
 /// Workgroups over which threads are spread before several share one, where they wait for each other in every branch that one takes, and the most that do.
-/// (`bench_replicas` on an H200, 64 LPs with 4 events each at rate 0.001: one to a workgroup is 1.5 times as fast as eight with 64 and with 1,024 runs, and
+/// (`bench_replicas` on an H200, 64 LPs with 4 events each at rate 0.001: one to a workgroup is 1.5 times as fast as eight with 64 runs, 1.3 times with 1,024, and
 /// 0.4 times with 10,000; sixteen are as fast as eight there, and 1.1 times as fast with 16 LPs.)
 const THREADS_APART: usize = 2048;
 const THREADS_TOGETHER: u32 = 16;

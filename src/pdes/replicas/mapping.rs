@@ -1,6 +1,6 @@
 //! How runs are mapped to invocations, and the kernels of it.
 
-use crate::gpu::{Gpu, Recipe, Source};
+use crate::gpu::{Gpu, Recipe};
 use crate::queue::QueueDesign;
 use crate::shaders;
 
@@ -101,7 +101,8 @@ impl Recipes {
         const RUN: &str = "pdes/run_of_replica.wgsl";
         const NO_PARAMS: &str = "pdes/params_none.wgsl";
         const MAILBOXES: &str = "pdes/mailboxes_of_replica.wgsl";
-        let source = of_replica(&model.source());
+        // That of a replica is declared in `shaders/pdes/params_of_replica.wgsl`.
+        let source = model.source().without_uniform("params");
         let params = if size_of::<M::Params>() > 0 { "pdes/params_of_replica.wgsl" } else { NO_PARAMS };
         let (queue, group_size) = match crowd {
             Crowd::Team { group_size, queue } => (Some(queue), group_size),
@@ -183,9 +184,4 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
 /// Invocations of the workgroups that serve a replica between slices.
 fn settle_group(plain: u32) -> u32 {
     plain.min(64)
-}
-
-/// A model's file without its declaration of `params`: that of a replica is declared in `shaders/pdes/params_of_replica.wgsl`.
-fn of_replica(source: &Source) -> Source {
-    source.without_uniform("params")
 }

@@ -247,7 +247,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         rows.zip(words).map(|(rows, words)| ended(rows, words)).collect()
     }
 
-    /// Whether a driver cut the loops of a fingerprint: 1 + the place of the replica.
+    /// Whether a driver cut the loops of a fingerprint: the row of an LP in it.
     pub(super) async fn digest_cut(&self, gpu: &Gpu) -> Result<Option<u32>, GpuError> {
         let word = self.words.read_range(gpu, DIGEST_CUT as u64, 1).await?[0];
         Ok(word.checked_sub(1))

@@ -69,11 +69,6 @@ impl Results {
     }
 }
 
-/// A small number as a word.
-fn words(number: usize) -> u32 {
-    u32::try_from(number).expect("a small number")
-}
-
 /// The rows of a fingerprint.
 fn row(point: u32, replication: u32, run: &Result<Ran, Fault>) -> u64 {
     /// What tells these rows from those of other modules' fingerprints: "pdes".
@@ -83,7 +78,10 @@ fn row(point: u32, replication: u32, run: &Result<Ran, Fault>) -> u64 {
             let [low, high] = Ticks::new(ran.fingerprint.0).to_words();
             [0, 0, low, high]
         }
-        Err(fault) => [1, fault.lp, fault.kind.number().map_or(0, words), 0],
+        Err(fault) => {
+            let kind = fault.kind.number().map_or(0, |kind| u32::try_from(kind).expect("a small number"));
+            [1, fault.lp, kind, 0]
+        }
     };
     mix(KIND, [point, replication].into_iter().chain(words))
 }
@@ -102,26 +100,13 @@ fn observations<M: Model>(
         })
     });
     let mut named: Vec<Column> = Vec::new();
-    let totals = |run: &Result<Ran, Fault>| run.as_ref().ok().and_then(|ran| ran.totals.clone());
     for name in columns.iter().flat_map(|columns| &columns.names) {
-        let sums = runs.iter().map(|run| {
-            let Some(totals) = totals(run) else { return Ok(Some(0.0)) };
-            match totals.column(name)?.sum() {
-                Ok(sum) => Ok(Some(sum.to_f64())),
-                Err(SimulationError::NoSum { .. }) => Ok(None),
-                Err(SimulationError::SumOverflow { .. }) => Ok(Some(f64::INFINITY)),
-                Err(error) => Err(error),
-            }
-        });
-        let sums: Option<Vec<f64>> = sums.collect::<Result<_, SimulationError>>()?;
-        if let Some(sums) = sums {
-            named.push(Column {
-                name: name.to_string(),
-                values: integers(runs, &totals, name).unwrap_or(Values::F64(sums)),
-            });
+        if let Some(values) = sums(runs, name)? {
+            named.push(Column { name: name.to_string(), values });
         }
     }
-    let measured: Vec<_> = runs.iter().map(|run| totals(run).map(|totals| model.measures(&totals))).collect();
+    let measured: Vec<_> =
+        runs.iter().map(|run| totals_of(run).map(|totals| model.measures(totals))).collect();
     let names: Vec<_> = measured.iter().flatten().flatten().map(|(name, _)| *name).collect();
     let mut seen = Vec::new();
     for name in names {
@@ -145,20 +130,30 @@ fn observations<M: Model>(
     Ok(Observations::new(runs.len(), named, failed.collect::<Vec<_>>(), Pairing::Independent)?)
 }
 
-/// A column of sums as the integers that they are, if all are below 2^64.
-fn integers(
-    runs: &[Result<Ran, Fault>],
-    totals: &impl Fn(&Result<Ran, Fault>) -> Option<Totals>,
-    name: &str,
-) -> Option<Values> {
-    let sums = runs.iter().map(|run| match totals(run) {
-        None => Some(0),
-        Some(totals) => match totals.column(name).ok()?.sum().ok()? {
-            Number::Unsigned(sum) => u64::try_from(sum).ok(),
-            Number::Signed(_) | Number::Real(_) => None,
-        },
-    });
-    sums.collect::<Option<Vec<u64>>>().map(Values::U64)
+fn totals_of(run: &Result<Ran, Fault>) -> Option<&Totals> {
+    run.as_ref().ok().and_then(|ran| ran.totals.as_ref())
+}
+
+/// The sums of a column by run, 0 for one that failed: the integers that they are, if all are below 2^64. A column may have no sums.
+fn sums(runs: &[Result<Ran, Fault>], name: &str) -> Result<Option<Values>, SimulationError> {
+    // None: too large for any number.
+    let mut found = Vec::with_capacity(runs.len());
+    for run in runs {
+        let sum = totals_of(run).map_or(Ok(Number::Unsigned(0)), |totals| totals.column(name)?.sum());
+        match sum {
+            Ok(sum) => found.push(Some(sum)),
+            Err(SimulationError::SumOverflow { .. }) => found.push(None),
+            Err(SimulationError::NoSum { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    let integer = |sum: &Option<Number>| match sum {
+        Some(Number::Unsigned(sum)) => u64::try_from(*sum).ok(),
+        _ => None,
+    };
+    let real = |sum: &Option<Number>| sum.map_or(f64::INFINITY, Number::to_f64);
+    let integers: Option<Vec<u64>> = found.iter().map(integer).collect();
+    Ok(Some(integers.map_or_else(|| Values::F64(found.iter().map(real).collect()), Values::U64)))
 }
 
 /// The time for which results are asked.
