@@ -34,8 +34,8 @@
 
 #[path = "queue_sweep/comparisons.rs"]
 mod comparisons;
-#[path = "queue_sweep/draw.rs"]
-mod draw;
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/rates.rs"]
 mod rates;
 #[path = "queue_sweep/report.rs"]

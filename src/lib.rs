@@ -58,6 +58,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod columns;
+pub mod facility;
 pub mod gpu;
 pub mod matching;
 pub mod models;

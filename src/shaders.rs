@@ -11,6 +11,9 @@ macro_rules! files {
 }
 
 files! {
+    "facility/event_list.wgsl",
+    "facility/fel_arrive.wgsl",
+    "facility/fel_depart.wgsl",
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
     "gpu/search.wgsl",

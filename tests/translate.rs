@@ -12,7 +12,7 @@ use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
 };
 use eventhorizon::time::Resolution;
-use eventhorizon::{gpu, matching, pdes, primitives, queue, replication};
+use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -29,6 +29,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
     let units = Resolution::default();
     let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
     let recipes = [
+        facility::kernels(),
         gpu::kernels(),
         pdes::kernels(&phold),
         pdes::kernels(&phold.with_neighbours(4).unwrap()),

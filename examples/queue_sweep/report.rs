@@ -7,7 +7,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 
 use super::rates::Rate;
-use super::{Cell, Figure, LOOKAHEAD, Outcome, Panels, Row, draw};
+use super::{Cell, Figure, LOOKAHEAD, Outcome, Panels, Row, figure as png};
 
 /// A row on the terminal.
 pub(crate) fn line(row: &Row) -> String {
@@ -82,7 +82,7 @@ pub(crate) fn best_of(figure: &Figure, rows: &[&Row]) -> Outcome<String> {
 /// A PNG.
 pub(crate) fn draw_figure(figure: &Figure, rows: &[&Row], gpu: &Gpu, out: &Path) -> Outcome<()> {
     // In the order of the rows.
-    let mut panels: Vec<draw::Panel> = Vec::new();
+    let mut panels: Vec<png::Panel> = Vec::new();
     for row in rows {
         let (panel, line) = match figure.panels {
             Panels::Designs => {
@@ -93,14 +93,18 @@ pub(crate) fn draw_figure(figure: &Figure, rows: &[&Row], gpu: &Gpu, out: &Path)
         let panel = find_or_push(
             &mut panels,
             |known| known.title == panel,
-            || draw::Panel { title: panel.clone(), lines: Vec::new() },
+            || png::Panel {
+                title: panel.clone(),
+                axes: ("events per LP", "events per second"),
+                lines: Vec::new(),
+            },
         );
         let line = find_or_push(
             &mut panel.lines,
             |known| known.name == line,
-            || draw::Line { name: line.clone(), points: Vec::new() },
+            || png::Line { name: line.clone(), points: Vec::new() },
         );
-        line.points.extend(row.rate.map(|rate| (row.cell.population, rate.events_per_second())));
+        line.points.extend(row.rate.map(|rate| (row.cell.population.into(), rate.events_per_second())));
     }
     let missing = rows.iter().filter(|row| row.rate.is_none()).count();
     let mut notes = format!("{}; lookahead {LOOKAHEAD}, rates per unit of time", gpu.info().name);
@@ -110,7 +114,7 @@ pub(crate) fn draw_figure(figure: &Figure, rows: &[&Row], gpu: &Gpu, out: &Path)
     let lps = rows.first().map_or(figure.lps, |row| row.cell.lps);
     let title = format!("{}, {lps} LPs", figure.title);
     let columns = if matches!(figure.panels, Panels::Designs) { 4 } else { 3 };
-    draw::draw(&out.join(format!("figure-{}.png", figure.name)), &title, &notes, &panels, columns)
+    png::draw(&out.join(format!("figure-{}.png", figure.name)), &title, &notes, &panels, columns)
 }
 
 /// The first item that is `known`, or a new last one.

@@ -15,13 +15,15 @@ type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
 pub(crate) struct Panel {
     pub(crate) title: String,
+    /// What is along the bottom, and up the side.
+    pub(crate) axes: (&'static str, &'static str),
     pub(crate) lines: Vec<Line>,
 }
 
 pub(crate) struct Line {
     pub(crate) name: String,
-    /// Events per LP, events per second.
-    pub(crate) points: Vec<(u32, f64)>,
+    /// All above zero.
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 const WIDTH: u32 = 1680;
@@ -163,7 +165,7 @@ fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Resu
     if points().next().is_none() {
         return pen.write(area, "nothing was measured", 19.0, (centre, (top + bottom) / 2), 0.5, false);
     }
-    let xs = around(points().map(|&(x, _)| f64::from(x)), 1.25);
+    let xs = around(points().map(|&(x, _)| x), 1.25);
     let ys = around(points().map(|&(_, y)| y), 1.4);
     let mut chart = ChartBuilder::on(area)
         .margin_left(left)
@@ -179,10 +181,11 @@ fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Resu
     chart.draw_series([Rectangle::new([(xs.start, ys.start), (xs.end, ys.end)], FRAME)])?;
     for line in &panel.lines {
         let style = names.iter().position(|name| *name == line.name).unwrap_or(0);
-        let points: Vec<_> = line.points.iter().map(|&(x, y)| (f64::from(x), y)).collect();
-        chart.draw_series(LineSeries::new(points.clone(), COLOURS[style % COLOURS.len()].stroke_width(2)))?;
+        let points = &line.points;
+        let colour = COLOURS[style % COLOURS.len()];
+        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
         for point in points {
-            marker(area, chart.backend_coord(&point), area.get_base_pixel(), style)?;
+            marker(area, chart.backend_coord(point), area.get_base_pixel(), style)?;
         }
     }
     let corner = area.get_base_pixel();
@@ -196,8 +199,8 @@ fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Resu
     for y in y_ticks {
         pen.write(area, &short(y), 17.0, (left - 8, place((xs.start, y)).1), 1.0, false)?;
     }
-    pen.write(area, "events per LP", 18.0, (centre, bottom + 42), 0.5, false)?;
-    pen.write(area, "events per second", 18.0, (16, (top + bottom) / 2), 0.5, true)
+    pen.write(area, panel.axes.0, 18.0, (centre, bottom + 42), 0.5, false)?;
+    pen.write(area, panel.axes.1, 18.0, (16, (top + bottom) / 2), 0.5, true)
 }
 
 /// A marker whose shape and colour are those of line number `style`.
@@ -268,7 +271,7 @@ fn around(values: impl Iterator<Item = f64>, room: f64) -> Range<f64> {
 
 /// Powers of two in a range; every other one where there are many.
 fn powers_of_two(range: &Range<f64>) -> Vec<f64> {
-    let powers: Vec<f64> = (0..32).map(|n| f64::from(n).exp2()).filter(|x| range.contains(x)).collect();
+    let powers: Vec<f64> = (-16..32).map(|n| f64::from(n).exp2()).filter(|x| range.contains(x)).collect();
     match powers.len() {
         0..=8 => powers,
         _ => powers.into_iter().filter(|x| x.log2() % 2.0 == 0.0).collect(),
@@ -278,7 +281,7 @@ fn powers_of_two(range: &Range<f64>) -> Vec<f64> {
 /// Powers of ten in a range, and 2 and 5 times those where there are few.
 fn decimal_ticks(range: &Range<f64>) -> Vec<f64> {
     let ticks = |steps: &[f64]| -> Vec<f64> {
-        let all = (0..16).flat_map(|n| steps.iter().map(move |step| step * 10_f64.powi(n)));
+        let all = (-16..16).flat_map(|n| steps.iter().map(move |step| step * 10_f64.powi(n)));
         all.filter(|y| range.contains(y)).collect()
     };
     let tens = ticks(&[1.0]);

@@ -1,0 +1,186 @@
+// Steps 4, 5 and 2 of an iteration (facility/event_list.wgsl): facilities take what was released to them. An invocation serves a facility, and writes what
+// is that facility's: its row, its place in the FEL, and the tokens in its queue.
+//
+// import: facility/event_list.wgsl
+// import: random/distributions.wgsl
+// import: random/mix.wgsl
+// import: gpu/reduce.wgsl
+
+@group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read> graph: array<u32>;
+@group(0) @binding(7) var<storage, read_write> rows: array<vec4<u32>>;
+@group(0) @binding(8) var<storage, read_write> tokens: array<vec4<u32>>;
+
+// What tells the order of tokens that arrive at one time from other hashes.
+const KIND_TIE = 0x66656c74u;
+
+alias Reduced = u32;
+
+fn merge(a: u32, b: u32) -> u32 {
+    return min(a, b);
+}
+
+var<private> facility: u32;
+var<private> now: vec2<u32>;
+var<private> row: vec4<u32>;
+var<private> sums: vec4<u32>;
+var<private> departure: vec2<u32>;
+// Whether the row, the sums and the departure have to be written.
+var<private> changed: bool;
+
+fn word(line: u32) -> u32 {
+    return graph[line * params.facilities + facility];
+}
+
+// A time in whole intervals: the nearest one, and the later of two, after now, which is one.
+fn rounded(service: u32) -> vec2<u32> {
+    if params.interval == 0u { return time_add(now, vec2<u32>(service, 0u)); }
+    let whole = service / params.interval;
+    let part = service - whole * params.interval;
+    let later = select(0u, params.interval, part >= params.interval - part);
+    return time_add(time_add(now, vec2<u32>(whole * params.interval, 0u)), vec2<u32>(later, 0u));
+}
+
+// Begins a service of a token that has arrived at a time.
+fn serve(token: u32, arrived: vec2<u32>) {
+    let number = wide_add(row.zw, vec2<u32>(1u, 0u));
+    stream_open(params.seed, facility, number);
+    let mean = word(params.sources + params.targets + 1u);
+    // The host refuses means that are so long that this does not fit.
+    let service = draw_exponential(vec2<u32>(mean, 0u)).x + 1u;
+    let towards = word(params.sources + draw_below(word(params.sources + params.targets)));
+    departure = rounded(service);
+    row = vec4<u32>(row.xy, number);
+    let busy = wide_add(sums.xy, wide_subtract(departure, now));
+    sums = vec4<u32>(busy, wide_add(sums.zw, wide_subtract(now, arrived)));
+    servers[facility] = vec4<u32>(token, towards, time_add(now, vec2<u32>(service, 0u)));
+}
+
+// Puts a token that arrives now behind those that wait.
+fn wait(token: u32) {
+    if row.x == NONE { row.x = token; } else { tokens[row.y].x = token; }
+    row.y = token;
+    tokens[token] = vec4<u32>(NONE, tokens[token].y, now);
+}
+
+// Serves the first of those that wait.
+fn serve_next() {
+    let token = row.x;
+    let held = tokens[token];
+    row.x = held.x;
+    serve(token, held.zw);
+}
+
+// Who arrives first: by original time, then by a hash that depends on the seed, then by the source.
+struct Arrival {
+    time: vec2<u32>,
+    tie: vec2<u32>,
+    source: u32,
+    token: u32,
+}
+
+fn arrival_of(source: u32) -> Arrival {
+    let held = servers[params.facilities + source];
+    var lanes = mix_word(mix_word(mix_start(KIND_TIE), params.seed.x), params.seed.y);
+    lanes = mix_word(mix_word(lanes, held.z), held.w);
+    return Arrival(held.zw, mix_end(mix_word(lanes, held.x)), source, held.x);
+}
+
+fn arrives_before(a: Arrival, b: Arrival) -> bool {
+    if any(a.time != b.time) { return time_less(a.time, b.time); }
+    if any(a.tie != b.tie) { return wide_less(a.tie, b.tie); }
+    return a.source < b.source;
+}
+
+fn arrive_at_facility(departs: bool, arrivals: u32) {
+    row = rows[2u * facility];
+    sums = rows[2u * facility + 1u];
+    var idle = departs || all(departure == TIME_NEVER);
+    if departs {
+        departure = TIME_NEVER;
+        // Whoever waits goes first.
+        if row.x != NONE {
+            serve_next();
+            idle = false;
+        }
+    }
+    var last = Arrival(TIME_ZERO, vec2<u32>(0u), 0u, 0u);
+    // Bounds: the sources of a facility, of which each releases one token, twice.
+    for (var taken = 0u; taken < arrivals; taken += 1u) {
+        var next = Arrival(TIME_NEVER, vec2<u32>(NONE), NONE, NONE);
+        for (var line = 0u; line < params.sources; line += 1u) {
+            let source = word(line);
+            if source == NONE || released[source] != facility { continue; }
+            let found = arrival_of(source);
+            if (taken == 0u || arrives_before(last, found)) && arrives_before(found, next) { next = found; }
+        }
+        if idle { serve(next.token, now); } else { wait(next.token); }
+        idle = false;
+        last = next;
+    }
+    rows[2u * facility] = row;
+    rows[2u * facility + 1u] = sums;
+    times[facility] = departure;
+}
+
+// What is left of the time to the earliest departure, as a word.
+fn key_of(time: vec2<u32>) -> u32 {
+    if all(time == TIME_NEVER) { return KEY_NEVER; }
+    let since = wide_subtract(time, now);
+    return select(since.x, KEY_FAR, since.y != 0u || since.x > KEY_FAR);
+}
+
+fn leave(lane: u32, least: u32, parity: u32) {
+    let key = reduce_group(lane, least);
+    if lane == 0u && key != KEY_NEVER { atomicMin(&keys[parity], key); }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn arrive(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let held = control[1u - params.parity];
+    var least = KEY_NEVER;
+    if held.z == STOP_NOT {
+        now = held.xy;
+        for (var tile = 0u; tile < TILES; tile += 1u) {
+            facility = facility_of(group.y * groups.x + group.x, lane, tile);
+            if facility >= params.facilities { break; }
+            departure = times[facility];
+            var arrivals = 0u;
+            for (var line = 0u; line < params.sources; line += 1u) {
+                let source = word(line);
+                if source != NONE && released[source] == facility { arrivals += 1u; }
+            }
+            let departs = all(departure == now);
+            if departs || arrivals > 0u { arrive_at_facility(departs, arrivals); }
+            least = min(least, key_of(departure));
+        }
+    }
+    leave(lane, least, 1u - params.parity);
+}
+
+// Step 1: every facility serves the first of its tokens, at time zero. Before the first iteration, which is of parity 0.
+@compute @workgroup_size(GROUP_SIZE)
+fn begin(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    var least = KEY_NEVER;
+    for (var tile = 0u; tile < TILES; tile += 1u) {
+        facility = facility_of(group.y * groups.x + group.x, lane, tile);
+        if facility >= params.facilities { break; }
+        row = rows[2u * facility];
+        sums = rows[2u * facility + 1u];
+        departure = TIME_NEVER;
+        if row.x != NONE { serve_next(); }
+        rows[2u * facility] = row;
+        rows[2u * facility + 1u] = sums;
+        times[facility] = departure;
+        least = min(least, key_of(departure));
+    }
+    leave(lane, least, 0u);
+}

@@ -1,0 +1,7 @@
+//! Queueing networks.
+
+mod fel;
+
+#[doc(hidden)]
+pub use fel::kernels;
+pub use fel::{FelError, FelNetwork, FelResults, FelRow, FelSimulation, FelTwin};

@@ -1,0 +1,5 @@
+//! Queueing networks.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod fel;
