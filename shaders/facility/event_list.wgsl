@@ -12,13 +12,17 @@
 //   params     this iteration's half, by turns (parity)
 //   graph      of so many rows, each with a word for every facility: `sources` of those that send to it, or NONE; `targets` to which it sends with equal
 //              probability; how many these are; mean time of service in ticks
-//   control    by parity: clock (2), how it stopped (STOP_), iterations in a row at that time
+//   control    by parity two rows: clock (2), how it stopped (STOP_), iterations in a row at that time; and the iterations done (2)
 //   keys       by parity: the earliest time, as ticks since the clock; FAR for so many or more, NEVER for none
-//   times      by facility: the FEL, when the token in service departs, in whole intervals; TIME_NEVER where there is none
-//   released   by facility: where the token goes to that this iteration released, or NONE
-//   servers    by facility: the token in service, where it will go, when it departs, not rounded (2). Then the same of what was released
-//   rows       by facility two: first and last token in the queue, services begun (2); then time of service (2) and time waited (2) of all of these
-//   tokens     by token: the next one in its queue, tokens in all, when it arrived at its facility (2)
+//   times      by facility: the FEL, when the token in service departs, in whole intervals; TIME_NEVER where there is none. Then by workgroup the earliest
+//              of these
+//   servers    by facility: the token in service, where it will go, when it departs, not rounded (2)
+//   released   by facility two: as servers, of the token that was released last; and by which iteration (2)
+//   hits       by facility: the low word of the iteration that released a token to it last. Then by workgroup, the same
+//   rows       by facility two: first and last token in the queue, services begun (2); then time of service (2) and time waited (2) of all of these.
+//              Then by token: the next one in its queue, nothing, when it arrived at its facility (2)
+//
+// What a workgroup's facilities have to do with an iteration is seen from two words, so that those without an event do not look at each.
 //
 // needs: nothing but this
 
@@ -35,7 +39,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> control: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> times: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> released: array<u32>;
+@group(0) @binding(3) var<storage, read_write> released: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> servers: array<vec4<u32>>;
 
 const NONE = 0xffffffffu;
@@ -51,7 +55,11 @@ override GROUP_SIZE: u32 = 256u;
 // Facilities for each invocation.
 override TILES: u32 = 1u;
 
-// The facility that an invocation serves as its n-th.
+// The facility that an invocation serves as its n-th, and the workgroup that serves one.
 fn facility_of(group: u32, lane: u32, tile: u32) -> u32 {
     return (group * TILES + tile) * GROUP_SIZE + lane;
+}
+
+fn group_of(facility: u32) -> u32 {
+    return facility / (GROUP_SIZE * TILES);
 }

@@ -7,29 +7,33 @@
 // import: gpu/reduce.wgsl
 
 @group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;
-@group(0) @binding(6) var<storage, read> graph: array<u32>;
-@group(0) @binding(7) var<storage, read_write> rows: array<vec4<u32>>;
-@group(0) @binding(8) var<storage, read_write> tokens: array<vec4<u32>>;
+@group(0) @binding(6) var<storage, read> hits: array<u32>;
+@group(0) @binding(7) var<storage, read> graph: array<u32>;
+@group(0) @binding(8) var<storage, read_write> rows: array<vec4<u32>>;
 
 // What tells the order of tokens that arrive at one time from other hashes.
 const KIND_TIE = 0x66656c74u;
 
-alias Reduced = u32;
+alias Reduced = vec2<u32>;
 
-fn merge(a: u32, b: u32) -> u32 {
-    return min(a, b);
+fn merge(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return time_min(a, b);
 }
 
 var<private> facility: u32;
 var<private> now: vec2<u32>;
+var<private> iteration: vec2<u32>;
 var<private> row: vec4<u32>;
 var<private> sums: vec4<u32>;
 var<private> departure: vec2<u32>;
-// Whether the row, the sums and the departure have to be written.
-var<private> changed: bool;
 
 fn word(line: u32) -> u32 {
     return graph[line * params.facilities + facility];
+}
+
+// Where a token lies in `rows`.
+fn token_row(token: u32) -> u32 {
+    return 2u * params.facilities + token;
 }
 
 // A time in whole intervals: the nearest one, and the later of two, after now, which is one.
@@ -58,15 +62,15 @@ fn serve(token: u32, arrived: vec2<u32>) {
 
 // Puts a token that arrives now behind those that wait.
 fn wait(token: u32) {
-    if row.x == NONE { row.x = token; } else { tokens[row.y].x = token; }
+    if row.x == NONE { row.x = token; } else { rows[token_row(row.y)].x = token; }
     row.y = token;
-    tokens[token] = vec4<u32>(NONE, tokens[token].y, now);
+    rows[token_row(token)] = vec4<u32>(NONE, 0u, now);
 }
 
 // Serves the first of those that wait.
 fn serve_next() {
     let token = row.x;
-    let held = tokens[token];
+    let held = rows[token_row(token)];
     row.x = held.x;
     serve(token, held.zw);
 }
@@ -79,8 +83,14 @@ struct Arrival {
     token: u32,
 }
 
+// Whether a source, or NONE, has released a token to the facility in this iteration.
+fn sends(source: u32) -> bool {
+    if source == NONE || any(released[2u * source + 1u].xy != iteration) { return false; }
+    return released[2u * source].y == facility;
+}
+
 fn arrival_of(source: u32) -> Arrival {
-    let held = servers[params.facilities + source];
+    let held = released[2u * source];
     var lanes = mix_word(mix_word(mix_start(KIND_TIE), params.seed.x), params.seed.y);
     lanes = mix_word(mix_word(lanes, held.z), held.w);
     return Arrival(held.zw, mix_end(mix_word(lanes, held.x)), source, held.x);
@@ -92,7 +102,7 @@ fn arrives_before(a: Arrival, b: Arrival) -> bool {
     return a.source < b.source;
 }
 
-fn arrive_at_facility(departs: bool, arrivals: u32) {
+fn take_arrivals(departs: bool, hit: bool) {
     row = rows[2u * facility];
     sums = rows[2u * facility + 1u];
     var idle = departs || all(departure == TIME_NEVER);
@@ -104,13 +114,17 @@ fn arrive_at_facility(departs: bool, arrivals: u32) {
             idle = false;
         }
     }
+    var arrivals = 0u;
+    if hit {
+        for (var line = 0u; line < params.sources; line += 1u) { arrivals += u32(sends(word(line))); }
+    }
     var last = Arrival(TIME_ZERO, vec2<u32>(0u), 0u, 0u);
     // Bounds: the sources of a facility, of which each releases one token, twice.
     for (var taken = 0u; taken < arrivals; taken += 1u) {
         var next = Arrival(TIME_NEVER, vec2<u32>(NONE), NONE, NONE);
         for (var line = 0u; line < params.sources; line += 1u) {
             let source = word(line);
-            if source == NONE || released[source] != facility { continue; }
+            if !sends(source) { continue; }
             let found = arrival_of(source);
             if (taken == 0u || arrives_before(last, found)) && arrives_before(found, next) { next = found; }
         }
@@ -130,10 +144,23 @@ fn key_of(time: vec2<u32>) -> u32 {
     return select(since.x, KEY_FAR, since.y != 0u || since.x > KEY_FAR);
 }
 
-fn leave(lane: u32, least: u32, parity: u32) {
-    let key = reduce_group(lane, least);
-    if lane == 0u && key != KEY_NEVER { atomicMin(&keys[parity], key); }
+// Leaves the earliest time of a workgroup's facilities. To be called by one invocation.
+fn leave(id: u32, least: vec2<u32>, parity: u32) {
+    times[params.facilities + id] = least;
+    let key = key_of(least);
+    if key != KEY_NEVER { atomicMin(&keys[parity], key); }
 }
+
+// What one invocation has read for all.
+struct Iteration {
+    now: vec2<u32>,
+    number: vec2<u32>,
+    stop: u32,
+    // Whether something happens at one of the workgroup's facilities.
+    busy: u32,
+}
+
+var<workgroup> shared_iteration: Iteration;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn arrive(
@@ -141,25 +168,36 @@ fn arrive(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let held = control[1u - params.parity];
-    var least = KEY_NEVER;
-    if held.z == STOP_NOT {
+    let parity = 1u - params.parity;
+    let id = min(group.y * groups.x + group.x, group_of(params.facilities - 1u));
+    // A grid of two dimensions may have more workgroups than there are to be.
+    let serves = id == group.y * groups.x + group.x;
+    if lane == 0u {
+        let held = control[2u * parity];
+        let number = control[2u * parity + 1u].xy;
+        let first = times[params.facilities + id];
+        let hit = hits[params.facilities + id] == number.x;
         now = held.xy;
-        for (var tile = 0u; tile < TILES; tile += 1u) {
-            facility = facility_of(group.y * groups.x + group.x, lane, tile);
-            if facility >= params.facilities { break; }
-            departure = times[facility];
-            var arrivals = 0u;
-            for (var line = 0u; line < params.sources; line += 1u) {
-                let source = word(line);
-                if source != NONE && released[source] == facility { arrivals += 1u; }
-            }
-            let departs = all(departure == now);
-            if departs || arrivals > 0u { arrive_at_facility(departs, arrivals); }
-            least = min(least, key_of(departure));
-        }
+        let busy = hit || all(first == now);
+        if serves && held.z == STOP_NOT && !busy { leave(id, first, parity); }
+        shared_iteration = Iteration(held.xy, number, held.z, u32(busy && serves));
     }
-    leave(lane, least, 1u - params.parity);
+    let shared_ = workgroupUniformLoad(&shared_iteration);
+    if shared_.stop != STOP_NOT || shared_.busy == 0u { return; }
+    now = shared_.now;
+    iteration = shared_.number;
+    var least = TIME_NEVER;
+    for (var tile = 0u; tile < TILES; tile += 1u) {
+        facility = facility_of(id, lane, tile);
+        if facility >= params.facilities { break; }
+        departure = times[facility];
+        let departs = all(departure == now);
+        let hit = hits[facility] == iteration.x;
+        if departs || hit { take_arrivals(departs, hit); }
+        least = time_min(least, departure);
+    }
+    least = reduce_group(lane, least);
+    if lane == 0u { leave(id, least, parity); }
 }
 
 // Step 1: every facility serves the first of its tokens, at time zero. Before the first iteration, which is of parity 0.
@@ -169,9 +207,10 @@ fn begin(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    var least = KEY_NEVER;
+    let id = group.y * groups.x + group.x;
+    var least = TIME_NEVER;
     for (var tile = 0u; tile < TILES; tile += 1u) {
-        facility = facility_of(group.y * groups.x + group.x, lane, tile);
+        facility = facility_of(id, lane, tile);
         if facility >= params.facilities { break; }
         row = rows[2u * facility];
         sums = rows[2u * facility + 1u];
@@ -180,7 +219,8 @@ fn begin(
         rows[2u * facility] = row;
         rows[2u * facility + 1u] = sums;
         times[facility] = departure;
-        least = min(least, key_of(departure));
+        least = time_min(least, departure);
     }
-    leave(lane, least, 0u);
+    least = reduce_group(lane, least);
+    if lane == 0u && id <= group_of(params.facilities - 1u) { leave(id, least, 0u); }
 }

@@ -3,8 +3,9 @@
 // import: facility/event_list.wgsl
 // import: time/ticks.wgsl
 
-// One dispatch reads and writes them plainly, the other one as atomics.
+// What several invocations write is atomic there, and plain where it is read: keys here, and hits in fel_arrive.wgsl.
 @group(0) @binding(5) var<storage, read_write> keys: array<u32>;
+@group(0) @binding(6) var<storage, read_write> hits: array<atomic<u32>>;
 
 // Iterations at one time after which the run is taken for one that stands still.
 const PATIENCE = 16384u;
@@ -16,10 +17,15 @@ fn depart(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let parity = params.parity;
-    let before = control[parity];
+    let id = group.y * groups.x + group.x;
+    // All that is read is asked for before anything waits.
+    let before = control[2u * parity];
+    let done = control[2u * parity + 1u].xy;
     let key = keys[parity];
+    let first = times[params.facilities + min(id, group_of(params.facilities - 1u))];
     let now = time_add(before.xy, vec2<u32>(key, 0u));
     let again = select(0u, before.w + 1u, key == 0u);
+    let iteration = wide_add(done, vec2<u32>(1u, 0u));
     var stop = STOP_NOT;
     if key == KEY_NEVER {
         stop = STOP_EMPTY;
@@ -28,26 +34,27 @@ fn depart(
     } else if again >= PATIENCE {
         stop = STOP_STUCK;
     }
-    let id = group.y * groups.x + group.x;
     if id == 0u && lane == 0u {
+        let next = 2u * (1u - parity);
         if stop == STOP_NOT {
-            control[1u - parity] = vec4<u32>(now, STOP_NOT, again);
+            control[next] = vec4<u32>(now, STOP_NOT, again);
+            control[next + 1u] = vec4<u32>(iteration, 0u, 0u);
             keys[1u - parity] = KEY_NEVER;
         } else {
-            control[1u - parity] = vec4<u32>(before.xy, stop, before.w);
+            control[next] = vec4<u32>(before.xy, stop, before.w);
+            control[next + 1u] = vec4<u32>(done, 0u, 0u);
             keys[1u - parity] = key;
         }
     }
-    if stop != STOP_NOT { return; }
+    if stop != STOP_NOT || any(first != now) { return; }
     for (var tile = 0u; tile < TILES; tile += 1u) {
         let facility = facility_of(id, lane, tile);
         if facility >= params.facilities { return; }
-        var target_ = NONE;
-        if all(times[facility] == now) {
-            let served = servers[facility];
-            servers[params.facilities + facility] = served;
-            target_ = served.y;
-        }
-        released[facility] = target_;
+        if any(times[facility] != now) { continue; }
+        let served = servers[facility];
+        released[2u * facility] = served;
+        released[2u * facility + 1u] = vec4<u32>(iteration, 0u, 0u);
+        atomicStore(&hits[served.y], iteration.x);
+        atomicStore(&hits[params.facilities + group_of(served.y)], iteration.x);
     }
 }

@@ -57,7 +57,7 @@ pub struct FelNetwork {
 }
 
 impl FelNetwork {
-    /// FelNetwork that send to one may be no more: an invocation looks at all of them.
+    /// Facilities that send to one may be no more: an invocation looks at all of them.
     pub const MOST_SOURCES: usize = 64;
 
     /// The longest mean time of service, in ticks: a service must fit a word.
@@ -286,7 +286,7 @@ pub struct FelSimulation {
     pace: Pace,
 }
 
-/// FelNetwork up to which an invocation serves one. (As windows of `pdes` have it; not measured here.)
+/// Facilities up to which an invocation serves one. (As windows of `pdes` have it; not measured here.)
 const FEW: usize = 1 << 16;
 
 impl FelSimulation {
@@ -329,17 +329,19 @@ impl FelSimulation {
             Buffer::uniform(gpu, "event list: params", &params)?,
             Buffer::uniform(gpu, "event list: params", &Params { parity: 1, ..params })?,
         ];
-        let control = Buffer::storage(gpu, "event list: control", 2)?;
-        let keys = Buffer::storage_from(gpu, "event list: keys", &[u32::MAX; 2])?;
-        let times = Buffer::storage(gpu, "event list: times", count as u64)?;
-        let released = Buffer::<u32>::storage(gpu, "event list: released", count as u64)?;
-        let servers = Buffer::<[u32; 4]>::storage(gpu, "event list: servers", 2 * count as u64)?;
-        let graph = Buffer::storage_from(gpu, "event list: graph", &graph)?;
-        let rows = Buffer::storage_from(gpu, "event list: rows", &rows)?;
-        let tokens = Buffer::storage_from(gpu, "event list: tokens", &tokens)?;
         let tiles = if count <= FEW || gpu.info().device_type == wgpu::DeviceType::Cpu { 1 } else { 4 };
         let size = gpu.limits().max_compute_invocations_per_workgroup.min(256);
         let groups = facilities.div_ceil(size * tiles);
+        let all = count as u64;
+        let control = Buffer::storage(gpu, "event list: control", 4)?;
+        let keys = Buffer::storage_from(gpu, "event list: keys", &[u32::MAX; 2])?;
+        let times = Buffer::storage(gpu, "event list: times", all + u64::from(groups))?;
+        let hits = Buffer::<u32>::storage(gpu, "event list: hits", all + u64::from(groups))?;
+        let servers = Buffer::<[u32; 4]>::storage(gpu, "event list: servers", all)?;
+        let released = Buffer::<[u32; 4]>::storage(gpu, "event list: released", 2 * all)?;
+        let graph = Buffer::storage_from(gpu, "event list: graph", &graph)?;
+        rows.append(&mut tokens);
+        let rows = Buffer::storage_from(gpu, "event list: rows", &rows)?;
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
         let [begin, depart, arrive] = recipes(int64, size, tiles).map(|recipe| kernel(gpu, &recipe));
         let bound = |uniform: usize| {
@@ -352,7 +354,7 @@ impl FelSimulation {
                 ("keys", keys.binding()),
                 ("graph", graph.binding()),
                 ("rows", rows.binding()),
-                ("tokens", tokens.binding()),
+                ("hits", hits.binding()),
             ]
         };
         let mut start = Plan::new("event list: start");
@@ -423,7 +425,9 @@ impl FelSimulation {
     /// # Errors
     /// Where the device fails.
     pub fn results(&self) -> Result<FelResults, FelError> {
-        let (rows, times) = (self.rows.read(&self.gpu)?, self.times.read(&self.gpu)?);
+        let count = u64::from(self.params.facilities);
+        let rows = pollster::block_on(self.rows.read_range(&self.gpu, 0, 2 * count))?;
+        let times = pollster::block_on(self.times.read_range(&self.gpu, 0, count))?;
         let time = self.params.until;
         let facility = |(row, &departs): (&[[u32; 4]], &Ticks)| {
             let wide = |low, high| Ticks::from_words([low, high]);
@@ -464,7 +468,7 @@ fn recipes(int64: bool, group_size: u32, tiles: u32) -> [Recipe; 3] {
 fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
     // SAFETY: the kernels hold no WGSL of a user's, and no buffer leaves this file but by a read. So:
     //
-    // * FelNetwork are below `params.facilities`, which all invocations check; targets and sources are facilities, which `FelNetwork::new` checked, and
+    // * Facilities are below `params.facilities`, which all invocations check, and workgroups are those of facilities; targets and sources are facilities, which `FelNetwork::new` checked, and
     //   sources that are none are passed over.
     // * `graph` has the lines that `params` says, and `draw_below` gives a line below the number of targets, which is above 0.
     // * A token is in one queue, in one service, or under way from one facility to another: `next.token` is one of a source that released it. It is NONE only
