@@ -162,6 +162,11 @@ struct Iteration {
 
 var<workgroup> shared_iteration: Iteration;
 
+// The workgroup's facilities at which something happens, so that invocations that run in lockstep are all busy: twice the facility's number in the
+// workgroup, and 1 more where a token arrives.
+var<workgroup> busy: array<u32, GROUP_SIZE * TILES>;
+var<workgroup> busy_count: atomic<u32>;
+
 @compute @workgroup_size(GROUP_SIZE)
 fn arrive(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -178,22 +183,34 @@ fn arrive(
         let first = times[params.facilities + id];
         let hit = hits[params.facilities + id] == number.x;
         now = held.xy;
-        let busy = hit || all(first == now);
-        if serves && held.z == STOP_NOT && !busy { leave(id, first, parity); }
-        shared_iteration = Iteration(held.xy, number, held.z, u32(busy && serves));
+        let something = hit || all(first == now);
+        if serves && held.z == STOP_NOT && !something { leave(id, first, parity); }
+        shared_iteration = Iteration(held.xy, number, held.z, u32(something && serves));
+        atomicStore(&busy_count, 0u);
     }
     let shared_ = workgroupUniformLoad(&shared_iteration);
     if shared_.stop != STOP_NOT || shared_.busy == 0u { return; }
     now = shared_.now;
     iteration = shared_.number;
     var least = TIME_NEVER;
+    let first = facility_of(id, 0u, 0u);
     for (var tile = 0u; tile < TILES; tile += 1u) {
-        facility = facility_of(id, lane, tile);
-        if facility >= params.facilities { break; }
+        let place = tile * GROUP_SIZE + lane;
+        if first + place >= params.facilities { break; }
+        let time = times[first + place];
+        let hit = hits[first + place] == iteration.x;
+        if hit || all(time == now) {
+            busy[atomicAdd(&busy_count, 1u)] = 2u * place + u32(hit);
+        } else {
+            least = time_min(least, time);
+        }
+    }
+    let count = workgroupUniformLoad(&busy_count);
+    // Bound: TILES.
+    for (var i = lane; i < count; i += GROUP_SIZE) {
+        facility = first + busy[i] / 2u;
         departure = times[facility];
-        let departs = all(departure == now);
-        let hit = hits[facility] == iteration.x;
-        if departs || hit { take_arrivals(departs, hit); }
+        take_arrivals(all(departure == now), (busy[i] & 1u) == 1u);
         least = time_min(least, departure);
     }
     least = reduce_group(lane, least);
