@@ -8,11 +8,12 @@
 //! cargo run --release --example moving_crowd -- --agents 2000 --steps 50 --output crowd.png
 //! ```
 
-#![allow(clippy::print_stdout, reason = "an example prints its result")]
+mod shared;
 
 use std::collections::HashSet;
-use std::error::Error;
+use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -79,14 +80,11 @@ impl Random {
     }
 }
 
-fn main() {
-    if let Err(error) = run(&Options::parse()) {
-        eprintln!("moving_crowd: {error}");
-        std::process::exit(1);
-    }
+fn main() -> ExitCode {
+    shared::main(run)
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+fn run(options: &Options) -> shared::Outcome<()> {
     let mut random = Random(options.seed);
     // Two groups and people in between.
     let mut crowd: Vec<Agent> = (0..options.agents)
@@ -105,7 +103,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let bodies: Vec<_> = crowd.iter().map(Agent::body).collect();
     let mut regions = MovingRegions::new(&matcher, &views, &bodies)?;
     let mut seen: HashSet<[u32; 2]> = regions.matches()?.read()?.into_iter().collect();
-    println!("{} agents on {}: {} pairs at first", options.agents, gpu.info().name, seen.len());
+    writeln!(stdout(), "{} agents on {}: {} pairs at first", options.agents, gpu.info().name, seen.len())?;
     let (mut began, mut ended, mut spent) = (0, 0, Duration::ZERO);
     for step in 0..options.steps {
         let (mut views, mut bodies) = (Vec::new(), Vec::new());
@@ -139,19 +137,20 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if scratch != seen {
         return Err("the kept pairs differ from a matching from scratch: please report this".into());
     }
-    println!(
+    writeln!(
+        stdout(),
         "{} steps: {began} pairs began, {ended} ended, {} now (as from scratch); {:.2} ms per step",
         options.steps,
         seen.len(),
         spent.as_secs_f64() * 1e3 / f64::from(options.steps.max(1))
-    );
+    )?;
     draw(&options.output, &crowd, &seen)?;
-    println!("drawn to {}", options.output.display());
+    writeln!(stdout(), "drawn to {}", options.output.display())?;
     Ok(())
 }
 
 /// Agents as dots, the brighter the more others they see; lines between those who see each other.
-fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> Result<(), Box<dyn Error>> {
+fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> shared::Outcome<()> {
     const PIXELS: u32 = 1000;
     let root = BitMapBackend::new(path, (PIXELS, PIXELS)).into_drawing_area();
     root.fill(&RGBColor(16, 18, 28))?;

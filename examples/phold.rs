@@ -14,6 +14,7 @@
 mod replicas;
 mod shared;
 
+use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -27,7 +28,7 @@ use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use shared::Failure;
+use shared::{Failure, Outcome as Ended};
 
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
@@ -93,14 +94,10 @@ struct Outcome {
 }
 
 fn main() -> ExitCode {
-    env_logger::init();
-    run(&Args::parse()).unwrap_or_else(|error| {
-        eprintln!("error: {error}");
-        ExitCode::from(2)
-    })
+    shared::main(run)
 }
 
-fn run(args: &Args) -> Result<ExitCode, Failure> {
+fn run(args: &Args) -> Ended<()> {
     let resolution = Resolution::default();
     let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
     let model = match args.neighbours {
@@ -113,7 +110,9 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let queue = match args.queue.as_str() {
         "auto" => None,
-        name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
+        name => {
+            Some(name.parse::<QueueDesign>().map_err(|error| shared::usage(format!("{error}, and auto")))?)
+        }
     };
     let options = Options {
         seed: args.seed,
@@ -125,7 +124,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
-        return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());
+        return Err(shared::usage("--verify compares the GPU with the CPU engine, and this run has no GPU"));
     }
     if let Some(replicas) = args.replicas {
         return replicas::run(args, gpu.as_ref(), model, options, until, replicas);
@@ -181,20 +180,21 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     });
     if !args.json.on_stdout() {
         for (name, value) in table {
-            println!("{name:<24}{value}");
+            writeln!(stdout(), "{name:<24}{value}")?;
         }
     }
     args.json.write(&json)?;
-    Ok(verdict(ok))
+    verdict(ok)
 }
 
-/// The exit code of a comparison.
-fn verdict(equal: bool) -> ExitCode {
-    if equal {
-        return ExitCode::SUCCESS;
+/// What a comparison comes to.
+fn verdict(equal: bool) -> Ended<()> {
+    match equal {
+        true => Ok(()),
+        false => {
+            Err("the engines differ. Please report the adapter, the driver and this command line".into())
+        }
     }
-    eprintln!("error: the engines differ. Please report the adapter, the driver and this command line");
-    ExitCode::FAILURE
 }
 
 fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args) -> Result<Outcome, Failure> {
@@ -257,7 +257,7 @@ fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
             high = middle;
         }
     }
-    format!("{error}.\nWith {} LPs the largest --population that fits is {low}", args.lps).into()
+    shared::usage(format!("{error}.\nWith {} LPs the largest --population that fits is {low}", args.lps))
 }
 
 fn events_per_second(outcome: &Outcome) -> f64 {

@@ -4,6 +4,10 @@
 //! cargo run --release --example torus -- --rows 32 --columns 32 --customers 2048
 //! ```
 
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
@@ -13,6 +17,7 @@ use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Until};
 use eventhorizon::statistics::student_t;
 use eventhorizon::statistics::theory::ClosedNetwork;
 use eventhorizon::time::Resolution;
+use shared::Outcome;
 
 #[derive(Parser)]
 struct Args {
@@ -26,25 +31,26 @@ struct Args {
     #[arg(long, default_value_t = 2048)]
     customers: u32,
     /// Time of a walk to a neighbour, in mean services. It is the lookahead.
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.01, value_parser = shared::positive)]
     travel: f64,
     /// Length of a run, in mean services.
-    #[arg(long, default_value_t = 1000.0)]
+    #[arg(long, default_value_t = 1000.0, value_parser = shared::positive)]
     until: f64,
     /// Statistics begin then: it takes a while until the customers have spread as they do in the long run.
-    #[arg(long, default_value_t = 250.0)]
+    #[arg(long, default_value_t = 250.0, value_parser = shared::not_negative)]
     warm_up: f64,
-    /// Runs.
-    #[arg(long, default_value_t = 20)]
+    /// Runs, at least two.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..))]
     runs: u32,
 }
 
-#[allow(clippy::print_stdout, reason = "a program for people")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    env_logger::init();
-    let args = Args::parse();
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Outcome<()> {
     let gpu = Gpu::new()?;
-    println!("{gpu}");
+    writeln!(stdout(), "{gpu}")?;
     let services = Resolution::default();
     let end = services.ticks(args.until)?;
     let model = Torus::new(args.rows, args.columns, args.customers, 1.0, args.travel, services)?
@@ -60,23 +66,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if run == 0 {
             let mut cpu = CpuSimulation::new(&model, 0)?;
             cpu.run(Until::time(end))?;
-            assert_eq!(simulation.fingerprint()?, cpu.fingerprint());
-            println!("fingerprint {} on both engines", cpu.fingerprint());
+            shared::same(&simulation.fingerprint()?, &cpu.fingerprint(), "the fingerprint on the GPU")?;
+            writeln!(stdout(), "fingerprint {} on both engines", cpu.fingerprint())?;
         }
     }
     let runs = f64::from(args.runs);
     let mean = shares.iter().sum::<f64>() / runs;
     let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (runs - 1.0);
     let half = student_t(u64::from(args.runs) - 1, 0.95) * (variance / runs).sqrt();
-    println!("{events} events in {:.2?}", begin.elapsed());
-    println!("utilisation {mean:.5} ± {half:.5} (95 %)");
+    writeln!(stdout(), "{events} events in {:.2?}", begin.elapsed())?;
+    writeln!(stdout(), "utilisation {mean:.5} ± {half:.5} (95 %)")?;
     let delay = f64::from(stations) * args.travel;
     let theory = ClosedNetwork::new(&[(stations, 1.0)], delay, args.customers)?;
-    println!("theory      {:.5}", theory.utilisation(0).unwrap_or_default());
+    writeln!(stdout(), "theory      {:.5}", theory.utilisation(0).unwrap_or_default())?;
     let customers = f64::from(args.customers);
-    println!(
+    writeln!(
+        stdout(),
         "K/(K+N-1)   {:.5}, where walks take no time",
         customers / (customers + f64::from(stations) - 1.0)
-    );
+    )?;
     Ok(())
 }

@@ -68,4 +68,5 @@ pub mod random;
 pub mod replication;
 mod shaders;
 pub mod statistics;
+mod text;
 pub mod time;

@@ -1,7 +1,7 @@
 //! Many runs at once, each with random streams of its own: `--replicas`.
 
 use std::convert::Infallible;
-use std::process::ExitCode;
+use std::io::{Write as _, stdout};
 use std::time::Instant;
 
 use eventhorizon::gpu::Gpu;
@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use crate::Args;
-use crate::shared::Failure;
+use crate::shared::Outcome;
 
 pub(crate) fn run(
     args: &Args,
@@ -22,11 +22,11 @@ pub(crate) fn run(
     options: Options,
     until: Until,
     replicas: u32,
-) -> Result<ExitCode, Failure> {
+) -> Outcome<()> {
     // One point, and the same model for all of its runs.
     let experiment = Experiment::new(Design::default(), replicas, args.seed);
     let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
-    let on_cpu = || -> Result<_, Failure> {
+    let on_cpu = || -> Outcome<_> {
         let begin = Instant::now();
         let results = CpuEngine::new(build).run(&experiment, until)?;
         Ok((results, begin.elapsed().as_secs_f64()))
@@ -95,7 +95,7 @@ pub(crate) fn run(
     }
     if !args.json.on_stdout() {
         for (name, value) in table {
-            println!("{name:<24}{value}");
+            writeln!(stdout(), "{name:<24}{value}")?;
         }
     }
     args.json.write(&json!({
@@ -118,7 +118,7 @@ pub(crate) fn run(
         "fingerprint": format!("{:016x}", results.fingerprint),
         "fingerprints": fingerprints,
     }))?;
-    Ok(crate::verdict(ok))
+    crate::verdict(ok)
 }
 
 /// The events of all runs that did not fail.

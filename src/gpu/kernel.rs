@@ -81,7 +81,7 @@ impl Kernel {
         entry: &str,
         constants: &[(&str, f64)],
     ) -> Result<Self, GpuError> {
-        Self::build(gpu, program, entry, constants, wgpu::ShaderRuntimeChecks::checked())
+        program.on_stack(|| Self::build(gpu, program, entry, constants, wgpu::ShaderRuntimeChecks::checked()))
     }
 
     /// [`Kernel::new`] without run-time checks (unless the device is [`Gpu::checked`]).
@@ -102,7 +102,7 @@ impl Kernel {
             true => wgpu::ShaderRuntimeChecks::unchecked(),
             false => wgpu::ShaderRuntimeChecks::checked(),
         };
-        Self::build(gpu, program, entry, constants, checks)
+        program.on_stack(|| Self::build(gpu, program, entry, constants, checks))
     }
 
     fn build(

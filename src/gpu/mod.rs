@@ -5,6 +5,7 @@
 
 mod buffer;
 mod contract;
+mod depth;
 mod device;
 mod error;
 mod kernel;

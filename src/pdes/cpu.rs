@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 
 use crate::random::Stream;
+use crate::statistics::fits_host;
 use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
@@ -81,6 +82,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         check(model)?;
         let seed = replica.key(seed);
         let lps = model.lps();
+        let row = size_of::<M::State>() + size_of::<u64>() + size_of::<Turn>();
+        let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
+        if !fits_host(bytes) {
+            return Err(SimulationError::HostMemory { lps, bytes });
+        }
         let mut simulation = Self {
             model,
             seed,

@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
-use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, Sequential, Stopping};
+use crate::statistics::{
+    AnalysisError, Design, Experiment, Pairing, Point, Sequential, Stopping, check_room,
+};
 
 use super::capacity::{mean_for, room_for};
 use super::contract;
@@ -131,6 +133,8 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
     if (points as u64).checked_mul(count.into()).is_none_or(|runs| runs > u32::MAX.into()) {
         return Err(AnalysisError::TooMany { points, replications: count }.into());
     }
+    // What is kept of a run: its job, and what it came to with the totals of some columns.
+    check_room(points, count, size_of::<Job>() + size_of::<Ran>() + 512)?;
     let point = |point: usize| u32::try_from(point).expect("the points were counted");
     Ok((0..points)
         .flat_map(|number| replications.clone().map(move |replication| (point(number), replication)))

@@ -8,7 +8,7 @@ use crate::gpu::GpuError;
 /// Nothing has been run when one is returned, unless it is [`ReplicationError::Gpu`] or
 /// [`ReplicationError::Cut`]. A replication that fails is no error: it
 /// is reported with its index among the results.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplicationError {
     /// The device failed, or the model's WGSL does not link.
@@ -97,3 +97,5 @@ pub enum ReplicationError {
         limit: u64,
     },
 }
+
+crate::text::debug_is_display!(ReplicationError);

@@ -9,7 +9,7 @@ use super::structs::{columns, pack};
 use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError};
 use crate::gpu::StructLayout;
 use crate::random::mix;
-use crate::statistics::PARALLEL;
+use crate::statistics::{PARALLEL, check_room};
 
 /// The replications of an experiment's points, in the order of the points and, within each, of the replications.
 #[derive(Debug, Clone)]
@@ -141,6 +141,8 @@ pub(super) fn points<M: Model>(
     if jobs.is_none_or(|jobs| jobs > u32::MAX.into()) {
         return Err(super::AnalysisError::TooMany { points: points.len(), replications: count }.into());
     }
+    // Outputs, how they ended, columns of both, and columns that are derived.
+    check_room(points.len(), count, 2 * size_of::<M::Output>() + 32)?;
     Ok(points)
 }
 
