@@ -63,7 +63,13 @@ fn run(args: &Args) -> Outcome<()> {
             .checked_mul(side)
             .ok_or_else(|| shared::usage(format!("a side of {side} makes too many stations")))?;
         for customers in or(&args.customers, &[1.0]) {
-            let all = (f64::from(stations) * customers).round() as u32;
+            let all = (f64::from(stations) * customers).round();
+            if all > 1e8 {
+                return Err(shared::usage(format!(
+                    "{all} customers are too many: at most 100000000 are taken"
+                )));
+            }
+            let all = all as u32;
             models.push((FifoTorus::new(side, side, all, 1.0, services)?, format!("{stations:8} {all:10}")));
         }
     }

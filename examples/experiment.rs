@@ -22,7 +22,6 @@ use eventhorizon::models::Epidemic;
 use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
 use eventhorizon::statistics::{Decision, Design, Experiment, Observations, Point, Report, compare, plot};
 use eventhorizon::time::Resolution;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use shared::Outcome;
 
@@ -91,8 +90,12 @@ fn run(args: &Args) -> Outcome<()> {
     let experiment = Experiment::new(design, args.runs.replications, args.seed).with_common_random_numbers();
     let design = &experiment.design;
 
-    let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")?;
-    let bar = ProgressBar::new_spinner().with_style(style);
+    let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
+    let watch = |runs: usize, events: u64| {
+        bar.tick();
+        bar.set_message(format!("{runs} runs, {events} events"));
+        shared::watch()
+    };
     let gpu = args.place.gpu()?;
     let begin = Instant::now();
     // Both engines give the same bits, so this choice shows in nothing but the time.
@@ -100,7 +103,6 @@ fn run(args: &Args) -> Outcome<()> {
         Some(gpu) => {
             let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
             let mut engine = Engine::new(gpu, build, options);
-            let watch = |runs: usize, events: u64| bar.set_message(format!("{runs} runs, {events} events"));
             match &stopping {
                 Some(stopping) => {
                     let run = engine.run_until_watched(&experiment, until, stopping, &[DECISIVE], watch)?;
@@ -113,15 +115,14 @@ fn run(args: &Args) -> Outcome<()> {
             }
         }
         None => {
-            bar.set_message("runs on every core");
             let engine = CpuEngine::new(build);
             match &stopping {
                 Some(stopping) => {
-                    let run = engine.run_until(&experiment, until, stopping, &[DECISIVE])?;
+                    let run = engine.run_until_watched(&experiment, until, stopping, &[DECISIVE], watch)?;
                     (run.observations, run.decisions, run.fingerprint)
                 }
                 None => {
-                    let results = engine.run(&experiment, until)?;
+                    let results = engine.run_watched(&experiment, until, watch)?;
                     (results.observations, Vec::new(), results.fingerprint)
                 }
             }
@@ -211,6 +212,7 @@ fn told(decision: Decision) -> &'static str {
         Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
         Decision::TimeSpent => "the most time, and not as precise as was asked for",
         Decision::AllFailed => "all runs failed",
+        Decision::Stopped => "stopped early",
         _ => "goes on",
     }
 }

@@ -105,7 +105,14 @@ fn run(options: &Options) -> shared::Outcome<()> {
     let mut seen: HashSet<[u32; 2]> = regions.matches()?.read()?.into_iter().collect();
     writeln!(stdout(), "{} agents on {}: {} pairs at first", options.agents, gpu.info().name, seen.len())?;
     let (mut began, mut ended, mut spent) = (0, 0, Duration::ZERO);
+    let bar = shared::bar(options.steps.into(), "{wide_bar} step {pos} of {len}")?;
+    let mut steps = 0;
     for step in 0..options.steps {
+        bar.inc(1);
+        if shared::interrupted() {
+            break;
+        }
+        steps += 1;
         let (mut views, mut bodies) = (Vec::new(), Vec::new());
         for (id, agent) in (0..).zip(&mut crowd) {
             if (id + step) % 3 != 0 {
@@ -133,6 +140,7 @@ fn run(options: &Options) -> shared::Outcome<()> {
             seen.remove(&pair);
         }
     }
+    bar.finish_and_clear();
     let scratch: HashSet<[u32; 2]> = regions.matches()?.read()?.into_iter().collect();
     if scratch != seen {
         return Err("the kept pairs differ from a matching from scratch: please report this".into());
@@ -140,9 +148,9 @@ fn run(options: &Options) -> shared::Outcome<()> {
     writeln!(
         stdout(),
         "{} steps: {began} pairs began, {ended} ended, {} now (as from scratch); {:.2} ms per step",
-        options.steps,
+        steps,
         seen.len(),
-        spent.as_secs_f64() * 1e3 / f64::from(options.steps.max(1))
+        spent.as_secs_f64() * 1e3 / f64::from(steps.max(1))
     )?;
     draw(&options.output, &crowd, &seen)?;
     writeln!(stdout(), "drawn to {}", options.output.display())?;

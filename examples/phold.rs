@@ -15,6 +15,7 @@ mod replicas;
 mod shared;
 
 use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -26,7 +27,7 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 use shared::{Failure, Outcome as Ended};
 
@@ -131,7 +132,7 @@ fn run(args: &Args) -> Ended<()> {
     }
     let outcome = match &gpu {
         Some(gpu) => on_gpu(gpu, &model, options, until, args)?,
-        None => on_cpu(&model, args.seed, until)?,
+        None => on_cpu(&model, args.seed, until, args)?,
     };
     let rate = events_per_second(&outcome);
     let mut ok = true;
@@ -148,8 +149,11 @@ fn run(args: &Args) -> Ended<()> {
         ("events per second", format!("{rate:.4e}")),
         ("fingerprint", outcome.fingerprint.to_string()),
     ];
-    if args.verify {
-        let cpu = on_cpu(&model, args.seed, until)?;
+    if shared::interrupted() {
+        let now = resolution.units(outcome.progress.now);
+        table.push(("stopped early", format!("at {now:.3} units of time")));
+    } else if args.verify {
+        let cpu = on_cpu(&model, args.seed, until, args)?;
         let of = |progress: Progress| (progress.events, progress.now, progress.stop);
         ok = cpu.fingerprint == outcome.fingerprint && of(cpu.progress) == of(outcome.progress);
         let verdict = if ok { "equal" } else { "DIFFERENT" };
@@ -200,19 +204,11 @@ fn verdict(equal: bool) -> Ended<()> {
 fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args) -> Result<Outcome, Failure> {
     let mut simulation = Simulation::new(gpu, model, options).map_err(|error| explain(error, gpu, args))?;
     simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
-    let resolution = Resolution::default();
-    let bar = ProgressBar::new(1000).with_style(ProgressStyle::with_template("{wide_bar} {percent}% {msg}")?);
+    let bar = Bar::new(args)?;
     let begin = Instant::now();
-    let progress = simulation.run_watched(until, |progress| {
-        let share = match args.events {
-            Some(events) => progress.events as f64 / events as f64,
-            None => resolution.units(progress.now) / args.until,
-        };
-        bar.set_position((1000.0 * share.min(1.0)) as u64);
-        bar.set_message(format!("{} events", progress.events));
-    })?;
+    let progress = simulation.run_watched(until, |progress| bar.tell(progress))?;
     let seconds = begin.elapsed().as_secs_f64();
-    bar.finish_and_clear();
+    bar.0.finish_and_clear();
     Ok(Outcome {
         adapter: gpu.info().name.clone(),
         queue: simulation.queue().to_string(),
@@ -223,18 +219,40 @@ fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args)
     })
 }
 
-fn on_cpu(model: &Phold, seed: u64, until: Until) -> Result<Outcome, Failure> {
+fn on_cpu(model: &Phold, seed: u64, until: Until, args: &Args) -> Result<Outcome, Failure> {
     let mut simulation = CpuSimulation::new(model, seed)?;
+    let bar = Bar::new(args)?;
     let begin = Instant::now();
-    let progress = simulation.run(until)?;
+    let progress = simulation.run_watched(until, |progress| bar.tell(progress))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    bar.0.finish_and_clear();
     Ok(Outcome {
         adapter: "CPU, sequential".into(),
         queue: "binary heap".into(),
         sync: "none".into(),
         progress,
-        seconds: begin.elapsed().as_secs_f64(),
+        seconds,
         fingerprint: simulation.fingerprint(),
     })
+}
+
+/// How far a run is, and whether it goes on.
+struct Bar<'a>(ProgressBar, &'a Args);
+
+impl<'a> Bar<'a> {
+    fn new(args: &'a Args) -> Ended<Self> {
+        Ok(Self(shared::bar(1000, "{wide_bar} {percent}% {msg}")?, args))
+    }
+
+    fn tell(&self, progress: &Progress) -> ControlFlow<()> {
+        let share = match self.1.events {
+            Some(events) => progress.events as f64 / events as f64,
+            None => Resolution::default().units(progress.now) / self.1.until,
+        };
+        self.0.set_position((1000.0 * share.min(1.0)) as u64);
+        self.0.set_message(format!("{} events", progress.events));
+        shared::watch()
+    }
 }
 
 /// Says what population would fit, where the one asked for does not.

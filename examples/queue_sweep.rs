@@ -55,7 +55,6 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::queue::{QueueDesign, UnknownQueue};
 use eventhorizon::time::{Resolution, Ticks};
-use indicatif::{ProgressBar, ProgressStyle};
 use report::{best_of, draw_figure, line, record};
 use shared::Outcome;
 use shared::rates::{Rate, measure_events, too_large};
@@ -305,8 +304,7 @@ fn run(args: &Args) -> Outcome<()> {
         "adapter",
         "note",
     ])?;
-    let bar = ProgressBar::new((cells.len() * queues.len()) as u64);
-    bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")?);
+    let bar = shared::bar((cells.len() * queues.len()) as u64, "{bar:30} {pos}/{len}, {eta} left: {msg}")?;
     bar.suspend(|| {
         writeln!(
             stdout(),
@@ -330,10 +328,13 @@ fn run(args: &Args) -> Outcome<()> {
         heavy: HashMap::new(),
     };
     let mut rows = Vec::new();
-    for cell in &cells {
+    'cells: for cell in &cells {
         bar.set_message("CPU engine");
         sweep.ask_cpu(cell)?;
         for &queue in &queues {
+            if shared::interrupted() {
+                break 'cells;
+            }
             bar.set_message(queue.to_string());
             let row = sweep.row(cell, queue).map_err(|error| format!("{cell}, {queue}: {error}"))?;
             bar.suspend(|| writeln!(stdout(), "{}", line(&row)))?;

@@ -284,6 +284,7 @@ fn report<T: Coordinate, const D: usize>(
     let seconds_total = start.elapsed().as_secs_f64();
     if let (Some(counted), Some(found)) = (counted, found)
         && counted != found
+        && !shared::interrupted()
     {
         return Err(format!("{counted} pairs counted and {found} found: please report this").into());
     }
@@ -346,11 +347,17 @@ fn report<T: Coordinate, const D: usize>(
     Ok(())
 }
 
-/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs.
+/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs, up to where it was stopped.
 fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome<u64> {
     let file = path.map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())));
     let mut file = file.transpose()?.map(BufWriter::new);
-    while let Some(page) = matches.next_page()? {
+    let bar = shared::bar(matches.total(), "{wide_bar} {pos} of {len} pairs")?;
+    let mut pairs = 0;
+    while !shared::interrupted()
+        && let Some(page) = matches.next_page()?
+    {
+        pairs += u64::from(page.len());
+        bar.set_position(pairs);
         match &mut file {
             Some(file) => {
                 for [subscription, update] in page.read()? {
@@ -363,7 +370,8 @@ fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome
     if let Some(mut file) = file {
         file.flush()?;
     }
-    Ok(matches.total())
+    bar.finish_and_clear();
+    Ok(pairs)
 }
 
 /// Seconds of placing all pairs and of writing them, to a page buffer that is there.

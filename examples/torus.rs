@@ -57,10 +57,20 @@ fn run(args: &Args) -> Outcome<()> {
         .with_warm_up(services.ticks(args.warm_up)?);
     let stations = args.rows * args.columns;
     let (mut shares, mut events, begin) = (Vec::new(), 0, Instant::now());
+    let bar = shared::bar(100 * u64::from(args.runs), "{wide_bar} {percent}%")?;
     for run in 0..args.runs {
         let mut simulation =
             Simulation::new(&gpu, &model, Options { seed: run.into(), ..Options::default() })?;
-        events += simulation.run(Until::time(end))?.events;
+        let progress = simulation.run_watched(Until::time(end), |progress| {
+            bar.set_position(
+                100 * u64::from(run) + (100.0 * services.units(progress.now) / args.until) as u64,
+            );
+            shared::watch()
+        })?;
+        events += progress.events;
+        if shared::interrupted() {
+            break; // what is left of this run would be missing in its averages
+        }
         let totals = simulation.totals(end, None)?;
         shares.push(totals.time_average("busy").and_then(|busy| busy.mean()).ok_or("no average")?);
         if run == 0 {
@@ -70,11 +80,18 @@ fn run(args: &Args) -> Outcome<()> {
             writeln!(stdout(), "fingerprint {} on both engines", cpu.fingerprint())?;
         }
     }
-    let runs = f64::from(args.runs);
+    bar.finish_and_clear();
+    writeln!(stdout(), "{events} events in {:.2?}", begin.elapsed())?;
+    if shares.len() < 2 {
+        return Err("stopped before two runs had ended: there is no utilisation to tell of".into());
+    }
+    let runs = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / runs;
     let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (runs - 1.0);
-    let half = student_t(u64::from(args.runs) - 1, 0.95) * (variance / runs).sqrt();
-    writeln!(stdout(), "{events} events in {:.2?}", begin.elapsed())?;
+    let half = student_t(shares.len() as u64 - 1, 0.95) * (variance / runs).sqrt();
+    if shared::interrupted() {
+        writeln!(stdout(), "stopped early, after {} of {} runs", shares.len(), args.runs)?;
+    }
     writeln!(stdout(), "utilisation {mean:.5} ± {half:.5} (95 %)")?;
     let delay = f64::from(stations) * args.travel;
     let theory = ClosedNetwork::new(&[(stations, 1.0)], delay, args.customers)?;

@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "shared by examples")]
 
 use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -11,7 +12,7 @@ use eventhorizon::replication::{
 };
 use serde_json::json;
 
-use crate::shared::{Json, Outcome, Runs, Where};
+use crate::shared::{self, Json, Outcome, Runs, Where, bar};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum MappingName {
@@ -63,20 +64,26 @@ impl Common {
         let stopping = self.runs.stopping()?;
         let experiment = Experiment::new(Design::default(), self.runs.replications, self.seed);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let bar = bar(self.runs.replications.into(), "{wide_bar} {pos} of {len} replications")?;
+        let watch = |ended| {
+            bar.set_position(ended);
+            shared::watch()
+        };
         let Some(gpu) = self.place.gpu()? else {
             let engine = CpuEngine::new(model)?;
             let begun = Instant::now();
             let (fingerprint, observations, decision) = match &stopping {
                 None => {
-                    let mut results = engine.run(params, &experiment)?;
+                    let mut results = engine.run_watched(params, &experiment, watch)?;
                     (results.fingerprint, results.observations.remove(0), None)
                 }
                 Some(stopping) => {
-                    let mut run = engine.run_until(params, &experiment, stopping, &names)?;
+                    let mut run = engine.run_until_watched(params, &experiment, stopping, &names, watch)?;
                     (run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
                 }
             };
             let seconds = begun.elapsed().as_secs_f64();
+            bar.finish_and_clear();
             let (backend, adapter, mapping) = ("cpu".into(), "processor, all cores".into(), "cpu".into());
             return Ok(Told {
                 backend,
@@ -96,10 +103,12 @@ impl Common {
             MappingName::Auto => Mapping::Auto,
         };
         let mut engine = Engine::new(&gpu, model)?.with_mapping(mapping);
-        let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names)?;
-        if timed.0 < 1.0 {
+        let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, Some(watch))?;
+        bar.finish_and_clear();
+        if timed.0 < 1.0 && !shared::interrupted() {
             // The first run compiled the kernels, tried the mappings and learned how long slices may be: time another.
-            timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names)?;
+            timed =
+                self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, None::<fn(u64) -> _>)?;
         }
         let (seconds, fingerprint, observations, decision) = timed;
         let info = gpu.info();
@@ -123,16 +132,23 @@ impl Common {
         params: &M::Params,
         experiment: &Experiment,
         names: &[&str],
+        watch: Option<impl FnMut(u64) -> ControlFlow<()>>,
     ) -> Outcome<(f64, u64, Observations, Option<Decision>)> {
         let begun = Instant::now();
         Ok(match stopping {
             None => {
-                let mut results = engine.run(params, experiment)?;
+                let mut results = match watch {
+                    Some(watch) => engine.run_watched(params, experiment, watch)?,
+                    None => engine.run(params, experiment)?,
+                };
                 let seconds = begun.elapsed().as_secs_f64();
                 (seconds, results.fingerprint, results.observations.remove(0), None)
             }
             Some(stopping) => {
-                let mut run = engine.run_until(params, experiment, stopping, names)?;
+                let mut run = match watch {
+                    Some(watch) => engine.run_until_watched(params, experiment, stopping, names, watch)?,
+                    None => engine.run_until(params, experiment, stopping, names)?,
+                };
                 let seconds = begun.elapsed().as_secs_f64();
                 (seconds, run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
             }
@@ -186,6 +202,13 @@ impl Common {
             return Ok(());
         }
         writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
+        if shared::interrupted() {
+            writeln!(
+                stdout(),
+                "stopped early, after {replications} of {} replications",
+                self.runs.replications
+            )?;
+        }
         if let Some(decision) = told.decision {
             writeln!(stdout(), "stopped: {decision:?}")?;
         }

@@ -27,7 +27,7 @@ pub use kernel::{Bindings, Kernel};
 pub(crate) use layout::assert_same_layout;
 pub use layout::{Field, FieldKind, StructLayout};
 pub use link::{LinkError, Program, Source};
-pub use pace::{Pace, SLICE};
+pub use pace::{Pace, SLICE, Verdict};
 pub use plan::Plan;
 pub use recipe::Recipe;
 #[doc(hidden)]

@@ -37,6 +37,9 @@ pub enum SimulationError {
         /// Bytes that their states, memory and counts take.
         bytes: u64,
     },
+    /// A watcher stopped an experiment before any run of all points had come to its end.
+    #[error("stopped before a run of each point had come to its end: there are no results")]
+    Stopped,
     /// A calendar for a model without a lookahead, or with other windows than those of YAWNS.
     #[error(
         "a calendar cannot be had here: its buckets are as long as the lookahead, so it takes one of at least 1 tick, and `Sync::Yawns`. Choose \

@@ -85,6 +85,9 @@ pub enum ReplicationError {
          65,535 iterations), or use another adapter"
     )]
     Cut,
+    /// A watcher stopped the run before any replication of all points had ended.
+    #[error("stopped before a replication of each point had ended: there are no results")]
+    Stopped,
     /// One replication alone is more than the device can hold.
     #[error(
         "a replication's state or output has {bytes} bytes, and a buffer of this device holds {limit}: make the larger of the \
