@@ -146,6 +146,7 @@ pub fn watch() -> ControlFlow<()> {
         if let Err(error) = heeded {
             log::warn!("Ctrl-C ends the program at once: {error}");
         }
+        log::debug!("Ctrl-C is heeded");
     });
     if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
