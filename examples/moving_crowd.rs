@@ -36,8 +36,8 @@ struct Options {
     sight: f32,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The picture of the last step.
-    #[arg(long, default_value = "moving_crowd.png")]
+    /// The picture of the last step, a PNG.
+    #[arg(long, default_value = "moving_crowd.png", value_parser = png)]
     output: PathBuf,
 }
 
@@ -46,6 +46,14 @@ fn positive(text: &str) -> Result<f32, String> {
         Ok(value) if value > 0.0 && value <= SIDE => Ok(value),
         Ok(_) => Err(format!("a length above 0 and at most {SIDE} m is needed")),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+fn png(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().is_some_and(|extension| extension == "png") {
+        true => Ok(path),
+        false => Err("a name that ends in .png is needed".to_owned()),
     }
 }
 

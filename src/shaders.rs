@@ -159,6 +159,7 @@ files! {
     "replication/thread.wgsl",
     "replication/warp.wgsl",
     "replication/warp_subgroups.wgsl",
+    "self_test/probes.wgsl",
     "statistics/histogram.wgsl",
     "statistics/tally.wgsl",
     "statistics/time_average.wgsl",

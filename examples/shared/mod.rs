@@ -16,6 +16,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::matching::MatchingError;
@@ -242,7 +243,7 @@ impl Where {
 #[derive(Args)]
 pub struct Json {
     /// Writes the result as JSON to a file, or to standard output for `-` or no name.
-    #[arg(long = "json", value_name = "PATH", num_args = 0..=1, default_missing_value = "-")]
+    #[arg(long = "json", value_name = "PATH", num_args = 0..=1, default_missing_value = "-", value_parser = NonEmptyStringValueParser::new())]
     path: Option<String>,
 }
 

@@ -226,6 +226,9 @@ fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Handle<Functio
     }
 }
 
+/// Bytes of the variables of a function: WGSL's bound on what it must have room for. Drivers were seen to end the process where they had none.
+pub(crate) const MOST_KEPT: u32 = 8192;
+
 struct Check<'a> {
     program: &'a Program,
     allowed: &'a Allowed<'a>,
@@ -292,6 +295,25 @@ impl Check<'_> {
     fn function(&self, function: &Function, place: Span) -> Vec<Finding> {
         let module = self.program.module();
         let mut findings = Vec::new();
+        let bytes = |ty: naga::Handle<naga::Type>| u64::from(module.types[ty].inner.size(module.to_ctx()));
+        let kept: u64 = function.local_variables.iter().map(|(_, local)| bytes(local.ty)).sum();
+        let given = function
+            .arguments
+            .iter()
+            .map(|given| given.ty)
+            .chain(function.result.iter().map(|result| result.ty));
+        let made = function.expressions.iter().filter_map(|(_, made)| match *made {
+            Expression::Compose { ty, .. } | Expression::ZeroValue(ty) => Some(ty),
+            _ => None,
+        });
+        let largest = given.chain(made).map(bytes).max().unwrap_or(0).max(kept);
+        if largest > MOST_KEPT.into() {
+            let name = function.name.as_deref().unwrap_or("_");
+            let what = format!(
+                "`{name}` has {largest} bytes in its variables or in one value, and WGSL promises {MOST_KEPT} to a function"
+            );
+            findings.push(Finding { span: place, what, advice: STATE });
+        }
         for (handle, expression) in function.expressions.iter() {
             let span = or(function.expressions.get_span(handle), place);
             match *expression {

@@ -19,7 +19,7 @@ mod subgroups;
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
 pub use contract::Allowed;
-pub(crate) use contract::Declaration;
+pub(crate) use contract::{Declaration, MOST_KEPT};
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};

@@ -284,8 +284,7 @@ impl<M: Model> Simulation<M> {
             // Not while it goes through runs again that had come to their ends.
             let halt = stopped && ends.len() == 1 && refused.is_none();
             if halt && flying.is_empty() {
-                let progress = self.progress_async().await?;
-                return Ok(Progress { stop: progress.stop.or(Some(Stop::Watcher)), ..progress });
+                return self.halt(until).await;
             }
             if let Some(way) = change.take_if(|_| flying.is_empty()) {
                 self.change(way, ends.make_contiguous()).await?;
@@ -358,6 +357,19 @@ impl<M: Model> Simulation<M> {
                 }
             }
         }
+    }
+
+    /// Ends a run where it is. While it runs, what the last window sent is under way, and what it executed is not counted; so it is brought to an end, which lies
+    /// before all that is pending.
+    async fn halt(&mut self, until: Until) -> Result<Progress, SimulationError> {
+        self.set_until(Until { time: Ticks::ZERO, ..until })?;
+        let mut encoder = self.gpu.encoder("the last windows");
+        self.plans.record(&mut encoder, 1);
+        let download = self.record_progress(&mut encoder)?;
+        let submission = self.gpu.submit(encoder)?;
+        let progress = self.progress_from(&download.finish(&self.gpu, submission).await?)?;
+        let stop = if progress.stop == Some(Stop::Empty) { Stop::Empty } else { Stop::Watcher };
+        Ok(Progress { stop: Some(stop), ..progress })
     }
 
     /// The room that queues and mailboxes have now.

@@ -138,7 +138,6 @@ fn runs_to_a_precision_that_are_stopped_tell_so() {
         assert!(made >= 30, "{made}");
         let expected = CpuEngine::new(centre).run_range(&experiment, 0..made, end).unwrap();
         assert_eq!(told(&run.observations), told(&expected.observations));
-        assert_eq!(run.fingerprint, expected.fingerprint);
     }
 }
 
