@@ -74,4 +74,4 @@ mod text;
 pub mod time;
 
 #[doc(inline)]
-pub use self_test::self_test;
+pub use self_test::{SelfTest, self_test};

@@ -5,7 +5,12 @@ const MOST: usize = 160;
 
 /// A text as errors quote it: cut where it is too long for a line, which is said.
 pub(crate) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(MOST) {
+    cut(text, MOST)
+}
+
+/// The same with room for so many characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}... ({} bytes)", &text[..end], text.len()),
     }

@@ -504,10 +504,11 @@ fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
     }
 }
 
-/// A model of [`Text`] whose handler does this.
+/// A model of [`Text`] whose handler does this. Payloads are (lp, 0).
 fn handler(body: &str) -> Text {
     let handle = format!("fn handle(lp: u32, event: Event, state: ptr<function, State>) {{\n{body}\n}}\n");
-    Text::new([STATE, INIT, &handle].concat())
+    let init = INIT.replace("vec2<u32>(lp)", "vec2<u32>(lp, 0u)");
+    Text::new([STATE, &init, &handle].concat())
 }
 
 #[test]

@@ -19,7 +19,7 @@ use std::hash::{Hash, Hasher};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use super::depth;
-use crate::text::quoted;
+use crate::text::{cut, quoted};
 
 /// A named piece of WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -350,13 +350,18 @@ impl Program {
         for note in notes {
             let _ = writeln!(report, "  note: {}", quoted(note));
         }
-        let here = || Marked { file: self.name.clone(), line: 0, column: 0, library: false };
+        // What has no place, such as a type that is too large, is hardly the library's.
+        let here = || {
+            let users = self.files.iter().find(|file| !file.library).map_or(&*self.name, Source::name);
+            Marked { file: users.to_owned(), line: 1, column: 1, library: false }
+        };
         let Marked { file, line, column, library } = place.unwrap_or_else(here);
         let message = match message.split('`').nth(1).and_then(crate::shaders::importable) {
             Some(path) if !library && message.starts_with("no definition in scope") => {
                 format!("{message} (it comes with a line `// import: {path}`)")
             }
-            _ => quoted(&message),
+            // naga's words may quote, and what they say comes last.
+            _ => cut(&message, 1000),
         };
         LinkError::Wgsl { file, line, column, library, message, report }
     }

@@ -94,7 +94,7 @@ fn an_experiment_that_is_stopped_has_the_results_of_its_first_replications() {
         let options = EngineOptions { mapping, ..EngineOptions::default() };
         let mut engine = Engine::new(&gpu(), centre, options);
         let none = engine.run_watched(&experiment, end, |_, _| ControlFlow::Break(()));
-        assert!(matches!(none, Err(SimulationError::Stopped)), "{mapping}: {none:?}");
+        assert!(none.is_err_and(|error| matches!(error, SimulationError::Stopped)), "{mapping}");
     }
     // One after the other: it is stopped after the seventh of 80, so three of each point have ended.
     let options = EngineOptions { mapping: Mapping::Grid, ..EngineOptions::default() };
@@ -112,7 +112,8 @@ fn an_experiment_that_is_stopped_has_the_results_of_its_first_replications() {
         asked += 1;
         ControlFlow::Break(())
     });
-    assert!(matches!(none, Err(SimulationError::Stopped)) && asked > 0, "{none:?}");
+    assert!(none.is_err_and(|error| matches!(error, SimulationError::Stopped)));
+    assert!(asked > 0);
     let (mut ended, mut events) = (0, 0);
     let whole = cpu.run_watched(&experiment, end, |all, executed| (ended, events) = (all, executed)).unwrap();
     let executed: u64 = whole.runs.iter().flatten().flatten().map(|run| run.progress.events).sum();

@@ -208,6 +208,9 @@ pub(super) fn on_cpu<M: CpuModel + Sync>(
         }
     };
     let make = |job: &Job| {
+        if stopped.load(Ordering::Relaxed) {
+            return Err(SimulationError::Stopped);
+        }
         let model = &models[job.point as usize];
         let mut before = 0;
         let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
