@@ -66,6 +66,13 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Outcome<()> {
     let stopping = args.runs.stopping()?;
+    // Before all the work for them is done.
+    let named = |path: &PathBuf, error| format!("{}: {error}", path.display());
+    let create = |path: &PathBuf| std::fs::File::create(path).map_err(|error| named(path, error));
+    let csv = args.csv.as_ref().map(create).transpose()?;
+    if let Some(folder) = &args.plot {
+        std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
+    }
 
     // The factors. People meet less often, or they know sooner that they are ill and stay at home; each at two levels, and
     // all combinations: four points, of which the last factor varies fastest.
@@ -153,12 +160,10 @@ fn run(args: &Args) -> Outcome<()> {
         }
         writeln!(stdout(), "fingerprint {fingerprint:016x}")?;
     }
-    if let Some(path) = &args.csv {
-        let file = std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if let Some(file) = csv {
         report.to_csv(file)?;
     }
     if let Some(folder) = &args.plot {
-        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for (point, observations) in observations.iter().enumerate() {
             let svg = plot::distribution(observations, DECISIVE, args.runs.level, None)?;
             std::fs::write(folder.join(format!("{DECISIVE}_{point}.svg")), svg)?;

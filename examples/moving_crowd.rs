@@ -93,6 +93,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> shared::Outcome<()> {
+    // Before all the work for it is done.
+    std::fs::File::create(&options.output)
+        .map_err(|error| format!("{}: {error}", options.output.display()))?;
     let mut random = Random(options.seed);
     // Two groups and people in between.
     let mut crowd: Vec<Agent> = (0..options.agents)

@@ -166,6 +166,12 @@ files! {
     "time/ticks.wgsl",
 }
 
+/// Names and texts of all files.
+#[cfg(test)]
+pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FILES.iter().map(|&(_, name, text)| (name, text))
+}
+
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
     let (_, name, text) = FILES.iter().find(|(found, ..)| *found == path)?;

@@ -208,6 +208,7 @@ fn number(text: &str) -> Result<f64, String> {
 
 /// The command line of a program without options.
 #[derive(Parser)]
+#[command(about = "Takes no options: the head of its file says what it shows", long_about = None)]
 pub struct Nothing {}
 
 #[derive(Args)]
