@@ -150,7 +150,9 @@ pub(super) fn in_rounds<O: Clone>(
     // An even number, for antithetic pairs.
     let (mut first, mut round) = (replications.start, (jobs / points).max(2) & !1);
     loop {
-        let end = first.saturating_add(round).min(replications.end);
+        // No small rest at the end, for which another mapping might be tried.
+        let left = replications.end - first;
+        let end = if left / 2 < round { replications.end } else { first + round };
         let begun = Instant::now();
         let Some(some) = run(first..end)? else { return Ok(all) };
         match &mut all {
