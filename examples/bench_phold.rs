@@ -30,7 +30,7 @@ struct Args {
     #[arg(long, alias = "workgroup", value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
     /// LPs that an invocation serves in each window, to compare; the library's choice by default.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Vec<u32>,
     /// LPs; by default 1024, 32768 and 1048576.
     #[arg(long, value_delimiter = ',')]

@@ -39,7 +39,7 @@ struct Args {
     #[arg(long, value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
     /// LPs that an invocation serves in each window; the library's choice by default.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Vec<u32>,
     /// Seconds to measure for each line, after as many that keep the device busy.
     #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]

@@ -65,10 +65,10 @@ struct Args {
     #[arg(long, default_value_t = 42)]
     seed: u64,
     /// Invocations per workgroup: a power of two. It changes the speed only.
-    #[arg(long, alias = "workgroup")]
+    #[arg(long, alias = "workgroup", value_parser = shared::group_size)]
     group_size: Option<u32>,
     /// LPs that an invocation serves in each window. It changes the speed only.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Option<u32>,
     /// Runs the model so many times at once, each run with random streams of its own: the first is the run without this.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["sync", "tiles"])]

@@ -135,7 +135,15 @@ impl Program {
             }
         }
         for entry in &self.module().entry_points {
-            if let Some(span) = check.place(Span::UNDEFINED, &entry.function) {
+            // An empty one has no parts that stand anywhere.
+            let declared = || {
+                let head = format!("fn {}", entry.name);
+                let at = |(at, _)| u32::try_from(at).map_or(Span::UNDEFINED, |at| Span::new(at, at + 2));
+                self.text().match_indices(&head).map(at).find(|&span| check.is_users(span))
+            };
+            let place = check.place(Span::UNDEFINED, &entry.function);
+            let stands = !entry.function.body.is_empty() || !entry.function.expressions.is_empty();
+            if let Some(span) = place.or_else(|| if stands { None } else { declared() }) {
                 let what = format!("`{}` is an entry point", entry.name);
                 findings.push(Finding { span, what, advice: "The engine has the entry points" });
             }
