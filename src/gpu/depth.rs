@@ -16,14 +16,16 @@ const MOST_LEVELS: usize = 512;
 const MOST_DECLARATIONS: usize = 8192;
 
 /// Levels from which on a text is deep: the library's own files stay below.
-const DEEP: usize = 48;
+const DEEP: usize = 24;
 
 /// Of the stack for what is deep. (Memory that nobody touches is none.)
+#[cfg(not(target_arch = "wasm32"))]
 const STACK: usize = 128 << 20;
 
 /// Does what has to do with a text on this thread, or, if it is deep, on one with stack enough.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn on_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> T {
-    if !deep || cfg!(target_arch = "wasm32") {
+    if !deep {
         return work();
     }
     std::thread::scope(|scope| {
@@ -31,6 +33,12 @@ pub(super) fn on_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> 
         let worker = worker.spawn_scoped(scope, work).expect("memory for a thread");
         worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// In browsers there are no threads to begin.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn on_stack<T>(_deep: bool, work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 /// What is open: a parenthesis, a bracket or a brace.

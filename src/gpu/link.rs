@@ -268,9 +268,9 @@ impl Program {
         format!("{enable}{}", self.text)
     }
 
-    /// Does what has to do with the text, with stack enough.
-    pub(super) fn on_stack<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        depth::on_stack(self.deep, work)
+    /// Whether it takes a stack of its own to compile it: [`depth::on_stack`].
+    pub(super) fn is_deep(&self) -> bool {
+        self.deep
     }
 
     /// The features that a device needs to run this.
