@@ -543,11 +543,13 @@ fn hostile_files_are_refused_in_a_sentence_that_names_them() {
         Text::new(["// import: ../../etc/passwd\n", STATE, INIT, HANDLE].concat()),
     ];
     for model in cases {
-        let (text, begin) = (model.refused(), model.wgsl.chars().take(150).collect::<String>());
+        let begin: String = model.wgsl.chars().take(400).collect();
+        let Err(refused) = Simulation::new(&gpu(), &model, FIXED) else { panic!("it is taken: {begin}") };
+        let text = refused.to_string();
         assert!(text.starts_with("my/text.wgsl:"), "{begin}: {text}");
         assert!(text.len() < 2000, "{begin}: {} bytes", text.len());
         // `unwrap` tells the same.
-        assert_eq!(format!("{:?}", Simulation::new(&gpu(), &model, FIXED).unwrap_err()), text);
+        assert_eq!(format!("{refused:?}"), text);
     }
 }
 

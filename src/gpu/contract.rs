@@ -137,13 +137,15 @@ impl Program {
         for entry in &self.module().entry_points {
             // An empty one has no parts that stand anywhere.
             let declared = || {
-                let head = format!("fn {}", entry.name);
-                let at = |(at, _)| u32::try_from(at).map_or(Span::UNDEFINED, |at| Span::new(at, at + 2));
-                self.text().match_indices(&head).map(at).find(|&span| check.is_users(span))
+                let head = format!("fn {}(", entry.name);
+                let mut found = self.text().match_indices(&head).filter(|&(at, _)| {
+                    let line = self.text()[..at].rfind('\n').map_or(0, |line| line + 1);
+                    !self.text()[line..at].contains("//")
+                });
+                let span = |at| u32::try_from(at).map_or(Span::UNDEFINED, |at| Span::new(at, at + 2));
+                found.next().map(|(at, _)| span(at)).filter(|&span| check.is_users(span))
             };
-            let place = check.place(Span::UNDEFINED, &entry.function);
-            let stands = !entry.function.body.is_empty() || !entry.function.expressions.is_empty();
-            if let Some(span) = place.or_else(|| if stands { None } else { declared() }) {
+            if let Some(span) = check.place(Span::UNDEFINED, &entry.function).or_else(declared) {
                 let what = format!("`{}` is an entry point", entry.name);
                 findings.push(Finding { span, what, advice: "The engine has the entry points" });
             }
