@@ -8,15 +8,18 @@
 //! "with copies" is everything from host arrays to the number on the host. Synthetic workload of Marzolla and
 //! D'Angelo (2020): half the regions are subscriptions, all of one size, together `alpha` times the space.
 
-#![allow(clippy::print_stdout, reason = "an example prints its result")]
 #![allow(clippy::cast_precision_loss, reason = "times and rates")]
 
-use std::error::Error;
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
 use rayon::prelude::*;
+use shared::{Outcome, same};
 
 const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("brute", Algorithm::Brute),
@@ -25,17 +28,21 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("sort", Algorithm::Sort),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    shared::main(|_: &shared::Nothing| run())
+}
+
+fn run() -> Outcome<()> {
     let gpu = Gpu::new()?;
-    println!("{gpu}");
+    writeln!(stdout(), "{gpu}")?;
     let matcher = Matcher::new(&gpu);
     let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
     verify::<1>(&matcher)?;
     verify::<2>(&matcher)?;
     verify::<3>(&matcher)?;
-    println!("all algorithms agree with the CPU\n");
+    writeln!(stdout(), "all algorithms agree with the CPU\n")?;
     let copied = copy_bandwidth(&gpu, if slow { 1 << 26 } else { 1 << 30 })?;
-    println!("copy: {copied:.0} GB/s read plus write\n");
+    writeln!(stdout(), "copy: {copied:.0} GB/s read plus write\n")?;
     counting(&matcher, if slow { &[100_000, 1_000_000] } else { &[1_000_000, 10_000_000, 100_000_000] })?;
     finding(&matcher, if slow { &[100_000] } else { &[1_000_000, 10_000_000] }, copied)?;
     comparison(&matcher, slow)?;
@@ -67,15 +74,16 @@ fn workload<const D: usize>(regions: u64, alpha: f64, side: u64) -> Vec<Region<u
         .collect()
 }
 
-fn verify<const D: usize>(matcher: &Matcher) -> Result<(), Box<dyn Error>> {
+fn verify<const D: usize>(matcher: &Matcher) -> Outcome<()> {
     let (s, u) = (workload::<D>(6000, 50.0, 0), workload::<D>(6000, 50.0, 1));
     let expected = reference::find(&s, &u);
     let (s, u) = (matcher.upload("subscriptions", &s)?, matcher.upload("updates", &u)?);
     for (name, algorithm) in ALGORITHMS {
         let mut pairs = matcher.find(&s, &u, algorithm)?.read()?;
         pairs.sort_unstable();
-        assert_eq!(matcher.count(&s, &u, algorithm)?, expected.len() as u64, "{name} in {D} dimensions");
-        assert_eq!(pairs, expected, "{name} in {D} dimensions");
+        let what = format!("{name} in {D} dimensions");
+        same(&matcher.count(&s, &u, algorithm)?, &(expected.len() as u64), &what)?;
+        same(&(pairs == expected), &true, what)?;
     }
     Ok(())
 }
@@ -83,8 +91,8 @@ fn verify<const D: usize>(matcher: &Matcher) -> Result<(), Box<dyn Error>> {
 type Record<'a> = &'a dyn Fn(&mut wgpu::ComputePass<'_>);
 
 /// Milliseconds on the device of one of many recordings: the median of seven submissions, after some that warm up.
-fn time(gpu: &Gpu, record: Record<'_>) -> Result<f64, Box<dyn Error>> {
-    let submit = |repeats: u32| -> Result<f64, Box<dyn Error>> {
+fn time(gpu: &Gpu, record: Record<'_>) -> Outcome<f64> {
+    let submit = |repeats: u32| -> Outcome<f64> {
         let mut encoder = gpu.encoder("timed");
         {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -134,14 +142,14 @@ fn copy(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 ";
 
 /// GB/s of a kernel that copies a large buffer, read plus write.
-fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Result<f64, Box<dyn Error>> {
+fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Outcome<f64> {
     let source = Buffer::storage_from(gpu, "source", &vec![7u32; usize::try_from(bytes / 4)?])?;
     let copied = Buffer::<u32>::storage(gpu, "copied", bytes / 4)?;
     let kernel = Kernel::new(gpu, &Program::link("copy", &[Source::new("copy", COPY)])?, "copy", &[])?;
     let bindings = kernel.bind(gpu, &[("source", source.binding()), ("copied", copied.binding())])?;
     let workgroups = u32::try_from(bytes / 16_384)?;
     let ms = time(gpu, &|pass| kernel.dispatch(pass, &bindings, workgroups))?;
-    assert_eq!(pollster::block_on(copied.read_range(gpu, bytes / 4 - 1, 1))?, [7]);
+    same(&pollster::block_on(copied.read_range(gpu, bytes / 4 - 1, 1))?, &vec![7], "the last word copied")?;
     Ok(2.0 * bytes as f64 / ms / 1e6)
 }
 
@@ -161,17 +169,21 @@ fn expected(s: &[Region<u32, 1>], u: &[Region<u32, 1>]) -> u64 {
         .sum()
 }
 
-fn counting(matcher: &Matcher, sizes: &[u64]) -> Result<(), Box<dyn Error>> {
+fn counting(matcher: &Matcher, sizes: &[u64]) -> Outcome<()> {
     let gpu = matcher.gpu();
-    println!("count, alpha 1, 1 dimension (sort)");
-    println!("     regions        pairs   on the device   of it sorting   searching     with copies");
+    writeln!(stdout(), "count, alpha 1, 1 dimension (sort)")?;
+    writeln!(
+        stdout(),
+        "     regions        pairs   on the device   of it sorting   searching     with copies"
+    )?;
     for &regions in sizes {
         let needed = regions / 2 * 8;
         if needed > gpu.max_buffer_bytes() {
-            println!(
+            writeln!(
+                stdout(),
                 "{regions:>12}   skipped: a side takes {needed} bytes and this device binds {}",
                 gpu.max_buffer_bytes()
-            );
+            )?;
             continue;
         }
         let (s, u) = (workload::<1>(regions, 1.0, 0), workload::<1>(regions, 1.0, 1));
@@ -183,35 +195,39 @@ fn counting(matcher: &Matcher, sizes: &[u64]) -> Result<(), Box<dyn Error>> {
             count = matcher.count(&s, &u, Algorithm::Sort)?;
             with_copies.push(start.elapsed().as_secs_f64() * 1e3);
         }
-        assert_eq!(count, expected(&s, &u), "{regions} regions");
+        same(&count, &expected(&s, &u), format!("pairs of {regions} regions"))?;
         let counter = matcher.counter(&matcher.upload("s", &s)?, &matcher.upload("u", &u)?)?;
         let all = time(gpu, &|pass| {
             counter.record_sort(pass);
             counter.record_search(pass);
         })?;
-        assert_eq!(counter.total().read(gpu)?, [count]);
+        same(&counter.total().read(gpu)?, &vec![count], "pairs, recorded")?;
         let sorting = time(gpu, &|pass| counter.record_sort(pass))?;
         let searching = time(gpu, &|pass| counter.record_search(pass))?;
-        println!(
+        writeln!(
+            stdout(),
             "{regions:>12} {count:>12} {all:>12.3} ms {sorting:>12.3} ms {searching:>8.3} ms {:>12.2} ms",
             median(&mut with_copies[1..])
-        );
+        )?;
         drop(counter);
         let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
         let baseline = Matcher::new(&gpu.without(wgpu::Features::all()));
         let counter = baseline.counter(&s, &u)?;
-        assert_eq!(counter.count(gpu)?, count);
+        same(&counter.count(gpu)?, &count, "pairs without subgroups")?;
         let ms = time(gpu, &|pass| counter.record_sort(pass))?;
-        println!("             sorting without subgroups: {ms:.3} ms");
+        writeln!(stdout(), "             sorting without subgroups: {ms:.3} ms")?;
     }
-    println!();
+    writeln!(stdout())?;
     Ok(())
 }
 
-fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Result<(), Box<dyn Error>> {
+fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Outcome<()> {
     let gpu = matcher.gpu();
-    println!("find, alpha 100, 1 dimension (sort)");
-    println!("     regions        pairs   order and ranges   write the pairs   written   of copy bandwidth");
+    writeln!(stdout(), "find, alpha 100, 1 dimension (sort)")?;
+    writeln!(
+        stdout(),
+        "     regions        pairs   order and ranges   write the pairs   written   of copy bandwidth"
+    )?;
     for &regions in sizes {
         let (s, u) = (workload::<1>(regions, 100.0, 0), workload::<1>(regions, 100.0, 1));
         let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
@@ -236,30 +252,31 @@ fn finding(matcher: &Matcher, sizes: &[u64], copied: f64) -> Result<(), Box<dyn 
         let pairs = matches.total().min(matches.page_len().into());
         let ms = median(&mut times[1..]);
         let rate = 8.0 * pairs as f64 / ms / 1e6;
-        println!(
+        writeln!(
+            stdout(),
             "{regions:>12} {pairs:>12} {:>15.2} ms {ms:>14.3} ms {rate:>7.1} GB/s {:>16.1} %",
             median(&mut placing[1..]),
             100.0 * rate / copied
-        );
+        )?;
     }
-    println!();
+    writeln!(stdout())?;
     Ok(())
 }
 
-fn comparison(matcher: &Matcher, slow: bool) -> Result<(), Box<dyn Error>> {
-    println!("count with all algorithms, alpha 1 (ms, everything but the upload)");
-    println!("     regions  dims      brute       grid       tree       sort       auto");
+fn comparison(matcher: &Matcher, slow: bool) -> Outcome<()> {
+    writeln!(stdout(), "count with all algorithms, alpha 1 (ms, everything but the upload)")?;
+    writeln!(stdout(), "     regions  dims      brute       grid       tree       sort       auto")?;
     let sizes: &[u64] = if slow { &[3_000, 30_000] } else { &[3_000, 30_000, 300_000, 1_000_000] };
     for &regions in sizes {
         compare::<1>(matcher, regions)?;
         compare::<2>(matcher, regions)?;
         compare::<3>(matcher, regions)?;
     }
-    println!();
+    writeln!(stdout())?;
     Ok(())
 }
 
-fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Result<(), Box<dyn Error>> {
+fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Outcome<()> {
     let (s, u) = (workload::<D>(regions, 1.0, 0), workload::<D>(regions, 1.0, 1));
     let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
     let slow = matcher.gpu().info().device_type == wgpu::DeviceType::Cpu;
@@ -280,14 +297,14 @@ fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Result<(), Box<dy
         }
         line += &format!(" {:>10.2}", median(&mut times[1..]));
     }
-    assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
-    println!("{line}");
+    same(&counts, &vec![counts[0]; counts.len()], "pairs")?;
+    writeln!(stdout(), "{line}")?;
     Ok(())
 }
 
-fn moving(matcher: &Matcher, regions: u64) -> Result<(), Box<dyn Error>> {
-    println!("moving regions, 2 dimensions, alpha 1, {regions} regions");
-    println!("       moved    changes    ms per step");
+fn moving(matcher: &Matcher, regions: u64) -> Outcome<()> {
+    writeln!(stdout(), "moving regions, 2 dimensions, alpha 1, {regions} regions")?;
+    writeln!(stdout(), "       moved    changes    ms per step")?;
     let (s, u) = (workload::<2>(regions, 1.0, 0), workload::<2>(regions, 1.0, 1));
     for moved in [10, 1_000, 100_000] {
         let moved = (regions / 2).min(moved);
@@ -304,7 +321,7 @@ fn moving(matcher: &Matcher, regions: u64) -> Result<(), Box<dyn Error>> {
             times.push(start.elapsed().as_secs_f64() * 1e3);
             changes = step.began.len() + step.ended.len();
         }
-        println!("{moved:>12} {changes:>10} {:>14.2}", median(&mut times[1..]));
+        writeln!(stdout(), "{moved:>12} {changes:>10} {:>14.2}", median(&mut times[1..]))?;
     }
     Ok(())
 }

@@ -2,17 +2,21 @@
 //! trees of the crate coitrees and by sorting. Anyone can run it:
 //!
 //! ```text
-//! cargo run --release --example bench_matching_cpu [REGIONS ...]
+//! cargo run --release --example bench_matching_cpu -- 1000000,10000000
 //! ```
 //!
 //! The workload is that of `bench_matching`, in 31-bit coordinates because coitrees takes `i32`.
 
-#![allow(clippy::print_stdout, reason = "an example prints its result")]
+mod shared;
 
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
+use clap::Parser;
 use coitrees::{COITree, Interval, IntervalTree};
 use rayon::prelude::*;
+use shared::rates::or;
 
 /// One side of the synthetic workload: half-open intervals of one size at random places.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "31 bits")]
@@ -76,28 +80,33 @@ fn by_sorting(subscriptions: &[(i32, i32)], updates: &[(i32, i32)]) -> (u64, f64
     (count, start.elapsed().as_secs_f64() * 1e3)
 }
 
-fn main() {
-    let sizes: Result<Vec<u64>, _> = std::env::args().skip(1).map(|size| size.parse()).collect();
-    let sizes = match sizes {
-        Ok(sizes) if sizes.is_empty() => vec![1_000_000, 10_000_000],
-        Ok(sizes) if sizes.iter().all(|size| *size >= 2) => sizes,
-        _ => {
-            eprintln!("bench_matching_cpu: sizes are numbers of regions, 2 or more");
-            std::process::exit(1);
-        }
-    };
-    println!(
-        "{} threads; time with the data in memory, trees built and sorts included",
-        rayon::current_num_threads()
-    );
-    println!("     regions    alpha          pairs       coitrees        sorting");
-    for regions in sizes {
-        for alpha in [0.01, 1.0, 100.0] {
+#[derive(Parser)]
+#[command(about = "Counts overlapping regions on the processor: the comparison of bench_matching")]
+struct Args {
+    /// Numbers of regions to compare; by default 1000000 and 10000000.
+    #[arg(value_delimiter = ',', value_parser = clap::value_parser!(u64).range(2..=1 << 31))]
+    regions: Vec<u64>,
+    /// How often the regions together cover the space, to compare; by default 0.01, 1 and 100.
+    #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
+    alpha: Vec<f64>,
+}
+
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> shared::Outcome<()> {
+    let threads = rayon::current_num_threads();
+    writeln!(stdout(), "{threads} threads; time with the data in memory, trees built and sorts included")?;
+    writeln!(stdout(), "     regions    alpha          pairs       coitrees        sorting")?;
+    for regions in or(&args.regions, &[1_000_000, 10_000_000]) {
+        for alpha in or(&args.alpha, &[0.01, 1.0, 100.0]) {
             let (s, u) = (workload(regions, alpha, 0), workload(regions, alpha, 1));
             let (pairs, trees) = by_trees(&s, &u);
-            let (same, sorting) = by_sorting(&s, &u);
-            assert_eq!(pairs, same, "both ways count the same pairs");
-            println!("{regions:>12} {alpha:>8} {pairs:>14} {trees:>11.1} ms {sorting:>11.1} ms");
+            let (counted, sorting) = by_sorting(&s, &u);
+            shared::same(&counted, &pairs, "pairs by sorting")?;
+            writeln!(stdout(), "{regions:>12} {alpha:>8} {pairs:>14} {trees:>11.1} ms {sorting:>11.1} ms")?;
         }
     }
+    Ok(())
 }

@@ -4,49 +4,52 @@
 //!
 //! ```text
 //! cargo run --release --example bench_phold
-//! cargo run --release --example bench_phold -- --queue heap --group-size 64 --group-size 128
+//! cargo run --release --example bench_phold -- --queue heap --group-size 64,128 --population 4,16
 //! ```
 
-#[path = "shared/rates.rs"]
-mod rates;
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, SimulationError, Sync, Until};
+use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
-use rates::{measure_events, or, too_large};
+use shared::Outcome;
+use shared::rates::{measure_events, named, or, or_auto, too_large};
 
 #[derive(Parser)]
 struct Args {
     /// Queue designs to compare; all of them by default.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
     /// Invocations per workgroup to compare; the library's choice by default.
-    #[arg(long, alias = "workgroup")]
+    #[arg(long, alias = "workgroup", value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
-    /// LPs that an invocation serves in each window; the library's choice by default.
-    #[arg(long)]
-    tiles: Option<u32>,
+    /// LPs that an invocation serves in each window, to compare; the library's choice by default.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    tiles: Vec<u32>,
     /// LPs; by default 1024, 32768 and 1048576.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
     /// Events per LP; by default 4, 16 and 128.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
     /// Rates; by default 0.1, 0.001 and 0.00001.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
     /// Seconds to measure for each line, after as many that keep the device busy.
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
-    /// How far windows go: yawns, horizon or auto.
-    #[arg(long, default_value_t = Sync::Yawns)]
-    sync: Sync,
-    /// Least delay of an event, in units of time.
-    #[arg(long, default_value_t = 10.0)]
-    lookahead: f64,
+    /// How far windows go: yawns, horizon or auto; by default yawns.
+    #[arg(long, value_delimiter = ',')]
+    sync: Vec<Sync>,
+    /// Least delays of an event, in units of time; by default 10.
+    #[arg(long, value_delimiter = ',', value_parser = shared::not_negative)]
+    lookahead: Vec<f64>,
     /// Capacities that cannot grow, so that no snapshots are taken.
     #[arg(long)]
     fixed: bool,
@@ -55,42 +58,68 @@ struct Args {
     unchecked: bool,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    env_logger::init();
-    let args = Args::parse();
-    let gpu = Gpu::new()?;
-    println!("{gpu}");
-    println!(
-        "{:>8} {:>6} {:>8} {:>13} {:>5} {:>11} {:>11}",
-        "LPs", "events", "rate", "queue", "group", "events/s", "us/window"
-    );
-    let queues = or(&args.queue, &QueueDesign::ALL);
-    let groups: Vec<Option<u32>> =
-        or(&args.group_size.iter().copied().map(Some).collect::<Vec<_>>(), &[None]);
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Outcome<()> {
+    // All of them before the first is run: none is refused in the middle.
+    let mut models = Vec::new();
     for lps in or(&args.lps, &[1024, 32768, 1 << 20]) {
-        for rate in or(&args.rate, &[0.1, 0.001, 0.00001]) {
-            for population in or(&args.population, &[4, 16, 128]) {
-                let model = Phold::new(lps, population, rate, args.lookahead, Resolution::default())?;
-                let mut expected = None;
-                for &queue in &queues {
-                    for &group_size in &groups {
-                        let options = Options {
-                            seed: 42,
-                            queue: Some(queue),
-                            group_size,
-                            tiles: args.tiles,
-                            fixed: args.fixed,
-                            sync: args.sync,
-                            ..Options::default()
-                        };
-                        let line = line(&gpu, &model, options, &args, &mut expected)
-                            .or_else(|error| too_large(&error).ok_or(error))?;
-                        let name = queue.to_string();
-                        let group = group_size.map_or("auto".to_owned(), |size| size.to_string());
-                        println!("{lps:8} {population:6} {rate:8} {name:>13} {group:>5} {line}");
-                    }
+        for lookahead in or(&args.lookahead, &[10.0]) {
+            for rate in or(&args.rate, &[0.1, 0.001, 0.00001]) {
+                for population in or(&args.population, &[4, 16, 128]) {
+                    let model = Phold::new(lps, population, rate, lookahead, Resolution::default())?;
+                    models.push((model, format!("{lps:8} {population:6} {rate:8} {lookahead:9}")));
                 }
             }
+        }
+    }
+    let mut ways = Vec::new();
+    for queue in or(&args.queue, &QueueDesign::ALL) {
+        for sync in or(&args.sync, &[Sync::Yawns]) {
+            for group_size in or_auto(&args.group_size) {
+                for tiles in or_auto(&args.tiles) {
+                    let queue = Some(queue);
+                    let fixed = args.fixed;
+                    ways.push(Options {
+                        seed: 42,
+                        queue,
+                        group_size,
+                        tiles,
+                        fixed,
+                        sync,
+                        ..Options::default()
+                    });
+                }
+            }
+        }
+    }
+    let gpu = Gpu::new()?;
+    writeln!(stdout(), "{gpu}")?;
+    writeln!(
+        stdout(),
+        "{:>8} {:>6} {:>8} {:>9} {:>16} {:>10} {:>5} {:>5} {:>11} {:>11}",
+        "LPs",
+        "events",
+        "rate",
+        "lookahead",
+        "queue",
+        "windows by",
+        "group",
+        "tiles",
+        "events/s",
+        "us/window"
+    )?;
+    for (model, name) in &models {
+        let mut expected = None;
+        for &options in &ways {
+            let line = line(&gpu, model, options, args, &mut expected)
+                .or_else(|error| error.downcast_ref().and_then(too_large).ok_or(error))?;
+            let Options { queue, group_size, tiles, sync, .. } = options;
+            let [queue, sync, group_size, tiles] =
+                [named(queue), sync.to_string(), named(group_size), named(tiles)];
+            writeln!(stdout(), "{name} {queue:>16} {sync:>10} {group_size:>5} {tiles:>5} {line}")?;
         }
     }
     Ok(())
@@ -102,7 +131,7 @@ fn line(
     options: Options,
     args: &Args,
     expected: &mut Option<Fingerprint>,
-) -> Result<String, SimulationError> {
+) -> Outcome<String> {
     let mut simulation = Simulation::new(gpu, model, options)?;
     let check = Until::events(100_000);
     simulation.run(check)?;
@@ -113,7 +142,7 @@ fn line(
             *expected = Some(cpu.fingerprint());
         }
         let found = simulation.fingerprint()?;
-        assert!(Some(found) == *expected, "{options:?}: fingerprint {found} is not that of the CPU engine");
+        shared::same(&Some(found), expected, format!("the fingerprint with {options:?}"))?;
     }
     // The device was idle while the CPU engine ran: `measure` keeps it busy first.
     let Some(rate) = measure_events(&mut simulation, args.seconds, None)? else {

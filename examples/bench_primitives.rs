@@ -7,21 +7,26 @@
 //! A time is the median of several submissions, each of many recorded tasks, divided by their number: what a task costs among
 //! others, without the submission. "GB/s" counts the bytes that the algorithm moves to and from buffers at the least.
 
-#![allow(clippy::print_stdout, reason = "the tables are what it is for")]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 #![allow(clippy::cast_possible_truncation, reason = "keys are hashes of indices below 2^32")]
 
-use std::error::Error;
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use eventhorizon::gpu::{Buffer, Gpu, Plan};
 use eventhorizon::primitives::{Count, RadixSort, Reduce, Scan, ScanKind, SortKey, Tuning};
+use shared::Outcome as Result;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+fn main() -> ExitCode {
+    shared::main(|_: &shared::Nothing| run())
+}
 
-fn main() -> Result<()> {
+fn run() -> Result<()> {
     let gpu = Gpu::new()?;
-    println!("{gpu}");
+    writeln!(stdout(), "{gpu}")?;
     let baseline = gpu.without(wgpu::Features::SUBGROUP);
     let mut ways = vec![("baseline", &baseline)];
     if gpu.has(wgpu::Features::SUBGROUP) {
@@ -37,12 +42,12 @@ fn main() -> Result<()> {
         .into_iter()
         .collect();
     if software {
-        println!("a processor plays the GPU: up to 2^{largest} elements only");
+        writeln!(stdout(), "a processor plays the GPU: up to 2^{largest} elements only")?;
     }
     for exponent in exponents {
         let n = 1u64 << exponent;
-        println!("\n2^{exponent} elements");
-        println!("{:<44} {:>10} {:>10} {:>8}", "", "ms", "1e9/s", "GB/s");
+        writeln!(stdout(), "\n2^{exponent} elements")?;
+        writeln!(stdout(), "{:<44} {:>10} {:>10} {:>8}", "", "ms", "1e9/s", "GB/s")?;
         let keys: Vec<u32> = (0..n).map(hash).collect();
         let input = Buffer::storage_from(&gpu, "input", &keys)?;
         let work = Work { gpu: &gpu, n, keys: &keys, input: &input, count: Count::host(&gpu, n)? };
@@ -88,7 +93,7 @@ impl Work<'_> {
             if output.read(gpu)? != [expected] {
                 return Err(format!("{name}: wrong").into());
             }
-            self.line(&name, seconds, 4);
+            self.line(&name, seconds, 4)?;
         }
         let total = Buffer::<u64>::storage(gpu, "output", 1)?;
         let task =
@@ -97,7 +102,7 @@ impl Work<'_> {
         if total.read(gpu)? != [self.keys.iter().map(|&key| u64::from(key)).sum::<u64>()] {
             return Err("sum to 64 bits: wrong".into());
         }
-        self.line(&format!("sum to 64 bits, {way}"), seconds, 4);
+        self.line(&format!("sum to 64 bits, {way}"), seconds, 4)?;
         Ok(())
     }
 
@@ -116,13 +121,13 @@ impl Work<'_> {
                 }
                 sum = sum.wrapping_add(key);
             }
-            self.line(&name, seconds, 12);
+            self.line(&name, seconds, 12)?;
         }
         if self.n * 8 <= gpu.max_buffer_bytes() {
             let output = Buffer::<u64>::storage(gpu, "output", self.n)?;
             let scan = Scan::new(gpu, self.n)?;
             let task = scan.bind_wide(gpu, ScanKind::Exclusive, &self.count, self.input, &output, None)?;
-            self.line(&format!("exclusive scan to 64 bits, {way}"), self.time(&[&task])?, 16);
+            self.line(&format!("exclusive scan to 64 bits, {way}"), self.time(&[&task])?, 16)?;
             let mut sum = 0u64;
             for (&key, found) in self.keys.iter().zip(output.read(gpu)?) {
                 if found != sum {
@@ -144,20 +149,20 @@ impl Work<'_> {
             let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..32)?;
             let Tuning { group_size, items, .. } = tuning;
             let name = format!("pairs, {way}, {group_size} x {items}, {workgroups} workgroups");
-            self.line(&name, pairs.time(gpu, &task)?, 80);
+            self.line(&name, pairs.time(gpu, &task)?, 80)?;
             pairs.check(gpu, &task, key, |key| key.into()).map_err(|error| format!("{name}: {error}"))?;
         }
         let sort = RadixSort::<u32>::new(gpu, self.n)?;
 
         // Repeated without new keys.
         let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..32)?;
-        self.line(&format!("sorted pairs, {way}"), self.time(&[&task])?, 80);
+        self.line(&format!("sorted pairs, {way}"), self.time(&[&task])?, 80)?;
         pairs.compare(gpu, key, |key| key.into()).map_err(|error| format!("sorted pairs: {error}"))?;
         let sorted = pairs.keys.read(gpu)?;
 
         let task = sort.bind_keys(gpu, &self.count, &pairs.keys, 0..32)?;
         let name = format!("keys alone, {way}");
-        self.line(&name, pairs.time(gpu, &task)?, 48);
+        self.line(&name, pairs.time(gpu, &task)?, 48)?;
         if pairs.keys.read(gpu)? != sorted {
             return Err(format!("{name}: wrong").into());
         }
@@ -165,7 +170,7 @@ impl Work<'_> {
         let half = Count::host(gpu, self.n / 2)?;
         let task = sort.arrays(gpu, 2)?.bind_keys(gpu, &half, &pairs.keys, 0..32)?;
         let name = format!("keys alone in two halves at once, {way}");
-        self.line(&name, pairs.time(gpu, &task)?, 48);
+        self.line(&name, pairs.time(gpu, &task)?, 48)?;
         let half = self.keys.len() / 2;
         for (sorted, keys) in pairs.keys.read(gpu)?.chunks(half).zip(self.keys.chunks(half)) {
             // Sums of squares as well: together they tell one set of keys from another.
@@ -182,7 +187,7 @@ impl Work<'_> {
 
         let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..16)?;
         let name = format!("pairs by 16 bits, {way}");
-        self.line(&name, pairs.time(gpu, &task)?, 40);
+        self.line(&name, pairs.time(gpu, &task)?, 40)?;
         pairs
             .check(gpu, &task, key, |key| (key & 0xffff).into())
             .map_err(|error| format!("{name}: {error}"))?;
@@ -190,7 +195,7 @@ impl Work<'_> {
         let equal = Pairs::new(gpu, self.n, |_| 7u32)?;
         let task = sort.bind(gpu, &self.count, &equal.keys, &equal.values, 0..32)?;
         let name = format!("equal pairs, {way}");
-        self.line(&name, equal.time(gpu, &task)?, 80);
+        self.line(&name, equal.time(gpu, &task)?, 80)?;
         equal.check(gpu, &task, |_| 7, |key| key.into()).map_err(|error| format!("{name}: {error}"))?;
         drop((sort, pairs, equal));
 
@@ -200,7 +205,7 @@ impl Work<'_> {
             let sort = RadixSort::<u64>::new(gpu, self.n)?;
             let task = sort.bind(gpu, &self.count, &pairs.keys, &pairs.values, 0..64)?;
             let name = format!("pairs of 64-bit keys, {way}");
-            self.line(&name, pairs.time(gpu, &task)?, 256);
+            self.line(&name, pairs.time(gpu, &task)?, 256)?;
             pairs.check(gpu, &task, key, |key| key).map_err(|error| format!("{name}: {error}"))?;
         }
         Ok(())
@@ -230,9 +235,10 @@ impl Work<'_> {
         median(self.gpu, &|encoder| tasks.iter().for_each(|task| task.record(encoder)))
     }
 
-    fn line(&self, name: &str, seconds: f64, bytes: u64) {
+    fn line(&self, name: &str, seconds: f64, bytes: u64) -> Result<()> {
         let rate = self.n as f64 / seconds / 1e9;
-        println!("{name:<44} {:>10.4} {rate:>10.3} {:>8.0}", seconds * 1e3, rate * bytes as f64);
+        writeln!(stdout(), "{name:<44} {:>10.4} {rate:>10.3} {:>8.0}", seconds * 1e3, rate * bytes as f64)?;
+        Ok(())
     }
 }
 

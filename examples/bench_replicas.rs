@@ -7,10 +7,11 @@
 //! cargo run --release --example bench_replicas -- --replicas 1024 --lps 64 --rate 0.001 --mapping team
 //! ```
 
-#[path = "shared/rates.rs"]
-mod rates;
+mod shared;
 
-use std::error::Error;
+use std::convert::Infallible;
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
@@ -20,33 +21,34 @@ use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{Design, Experiment, Point};
 use eventhorizon::time::Resolution;
-use rates::or;
+use shared::Outcome;
+use shared::rates::{named, or, or_auto};
 
 #[derive(Parser)]
 struct Args {
     /// Mappings to compare; by default thread and team.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     mapping: Vec<Mapping>,
     /// Runs; by default 64, 1024 and 10000.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     replicas: Vec<u32>,
     /// LPs of a run; by default 16, 64 and 256.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
-    /// Events per LP.
-    #[arg(long, default_value_t = 4)]
-    population: u32,
+    /// Events per LP; by default 4.
+    #[arg(long, value_delimiter = ',')]
+    population: Vec<u32>,
     /// Rates; by default 0.1, 0.001 and 0.00001.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
-    /// The queue design of teams; the library's choice by default.
-    #[arg(long)]
-    queue: Option<QueueDesign>,
+    /// Queue designs of teams; the library's choice by default.
+    #[arg(long, value_delimiter = ',')]
+    queue: Vec<QueueDesign>,
     /// Invocations per workgroup to compare; the library's choice by default.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
     /// Seconds of an experiment at the least.
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
     /// Skips the comparison with the CPU engine.
     #[arg(long)]
@@ -55,32 +57,47 @@ struct Args {
 
 const LOOKAHEAD: f64 = 10.0;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    env_logger::init();
-    let args = Args::parse();
-    let gpu = Gpu::new()?;
-    println!("adapter {}", gpu.info().name);
-    println!("replicas    lps events     rate mapping group   events/s");
-    let groups: Vec<_> = match &args.group_size[..] {
-        [] => vec![None],
-        sizes => sizes.iter().copied().map(Some).collect(),
-    };
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Outcome<()> {
+    // All of them before the first is run: none is refused in the middle.
+    let mut models = Vec::new();
     for lps in or(&args.lps, &[16, 64, 256]) {
-        for rate in or(&args.rate, &[0.1, 0.001, 0.00001]) {
-            for replicas in or(&args.replicas, &[64, 1024, 10_000]) {
-                for mapping in or(&args.mapping, &[Mapping::Thread, Mapping::Team]) {
-                    for &group_size in &groups {
-                        let options = EngineOptions { mapping, queue: args.queue, group_size, fixed: false };
-                        let speed = measure(&gpu, (lps, rate, replicas), options, &args)?;
-                        let group = group_size.map_or("auto".to_owned(), |size| size.to_string());
-                        let population = args.population;
-                        let mapping = mapping.to_string();
-                        println!(
-                            "{replicas:8} {lps:6} {population:6} {rate:8} {mapping:>7} {group:>5} {speed:10.3e}"
-                        );
-                    }
+        for population in or(&args.population, &[4]) {
+            for rate in or(&args.rate, &[0.1, 0.001, 0.00001]) {
+                models.push((
+                    Phold::new(lps, population, rate, LOOKAHEAD, Resolution::default())?,
+                    lps,
+                    population,
+                    rate,
+                ));
+            }
+        }
+    }
+    let mut ways = Vec::new();
+    for replicas in or(&args.replicas, &[64, 1024, 10_000]) {
+        for mapping in or(&args.mapping, &[Mapping::Thread, Mapping::Team]) {
+            for queue in or_auto(&args.queue) {
+                for group_size in or_auto(&args.group_size) {
+                    ways.push((replicas, EngineOptions { mapping, queue, group_size, fixed: false }));
                 }
             }
+        }
+    }
+    let gpu = Gpu::new()?;
+    writeln!(stdout(), "adapter {}", gpu.info().name)?;
+    writeln!(stdout(), "replicas    lps events     rate mapping            queue group   events/s")?;
+    for &(model, lps, population, rate) in &models {
+        for &(replicas, options) in &ways {
+            let speed = measure(&gpu, model, (rate, replicas), options, args)?;
+            let EngineOptions { mapping, queue, group_size, .. } = options;
+            let [mapping, queue, group_size] = [mapping.to_string(), named(queue), named(group_size)];
+            writeln!(
+                stdout(),
+                "{replicas:8} {lps:6} {population:6} {rate:8} {mapping:>7} {queue:>16} {group_size:>5} {speed:10.3e}"
+            )?;
         }
     }
     Ok(())
@@ -89,14 +106,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[allow(clippy::cast_precision_loss, reason = "a rate")]
 fn measure(
     gpu: &Gpu,
-    (lps, rate, replicas): (u32, f64, u32),
+    model: Phold,
+    (rate, replicas): (f64, u32),
     options: EngineOptions,
     args: &Args,
-) -> Result<f64, Box<dyn Error>> {
+) -> Outcome<f64> {
     let resolution = Resolution::default();
-    let population = args.population;
-    let build = move |_: &Point<'_>| Phold::new(lps, population, rate, LOOKAHEAD, resolution);
-    let until = |units: f64| Ok::<_, Box<dyn Error>>(Until::time(resolution.ticks(units)?));
+    let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
+    let until = |units: f64| Outcome::Ok(Until::time(resolution.ticks(units)?));
     let mut engine = Engine::new(gpu, build, options);
     let mean = LOOKAHEAD + 1.0 / rate;
     let experiment = |replications| Experiment::new(Design::default(), replications, 42);
@@ -104,7 +121,7 @@ fn measure(
     let found = engine.run(&some, until(10.0 * mean)?)?;
     if !args.unchecked {
         let expected = CpuEngine::new(build).run(&some, until(10.0 * mean)?)?;
-        assert_eq!(found.fingerprint, expected.fingerprint, "{options:?}: other bits than the CPU engine");
+        shared::same(&found.fingerprint, &expected.fingerprint, format!("the fingerprint with {options:?}"))?;
     }
     // Kernels are compiled when they are first used.
     engine.run(&experiment(replicas), until(mean)?)?;

@@ -3,8 +3,10 @@
 //! `cargo run --release --example bench_replication` takes about a minute on a large device. Times are of the device: many runs in one
 //! submission, the wall clock around submit and wait, median of five, divided by the runs.
 
-#![allow(clippy::print_stdout, reason = "an example prints")]
+mod shared;
 
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use eventhorizon::gpu::Gpu;
@@ -12,6 +14,7 @@ use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams,
 use eventhorizon::replication::{
     CpuEngine, Design, Engine, Experiment, Mapping, Model, ReplicationError, Twin,
 };
+use shared::Outcome;
 
 /// What one run may take; larger sizes are left out where the smaller ones say that they would take longer.
 fn most(gpu: &Gpu) -> f64 {
@@ -20,8 +23,6 @@ fn most(gpu: &Gpu) -> f64 {
         _ => 1.5,
     }
 }
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn experiment(replications: u32) -> Experiment {
     Experiment::new(Design::default(), replications, 2011)
@@ -68,7 +69,12 @@ fn verify<M: Twin + Copy + Sync>(
             seen.push(format!("{mapping}"));
         }
     }
-    println!("  {name:9} fingerprint {:016x}: {} runs are the twin's bits", cpu.fingerprint, seen.len());
+    writeln!(
+        stdout(),
+        "  {name:9} fingerprint {:016x}: {} runs are the twin's bits",
+        cpu.fingerprint,
+        seen.len()
+    )?;
     Ok(())
 }
 
@@ -117,8 +123,19 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     let model = Mm1::default();
     let params = model.params(0.8, 1.0, 10_000)?;
     let sizes = [64_u32, 1024, 32_768, 1_048_576];
-    println!("\nM/M/1, rates 0.8 and 1.0, 10,000 clients: 1e9 clients per second at so many replications");
-    println!("  {:34}{:>10}{:>10}{:>10}{:>10}", "mapping, invocations", 64, 1024, 32_768, 1_048_576);
+    writeln!(
+        stdout(),
+        "\nM/M/1, rates 0.8 and 1.0, 10,000 clients: 1e9 clients per second at so many replications"
+    )?;
+    writeln!(
+        stdout(),
+        "  {:34}{:>10}{:>10}{:>10}{:>10}",
+        "mapping, invocations",
+        64,
+        1024,
+        32_768,
+        1_048_576
+    )?;
     let plain = gpu.without(wgpu::Features::SHADER_INT64);
     let bare = gpu.without(wgpu::Features::SHADER_INT64 | wgpu::Features::SUBGROUP);
     let mut rows = Vec::new();
@@ -136,15 +153,15 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
     rows.push((Mapping::Cooperative, 64, &bare, ", no subgroups"));
     for (mapping, size, gpu, note) in rows {
         let mut engine = engine(gpu, model, mapping, Some(size))?;
-        print!("  {:34}", format!("{mapping} {size}{note}"));
+        write!(stdout(), "  {:34}", format!("{mapping} {size}{note}"))?;
         row(gpu, &mut engine, &params, &sizes)?;
     }
     let mut checked = Engine::new(gpu, model)?.with_mapping(Mapping::Thread).with_group_size(64);
-    print!("  {:34}", "thread 64, checked");
+    write!(stdout(), "  {:34}", "thread 64, checked")?;
     row(gpu, &mut checked, &params, &sizes)?;
     // The whole of `Engine::run` but its first time: buffers, submission, readback, statistics.
     let mut engine = engine(gpu, model, Mapping::Auto, None)?;
-    print!("  {:34}", "auto, all of Engine::run");
+    write!(stdout(), "  {:34}", "auto, all of Engine::run")?;
     for replications in sizes {
         if replications > 1024 && gpu.info().device_type == wgpu::DeviceType::Cpu {
             break;
@@ -153,13 +170,18 @@ fn mm1(gpu: &Gpu) -> Outcome<()> {
         let begun = Instant::now();
         engine.run(&params, &experiment(replications))?;
         let clients = f64::from(params.clients) * f64::from(replications);
-        print!("{:>10.3}", clients / begun.elapsed().as_secs_f64() / 1e9);
+        write!(stdout(), "{:>10.3}", clients / begun.elapsed().as_secs_f64() / 1e9)?;
     }
-    println!();
+    writeln!(stdout())?;
     let cpu = CpuEngine::new(model)?;
     let begun = Instant::now();
     cpu.run(&params, &experiment(64))?;
-    println!("  {:34}{:>10.3}", "processor, all cores", 64e4 / begun.elapsed().as_secs_f64() / 1e9);
+    writeln!(
+        stdout(),
+        "  {:34}{:>10.3}",
+        "processor, all cores",
+        64e4 / begun.elapsed().as_secs_f64() / 1e9
+    )?;
     Ok(())
 }
 
@@ -172,22 +194,22 @@ fn row(gpu: &Gpu, engine: &mut Engine<Mm1>, params: &Mm1Params, sizes: &[u32]) -
         match time(gpu, engine, params, replications, guess)? {
             Some(seconds) => {
                 (last, at) = (seconds, f64::from(replications));
-                print!("{:>10.3}", f64::from(params.clients) * at / seconds / 1e9);
+                write!(stdout(), "{:>10.3}", f64::from(params.clients) * at / seconds / 1e9)?;
             }
             None => {
                 // Larger ones would take longer.
                 last = f64::INFINITY;
-                print!("{:>10}", "-");
+                write!(stdout(), "{:>10}", "-")?;
             }
         }
     }
-    println!();
+    writeln!(stdout())?;
     Ok(())
 }
 
 /// Thread-level against warp-level parallelism, as in the paper's Figure 7.
 fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) -> Outcome<()> {
-    println!("\n{title}: microseconds per run");
+    writeln!(stdout(), "\n{title}: microseconds per run")?;
     let mut table = vec![("thread 32", Mapping::Thread, 32), ("thread 64", Mapping::Thread, 64)];
     table.extend([
         ("warp 32", Mapping::Warp, 32),
@@ -195,13 +217,15 @@ fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) 
         ("warp 128", Mapping::Warp, 128),
     ]);
     let sizes = [20, 64, 100, 200, 400, 700, 1000, 4000, 20_000];
-    print!("  {:12}", "");
-    sizes.iter().for_each(|size| print!("{size:>9}"));
-    println!();
+    write!(stdout(), "  {:12}", "")?;
+    for size in sizes {
+        write!(stdout(), "{size:>9}")?;
+    }
+    writeln!(stdout())?;
     let mut best: Vec<[f64; 2]> = vec![[f64::INFINITY; 2]; sizes.len()];
     for (name, mapping, size) in table {
         let mut engine = engine(gpu, model, mapping, Some(size))?;
-        print!("  {name:12}");
+        write!(stdout(), "  {name:12}")?;
         let mut last = 0.0;
         for (best, replications) in best.iter_mut().zip(sizes) {
             match time(gpu, &mut engine, &params, replications, last * 5.0)? {
@@ -209,31 +233,38 @@ fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) 
                     last = seconds;
                     let kind = usize::from(mapping == Mapping::Warp);
                     best[kind] = best[kind].min(seconds);
-                    print!("{:>9.1}", seconds * 1e6);
+                    write!(stdout(), "{:>9.1}", seconds * 1e6)?;
                 }
                 None => {
                     last = f64::INFINITY;
-                    print!("{:>9}", "-");
+                    write!(stdout(), "{:>9}", "-")?;
                 }
             }
         }
-        println!();
+        writeln!(stdout())?;
     }
-    print!("  {:12}", "thread/warp");
+    write!(stdout(), "  {:12}", "thread/warp")?;
     for [thread, warp] in best {
         match (thread / warp).is_normal() {
-            true => print!("{:>9.2}", thread / warp),
-            false => print!("{:>9}", "-"),
+            true => write!(stdout(), "{:>9.2}", thread / warp)?,
+            false => write!(stdout(), "{:>9}", "-")?,
         }
     }
-    println!();
+    writeln!(stdout())?;
     Ok(())
 }
 
-fn main() -> Outcome<()> {
+fn main() -> ExitCode {
+    shared::main(|_: &shared::Nothing| run())
+}
+
+fn run() -> Outcome<()> {
     let gpu = Gpu::new()?;
-    println!("{gpu}");
-    println!("verified bit by bit, 300 replications, with and without 64-bit integers and subgroups:");
+    writeln!(stdout(), "{gpu}")?;
+    writeln!(
+        stdout(),
+        "verified bit by bit, 300 replications, with and without 64-bit integers and subgroups:"
+    )?;
     let scalar = [Mapping::Thread, Mapping::Warp];
     let all = [Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
     verify(&gpu, "pi", Pi, PiParams { points: 1001 }, &scalar)?;

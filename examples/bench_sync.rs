@@ -3,12 +3,13 @@
 //! Every line is checked first: a shorter run must have the fingerprint of the sequential CPU engine.
 //!
 //! ```text
-//! cargo run --release --example bench_sync -- --side 32 --side 512 --sync horizon --sync neighbours
+//! cargo run --release --example bench_sync -- --side 32,512 --sync horizon,neighbours
 //! ```
 
-#[path = "shared/rates.rs"]
-mod rates;
+mod shared;
 
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
@@ -17,81 +18,112 @@ use eventhorizon::models::FifoTorus;
 use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
-use rates::{measure, or};
+use shared::Outcome;
+use shared::rates::{measure, named, or, or_auto};
 
 #[derive(Parser)]
 struct Args {
     /// Ways to synchronise; by default horizon and neighbours.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     sync: Vec<Sync>,
     /// Stations in a row, of as many rows; by default 32, 128 and 512.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     side: Vec<u32>,
     /// Customers per station; by default 1.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     customers: Vec<f64>,
-    /// Queue design.
-    #[arg(long, default_value_t = QueueDesign::Heap)]
-    queue: QueueDesign,
+    /// Queue designs; by default heap.
+    #[arg(long, value_delimiter = ',')]
+    queue: Vec<QueueDesign>,
     /// Invocations per workgroup; the library's choice by default.
-    #[arg(long)]
-    group_size: Option<u32>,
+    #[arg(long, value_delimiter = ',', value_parser = shared::group_size)]
+    group_size: Vec<u32>,
     /// LPs that an invocation serves in each window; the library's choice by default.
-    #[arg(long)]
-    tiles: Option<u32>,
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    tiles: Vec<u32>,
     /// Seconds to measure for each line, after as many that keep the device busy.
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
     /// Mean services until which runs are compared with the CPU engine.
-    #[arg(long, default_value_t = 3.0)]
+    #[arg(long, default_value_t = 3.0, value_parser = shared::positive)]
     check: f64,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    env_logger::init();
-    let args = Args::parse();
-    let gpu = Gpu::new()?;
-    println!("{gpu}");
-    println!(
-        "{:>8} {:>10} {:>11} {:>11} {:>14} {:>11}",
-        "stations", "customers", "sync", "events/s", "events/window", "us/window"
-    );
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Outcome<()> {
     let services = Resolution::default();
+    let check = Until::time(services.ticks(args.check)?);
+    // All of them before the first is run: none is refused in the middle.
+    let mut models = Vec::new();
     for side in or(&args.side, &[32, 128, 512]) {
+        let stations = side
+            .checked_mul(side)
+            .ok_or_else(|| shared::usage(format!("a side of {side} makes too many stations")))?;
         for customers in or(&args.customers, &[1.0]) {
-            let stations = side * side;
-            let all = (f64::from(stations) * customers).round() as u32;
-            let model = FifoTorus::new(side, side, all, 1.0, services)?;
-            let check = Until::time(services.ticks(args.check)?);
-            let mut cpu = CpuSimulation::new(&model, 42)?;
-            let begin = Instant::now();
-            let done = cpu.run(check)?;
-            let rate = done.events as f64 / begin.elapsed().as_secs_f64();
-            println!("{stations:8} {all:10} {:>11} {rate:11.4e}", "CPU engine");
-            for sync in or(&args.sync, &[Sync::Horizon, Sync::Neighbours]) {
-                let options = Options {
-                    seed: 42,
-                    queue: Some(args.queue),
-                    group_size: args.group_size,
-                    tiles: args.tiles,
-                    sync,
-                    ..Options::default()
-                };
-                let mut simulation = Simulation::new(&gpu, &model, options)?;
-                simulation.run(check)?;
-                assert_eq!(simulation.fingerprint()?, cpu.fingerprint(), "{options:?}");
-                let first = (check.time.get(), services.ticks(0.1)?.get());
-                let until = |ticks| Until::time(Ticks::new(ticks));
-                let rate = measure(&mut simulation, args.seconds, None, first, until)?;
-                let rate = rate.ok_or("there is no deadline")?;
-                println!(
-                    "{stations:8} {all:10} {:>11} {:11.4e} {:14.1} {:11.2}",
-                    simulation.sync().to_string(),
-                    rate.events_per_second(),
-                    rate.events as f64 / rate.windows as f64,
-                    rate.microseconds_per_window()
-                );
+            let all = (f64::from(stations) * customers).round();
+            if all > 1e8 {
+                return Err(shared::usage(format!(
+                    "{all} customers are too many: at most 100000000 are taken"
+                )));
             }
+            let all = all as u32;
+            models.push((FifoTorus::new(side, side, all, 1.0, services)?, format!("{stations:8} {all:10}")));
+        }
+    }
+    let mut ways = Vec::new();
+    for sync in or(&args.sync, &[Sync::Horizon, Sync::Neighbours]) {
+        for queue in or(&args.queue, &[QueueDesign::Heap]) {
+            for group_size in or_auto(&args.group_size) {
+                for tiles in or_auto(&args.tiles) {
+                    let queue = Some(queue);
+                    ways.push(Options { seed: 42, queue, group_size, tiles, sync, ..Options::default() });
+                }
+            }
+        }
+    }
+    let gpu = Gpu::new()?;
+    writeln!(stdout(), "{gpu}")?;
+    writeln!(
+        stdout(),
+        "{:>8} {:>10} {:>11} {:>16} {:>5} {:>5} {:>11} {:>14} {:>11}",
+        "stations",
+        "customers",
+        "sync",
+        "queue",
+        "group",
+        "tiles",
+        "events/s",
+        "events/window",
+        "us/window"
+    )?;
+    for (model, name) in &models {
+        let mut cpu = CpuSimulation::new(model, 42)?;
+        let begin = Instant::now();
+        let done = cpu.run(check)?;
+        let rate = done.events as f64 / begin.elapsed().as_secs_f64();
+        writeln!(stdout(), "{name} {:>11} {:>28} {rate:11.4e}", "CPU engine", "")?;
+        for &options in &ways {
+            let mut simulation = Simulation::new(&gpu, model, options)?;
+            simulation.run(check)?;
+            let what = format!("the fingerprint with {options:?}");
+            shared::same(&simulation.fingerprint()?, &cpu.fingerprint(), what)?;
+            let first = (check.time.get(), services.ticks(0.1)?.get());
+            let until = |ticks| Until::time(Ticks::new(ticks));
+            let rate = measure(&mut simulation, args.seconds, None, first, until)?;
+            let rate = rate.ok_or("there is no deadline")?;
+            let Options { queue, group_size, tiles, .. } = options;
+            let [queue, group_size, tiles] = [named(queue), named(group_size), named(tiles)];
+            writeln!(
+                stdout(),
+                "{name} {:>11} {queue:>16} {group_size:>5} {tiles:>5} {:11.4e} {:14.1} {:11.2}",
+                simulation.sync().to_string(),
+                rate.events_per_second(),
+                rate.events as f64 / rate.windows as f64,
+                rate.microseconds_per_window()
+            )?;
         }
     }
     Ok(())

@@ -12,7 +12,9 @@
 
 mod shared;
 
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
@@ -20,9 +22,8 @@ use eventhorizon::models::Epidemic;
 use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
 use eventhorizon::statistics::{Decision, Design, Experiment, Observations, Point, Report, compare, plot};
 use eventhorizon::time::Resolution;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use shared::Failure;
+use shared::Outcome;
 
 #[derive(Parser)]
 #[command(
@@ -32,7 +33,7 @@ use shared::Failure;
 #[command(mut_arg("replications", |replications| replications.default_value("10000")))]
 struct Args {
     /// People.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(25..=1 << 24))]
     people: u32,
     /// How runs are mapped to the device: grid, team, thread or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto)]
@@ -59,9 +60,19 @@ const MEASURES: [&str; 2] = ["attack_rate", "last"];
 /// The one that has to be precise.
 const DECISIVE: &str = MEASURES[0];
 
-fn main() -> Result<(), Failure> {
-    env_logger::init();
-    let args = Args::parse();
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Outcome<()> {
+    let stopping = args.runs.stopping()?;
+    // Before all the work for them is done.
+    let named = |path: &PathBuf, error| format!("{}: {error}", path.display());
+    let create = |path: &PathBuf| std::fs::File::create(path).map_err(|error| named(path, error));
+    let csv = args.csv.as_ref().map(create).transpose()?;
+    if let Some(folder) = &args.plot {
+        std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
+    }
 
     // The factors. People meet less often, or they know sooner that they are ill and stay at home; each at two levels, and
     // all combinations: four points, of which the last factor varies fastest.
@@ -86,8 +97,12 @@ fn main() -> Result<(), Failure> {
     let experiment = Experiment::new(design, args.runs.replications, args.seed).with_common_random_numbers();
     let design = &experiment.design;
 
-    let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")?;
-    let bar = ProgressBar::new_spinner().with_style(style);
+    let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
+    let watch = |runs: usize, events: u64| {
+        bar.tick();
+        bar.set_message(format!("{runs} runs, {events} events"));
+        shared::watch()
+    };
     let gpu = args.place.gpu()?;
     let begin = Instant::now();
     // Both engines give the same bits, so this choice shows in nothing but the time.
@@ -95,10 +110,9 @@ fn main() -> Result<(), Failure> {
         Some(gpu) => {
             let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
             let mut engine = Engine::new(gpu, build, options);
-            let watch = |runs: usize, events: u64| bar.set_message(format!("{runs} runs, {events} events"));
-            match args.runs.stopping() {
+            match &stopping {
                 Some(stopping) => {
-                    let run = engine.run_until_watched(&experiment, until, &stopping, &[DECISIVE], watch)?;
+                    let run = engine.run_until_watched(&experiment, until, stopping, &[DECISIVE], watch)?;
                     (run.observations, run.decisions, run.fingerprint)
                 }
                 None => {
@@ -108,15 +122,14 @@ fn main() -> Result<(), Failure> {
             }
         }
         None => {
-            bar.set_message("runs on every core");
             let engine = CpuEngine::new(build);
-            match args.runs.stopping() {
+            match &stopping {
                 Some(stopping) => {
-                    let run = engine.run_until(&experiment, until, &stopping, &[DECISIVE])?;
+                    let run = engine.run_until_watched(&experiment, until, stopping, &[DECISIVE], watch)?;
                     (run.observations, run.decisions, run.fingerprint)
                 }
                 None => {
-                    let results = engine.run(&experiment, until)?;
+                    let results = engine.run_watched(&experiment, until, watch)?;
                     (results.observations, Vec::new(), results.fingerprint)
                 }
             }
@@ -137,21 +150,20 @@ fn main() -> Result<(), Failure> {
     let comparisons = comparisons(design, &observations, args.runs.level)?;
     let runs = observations[0].replications();
     if !args.json.on_stdout() {
-        println!("{place}: {runs} runs of each of {} points, {seconds:.3} s", design.len());
-        println!("{report}");
+        writeln!(stdout(), "{place}: {runs} runs of each of {} points, {seconds:.3} s", design.len())?;
+        writeln!(stdout(), "{report}")?;
         for (text, _) in &comparisons {
-            println!("{text}");
+            writeln!(stdout(), "{text}")?;
         }
         for (point, decision) in decisions.iter().enumerate() {
-            println!("{}: {}", design.describe(point), told(*decision));
+            writeln!(stdout(), "{}: {}", design.describe(point), told(*decision))?;
         }
-        println!("fingerprint {fingerprint:016x}");
+        writeln!(stdout(), "fingerprint {fingerprint:016x}")?;
     }
-    if let Some(path) = &args.csv {
-        report.to_csv(std::fs::File::create(path)?)?;
+    if let Some(file) = csv {
+        report.to_csv(file)?;
     }
     if let Some(folder) = &args.plot {
-        std::fs::create_dir_all(folder)?;
         for (point, observations) in observations.iter().enumerate() {
             let svg = plot::distribution(observations, DECISIVE, args.runs.level, None)?;
             std::fs::write(folder.join(format!("{DECISIVE}_{point}.svg")), svg)?;
@@ -176,10 +188,10 @@ fn comparisons(
     design: &Design,
     observations: &[Observations],
     level: f64,
-) -> Result<Vec<(String, serde_json::Value)>, Failure> {
-    let compared = [(0, 1), (0, 2), (1, 2)].map(|(left, right)| -> Result<_, Failure> {
+) -> Outcome<Vec<(String, serde_json::Value)>> {
+    let compared = [(0, 1), (0, 2), (1, 2)].map(|(left, right)| -> Outcome<_> {
         let [first, second] = [left, right].map(|point| &observations[point]);
-        let half_width = |of: &Observations| -> Result<f64, Failure> {
+        let half_width = |of: &Observations| -> Outcome<f64> {
             Ok(of.summary(DECISIVE, level)?.interval.ok_or("too few runs for an interval")?.half_width)
         };
         let difference = compare(first, second, DECISIVE, level)?;
@@ -205,6 +217,7 @@ fn told(decision: Decision) -> &'static str {
         Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
         Decision::TimeSpent => "the most time, and not as precise as was asked for",
         Decision::AllFailed => "all runs failed",
+        Decision::Stopped => "stopped early",
         _ => "goes on",
     }
 }

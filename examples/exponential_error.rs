@@ -3,6 +3,11 @@
 //! Prints the largest relative error and the mean. The documentation of `random::exponential_unit` quotes the output.
 //! Takes about a minute of processor time: `cargo run --release --example exponential_error`.
 
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
+
 use eventhorizon::random::exponential_unit;
 use rayon::prelude::*;
 
@@ -14,8 +19,12 @@ fn exact(word: u32) -> f64 {
     if v < half { -(v / (2.0 * half)).ln() } else { -((v - 2.0 * half) / (2.0 * half)).ln_1p() }
 }
 
+fn main() -> ExitCode {
+    shared::main(|_: &shared::Nothing| run())
+}
+
 #[allow(clippy::cast_precision_loss, reason = "an f64 holds 53 bits, the error is sought near bit 29")]
-fn main() {
+fn run() -> shared::Outcome<()> {
     let unit = 2f64.powi(-59);
     let blocks = (0..1u32 << 12).into_par_iter().map(|block| {
         let mut worst = (0.0f64, 0);
@@ -33,9 +42,20 @@ fn main() {
     });
     let (worst, sum) =
         blocks.reduce(|| ((0.0, 0), 0), |a, b| (if b.0.0 > a.0.0 { b.0 } else { a.0 }, a.1 + b.1));
-    println!("words                    4294967296");
-    println!("largest relative error   {:.4e} (2^{:.2}) at word {:#010x}", worst.0, worst.0.log2(), worst.1);
-    println!("mean                     1 - {:.3e}", 1.0 - sum as f64 * unit * 2f64.powi(-32));
-    println!("smallest                 2^{:.4}", (exponential_unit(u32::MAX) as f64 * unit).log2());
-    println!("largest                  {:.6}", exponential_unit(0) as f64 * unit);
+    writeln!(stdout(), "words                    4294967296")?;
+    writeln!(
+        stdout(),
+        "largest relative error   {:.4e} (2^{:.2}) at word {:#010x}",
+        worst.0,
+        worst.0.log2(),
+        worst.1
+    )?;
+    writeln!(stdout(), "mean                     1 - {:.3e}", 1.0 - sum as f64 * unit * 2f64.powi(-32))?;
+    writeln!(
+        stdout(),
+        "smallest                 2^{:.4}",
+        (exponential_unit(u32::MAX) as f64 * unit).log2()
+    )?;
+    writeln!(stdout(), "largest                  {:.6}", exponential_unit(0) as f64 * unit)?;
+    Ok(())
 }

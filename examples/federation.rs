@@ -7,7 +7,10 @@
 //! cargo run --release --example federation
 //! ```
 
-#![allow(clippy::print_stdout, reason = "a program for people")]
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::Matcher;
@@ -17,7 +20,11 @@ use eventhorizon::matching::hla::{Federate, Service};
 const SEA: [u32; 2] = [100_000, 50_000];
 const SHIP: u32 = 0;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> ExitCode {
+    shared::main(|_: &shared::Nothing| run())
+}
+
+fn run() -> shared::Outcome<()> {
     let mut service = Service::new(&Matcher::new(&Gpu::new()?), SEA);
 
     // Five stations along the coast, each a federate of its own, see 30 km of it and 25 km out.
@@ -45,12 +52,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     for hour in 0..6 {
-        print!("hour {hour}:");
+        write!(stdout(), "hour {hour}:")?;
         for (number, (ship, ..)) in ships.iter().enumerate() {
             let stations: Vec<_> = service.recipients(*ship)?.iter().map(|federate| federate.0).collect();
-            print!("   ship {number} -> stations {stations:?}");
+            write!(stdout(), "   ship {number} -> stations {stations:?}")?;
         }
-        println!();
+        writeln!(stdout())?;
         for (number, (_, region, east, north)) in (0..).zip(&mut ships) {
             *east += 7_000 + 2_000 * number;
             service.modify(*region, around(*east, *north))?;

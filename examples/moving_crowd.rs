@@ -8,11 +8,12 @@
 //! cargo run --release --example moving_crowd -- --agents 2000 --steps 50 --output crowd.png
 //! ```
 
-#![allow(clippy::print_stdout, reason = "an example prints its result")]
+mod shared;
 
 use std::collections::HashSet;
-use std::error::Error;
+use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -35,8 +36,8 @@ struct Options {
     sight: f32,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The picture of the last step.
-    #[arg(long, default_value = "moving_crowd.png")]
+    /// The picture of the last step, a PNG.
+    #[arg(long, default_value = "moving_crowd.png", value_parser = png)]
     output: PathBuf,
 }
 
@@ -45,6 +46,14 @@ fn positive(text: &str) -> Result<f32, String> {
         Ok(value) if value > 0.0 && value <= SIDE => Ok(value),
         Ok(_) => Err(format!("a length above 0 and at most {SIDE} m is needed")),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+fn png(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().is_some_and(|extension| extension == "png") {
+        true => Ok(path),
+        false => Err("a name that ends in .png is needed".to_owned()),
     }
 }
 
@@ -79,14 +88,14 @@ impl Random {
     }
 }
 
-fn main() {
-    if let Err(error) = run(&Options::parse()) {
-        eprintln!("moving_crowd: {error}");
-        std::process::exit(1);
-    }
+fn main() -> ExitCode {
+    shared::main(run)
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+fn run(options: &Options) -> shared::Outcome<()> {
+    // Before all the work for it is done.
+    std::fs::File::create(&options.output)
+        .map_err(|error| format!("{}: {error}", options.output.display()))?;
     let mut random = Random(options.seed);
     // Two groups and people in between.
     let mut crowd: Vec<Agent> = (0..options.agents)
@@ -105,9 +114,16 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let bodies: Vec<_> = crowd.iter().map(Agent::body).collect();
     let mut regions = MovingRegions::new(&matcher, &views, &bodies)?;
     let mut seen: HashSet<[u32; 2]> = regions.matches()?.read()?.into_iter().collect();
-    println!("{} agents on {}: {} pairs at first", options.agents, gpu.info().name, seen.len());
+    writeln!(stdout(), "{} agents on {}: {} pairs at first", options.agents, gpu.info().name, seen.len())?;
     let (mut began, mut ended, mut spent) = (0, 0, Duration::ZERO);
+    let bar = shared::bar(options.steps.into(), "{wide_bar} step {pos} of {len}")?;
+    let mut steps = 0;
     for step in 0..options.steps {
+        bar.inc(1);
+        if shared::interrupted() {
+            break;
+        }
+        steps += 1;
         let (mut views, mut bodies) = (Vec::new(), Vec::new());
         for (id, agent) in (0..).zip(&mut crowd) {
             if (id + step) % 3 != 0 {
@@ -135,23 +151,25 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             seen.remove(&pair);
         }
     }
+    bar.finish_and_clear();
     let scratch: HashSet<[u32; 2]> = regions.matches()?.read()?.into_iter().collect();
     if scratch != seen {
         return Err("the kept pairs differ from a matching from scratch: please report this".into());
     }
-    println!(
+    writeln!(
+        stdout(),
         "{} steps: {began} pairs began, {ended} ended, {} now (as from scratch); {:.2} ms per step",
-        options.steps,
+        steps,
         seen.len(),
-        spent.as_secs_f64() * 1e3 / f64::from(options.steps.max(1))
-    );
+        spent.as_secs_f64() * 1e3 / f64::from(steps.max(1))
+    )?;
     draw(&options.output, &crowd, &seen)?;
-    println!("drawn to {}", options.output.display());
+    writeln!(stdout(), "drawn to {}", options.output.display())?;
     Ok(())
 }
 
 /// Agents as dots, the brighter the more others they see; lines between those who see each other.
-fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> Result<(), Box<dyn Error>> {
+fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> shared::Outcome<()> {
     const PIXELS: u32 = 1000;
     let root = BitMapBackend::new(path, (PIXELS, PIXELS)).into_drawing_area();
     root.fill(&RGBColor(16, 18, 28))?;

@@ -9,8 +9,11 @@
 mod mrip;
 mod shared;
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use eventhorizon::models::Mm1;
+use eventhorizon::replication::Model as _;
 use eventhorizon::statistics::theory;
 
 #[derive(Parser)]
@@ -22,18 +25,23 @@ struct Options {
     #[arg(long, default_value_t = 10_000)]
     clients: u32,
     /// Arrivals per unit of time
-    #[arg(long, default_value_t = 0.8)]
+    #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
     arrival_rate: f64,
     /// Services per unit of time
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     service_rate: f64,
 }
 
-fn main() -> mrip::Outcome<()> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(options: &Options) -> shared::Outcome<()> {
     let (clients, model) = (options.clients, Mm1::default());
     let queue = theory::Mm1::new(options.arrival_rate, options.service_rate)?;
     let params = model.params(options.arrival_rate, options.service_rate, clients)?;
+    // What no run can have is refused before it is thought about.
+    model.check(&params).map_err(shared::usage)?;
     // The server idles from time 0 until the first client comes, too.
     let idle = 1.0 / options.arrival_rate + queue.idle_time_until(clients.saturating_sub(1));
     let columns = [

@@ -6,6 +6,8 @@
 mod mrip;
 mod shared;
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use eventhorizon::models::{Pi, PiParams};
 
@@ -19,8 +21,11 @@ struct Options {
     points: u32,
 }
 
-fn main() -> mrip::Outcome<()> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(options: &Options) -> shared::Outcome<()> {
     let points = options.points;
     let columns = [("pi", Some(std::f64::consts::PI))];
     let told = options.common.run(Pi, &PiParams { points }, &columns, ("points", points))?;

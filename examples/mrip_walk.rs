@@ -6,6 +6,8 @@
 mod mrip;
 mod shared;
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use eventhorizon::models::{Walk, WalkParams};
 
@@ -19,8 +21,11 @@ struct Options {
     steps: u32,
 }
 
-fn main() -> mrip::Outcome<()> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(options: &Options) -> shared::Outcome<()> {
     let steps = options.steps;
     // Chunks, columns and rows of the map are counted from 0.
     let columns = [

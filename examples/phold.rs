@@ -14,6 +14,8 @@
 mod replicas;
 mod shared;
 
+use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -25,9 +27,9 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
-use shared::Failure;
+use shared::{Failure, Outcome as Ended};
 
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
@@ -63,10 +65,10 @@ struct Args {
     #[arg(long, default_value_t = 42)]
     seed: u64,
     /// Invocations per workgroup: a power of two. It changes the speed only.
-    #[arg(long, alias = "workgroup")]
+    #[arg(long, alias = "workgroup", value_parser = shared::group_size)]
     group_size: Option<u32>,
     /// LPs that an invocation serves in each window. It changes the speed only.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Option<u32>,
     /// Runs the model so many times at once, each run with random streams of its own: the first is the run without this.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["sync", "tiles"])]
@@ -93,14 +95,10 @@ struct Outcome {
 }
 
 fn main() -> ExitCode {
-    env_logger::init();
-    run(&Args::parse()).unwrap_or_else(|error| {
-        eprintln!("error: {error}");
-        ExitCode::from(2)
-    })
+    shared::main(run)
 }
 
-fn run(args: &Args) -> Result<ExitCode, Failure> {
+fn run(args: &Args) -> Ended<()> {
     let resolution = Resolution::default();
     let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
     let model = match args.neighbours {
@@ -113,7 +111,9 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let queue = match args.queue.as_str() {
         "auto" => None,
-        name => Some(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?),
+        name => {
+            Some(name.parse::<QueueDesign>().map_err(|error| shared::usage(format!("{error}, and auto")))?)
+        }
     };
     let options = Options {
         seed: args.seed,
@@ -125,14 +125,14 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let gpu = args.place.gpu()?;
     if args.verify && gpu.is_none() {
-        return Err("--verify compares the GPU with the CPU engine, and this run has no GPU".into());
+        return Err(shared::usage("--verify compares the GPU with the CPU engine, and this run has no GPU"));
     }
     if let Some(replicas) = args.replicas {
         return replicas::run(args, gpu.as_ref(), model, options, until, replicas);
     }
     let outcome = match &gpu {
         Some(gpu) => on_gpu(gpu, &model, options, until, args)?,
-        None => on_cpu(&model, args.seed, until)?,
+        None => on_cpu(&model, args.seed, until, args)?,
     };
     let rate = events_per_second(&outcome);
     let mut ok = true;
@@ -149,8 +149,11 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         ("events per second", format!("{rate:.4e}")),
         ("fingerprint", outcome.fingerprint.to_string()),
     ];
-    if args.verify {
-        let cpu = on_cpu(&model, args.seed, until)?;
+    if shared::interrupted() {
+        let now = resolution.units(outcome.progress.now);
+        table.push(("stopped early", format!("at {now:.3} units of time")));
+    } else if args.verify {
+        let cpu = on_cpu(&model, args.seed, until, args)?;
         let of = |progress: Progress| (progress.events, progress.now, progress.stop);
         ok = cpu.fingerprint == outcome.fingerprint && of(cpu.progress) == of(outcome.progress);
         let verdict = if ok { "equal" } else { "DIFFERENT" };
@@ -181,38 +184,31 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     });
     if !args.json.on_stdout() {
         for (name, value) in table {
-            println!("{name:<24}{value}");
+            writeln!(stdout(), "{name:<24}{value}")?;
         }
     }
     args.json.write(&json)?;
-    Ok(verdict(ok))
+    verdict(ok)
 }
 
-/// The exit code of a comparison.
-fn verdict(equal: bool) -> ExitCode {
-    if equal {
-        return ExitCode::SUCCESS;
+/// What a comparison comes to.
+fn verdict(equal: bool) -> Ended<()> {
+    match equal {
+        true => Ok(()),
+        false => {
+            Err("the engines differ. Please report the adapter, the driver and this command line".into())
+        }
     }
-    eprintln!("error: the engines differ. Please report the adapter, the driver and this command line");
-    ExitCode::FAILURE
 }
 
 fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args) -> Result<Outcome, Failure> {
     let mut simulation = Simulation::new(gpu, model, options).map_err(|error| explain(error, gpu, args))?;
     simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
-    let resolution = Resolution::default();
-    let bar = ProgressBar::new(1000).with_style(ProgressStyle::with_template("{wide_bar} {percent}% {msg}")?);
+    let bar = Bar::new(args)?;
     let begin = Instant::now();
-    let progress = simulation.run_watched(until, |progress| {
-        let share = match args.events {
-            Some(events) => progress.events as f64 / events as f64,
-            None => resolution.units(progress.now) / args.until,
-        };
-        bar.set_position((1000.0 * share.min(1.0)) as u64);
-        bar.set_message(format!("{} events", progress.events));
-    })?;
+    let progress = simulation.run_watched(until, |progress| bar.tell(progress))?;
     let seconds = begin.elapsed().as_secs_f64();
-    bar.finish_and_clear();
+    bar.0.finish_and_clear();
     Ok(Outcome {
         adapter: gpu.info().name.clone(),
         queue: simulation.queue().to_string(),
@@ -223,18 +219,40 @@ fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args)
     })
 }
 
-fn on_cpu(model: &Phold, seed: u64, until: Until) -> Result<Outcome, Failure> {
+fn on_cpu(model: &Phold, seed: u64, until: Until, args: &Args) -> Result<Outcome, Failure> {
     let mut simulation = CpuSimulation::new(model, seed)?;
+    let bar = Bar::new(args)?;
     let begin = Instant::now();
-    let progress = simulation.run(until)?;
+    let progress = simulation.run_watched(until, |progress| bar.tell(progress))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    bar.0.finish_and_clear();
     Ok(Outcome {
         adapter: "CPU, sequential".into(),
         queue: "binary heap".into(),
         sync: "none".into(),
         progress,
-        seconds: begin.elapsed().as_secs_f64(),
+        seconds,
         fingerprint: simulation.fingerprint(),
     })
+}
+
+/// How far a run is, and whether it goes on.
+struct Bar<'a>(ProgressBar, &'a Args);
+
+impl<'a> Bar<'a> {
+    fn new(args: &'a Args) -> Ended<Self> {
+        Ok(Self(shared::bar(1000, "{wide_bar} {percent}% {msg}")?, args))
+    }
+
+    fn tell(&self, progress: &Progress) -> ControlFlow<()> {
+        let share = match self.1.events {
+            Some(events) => progress.events as f64 / events as f64,
+            None => Resolution::default().units(progress.now) / self.1.until,
+        };
+        self.0.set_position((1000.0 * share.min(1.0)) as u64);
+        self.0.set_message(format!("{} events", progress.events));
+        shared::watch()
+    }
 }
 
 /// Says what population would fit, where the one asked for does not.
@@ -257,7 +275,7 @@ fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
             high = middle;
         }
     }
-    format!("{error}.\nWith {} LPs the largest --population that fits is {low}", args.lps).into()
+    shared::usage(format!("{error}.\nWith {} LPs the largest --population that fits is {low}", args.lps))
 }
 
 fn events_per_second(outcome: &Outcome) -> f64 {

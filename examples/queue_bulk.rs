@@ -9,14 +9,16 @@
 //!
 //! ```text
 //! cargo run --release --example queue_bulk -- --csv figure_11.csv
-//! cargo run --release --example queue_bulk -- --node 256 --node 1024 --items 65536 --seconds 2
+//! cargo run --release --example queue_bulk -- --node 256,1024 --items 65536 --seconds 2
 //! ```
+
+mod shared;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::error::Error;
-use std::io::Write;
+use std::io::{Write, stdout};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -24,26 +26,34 @@ use eventhorizon::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 use eventhorizon::queue::{HeapBatch, HeapItem, ParallelHeap};
 use eventhorizon::random::Stream;
 use eventhorizon::time::{Resolution, Ticks};
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use shared::rates::or;
+use shared::{Outcome as Result, same};
 
 #[derive(Parser)]
 struct Args {
     /// Items per node to compare: powers of two from 64 to 1024; by default all of them.
-    #[arg(long, value_name = "ITEMS")]
+    #[arg(long, value_name = "ITEMS", value_delimiter = ',', value_parser = node)]
     node: Vec<u32>,
     /// Items held to compare; by default 2^10, 2^12 and so on to 2^22 (on a processor that plays the GPU, to 2^16).
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     items: Vec<u32>,
     /// LPs that items are for.
     #[arg(long, default_value_t = 32768, value_parser = clap::value_parser!(u32).range(1..))]
     lps: u32,
     /// Seconds to measure for each line.
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_parser = shared::seconds)]
     seconds: f64,
     /// Writes the table to a file and not to the standard output.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+}
+
+/// Items of a node, as `ParallelHeap` has them.
+fn node(text: &str) -> std::result::Result<u32, String> {
+    match shared::group_size(text)? {
+        size @ 64..=1024 => Ok(size),
+        _ => Err("a power of two from 64 to 1024 is needed".to_owned()),
+    }
 }
 
 /// A line of the table.
@@ -57,18 +67,21 @@ struct Row {
     items_per_second: f64,
 }
 
-fn main() -> Result<()> {
-    env_logger::init();
-    let args = Args::parse();
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Result<()> {
     let gpu = Gpu::new()?;
-    eprintln!("{gpu}");
+    shared::tell(&gpu.to_string());
     let largest = if gpu.info().device_type == wgpu::DeviceType::Cpu { 16 } else { 22 };
-    let or = |given: &[u32], otherwise: Vec<u32>| if given.is_empty() { otherwise } else { given.to_vec() };
-    let nodes = or(&args.node, vec![64, 128, 256, 512, 1024]);
-    let items = or(&args.items, (10..=largest).step_by(2).map(|exponent| 1 << exponent).collect());
+    let nodes = or(&args.node, &[64, 128, 256, 512, 1024]);
+    let items = or(&args.items, &(10..=largest).step_by(2).map(|exponent| 1 << exponent).collect::<Vec<_>>());
     let out: Box<dyn Write> = match &args.csv {
-        Some(path) => Box::new(std::fs::File::create(path)?),
-        None => Box::new(std::io::stdout()),
+        Some(path) => {
+            Box::new(std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()))?)
+        }
+        None => Box::new(stdout()),
     };
     let mut table = csv::Writer::from_writer(out);
     figure_11(&gpu, &nodes, &items, args.lps, Duration::try_from_secs_f64(args.seconds)?, |row| {
@@ -92,7 +105,7 @@ fn figure_11(
             let mut hold = Hold::new(gpu, node, held, lps)?;
             let (cycles, seconds) = hold.measure(time)?;
             hold.heap.check(gpu)?;
-            assert_eq!(hold.heap.len(gpu)?, held);
+            same(&hold.heap.len(gpu)?, &held, "items held")?;
             let items_per_second = cycles as f64 * f64::from(node) / seconds;
             let nodes = held.div_ceil(node);
             report(Row { node_items: node, items_held: held, nodes, cycles, seconds, items_per_second })?;
@@ -229,12 +242,11 @@ fn check(gpu: &Gpu, node: u32, held: u32, lps: u32) -> Result<()> {
         let deletes: Vec<_> = (0..node).filter_map(|_| expected.pop()).collect();
         hold.run(1)?;
         let found: Vec<_> = hold.deletes.read(gpu)?.into_iter().map(key).collect();
-        assert!(found == deletes, "nodes of {node}, {held} items: cycle {cycle} deletes other items");
+        same(&found, &deletes, format!("nodes of {node}, {held} items: what cycle {cycle} deletes"))?;
         let Reverse((now, ..)) = deletes[0];
         inserts = (0..node).map(|place| params.item(now, place, cycle)).collect();
     }
     let left: Vec<_> = hold.heap.exchange(gpu, &[], held)?.into_iter().map(key).collect();
     let expected: Vec<_> = std::iter::from_fn(|| expected.pop()).collect();
-    assert!(left == expected, "nodes of {node}, {held} items: other items are left");
-    Ok(())
+    same(&left, &expected, format!("nodes of {node}, {held} items: what is left"))
 }

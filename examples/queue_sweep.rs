@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release --example queue_sweep
-//! cargo run --release --example queue_sweep -- --figure 7 --queue heap --queue cb-seq --queue auto
+//! cargo run --release --example queue_sweep -- --figure 7 --queue heap,cb-seq,auto
 //! cargo run --release --example queue_sweep -- --small                    # a minute, on a processor too
 //! ```
 //!
@@ -30,20 +30,19 @@
 //! **What is written**, to the folder `--out`: `cells.csv`, a row for each cell and design, of those too that were not measured, with
 //! the reason; a PNG for each figure; `best.md`, the best design for each cell.
 
-#![allow(clippy::print_stdout, reason = "an example prints its result")]
-
 #[path = "queue_sweep/comparisons.rs"]
 mod comparisons;
 #[path = "shared/figure.rs"]
 mod figure;
-#[path = "shared/rates.rs"]
-mod rates;
 #[path = "queue_sweep/report.rs"]
 mod report;
+mod shared;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -56,11 +55,9 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::queue::{QueueDesign, UnknownQueue};
 use eventhorizon::time::{Resolution, Ticks};
-use indicatif::{ProgressBar, ProgressStyle};
-use rates::{Rate, measure_events, too_large};
 use report::{best_of, draw_figure, line, record};
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+use shared::Outcome;
+use shared::rates::{Rate, measure_events, too_large};
 
 /// Of all cells, in units of time.
 const LOOKAHEAD: f64 = 10.0;
@@ -153,19 +150,19 @@ const TABLE_1: [(&str, f64, f64); 5] = [
 #[derive(Parser)]
 struct Args {
     /// Queue design to compare, or `auto` for the library's choice; all designs by default
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     queue: Vec<Queue>,
     /// Figure of the paper to reproduce, or `table` for its Table I; all by default
-    #[arg(long, value_parser = PossibleValuesParser::new(FIGURES.iter().map(|figure| figure.name)))]
+    #[arg(long, value_delimiter = ',', value_parser = PossibleValuesParser::new(FIGURES.iter().map(|figure| figure.name)))]
     figure: Vec<String>,
     /// Events per LP, instead of each figure's own
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     population: Vec<u32>,
     /// Seconds to measure for each cell and design, after as many that keep the device busy [default: 0.3, with --small 0.02]
-    #[arg(long, value_parser = seconds)]
+    #[arg(long, value_parser = shared::seconds)]
     seconds: Option<f64>,
     /// Seconds that a cell may take at the most, for each design; and again for the CPU engine
-    #[arg(long, value_parser = seconds, default_value_t = 10.0)]
+    #[arg(long, value_parser = shared::seconds, default_value_t = 10.0)]
     budget: f64,
     /// Folder for the results
     #[arg(long, default_value = "queue-sweep")]
@@ -173,14 +170,6 @@ struct Args {
     /// Few LPs and few events, to see that it works: the numbers say nothing of large runs
     #[arg(long)]
     small: bool,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value <= 1e6 => Ok(value),
-        Ok(_) => Err("a number of seconds above 0 is needed".into()),
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 /// A design, or the library's choice.
@@ -282,17 +271,13 @@ struct Sweep {
     heavy: HashMap<Series, u32>,
 }
 
-fn main() {
-    env_logger::init();
-    if let Err(error) = run(&Args::parse()) {
-        eprintln!("queue_sweep: {error}");
-        std::process::exit(1);
-    }
+fn main() -> ExitCode {
+    shared::main(run)
 }
 
 fn run(args: &Args) -> Outcome<()> {
     let gpu = Gpu::new()?;
-    println!("{gpu}");
+    writeln!(stdout(), "{gpu}")?;
     std::fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
     let all = QueueDesign::ALL.map(|design| Queue(Some(design)));
     let queues = if args.queue.is_empty() { all.to_vec() } else { args.queue.clone() };
@@ -319,14 +304,21 @@ fn run(args: &Args) -> Outcome<()> {
         "adapter",
         "note",
     ])?;
-    let bar = ProgressBar::new((cells.len() * queues.len()) as u64);
-    bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")?);
+    let bar = shared::bar((cells.len() * queues.len()) as u64, "{bar:30} {pos}/{len}, {eta} left: {msg}")?;
     bar.suspend(|| {
-        println!(
+        writeln!(
+            stdout(),
             "{:>5} {:>7} {:>8} {:>7} {:>6} {:>18} {:>11} {:>11}  note",
-            "fig", "LPs", "rate", "events", "group", "queue", "events/s", "us/window"
-        );
-    });
+            "fig",
+            "LPs",
+            "rate",
+            "events",
+            "group",
+            "queue",
+            "events/s",
+            "us/window"
+        )
+    })?;
     let mut sweep = Sweep {
         gpu,
         seconds: args.seconds.unwrap_or(if args.small { 0.02 } else { 0.3 }),
@@ -336,13 +328,16 @@ fn run(args: &Args) -> Outcome<()> {
         heavy: HashMap::new(),
     };
     let mut rows = Vec::new();
-    for cell in &cells {
+    'cells: for cell in &cells {
         bar.set_message("CPU engine");
         sweep.ask_cpu(cell)?;
         for &queue in &queues {
+            if shared::interrupted() {
+                break 'cells;
+            }
             bar.set_message(queue.to_string());
             let row = sweep.row(cell, queue).map_err(|error| format!("{cell}, {queue}: {error}"))?;
-            bar.suspend(|| println!("{}", line(&row)));
+            bar.suspend(|| writeln!(stdout(), "{}", line(&row)))?;
             csv.write_record(record(&row, &sweep.gpu))?;
             csv.flush()?;
             rows.push(row);
@@ -361,7 +356,12 @@ fn run(args: &Args) -> Outcome<()> {
     }
     std::fs::write(args.out.join("best.md"), best)?;
     let missing = rows.iter().filter(|row| row.rate.is_none()).count();
-    println!("{} cells and designs; {missing} not measured. See {}.", rows.len(), args.out.display());
+    writeln!(
+        stdout(),
+        "{} cells and designs; {missing} not measured. See {}.",
+        rows.len(),
+        args.out.display()
+    )?;
     Ok(())
 }
 

@@ -13,14 +13,12 @@
 //! Two times are given. "In all" is the first run over the data, from arrays on the host to the result, with the kernels
 //! built before on a small part of it. "With the data on the device" is a second run, for which buffers are there.
 
-#![allow(clippy::print_stdout, reason = "an example prints its result")]
-
 mod shared;
 
-use std::error::Error;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
@@ -28,6 +26,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::{
     self, Algorithm, Coordinate, Counter, Matcher, Matches, MatchingError, Region, Regions,
 };
+use shared::Outcome;
 
 /// Counts or lists the overlaps of subscription and update regions on the GPU.
 #[derive(Parser)]
@@ -36,7 +35,7 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..))]
     regions: u32,
     /// Overlapping degree: how often the regions together cover the space.
-    #[arg(long, default_value_t = 1.0, value_parser = positive)]
+    #[arg(long, default_value_t = 1.0, value_parser = shared::positive)]
     alpha: f64,
     /// Dimensions of the synthetic workload.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
@@ -49,7 +48,7 @@ struct Options {
     #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
     /// Width of the regions around positions, in every dimension.
-    #[arg(long, value_name = "W", requires = "positions", value_parser = positive)]
+    #[arg(long, value_name = "W", requires = "positions", value_parser = shared::positive)]
     width: Option<f64>,
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Name::Auto)]
     algorithm: Name,
@@ -79,38 +78,32 @@ enum Name {
     Auto,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        Ok(_) => Err("a positive number is needed".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+fn main() -> ExitCode {
+    shared::main(run)
 }
 
-fn main() {
-    let options = Options::parse();
-    if let Err(error) = run(&options) {
-        eprintln!("region_matching: {error}");
-        std::process::exit(1);
+fn run(options: &Options) -> Outcome<()> {
+    if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
+        return Err(shared::usage("--cells is for --algorithm grid"));
     }
-}
-
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let matcher = Matcher::new(&Gpu::new()?);
     if let (Some(path), Some(width)) = (&options.positions, options.width) {
         let (positions, lines) = read_positions(path)?;
         let around = Around { path, positions: &positions, lines: &lines, width };
         return match positions[0].len() {
-            1 => report(options, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
-            2 => report(options, &around.regions::<2>()?, no_counter),
-            3 => report(options, &around.regions::<3>()?, no_counter),
-            _ => report(options, &around.regions::<4>()?, no_counter),
+            1 => report(options, &matcher, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
+            2 => report(options, &matcher, &around.regions::<2>()?, no_counter),
+            3 => report(options, &matcher, &around.regions::<3>()?, no_counter),
+            _ => report(options, &matcher, &around.regions::<4>()?, no_counter),
         };
     }
     match options.dims {
-        1 => report(options, &synthetic::<1>(options), |m, s, u| m.counter(s, u).map(Some)),
-        2 => report(options, &synthetic::<2>(options), no_counter),
-        3 => report(options, &synthetic::<3>(options), no_counter),
-        _ => report(options, &synthetic::<4>(options), no_counter),
+        1 => report(options, &matcher, &synthetic::<1>(options, &matcher)?, |m, s, u| {
+            m.counter(s, u).map(Some)
+        }),
+        2 => report(options, &matcher, &synthetic::<2>(options, &matcher)?, no_counter),
+        3 => report(options, &matcher, &synthetic::<3>(options, &matcher)?, no_counter),
+        _ => report(options, &matcher, &synthetic::<4>(options, &matcher)?, no_counter),
     }
 }
 
@@ -119,12 +112,16 @@ type Sets<T, const D: usize> = (Vec<Region<T, D>>, Vec<Region<T, D>>);
 
 /// Regions of equal size at random places.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32, and saturating")]
-fn synthetic<const D: usize>(options: &Options) -> Sets<u32, D> {
+fn synthetic<const D: usize>(options: &Options, matcher: &Matcher) -> Outcome<Sets<u32, D>> {
+    matcher.check_len::<D>("updates", options.regions.div_ceil(2).into())?;
     let space = 2f64.powi(32);
     let exact = space * (options.alpha / f64::from(options.regions)).powf(1.0 / f64::from(options.dims));
     let size = exact.round().clamp(1.0, space / 2.0);
     if (size / exact - 1.0).abs() > 0.01 {
-        eprintln!("regions of size {exact:.3} are rounded to {size}: alpha is not quite {}", options.alpha);
+        shared::tell(&format!(
+            "notice: regions of size {exact:.3} are rounded to {size}: alpha is not quite {}",
+            options.alpha
+        ));
     }
     let mut state = options.seed;
     let mut place = || {
@@ -142,17 +139,20 @@ fn synthetic<const D: usize>(options: &Options) -> Sets<u32, D> {
             let lo = std::array::from_fn(|_| place());
             Region::new(lo, lo.map(|lo| lo + size as u32))
         };
-        (0..count).map(region).collect()
+        let mut regions = Vec::new();
+        regions.try_reserve_exact(count as usize).map_err(|error| format!("{count} regions: {error}"))?;
+        regions.extend((0..count).map(region));
+        Outcome::Ok(regions)
     };
     let subscriptions = options.regions / 2;
-    (set(subscriptions), set(options.regions - subscriptions))
+    Ok((set(subscriptions)?, set(options.regions - subscriptions)?))
 }
 
 /// One number per dimension.
 type Position = Vec<f64>;
 
 /// The lines of a CSV file, all with the same number of columns, and their numbers in the file.
-fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), Box<dyn Error>> {
+fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Failure> {
     let name = path.display();
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -168,7 +168,7 @@ fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), Box<dyn Erro
             .iter()
             .map(|field| match field.parse::<f64>() {
                 Ok(value) if value.is_finite() => Ok(value),
-                _ => Err(format!("{name}:{line}: '{field}' is not a number")),
+                _ => Err(format!("{name}:{line}: '{}' is not a number", short(field))),
             })
             .collect::<Result<Vec<_>, _>>()?;
         let expected = positions.first().map_or(position.len(), Vec::len);
@@ -188,6 +188,13 @@ fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), Box<dyn Erro
     }
 }
 
+/// What is told of a field.
+fn short(field: &str) -> String {
+    const MOST: usize = 40;
+    let cut: String = field.chars().take(MOST).collect();
+    if cut.len() < field.len() { format!("{cut}...") } else { cut }
+}
+
 /// One subscription and one update region around each position.
 struct Around<'a> {
     path: &'a Path,
@@ -199,7 +206,7 @@ struct Around<'a> {
 
 impl Around<'_> {
     /// The regions, measured from the middle of all.
-    fn regions<const D: usize>(&self) -> Result<Sets<f32, D>, Box<dyn Error>> {
+    fn regions<const D: usize>(&self) -> Outcome<Sets<f32, D>> {
         let region = |position: &Position| {
             let at = |offset: f64| std::array::from_fn(|d| position[d] + offset);
             Region::<f64, D>::new(at(-self.width / 2.0), at(self.width / 2.0))
@@ -241,9 +248,10 @@ fn no_counter<T, const D: usize>(_: &Matcher, _: &Regions<T, D>, _: &Regions<T, 
 
 fn report<T: Coordinate, const D: usize>(
     options: &Options,
+    matcher: &Matcher,
     (subscriptions, updates): &Sets<T, D>,
     counter: impl Fn(&Matcher, &Regions<T, D>, &Regions<T, D>) -> Prepared,
-) -> Result<(), Box<dyn Error>> {
+) -> Outcome<()> {
     let algorithm = match options.algorithm {
         Name::Brute => Algorithm::Brute,
         Name::Grid => Algorithm::Grid { cells: options.cells },
@@ -251,11 +259,7 @@ fn report<T: Coordinate, const D: usize>(
         Name::Sort => Algorithm::Sort,
         Name::Auto => Algorithm::Auto,
     };
-    if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
-        return Err("--cells is for --algorithm grid".into());
-    }
-    let gpu = Gpu::new()?;
-    let matcher = Matcher::new(&gpu);
+    let gpu = matcher.gpu();
     let finding = options.find || options.pairs.is_some();
     let counting = options.count || !finding;
     // Kernels are built at their first use; a small part of the work builds them.
@@ -274,12 +278,13 @@ fn report<T: Coordinate, const D: usize>(
     let (s, u) = (matcher.upload("subscriptions", subscriptions)?, matcher.upload("updates", updates)?);
     let counted = counting.then(|| matcher.count(&s, &u, algorithm)).transpose()?;
     let found = match finding {
-        true => Some(write_pairs(&gpu, &mut matcher.find(&s, &u, algorithm)?, options.pairs.as_deref())?),
+        true => Some(write_pairs(gpu, &mut matcher.find(&s, &u, algorithm)?, options.pairs.as_deref())?),
         false => None,
     };
     let seconds_total = start.elapsed().as_secs_f64();
     if let (Some(counted), Some(found)) = (counted, found)
         && counted != found
+        && !shared::interrupted()
     {
         return Err(format!("{counted} pairs counted and {found} found: please report this").into());
     }
@@ -288,12 +293,12 @@ fn report<T: Coordinate, const D: usize>(
     // Once more, with the data on the device.
     let chosen = if algorithm == Algorithm::Auto { matcher.choose(&s, &u)? } else { algorithm };
     let counter = match chosen == Algorithm::Sort && !finding {
-        true => counter(&matcher, &s, &u)?,
+        true => counter(matcher, &s, &u)?,
         false => None,
     };
     let seconds_match = match counter {
         Some(counter) => {
-            counter.count(&gpu)?;
+            counter.count(gpu)?;
             timed(|| {
                 let mut encoder = gpu.encoder("count");
                 counter.record(&mut encoder);
@@ -301,7 +306,7 @@ fn report<T: Coordinate, const D: usize>(
             })?
             .0
         }
-        None if finding => find_again(&matcher, &s, &u, chosen)?,
+        None if finding => find_again(matcher, &s, &u, chosen)?,
         None => timed(|| Ok(matcher.count(&s, &u, chosen)?))?.0,
     };
     let name = match chosen {
@@ -330,22 +335,29 @@ fn report<T: Coordinate, const D: usize>(
     }))?;
     if !options.json.on_stdout() {
         let dimensions = if D == 1 { "dimension" } else { "dimensions" };
-        println!("{regions} regions in {D} {dimensions}: {count} overlapping pairs");
-        println!(
+        writeln!(stdout(), "{regions} regions in {D} {dimensions}: {count} overlapping pairs")?;
+        writeln!(
+            stdout(),
             "{name} on {}: {:.3} ms with the data on the device (second run), {:.3} ms in all (first run)",
             gpu.info().name,
             seconds_match * 1e3,
             seconds_total * 1e3
-        );
+        )?;
     }
     Ok(())
 }
 
-/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs.
-fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Result<u64, Box<dyn Error>> {
+/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs, up to where it was stopped.
+fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome<u64> {
     let file = path.map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())));
     let mut file = file.transpose()?.map(BufWriter::new);
-    while let Some(page) = matches.next_page()? {
+    let bar = shared::bar(matches.total(), "{wide_bar} {pos} of {len} pairs")?;
+    let mut pairs = 0;
+    while !shared::interrupted()
+        && let Some(page) = matches.next_page()?
+    {
+        pairs += u64::from(page.len());
+        bar.set_position(pairs);
         match &mut file {
             Some(file) => {
                 for [subscription, update] in page.read()? {
@@ -358,7 +370,8 @@ fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Result<
     if let Some(mut file) = file {
         file.flush()?;
     }
-    Ok(matches.total())
+    bar.finish_and_clear();
+    Ok(pairs)
 }
 
 /// Seconds of placing all pairs and of writing them, to a page buffer that is there.
@@ -367,7 +380,7 @@ fn find_again<T: Coordinate, const D: usize>(
     s: &Regions<T, D>,
     u: &Regions<T, D>,
     algorithm: Algorithm,
-) -> Result<f64, Box<dyn Error>> {
+) -> Outcome<f64> {
     let (placing, mut matches) = timed(|| Ok(matcher.find(s, u, algorithm)?))?;
     matches.next_page()?;
     matches.set_page_len(matches.page_len());
@@ -381,12 +394,12 @@ fn find_again<T: Coordinate, const D: usize>(
 }
 
 /// Waits for all that was submitted.
-fn wait(gpu: &Gpu) -> Result<(), Box<dyn Error>> {
+fn wait(gpu: &Gpu) -> Outcome<()> {
     Ok(gpu.wait(gpu.submit(gpu.encoder("all before"))?)?)
 }
 
 /// The seconds that `work` takes, and its result.
-fn timed<R>(work: impl FnOnce() -> Result<R, Box<dyn Error>>) -> Result<(f64, R), Box<dyn Error>> {
+fn timed<R>(work: impl FnOnce() -> Outcome<R>) -> Outcome<(f64, R)> {
     let start = Instant::now();
     let result = work()?;
     Ok((start.elapsed().as_secs_f64(), result))

@@ -3,6 +3,11 @@
 //!
 //! Shows: all that a model needs besides its WGSL file, and that theory agrees with what comes of it.
 
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
+
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::pdes::{Capacity, Model, Options, Simulation, Until};
 use eventhorizon::statistics::TimeAverage;
@@ -61,12 +66,12 @@ pub(crate) fn busy(gpu: &Gpu, model: &Stations) -> Result<[f64; 2], Box<dyn std:
     Ok([busy, theory.utilisation(0).ok_or("no such station")?])
 }
 
-#[allow(clippy::print_stdout, reason = "a program for people")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    env_logger::init();
+fn main() -> ExitCode { shared::main(|_: &shared::Nothing| run()) }
+
+fn run() -> shared::Outcome<()> {
     let gpu = Gpu::new()?;
-    println!("{gpu}");
+    writeln!(stdout(), "{gpu}")?;
     let [busy, theory] = busy(&gpu, &Stations { stations: 10_000, minutes: Resolution::default() })?;
-    println!("stations were busy {:.2} % of the day; theory says {:.2} %", 100.0 * busy, 100.0 * theory);
+    writeln!(stdout(), "stations were busy {:.2} % of the day; theory says {:.2} %", 100.0 * busy, 100.0 * theory)?;
     Ok(())
 }

@@ -11,9 +11,12 @@
 
 #[path = "shared/figure.rs"]
 mod figure;
+mod shared;
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
@@ -24,8 +27,7 @@ use eventhorizon::pdes::{Options, Simulation, Sync, Until};
 use eventhorizon::statistics::theory::ClosedNetwork;
 use eventhorizon::time::{Resolution, Ticks};
 use figure::{Line, Panel};
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+use shared::Outcome;
 
 /// Mean time of a service, in units of time.
 const MEAN: f64 = 10.0;
@@ -39,19 +41,19 @@ struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     tokens: u32,
     /// The time interval of Figure 19, in units of time; a mean service takes 10.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = shared::positive)]
     interval: f64,
     /// The time intervals of Figure 20.
-    #[arg(long, value_delimiter = ',', default_values_t = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])]
+    #[arg(long, value_delimiter = ',', default_values_t = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0], value_parser = shared::positive)]
     intervals: Vec<f64>,
     /// The side of Figure 20's torus.
     #[arg(long, default_value_t = 64)]
     side: u32,
     /// Simulated time of Figure 20, in units of time.
-    #[arg(long, default_value_t = 2000.0)]
+    #[arg(long, default_value_t = 2000.0, value_parser = shared::positive)]
     until: f64,
     /// Seconds of each measurement, after as many that keep the device busy.
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_parser = shared::seconds)]
     seconds: f64,
     #[arg(long, default_value_t = 42)]
     seed: u64,
@@ -60,19 +62,20 @@ struct Args {
     out: PathBuf,
 }
 
-#[allow(clippy::print_stdout, reason = "a program for people")]
-fn main() -> Outcome<()> {
-    env_logger::init();
-    let args = Args::parse();
-    if !(args.seconds > 0.0 && args.seconds <= 3600.0) {
-        return Err(format!("--seconds {}: choose from more than 0 to 3600", args.seconds).into());
-    }
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Outcome<()> {
     let units = Resolution::default();
     let gpu = Gpu::new()?;
-    println!("{gpu}\n");
+    writeln!(stdout(), "{gpu}\n")?;
     std::fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
-    speed(&args, units, &gpu)?;
-    errors(&args, units, &gpu)
+    speed(args, units, &gpu)?;
+    if shared::interrupted() {
+        return Ok(());
+    }
+    errors(args, units, &gpu)
 }
 
 /// Events per second of a run that goes on to whatever time is asked for, and then tells how many seconds it took and how many events it has executed since its
@@ -102,7 +105,6 @@ fn seconds<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<f64, E> {
 }
 
 /// Figure 19: events per second by the side of the torus.
-#[allow(clippy::print_stdout, reason = "a program for people")]
 fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
     let (mean, interval) = (units.ticks(MEAN)?, units.ticks(args.interval)?);
     let names = ["one core".to_owned(), "event list, exact".to_owned()];
@@ -111,12 +113,17 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
         "conservative engine (horizons of neighbours)".to_owned(),
     ]);
     let mut lines: Vec<_> = names.map(|name| Line { name, points: Vec::new() }).collect();
-    println!("Events per second, {} tokens per facility", args.tokens);
-    print!("{:>6}", "side");
-    lines.iter().for_each(|line| print!("  {}", line.name));
-    println!();
+    writeln!(stdout(), "Events per second, {} tokens per facility", args.tokens)?;
+    write!(stdout(), "{:>6}", "side")?;
+    for line in &lines {
+        write!(stdout(), "  {}", line.name)?;
+    }
+    writeln!(stdout())?;
     let mut csv = String::from("side,way,events_per_second\n");
     for &side in &args.sides {
+        if shared::watch().is_break() {
+            break;
+        }
         let tokens = side.checked_mul(side).and_then(|count| count.checked_mul(args.tokens));
         let tokens = tokens.ok_or_else(|| format!("--sides {side}: too many tokens"))?;
         let network = FelNetwork::torus(side, side, tokens, mean)?;
@@ -143,13 +150,13 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
                 Ok((took, conservative.progress()?.events))
             })?,
         ];
-        print!("{side:>6}");
+        write!(stdout(), "{side:>6}")?;
         for (line, rate) in lines.iter_mut().zip(rates) {
-            print!("  {:>width$}", format!("{rate:.3e}"), width = line.name.len());
+            write!(stdout(), "  {:>width$}", format!("{rate:.3e}"), width = line.name.len())?;
             writeln!(csv, "{side},{},{rate}", line.name)?;
             line.points.push((side.into(), rate));
         }
-        println!();
+        writeln!(stdout())?;
     }
     let panels = [Panel { title: String::new(), axes: ("side of the torus", "events per second"), lines }];
     save(&args.out, "figure-19", &csv)?;
@@ -158,7 +165,6 @@ fn speed(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
 }
 
 /// Figure 20: the error of the utilisation by the interval.
-#[allow(clippy::print_stdout, reason = "a program for people")]
 fn errors(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
     let facilities = args.side.checked_mul(args.side).ok_or("--side: too many facilities")?;
     let tokens = facilities.checked_mul(args.tokens).ok_or("--side: too many tokens")?;
@@ -171,16 +177,24 @@ fn errors(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
     };
     let exact = utilisation(0.0)?;
     let theory = ClosedNetwork::new(&[(facilities, MEAN)], 0.0, tokens)?.utilisation(0).unwrap_or_default();
-    println!("\nUtilisation of {0} x {0} facilities up to {1}: theory {theory:.5}", args.side, args.until);
-    println!("{:>9}  {:>11}  {:>9}", "interval", "utilisation", "error");
-    println!("{:>9}  {exact:>11.5}  {:>9}", "none", "-");
+    writeln!(
+        stdout(),
+        "\nUtilisation of {0} x {0} facilities up to {1}: theory {theory:.5}",
+        args.side,
+        args.until
+    )?;
+    writeln!(stdout(), "{:>9}  {:>11}  {:>9}", "interval", "utilisation", "error")?;
+    writeln!(stdout(), "{:>9}  {exact:>11.5}  {:>9}", "none", "-")?;
     let mut csv = String::from("interval,utilisation,error\n");
     writeln!(csv, "0,{exact},0")?;
     let mut points = Vec::new();
     for &interval in &args.intervals {
+        if shared::watch().is_break() {
+            break;
+        }
         let found = utilisation(interval)?;
         let error = 100.0 * (found / exact - 1.0);
-        println!("{interval:>9}  {found:>11.5}  {error:>7.2} %");
+        writeln!(stdout(), "{interval:>9}  {found:>11.5}  {error:>7.2} %")?;
         writeln!(csv, "{interval},{found},{}", error / 100.0)?;
         points.push((interval, error.abs().max(1e-3)));
     }

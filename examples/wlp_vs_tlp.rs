@@ -5,19 +5,20 @@
 //! `cargo run --release --example wlp_vs_tlp -- --out figures` writes one SVG and one CSV file per figure. Each time is the median of
 //! five whole runs, readback and statistics included.
 
-#![allow(clippy::print_stdout, reason = "an example prints")]
+mod shared;
 
 use std::fmt::Write as _;
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Pi, PiParams, Walk, WalkParams};
-use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Twin};
+use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Model as _, Twin};
 use plotters::prelude::*;
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+use shared::Outcome;
 
 #[derive(Parser)]
 #[command(about = "The paper's Figures 5 to 7 on this machine")]
@@ -101,7 +102,7 @@ fn figure(out: &std::path::Path, name: &str, title: &str, sizes: &[u32], curves:
         }
         csv.push('\n');
     }
-    println!("{title} (seconds)\n{csv}");
+    writeln!(stdout(), "{title} (seconds)\n{csv}")?;
     std::fs::write(out.join(format!("{name}.csv")), &csv)?;
     let path = out.join(format!("{name}.svg"));
     let area = SVGBackend::new(&path, (900, 520)).into_drawing_area();
@@ -142,12 +143,21 @@ fn figure(out: &std::path::Path, name: &str, title: &str, sizes: &[u32], curves:
     Ok(())
 }
 
-fn main() -> Outcome<()> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(options: &Options) -> Outcome<()> {
+    let model = Mm1::default();
+    let clients = model.params(0.8, 1.0, options.clients)?;
+    // Before the first figure takes its time.
+    Pi.check(&PiParams { points: options.draws.unwrap_or(1) }).map_err(shared::usage)?;
+    model.check(&clients).map_err(shared::usage)?;
+    Walk.check(&WalkParams { steps: options.steps }).map_err(shared::usage)?;
     let gpu = Gpu::new()?;
-    println!("{gpu}\n");
+    writeln!(stdout(), "{gpu}\n")?;
     let adapter = gpu.info().name.clone();
-    std::fs::create_dir_all(&options.out)?;
+    std::fs::create_dir_all(&options.out).map_err(|error| format!("{}: {error}", options.out.display()))?;
     let software = gpu.info().device_type == wgpu::DeviceType::Cpu;
     let points = options.draws.unwrap_or(if software { 100_000 } else { 10_000_000 });
     let few: Vec<u32> = (0..=20).map(|x| (10 * x).max(1)).collect();
@@ -156,8 +166,7 @@ fn main() -> Outcome<()> {
     let title = format!("Figure 5: Monte Carlo pi, {points} draws ({adapter})");
     figure(&options.out, "figure5_pi", &title, &few, &pi)?;
 
-    let model = Mm1::default();
-    let mm1 = curves(&gpu, model, &model.params(0.8, 1.0, options.clients)?, &few)?;
+    let mm1 = curves(&gpu, model, &clients, &few)?;
     let title = format!("Figure 6: M/M/1, {} clients ({adapter})", options.clients);
     figure(&options.out, "figure6_mm1", &title, &few, &mm1)?;
 

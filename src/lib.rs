@@ -11,6 +11,7 @@
 //! | regions, and the question which of them overlap | [`matching`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
 //! | items of which the GPU needs the smallest, many at a time | [`queue::ParallelHeap`] |
+//! | an adapter, and doubts about its driver | [`self_test()`] |
 //! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
 //!
 //! # A first run
@@ -67,6 +68,11 @@ pub mod primitives;
 pub mod queue;
 pub mod random;
 pub mod replication;
+pub mod self_test;
 mod shaders;
 pub mod statistics;
+mod text;
 pub mod time;
+
+#[doc(inline)]
+pub use self_test::{SelfTest, self_test};

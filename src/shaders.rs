@@ -164,10 +164,17 @@ files! {
     "replication/thread.wgsl",
     "replication/warp.wgsl",
     "replication/warp_subgroups.wgsl",
+    "self_test/probes.wgsl",
     "statistics/histogram.wgsl",
     "statistics/tally.wgsl",
     "statistics/time_average.wgsl",
     "time/ticks.wgsl",
+}
+
+/// Names and texts of all files.
+#[cfg(test)]
+pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FILES.iter().map(|&(_, name, text)| (name, text))
 }
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.

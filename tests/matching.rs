@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use common::gpu;
@@ -358,4 +359,36 @@ fn a_grid_that_cannot_be_is_an_error() {
         let error = matcher.count(&a, &a, Algorithm::Grid { cells: Some(cells) }).unwrap_err();
         assert!(matches!(error, MatchingError::GridCells { dimensions: 2, limit: 2048, .. }), "{error}");
     }
+}
+
+#[test]
+fn reading_pages_tells_how_far_it_is_and_can_be_stopped() {
+    let (s, u) = (regions::<1>(3, 400, Shape::Random), regions::<1>(4, 400, Shape::Random));
+    let (s, u) = (matcher().upload("s", &s).unwrap(), matcher().upload("u", &u).unwrap());
+    let mut matches = matcher().find(&s, &u, Algorithm::Sort).unwrap();
+    let all = matches.read().unwrap();
+    matches.set_page_len(100);
+    let mut told = Vec::new();
+    assert_eq!(matches.read_watched(|pairs| told.push(pairs)).unwrap(), all);
+    let expected: Vec<u64> =
+        (1..=all.len().div_ceil(100)).map(|page| (100 * page).min(all.len()) as u64).collect();
+    assert!(told == expected && told.len() > 3, "{told:?}");
+    let stop = |pairs| if pairs >= 200 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    assert_eq!(matches.read_watched(stop).unwrap(), all[..200]);
+    // The next page goes on from there.
+    assert_eq!(matches.next_page().unwrap().unwrap().read().unwrap(), all[200..300]);
+}
+
+#[test]
+fn too_many_regions_are_refused_before_they_are_made() {
+    for regions in [u64::from(u32::MAX), u64::MAX] {
+        let refused = matcher().check_len::<2>("ships", regions);
+        assert!(
+            matches!(&refused, Err(MatchingError::TooManyRegions { set, regions: found, .. }) if set == "ships" && *found == regions),
+            "{refused:?}"
+        );
+    }
+    matcher().check_len::<4>("ships", 1000).unwrap();
+    let small = Matcher::new(&gpu().binding_at_most(1 << 12));
+    assert!(matches!(small.check_len::<1>("s", 513), Err(MatchingError::TooManyRegions { limit: 512, .. })));
 }

@@ -503,3 +503,223 @@ fn a_queue_that_is_too_full_is_the_fault_whatever_its_first_mails_would_do() {
         assert_eq!(found, Fault { kind: FaultKind::QueueFull, lp: 50, window: 2, needed: 60 }, "{queue}");
     }
 }
+
+/// A model of [`Text`] whose handler does this. Payloads are (lp, 0).
+fn handler(body: &str) -> Text {
+    let handle = format!("fn handle(lp: u32, event: Event, state: ptr<function, State>) {{\n{body}\n}}\n");
+    let init = INIT.replace("vec2<u32>(lp)", "vec2<u32>(lp, 0u)");
+    Text::new([STATE, &init, &handle].concat())
+}
+
+#[test]
+fn hostile_files_are_refused_in_a_sentence_that_names_them() {
+    let many = 16_000;
+    let count = |text: &str| format!("(*state).count = {text};");
+    let cases = [
+        // What would overflow the parser's stack.
+        handler(&count(&("1u".to_owned() + &" + 1u".repeat(many)))),
+        handler(&count(&format!("{}1u{}", "(".repeat(many), ")".repeat(many)))),
+        handler(&("{".repeat(many) + &"}".repeat(many))),
+        handler(&format!("if lp == 0u {{}}{}", " else if lp == 1u {}".repeat(many))),
+        // What would take more room than an invocation has.
+        handler("var list: array<u32, 1000000>; list[lp] = 1u; (*state).count = list[event.payload.x];"),
+        handler("var list: array<u32, 4294967295>; list[lp] = 1u; (*state).count = list[0];"),
+        handler("(*state).count = array<u32, 100000>()[lp];"),
+        Text::new([STATE, INIT, "fn big(a: array<u32, 100000>) -> u32 { return a[3]; }\n", HANDLE].concat()),
+        // What never ends before it runs.
+        Text::new([STATE, INIT, HANDLE, "fn again(n: u32) -> u32 { return again(n + 1u); }\n"].concat()),
+        Text::new([STATE, INIT, HANDLE, "struct Own { next: Own }\n"].concat()),
+        Text::new([STATE, INIT, HANDLE, "const A = B; const B = A;\n"].concat()),
+        // What cannot be counted out.
+        handler("const none = 0u; (*state).count = 1u / none;"),
+        handler("(*state).count = 1u << 99u;"),
+        // What belongs to all, or to the engine.
+        handler("workgroupBarrier();"),
+        Text::new([STATE, INIT, HANDLE, "var<workgroup> shared_words: array<u32, 64>;\n"].concat()),
+        Text::new([STATE, INIT, HANDLE, "var<private> mine: u32;\n"].concat()),
+        Text::new([STATE, INIT, HANDLE, "@compute @workgroup_size(1) fn mine() {}\n"].concat()),
+        Text::new(["enable subgroups;\n", STATE, INIT, HANDLE].concat()),
+        Text::new(["// requires: int128\n", STATE, INIT, HANDLE].concat()),
+        Text::new(["// import: ../../etc/passwd\n", STATE, INIT, HANDLE].concat()),
+    ];
+    for model in cases {
+        let begin: String = model.wgsl.chars().take(400).collect();
+        let Err(refused) = Simulation::new(&gpu(), &model, FIXED) else { panic!("it is taken: {begin}") };
+        let text = refused.to_string();
+        assert!(text.starts_with("my/text.wgsl:"), "{begin}: {text}");
+        assert!(text.len() < 2000, "{begin}: {} bytes", text.len());
+        // `unwrap` tells the same.
+        assert_eq!(format!("{refused:?}"), text);
+    }
+}
+
+#[test]
+fn a_model_may_have_the_names_of_the_engine_or_is_told_which_it_may_not() {
+    let gpu = gpu();
+    let mut fine = 0;
+    for name in [
+        "window",
+        "start",
+        "digest",
+        "execute",
+        "schedule_all",
+        "queue_pop",
+        "queue_push",
+        "fail",
+        "run",
+        "words",
+        "lps",
+        "State0",
+        "Run",
+        "Part",
+        "GROUP_SIZE",
+        "ROUNDS",
+        "PATIENCE",
+        "event_before",
+        "philox4x32",
+        "mul_wide",
+        "main",
+        "kernel",
+        "control",
+        "loops_cut",
+        "lane",
+    ] {
+        for declared in [
+            format!("fn {name}(a: u32) -> u32 {{ return a; }}\n"),
+            format!("const {name} = 7u;\n"),
+            format!("struct {name} {{ a: u32 }}\n"),
+            format!("alias {name} = u32;\n"),
+        ] {
+            let model = Text::new([STATE, INIT, HANDLE, &declared].concat());
+            match Simulation::new(&gpu, &model, FIXED) {
+                Ok(mut simulation) => {
+                    assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60, "{declared}");
+                    fine += 1;
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.starts_with("my/text.wgsl") && text.contains(name), "{declared}: {text}");
+                }
+            }
+        }
+        // A local name hides what is outside, and harms nobody.
+        let model = handler(&format!("let {name} = lp; (*state).count = {name};"));
+        let mut simulation = Simulation::new(&gpu, &model, FIXED).unwrap();
+        simulation.run(Until::EMPTY).unwrap();
+        assert_eq!(simulation.states().unwrap(), (0..60).collect::<Vec<u32>>(), "{name}");
+    }
+    assert!(fine > 0);
+}
+
+#[test]
+fn a_loop_without_end_is_a_fault_where_the_driver_ends_it_and_long_ones_are_right_elsewhere() {
+    // Its own device: a driver may take it away.
+    let gpu = common::own_gpu().waiting(std::time::Duration::from_secs(60));
+    // Where no driver ends it, an endless one would take the device for good: there it is long.
+    let endless = gpu.info().device_type == wgpu::DeviceType::Cpu;
+    let end = if endless { "" } else { "if i == 1000000u { break; }" };
+    let looping = format!("var i = 0u; loop {{ i += 1u; (*state).count = i ^ lp; {end} }}");
+    let model = handler(&looping);
+    for queue in [QueueDesign::Heap, QueueDesign::Calendar, QueueDesign::CB_PAR] {
+        let run = || {
+            let mut simulation = Simulation::new(&gpu, &model, Options { queue: Some(queue), ..FIXED })?;
+            simulation.run(Until::EMPTY)?;
+            simulation.states()
+        };
+        match run() {
+            Err(SimulationError::Fault(Fault { kind: FaultKind::LoopsCut, window: 1, .. })) => {}
+            Ok(states) if !endless => assert_eq!(states[3], 1_000_000 ^ 3),
+            other => panic!("{queue}: {other:?}"),
+        }
+    }
+    if endless {
+        // In the initialisation, too.
+        let init = format!("fn init(lp: u32, state: ptr<function, State>) {{ {looping} }}\n");
+        let model = Text::new([STATE, &init, HANDLE].concat());
+        let found = fault::<()>(Simulation::new(&gpu, &model, FIXED).and_then(|mut simulation| {
+            simulation.run(Until::EMPTY)?;
+            Ok(())
+        }));
+        assert_eq!(found.kind, FaultKind::LoopsCut);
+    }
+}
+
+#[test]
+fn what_wgsl_defines_for_bad_arithmetic_and_bad_indices_is_what_happens() {
+    let gpu = gpu();
+    let run = |body: &str| {
+        let mut simulation = Simulation::new(&gpu, &handler(body), FIXED).unwrap();
+        assert_eq!(simulation.run(Until::EMPTY).unwrap().events, 60);
+        simulation.states().unwrap()
+    };
+    // Payload y is 0, which no compiler knows.
+    let all = |value: fn(u32) -> u32| (0..60).map(value).collect::<Vec<_>>();
+    assert_eq!(run("(*state).count = lp / event.payload.y;"), all(|lp| lp));
+    assert_eq!(run("(*state).count = lp % event.payload.y;"), all(|_| 0));
+    assert_eq!(run("(*state).count = u32(i32(lp) / i32(event.payload.y));"), all(|lp| lp));
+    let least = "let least = i32(0x80000000u + event.payload.y);";
+    assert_eq!(
+        run(&format!("{least} (*state).count = u32(least / (i32(event.payload.y) - 1));")),
+        all(|_| 1 << 31)
+    );
+    assert_eq!(
+        run(&format!("{least} (*state).count = u32(least % (i32(event.payload.y) - 1));")),
+        all(|_| 0)
+    );
+    assert_eq!(run("(*state).count = lp << (event.payload.y + 33u);"), all(|lp| lp << 1));
+    // Beyond an array something is read or written, within it: neither is another LP's state nor a crash.
+    let list = "var list = array<u32, 4>(0u, 1u, 2u, 3u);";
+    for index in ["event.payload.y + 4u", "event.payload.y - 1u", "lp * 0x01000000u + 4u"] {
+        let read = run(&format!("{list} (*state).count = list[{index}];"));
+        assert!(read.iter().all(|&value| value < 4), "{index}: {read:?}");
+        let written = run(&format!(
+            "{list} list[{index}] = 9u; (*state).count = list[0] + list[1] + list[2] + list[3];"
+        ));
+        assert!(written.iter().all(|&value| [6, 15, 14, 13, 12].contains(&value)), "{index}: {written:?}");
+    }
+    let swizzle = run(
+        "var pair = vec2<u32>(7u, 8u); pair[event.payload.y + 9u] = 1u; (*state).count = pair[event.payload.y + 9u];",
+    );
+    assert!(swizzle.iter().all(|value| [0, 1, 7, 8].contains(value)), "{swizzle:?}");
+}
+
+#[test]
+fn thousands_of_events_from_one_handler_grow_or_are_a_fault() {
+    let gpu = gpu();
+    // LP 7 sends 3,000 events to LP 9, and 1,000 to itself for later.
+    let model = handler(
+        "(*state).count += 1u;
+        if lp != 7u || event.payload.y != 0u { return; }
+        for (var i = 0u; i < 3000u; i += 1u) { schedule(9u, time_add(now(), vec2<u32>(1000u + i, 0u)), vec2<u32>(i, 1u)); }
+        for (var i = 0u; i < 1000u; i += 1u) { schedule(7u, time_add(now(), vec2<u32>(5000u + i, 0u)), vec2<u32>(i, 1u)); }",
+    );
+    let grown = Options { fixed: false, ..FIXED };
+    for queue in [QueueDesign::Heap, QueueDesign::Calendar] {
+        let mut simulation = Simulation::new(&gpu, &model, Options { queue: Some(queue), ..grown }).unwrap();
+        match simulation.run(Until::EMPTY) {
+            Ok(progress) => {
+                assert_eq!(progress.events, 60 + 4000, "{queue}");
+                let states = simulation.states().unwrap();
+                assert_eq!((states[7], states[9], states[8]), (1001, 3001, 1), "{queue}");
+            }
+            // 3,000 in order are more iterations than llvmpipe makes in a window.
+            Err(SimulationError::Fault(fault)) => assert_eq!(fault.kind, FaultKind::LoopsCut, "{queue}"),
+            Err(other) => panic!("{queue}: {other}"),
+        }
+        let mut tight = Simulation::new(&gpu, &model, Options { queue: Some(queue), ..FIXED }).unwrap();
+        let found = fault(tight.run(Until::EMPTY));
+        assert!(
+            matches!(found.kind, FaultKind::MailboxFull | FaultKind::QueueFull) && [7, 9].contains(&found.lp),
+            "{queue}: {found}"
+        );
+    }
+    // Far too many for any memory: an error, and what there was before can be read.
+    let flood = handler(
+        "for (var i = 0u; i < 60000u; i += 1u) { schedule(lp, time_add(now(), vec2<u32>(1u, 0u)), vec2<u32>(i)); }",
+    );
+    let mut simulation = Simulation::new(&gpu, &flood, grown).unwrap();
+    match simulation.run(Until::EMPTY) {
+        Err(SimulationError::TooLarge { .. } | SimulationError::Fault(_)) => {}
+        other => panic!("{other:?}"),
+    }
+}

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
@@ -454,6 +455,55 @@ fn a_run_until_a_precision_is_the_run_of_as_many() {
     let pairs = experiment(1).with_antithetic_pairs();
     let run = engine.run_until(&params, &pairs, &stopping, &columns).unwrap();
     assert_eq!((run.observations[0].replications(), run.decisions), (40, vec![Decision::ReplicationsSpent]));
+}
+
+#[test]
+fn a_run_that_is_stopped_has_the_results_of_its_first_replications() {
+    let (model, params) = mm1();
+    let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Thread);
+    let cpu = CpuEngine::new(model).unwrap();
+    let design = Design::default().cross("clients", [50_u32, 90, 3]).unwrap();
+    let wide = Experiment::new(design, 60_000, SEED).with_antithetic_pairs();
+    let after = |most: u64| {
+        move |ended: u64| if ended > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    // At once, later, and never.
+    assert!(matches!(
+        engine.run_watched(&params, &wide, |_| ControlFlow::Break(())),
+        Err(ReplicationError::Stopped)
+    ));
+    for (seen, what) in [
+        (engine.run_watched(&params, &wide, after(40_000)).unwrap(), "device"),
+        (cpu.run_watched(&params, &wide, after(40)).unwrap(), "host"),
+    ] {
+        let made = u32::try_from(seen.observations[0].replications()).unwrap();
+        assert!(made > 0 && made < 60_000 && made.is_multiple_of(2), "{what}: {made}");
+        assert_same(&seen, &cpu.run_range(&params, &wide, 0..made).unwrap(), what);
+    }
+    let some = Experiment { replications: 20_000, ..wide.clone() };
+    let mut last = 0;
+    let seen = engine.run_watched(&params, &some, |ended| {
+        assert!(ended >= last);
+        last = ended;
+    });
+    assert_same(&seen.unwrap(), &cpu.run(&params, &some).unwrap(), "watched");
+    assert_eq!(last, 60_000);
+
+    let stopping =
+        Stopping::new(Precision::relative(1e-9), Budget { replications: Some(1 << 20), time: None });
+    let columns = ["time_in_queue"];
+    let run = engine.run_until_watched(&params, &experiment(1), &stopping, &columns, after(100)).unwrap();
+    let alone = cpu.run_until_watched(&params, &experiment(1), &stopping, &columns, after(100)).unwrap();
+    for run in [run, alone] {
+        let made = u32::try_from(run.observations[0].replications()).unwrap();
+        assert_eq!(run.decisions, [Decision::Stopped]);
+        let whole = cpu.run(&params, &experiment(made)).unwrap();
+        assert_eq!(run.fingerprint, whole.fingerprint, "{made}");
+    }
+    // What the host has no memory for.
+    let all = Experiment { replications: u32::MAX - 1, ..experiment(1) };
+    let refused = cpu.run(&params, &all).unwrap_err().to_string();
+    assert!(refused.contains("4294967294 replications") && refused.contains("bytes"), "{refused}");
 }
 
 #[test]

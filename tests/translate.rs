@@ -12,7 +12,7 @@ use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
 };
 use eventhorizon::time::Resolution;
-use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication};
+use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication, self_test};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -47,6 +47,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
         replication::kernels(&Walk).unwrap(),
         replication::kernels(&Mmck::default()).unwrap(),
         replication::kernels(&Workshop).unwrap(),
+        self_test::kernels(),
         statistics(),
     ];
     let link = |recipe: Recipe| {

@@ -2,18 +2,17 @@
 
 #![allow(unreachable_pub, reason = "shared by examples")]
 
+use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use eventhorizon::replication::{
-    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Twin,
+    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Stopping, Twin,
 };
 use serde_json::json;
 
-pub use crate::shared::Failure;
-use crate::shared::{Json, Runs, Where};
-
-pub type Outcome<T> = Result<T, Failure>;
+use crate::shared::{self, Json, Outcome, Runs, Where, bar};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum MappingName {
@@ -62,22 +61,29 @@ impl Common {
         columns: &[Column<'_>],
         work: (&'static str, u32),
     ) -> Outcome<Told> {
+        let stopping = self.runs.stopping()?;
         let experiment = Experiment::new(Design::default(), self.runs.replications, self.seed);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let bar = bar(self.runs.replications.into(), "{wide_bar} {pos} of {len} replications")?;
+        let watch = |ended| {
+            bar.set_position(ended);
+            shared::watch()
+        };
         let Some(gpu) = self.place.gpu()? else {
             let engine = CpuEngine::new(model)?;
             let begun = Instant::now();
-            let (fingerprint, observations, decision) = match self.runs.stopping() {
+            let (fingerprint, observations, decision) = match &stopping {
                 None => {
-                    let mut results = engine.run(params, &experiment)?;
+                    let mut results = engine.run_watched(params, &experiment, watch)?;
                     (results.fingerprint, results.observations.remove(0), None)
                 }
                 Some(stopping) => {
-                    let mut run = engine.run_until(params, &experiment, &stopping, &names)?;
+                    let mut run = engine.run_until_watched(params, &experiment, stopping, &names, watch)?;
                     (run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
                 }
             };
             let seconds = begun.elapsed().as_secs_f64();
+            bar.finish_and_clear();
             let (backend, adapter, mapping) = ("cpu".into(), "processor, all cores".into(), "cpu".into());
             return Ok(Told {
                 backend,
@@ -97,10 +103,12 @@ impl Common {
             MappingName::Auto => Mapping::Auto,
         };
         let mut engine = Engine::new(&gpu, model)?.with_mapping(mapping);
-        let mut timed = self.on(&mut engine, params, &experiment, &names)?;
-        if timed.0 < 1.0 {
+        let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, Some(watch))?;
+        bar.finish_and_clear();
+        if timed.0 < 1.0 && !shared::interrupted() {
             // The first run compiled the kernels, tried the mappings and learned how long slices may be: time another.
-            timed = self.on(&mut engine, params, &experiment, &names)?;
+            timed =
+                self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, None::<fn(u64) -> _>)?;
         }
         let (seconds, fingerprint, observations, decision) = timed;
         let info = gpu.info();
@@ -120,19 +128,27 @@ impl Common {
     fn on<M: Model>(
         &self,
         engine: &mut Engine<M>,
+        stopping: Option<&Stopping>,
         params: &M::Params,
         experiment: &Experiment,
         names: &[&str],
+        watch: Option<impl FnMut(u64) -> ControlFlow<()>>,
     ) -> Outcome<(f64, u64, Observations, Option<Decision>)> {
         let begun = Instant::now();
-        Ok(match self.runs.stopping() {
+        Ok(match stopping {
             None => {
-                let mut results = engine.run(params, experiment)?;
+                let mut results = match watch {
+                    Some(watch) => engine.run_watched(params, experiment, watch)?,
+                    None => engine.run(params, experiment)?,
+                };
                 let seconds = begun.elapsed().as_secs_f64();
                 (seconds, results.fingerprint, results.observations.remove(0), None)
             }
             Some(stopping) => {
-                let mut run = engine.run_until(params, experiment, &stopping, names)?;
+                let mut run = match watch {
+                    Some(watch) => engine.run_until_watched(params, experiment, stopping, names, watch)?,
+                    None => engine.run_until(params, experiment, stopping, names)?,
+                };
                 let seconds = begun.elapsed().as_secs_f64();
                 (seconds, run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
             }
@@ -140,7 +156,6 @@ impl Common {
     }
 
     /// Prints what came out.
-    #[allow(clippy::print_stdout, reason = "an example prints")]
     pub fn tell(&self, told: &Told, columns: &[Column<'_>]) -> Outcome<()> {
         let (unit, each) = told.work;
         let replications = told.observations.replications();
@@ -148,12 +163,13 @@ impl Common {
         let rate = replications as f64 * f64::from(each) / told.seconds;
         let mut outputs = Vec::new();
         if !self.json.on_stdout() {
-            println!("{} ({}), mapping {}", told.adapter, told.backend, told.mapping);
-            println!(
+            writeln!(stdout(), "{} ({}), mapping {}", told.adapter, told.backend, told.mapping)?;
+            writeln!(
+                stdout(),
                 "{replications} replications of {each} {unit}: {:.4} s, {rate:.3e} {unit}/s",
                 told.seconds
-            );
-            println!("{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory");
+            )?;
+            writeln!(stdout(), "{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory")?;
         }
         for (name, theory) in columns {
             let summary = told.observations.summary(name, self.runs.level)?;
@@ -161,7 +177,7 @@ impl Common {
             if !self.json.on_stdout() {
                 let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
                 let (mean, half, theory) = (number(summary.mean), number(half_width), number(*theory));
-                println!("{name:18}{mean:>14}{half:>14}{theory:>14}");
+                writeln!(stdout(), "{name:18}{mean:>14}{half:>14}{theory:>14}")?;
             }
             outputs.push(json!({
                 "name": name, "mean": summary.mean, "half_width": half_width, "theory": theory,
@@ -185,15 +201,22 @@ impl Common {
         if self.json.on_stdout() {
             return Ok(());
         }
-        println!("fingerprint {:016x}", told.fingerprint);
+        writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
+        if shared::interrupted() {
+            writeln!(
+                stdout(),
+                "stopped early, after {replications} of {} replications",
+                self.runs.replications
+            )?;
+        }
         if let Some(decision) = told.decision {
-            println!("stopped: {decision:?}");
+            writeln!(stdout(), "stopped: {decision:?}")?;
         }
         for failure in told.observations.failures().take(10) {
-            println!("replication {} failed: {}", failure.replication, failure.cause);
+            writeln!(stdout(), "replication {} failed: {}", failure.replication, failure.cause)?;
         }
         if failed > 10 {
-            println!("and {} more", failed - 10);
+            writeln!(stdout(), "and {} more", failed - 10)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Many runs at once, each with random streams of its own: `--replicas`.
 
 use std::convert::Infallible;
-use std::process::ExitCode;
+use std::io::{Write as _, stdout};
 use std::time::Instant;
 
 use eventhorizon::gpu::Gpu;
@@ -9,11 +9,10 @@ use eventhorizon::models::Phold;
 use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Options, Results, Until};
 use eventhorizon::statistics::{Design, Experiment, Point};
 use eventhorizon::time::Ticks;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use crate::Args;
-use crate::shared::Failure;
+use crate::shared::{self, Outcome};
 
 pub(crate) fn run(
     args: &Args,
@@ -22,13 +21,19 @@ pub(crate) fn run(
     options: Options,
     until: Until,
     replicas: u32,
-) -> Result<ExitCode, Failure> {
+) -> Outcome<()> {
     // One point, and the same model for all of its runs.
     let experiment = Experiment::new(Design::default(), replicas, args.seed);
     let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
-    let on_cpu = || -> Result<_, Failure> {
+    let bar = shared::bar(replicas.into(), "{wide_bar} {pos} of {len} runs, {msg}")?;
+    let watch = |ended: usize, events: u64| {
+        bar.set_position(ended as u64);
+        bar.set_message(format!("{events} events"));
+        shared::watch()
+    };
+    let on_cpu = || -> Outcome<_> {
         let begin = Instant::now();
-        let results = CpuEngine::new(build).run(&experiment, until)?;
+        let results = CpuEngine::new(build).run_watched(&experiment, until, watch)?;
         Ok((results, begin.elapsed().as_secs_f64()))
     };
     let (results, seconds) = match gpu {
@@ -43,18 +48,13 @@ pub(crate) fn run(
                 _ => replicas,
             };
             engine.run_range(&experiment, 0..few, Until::time(Ticks::ZERO))?;
-            let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {msg}")?;
-            let bar = ProgressBar::new(replicas.into()).with_style(style);
             let begin = Instant::now();
-            let results = engine.run_watched(&experiment, until, |ended, events| {
-                bar.set_position(ended as u64);
-                bar.set_message(format!("{events} events"));
-            })?;
+            let results = engine.run_watched(&experiment, until, watch)?;
             let seconds = begin.elapsed().as_secs_f64();
-            bar.finish_and_clear();
             (results, seconds)
         }
     };
+    bar.finish_and_clear();
     let adapter =
         gpu.map_or_else(|| "CPU, sequential, a run on every core".into(), |gpu| gpu.info().name.clone());
     let mapping = gpu.map_or_else(|| "none".into(), |_| results.mapping.to_string());
@@ -69,7 +69,7 @@ pub(crate) fn run(
     let mut table = vec![
         ("adapter", adapter.clone()),
         ("mapping", mapping.clone()),
-        ("runs", replicas.to_string()),
+        ("runs", results.runs[0].len().to_string()),
         ("LPs x events", format!("{} x {}", args.lps, args.population)),
         ("sends to", args.neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
         ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
@@ -83,7 +83,9 @@ pub(crate) fn run(
         table.push(("failed", format!("{} runs. Run {number}: {fault}", failed.len())));
     }
     let mut ok = true;
-    if args.verify {
+    if shared::interrupted() {
+        table.push(("stopped early", format!("{replicas} runs were asked for")));
+    } else if args.verify {
         let (cpu, seconds) = on_cpu()?;
         ok = same(&results, &cpu);
         let verdict = if ok { "equal" } else { "DIFFERENT" };
@@ -95,7 +97,7 @@ pub(crate) fn run(
     }
     if !args.json.on_stdout() {
         for (name, value) in table {
-            println!("{name:<24}{value}");
+            writeln!(stdout(), "{name:<24}{value}")?;
         }
     }
     args.json.write(&json!({
@@ -103,7 +105,7 @@ pub(crate) fn run(
         "backend": if gpu.is_some() { "gpu" } else { "cpu" },
         "adapter": adapter,
         "mapping": mapping,
-        "replicas": replicas,
+        "replicas": results.runs[0].len(),
         "lps": args.lps,
         "population": args.population,
         "neighbours": args.neighbours,
@@ -118,7 +120,7 @@ pub(crate) fn run(
         "fingerprint": format!("{:016x}", results.fingerprint),
         "fingerprints": fingerprints,
     }))?;
-    Ok(crate::verdict(ok))
+    crate::verdict(ok)
 }
 
 /// The events of all runs that did not fail.

@@ -6,7 +6,7 @@ use std::path::Path;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 
-use super::rates::Rate;
+use super::shared::rates::Rate;
 use super::{Cell, Figure, LOOKAHEAD, Outcome, Panels, Row, figure as png};
 
 /// A row on the terminal.

@@ -1,19 +1,215 @@
-//! What the example programs have in common on their command lines.
+//! What the example programs have in common: how they begin and end, what they take on their command lines, how they are stopped.
+//!
+//! All of them end in one way ([`main`]): with exit code 0; with a sentence on standard error and code 1 where something failed, or 2 where what was asked for
+//! cannot be; with 130 where Ctrl-C ended them early. Results are written to standard output by `writeln!(stdout(), ...)?` and not by `println!`, which panics
+//! where nobody reads on, or where a disk is full: these are errors as all others.
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    clippy::print_stdout,
-    reason = "each example uses a part of this module"
-)]
+#![allow(dead_code, unreachable_pub, reason = "each example uses a part of this module")]
 
+pub mod rates;
+
+use std::error::Error;
+use std::io::{self, ErrorKind, Write as _, stderr, stdout};
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Parser, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError};
-use eventhorizon::statistics::{Budget, Precision, Stopping};
+use eventhorizon::matching::MatchingError;
+use eventhorizon::models::{ModelError, PholdError};
+use eventhorizon::pdes::SimulationError;
+use eventhorizon::replication::ReplicationError;
+use eventhorizon::statistics::{AnalysisError, Budget, Precision, Stopping};
+use eventhorizon::time::TimeError;
+use indicatif::{ProgressBar, ProgressStyle};
 
-pub type Failure = Box<dyn std::error::Error>;
+pub type Failure = Box<dyn Error>;
+pub type Outcome<T> = Result<T, Failure>;
+
+/// Reads the command line, runs the program, and ends it.
+pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
+    let _ = env_logger::try_init();
+    let args = match A::try_parse() {
+        Ok(args) => args,
+        Err(told) => {
+            let _ = told.print(); // the help, or what is wrong
+            return ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2));
+        }
+    };
+    let ended = run(&args).and_then(|()| Ok(stdout().flush()?));
+    match ended {
+        _ if interrupted() && ended.is_ok() => ExitCode::from(130),
+        Ok(()) => ExitCode::SUCCESS,
+        // Nobody reads on, as after `| head`. Where the signal of it is heeded it ends a program, which shells call 141.
+        Err(error) if closed(&*error) => ExitCode::from(141),
+        Err(error) => {
+            tell(&format!("error: {error}"));
+            ExitCode::from(if interrupted() { 130 } else { code(&*error) })
+        }
+    }
+}
+
+/// Writes a line to standard error, if anybody reads there.
+pub fn tell(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
+}
+
+/// An error of the command line that only the program can see.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Usage {}
+
+/// Says that what was asked for cannot be.
+pub fn usage(what: impl Into<String>) -> Failure {
+    Box::new(Usage(what.into()))
+}
+
+/// An error if two ways to the same did not come to the same.
+pub fn same<T: PartialEq + std::fmt::Debug>(
+    found: &T,
+    expected: &T,
+    what: impl std::fmt::Display,
+) -> Outcome<()> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(format!("{what}: {found:?} and not {expected:?}. Please report the adapter, the driver and this command line").into()),
+    }
+}
+
+/// 2 for an error of what was asked for, 1 for one of what came of it.
+fn code(error: &(dyn Error + 'static)) -> u8 {
+    use SimulationError as S;
+    let asked = match (error.downcast_ref::<SimulationError>(), error.downcast_ref::<ReplicationError>()) {
+        (Some(S::Gpu(_) | S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_)), _) => false,
+        (Some(_), _) => true,
+        (_, Some(ReplicationError::Gpu(_) | ReplicationError::Cut)) => false,
+        (_, Some(_)) => true,
+        _ => {
+            error.is::<Usage>()
+                || error.is::<ModelError>()
+                || error.is::<PholdError>()
+                || error.is::<TimeError>()
+                || error.is::<AnalysisError>()
+                || matches!(
+                    error.downcast_ref(),
+                    Some(MatchingError::TooManyRegions { .. } | MatchingError::GridCells { .. })
+                )
+        }
+    };
+    if asked { 2 } else { 1 }
+}
+
+/// Whether an error says that nobody reads what is written.
+fn closed(error: &(dyn Error + 'static)) -> bool {
+    let kind = |error: &io::Error| error.kind() == ErrorKind::BrokenPipe;
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let csv = error.downcast_ref().map(csv::Error::kind);
+        if error.downcast_ref().is_some_and(kind)
+            || matches!(csv, Some(csv::ErrorKind::Io(error)) if kind(error))
+        {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether Ctrl-C was pressed in a program that [`watches`](watch) it.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on, the first Ctrl-C stops work at its next boundary, so that what
+/// there is by then can be told, and the second one ends the program.
+pub fn watch() -> ControlFlow<()> {
+    static HEEDED: Once = Once::new();
+    HEEDED.call_once(|| {
+        let heeded = ctrlc::set_handler(|| {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            tell("notice: stopping, with what there is. Ctrl-C again ends the program at once.");
+        });
+        if let Err(error) = heeded {
+            log::warn!("Ctrl-C ends the program at once: {error}");
+        }
+        log::debug!("Ctrl-C is heeded");
+    });
+    if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// A bar on standard error, where that is a terminal.
+pub fn bar(length: u64, template: &str) -> Outcome<ProgressBar> {
+    let _ = watch();
+    Ok(ProgressBar::new(length).with_style(ProgressStyle::with_template(template)?))
+}
+
+/// A number above 0.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        value if value > 0.0 => Ok(value),
+        _ => Err("a number above 0 is needed".to_owned()),
+    }
+}
+
+/// A number of at least 0.
+pub fn not_negative(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        value if value >= 0.0 => Ok(value),
+        _ => Err("a number of at least 0 is needed".to_owned()),
+    }
+}
+
+/// Seconds of measuring, or of a budget.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        value if value <= 86_400.0 => Ok(value),
+        _ => Err("at most 86400 s, a day, are taken".to_owned()),
+    }
+}
+
+/// Invocations of a workgroup.
+pub fn group_size(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(size) if size.is_power_of_two() => Ok(size),
+        Ok(_) => Err("a power of two is needed".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A confidence level.
+pub fn level(text: &str) -> Result<f64, String> {
+    let level = number(text)?;
+    eventhorizon::statistics::check_level(level).map_err(|error| error.to_string())?;
+    Ok(level)
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err("a finite number is needed".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The command line of a program without options.
+#[derive(Parser)]
+#[command(about = "Takes no options: the head of its file says what it shows", long_about = None)]
+pub struct Nothing {}
 
 #[derive(Args)]
 pub struct Where {
@@ -36,7 +232,7 @@ impl Where {
             Some(Backend::Gpu) => Gpu::new().map(Some),
             None => match Gpu::new() {
                 Err(error @ GpuError::NoAdapter { .. }) => {
-                    eprintln!("notice: {error}.\nnotice: running on the CPU instead.");
+                    tell(&format!("notice: {error}.\nnotice: running on the CPU instead."));
                     Ok(None)
                 }
                 other => other.map(Some),
@@ -48,7 +244,7 @@ impl Where {
 #[derive(Args)]
 pub struct Json {
     /// Writes the result as JSON to a file, or to standard output for `-` or no name.
-    #[arg(long = "json", value_name = "PATH", num_args = 0..=1, default_missing_value = "-")]
+    #[arg(long = "json", value_name = "PATH", num_args = 0..=1, default_missing_value = "-", value_parser = NonEmptyStringValueParser::new())]
     path: Option<String>,
 }
 
@@ -59,10 +255,10 @@ impl Json {
     }
 
     /// Writes `value`, if JSON is wanted.
-    pub fn write(&self, value: &serde_json::Value) -> Result<(), Failure> {
+    pub fn write(&self, value: &serde_json::Value) -> Outcome<()> {
         match self.path.as_deref() {
             None => {}
-            Some("-") => println!("{value:#}"),
+            Some("-") => writeln!(stdout(), "{value:#}")?,
             Some(path) => {
                 std::fs::write(path, format!("{value:#}\n")).map_err(|error| format!("{path}: {error}"))?
             }
@@ -74,23 +270,25 @@ impl Json {
 #[derive(Args)]
 pub struct Runs {
     /// Replications; with --precision, the most of them
-    #[arg(long, default_value_t = 1024)]
+    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     pub replications: u32,
     /// Confidence level
-    #[arg(long, default_value_t = 0.95)]
+    #[arg(long, default_value_t = 0.95, value_parser = level)]
     pub level: f64,
     /// Run until each half width is at most this share of its mean
-    #[arg(long)]
+    #[arg(long, value_parser = positive)]
     precision: Option<f64>,
 }
 
 impl Runs {
     /// When to stop, if --precision says so.
-    pub fn stopping(&self) -> Option<Stopping> {
-        let relative = self.precision?;
+    pub fn stopping(&self) -> Outcome<Option<Stopping>> {
+        let Some(relative) = self.precision else { return Ok(None) };
         let precision = Precision { level: self.level, ..Precision::relative(relative) };
         let budget =
             Budget { replications: Some(self.replications.into()), time: Some(Duration::from_secs(600)) };
-        Some(Stopping::new(precision, budget))
+        let stopping = Stopping::new(precision, budget);
+        stopping.check()?;
+        Ok(Some(stopping))
     }
 }

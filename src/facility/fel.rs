@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
-use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Verdict};
 use crate::random::{Stream, mix};
 use crate::shaders;
 use crate::time::Ticks;
@@ -284,6 +284,8 @@ pub struct FelSimulation {
     rows: Buffer<[u32; 4]>,
     pair: Plan,
     pace: Pace,
+    /// Up to when it has come.
+    time: Ticks,
 }
 
 /// Facilities that an invocation looks at. (`torus` on an H200, intervals of a tenth of a service, 10⁶ events per second with 1, 2, 4 and 8: 256² facilities
@@ -374,22 +376,28 @@ impl FelSimulation {
             }
         }
         let pace = Pace::new(1 << 14);
-        Ok(Self { gpu: gpu.clone(), params, uniforms, control, times, rows, pair, pace })
+        let time = Ticks::ZERO;
+        Ok(Self { gpu: gpu.clone(), params, uniforms, control, times, rows, pair, pace, time })
     }
 
-    /// Executes all events before `until`.
+    /// Executes all events before `until`. Returns up to when it has come.
     ///
     /// # Errors
     /// [`FelError::Stuck`], and where the device fails.
-    pub fn run(&mut self, until: Ticks) -> Result<(), FelError> {
+    pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
         self.run_watched(until, |_| {})
     }
 
-    /// The same, and tells after each submission up to what time it has come.
+    /// The same, and tells after each submission up to what time it has come. Where `watch` answers [`ControlFlow::Break`](std::ops::ControlFlow), the run ends
+    /// with the iteration that it has come to, and can go on from there.
     ///
     /// # Errors
     /// As [`FelSimulation::run`].
-    pub fn run_watched(&mut self, until: Ticks, watch: impl FnMut(Ticks)) -> Result<(), FelError> {
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        until: Ticks,
+        watch: impl FnMut(Ticks) -> V,
+    ) -> Result<Ticks, FelError> {
         pollster::block_on(self.run_async(until, watch))
     }
 
@@ -397,19 +405,23 @@ impl FelSimulation {
     ///
     /// # Errors
     /// As [`FelSimulation::run`].
-    pub async fn run_async(&mut self, until: Ticks, mut watch: impl FnMut(Ticks)) -> Result<(), FelError> {
+    pub async fn run_async<V: Verdict>(
+        &mut self,
+        until: Ticks,
+        mut watch: impl FnMut(Ticks) -> V,
+    ) -> Result<Ticks, FelError> {
         let gpu = &self.gpu;
         // Times are sums of ticks that must not wrap.
-        self.params.until = until.min(Ticks::new(u64::MAX >> 2)).max(self.params.until);
+        self.params.until = until.min(Ticks::new(u64::MAX >> 2)).max(self.time);
         for (parity, uniform) in (0..).zip(&self.uniforms) {
             uniform.write(gpu, 0, &[Params { parity, ..self.params }])?;
         }
         // Two submissions at a time: the device works on one while the host records the other. Iterations beyond the end do nothing.
         let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None);
-        let mut ended = None;
+        let (mut ended, mut stuck) = (false, false);
         loop {
-            while flying.len() < 2 && ended.is_none() {
+            while flying.len() < 2 && !ended {
                 let mut encoder = gpu.encoder("event list");
                 self.pair.record_times(&mut encoder, self.pace.units());
                 let download = Download::new(gpu, "event list: control", 32)?;
@@ -428,17 +440,17 @@ impl FelSimulation {
                     self.pace.record(pairs, last.elapsed());
                 }
                 (STOP_NOT, None) => {}
-                _ => ended = Some((stop, now)),
+                _ => (ended, stuck) = (true, stop == STOP_STUCK),
             }
-            watch(now);
+            // A run whose watcher ends it has come to the events of this time.
+            self.time = if [STOP_NOT, STOP_STUCK].contains(&stop) { now } else { self.params.until };
+            ended |= watch(now).flow().is_break();
             (last, before) = (Instant::now(), Some(done));
         }
-        match ended {
-            Some((STOP_STUCK, now)) => {
-                Err(FelError::Stuck { time: now.get(), interval: self.params.interval })
-            }
-            _ => Ok(()),
+        if stuck {
+            return Err(FelError::Stuck { time: self.time.get(), interval: self.params.interval });
         }
+        Ok(self.time)
     }
 
     /// What the run gave, up to the end of the last one.
@@ -449,7 +461,7 @@ impl FelSimulation {
         let count = u64::from(self.params.facilities);
         let rows = pollster::block_on(self.rows.read_range(&self.gpu, 0, 2 * count))?;
         let times = pollster::block_on(self.times.read_range(&self.gpu, 0, count))?;
-        let time = self.params.until;
+        let time = self.time;
         let facility = |(row, &departs): (&[[u32; 4]], &Ticks)| {
             let wide = |low, high| Ticks::from_words([low, high]);
             let [[.., began, began_high], [busy, busy_high, waited, waited_high]] = [row[0], row[1]];
@@ -558,11 +570,11 @@ impl<'a> FelTwin<'a> {
         Ok(twin)
     }
 
-    /// Executes all events before `until`.
+    /// Executes all events before `until`. Returns up to when it has come.
     ///
     /// # Errors
     /// [`FelError::Stuck`].
-    pub fn run(&mut self, until: Ticks) -> Result<(), FelError> {
+    pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
         self.until = until.min(Ticks::new(u64::MAX >> 2)).max(self.until);
         let (mut last, mut again) = (u64::MAX, 0);
         while let Some(&Reverse((now, _))) = self.departures.peek() {
@@ -576,7 +588,7 @@ impl<'a> FelTwin<'a> {
             last = now;
             self.iterate(now);
         }
-        Ok(())
+        Ok(self.until)
     }
 
     /// Executes the events of a time.

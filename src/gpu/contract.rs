@@ -135,7 +135,17 @@ impl Program {
             }
         }
         for entry in &self.module().entry_points {
-            if let Some(span) = check.place(Span::UNDEFINED, &entry.function) {
+            // An empty one has no parts that stand anywhere.
+            let declared = || {
+                let head = format!("fn {}(", entry.name);
+                let mut found = self.text().match_indices(&head).filter(|&(at, _)| {
+                    let line = self.text()[..at].rfind('\n').map_or(0, |line| line + 1);
+                    !self.text()[line..at].contains("//")
+                });
+                let span = |at| u32::try_from(at).map_or(Span::UNDEFINED, |at| Span::new(at, at + 2));
+                found.next().map(|(at, _)| span(at)).filter(|&span| check.is_users(span))
+            };
+            if let Some(span) = check.place(Span::UNDEFINED, &entry.function).or_else(declared) {
                 let what = format!("`{}` is an entry point", entry.name);
                 findings.push(Finding { span, what, advice: "The engine has the entry points" });
             }
@@ -226,6 +236,9 @@ fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Handle<Functio
     }
 }
 
+/// Bytes of the variables of a function: WGSL's bound on what it must have room for. Drivers were seen to end the process where they had none.
+pub(crate) const MOST_KEPT: u32 = 8192;
+
 struct Check<'a> {
     program: &'a Program,
     allowed: &'a Allowed<'a>,
@@ -292,6 +305,25 @@ impl Check<'_> {
     fn function(&self, function: &Function, place: Span) -> Vec<Finding> {
         let module = self.program.module();
         let mut findings = Vec::new();
+        let bytes = |ty: naga::Handle<naga::Type>| u64::from(module.types[ty].inner.size(module.to_ctx()));
+        let kept: u64 = function.local_variables.iter().map(|(_, local)| bytes(local.ty)).sum();
+        let given = function
+            .arguments
+            .iter()
+            .map(|given| given.ty)
+            .chain(function.result.iter().map(|result| result.ty));
+        let made = function.expressions.iter().filter_map(|(_, made)| match *made {
+            Expression::Compose { ty, .. } | Expression::ZeroValue(ty) => Some(ty),
+            _ => None,
+        });
+        let largest = given.chain(made).map(bytes).max().unwrap_or(0).max(kept);
+        if largest > MOST_KEPT.into() {
+            let name = function.name.as_deref().unwrap_or("_");
+            let what = format!(
+                "`{name}` has {largest} bytes in its variables or in one value, and WGSL promises {MOST_KEPT} to a function"
+            );
+            findings.push(Finding { span: place, what, advice: STATE });
+        }
         for (handle, expression) in function.expressions.iter() {
             let span = or(function.expressions.get_span(handle), place);
             match *expression {

@@ -6,7 +6,7 @@ use super::link::LinkError;
 ///
 /// Unless a variant says otherwise the device is still usable: what failed was refused before it changed
 /// anything.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
     /// No adapter of this machine can run compute shaders.
@@ -122,6 +122,8 @@ pub enum GpuError {
         seconds: u64,
     },
 }
+
+crate::text::debug_is_display!(GpuError);
 
 impl GpuError {
     pub(crate) fn from_wgpu(context: &str, error: wgpu::Error) -> Self {

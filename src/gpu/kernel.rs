@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::depth::on_stack;
 use super::{Gpu, GpuError, Program};
 
 /// A compute pipeline whose buffers are bound by the names that they have in WGSL. Clones share it.
@@ -81,7 +82,9 @@ impl Kernel {
         entry: &str,
         constants: &[(&str, f64)],
     ) -> Result<Self, GpuError> {
-        Self::build(gpu, program, entry, constants, wgpu::ShaderRuntimeChecks::checked())
+        on_stack(program.is_deep(), || {
+            Self::build(gpu, program, entry, constants, wgpu::ShaderRuntimeChecks::checked())
+        })
     }
 
     /// [`Kernel::new`] without run-time checks (unless the device is [`Gpu::checked`]).
@@ -102,7 +105,7 @@ impl Kernel {
             true => wgpu::ShaderRuntimeChecks::unchecked(),
             false => wgpu::ShaderRuntimeChecks::checked(),
         };
-        Self::build(gpu, program, entry, constants, checks)
+        on_stack(program.is_deep(), || Self::build(gpu, program, entry, constants, checks))
     }
 
     fn build(

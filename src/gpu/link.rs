@@ -18,6 +18,9 @@ use std::hash::{Hash, Hasher};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
+use super::depth;
+use crate::text::{cut, quoted};
+
 /// A named piece of WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -106,7 +109,7 @@ macro_rules! wgsl {
 }
 
 /// Why WGSL files did not make a module.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
     /// An `// import:` names a file that the library does not have.
@@ -163,6 +166,8 @@ pub enum LinkError {
     },
 }
 
+crate::text::debug_is_display!(LinkError);
+
 /// Where a line of the joined text came from.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
@@ -189,6 +194,8 @@ pub struct Program {
     module: naga::Module,
     /// By entry point, in the module's order: the module-scope variables that it uses.
     used: Vec<Vec<naga::Handle<naga::GlobalVariable>>>,
+    /// Whether it takes a stack of its own to parse or compile it.
+    deep: bool,
 }
 
 impl Program {
@@ -203,16 +210,27 @@ impl Program {
         }
         let Joined { text, files, lines, features, .. } = joined;
         let (module, used) = (naga::Module::default(), Vec::new());
-        let mut program = Self { name: name.to_owned(), text, files, lines, features, module, used };
-        program.module = naga::front::wgsl::parse_str(&program.text).map_err(|error| {
+        let deep = false;
+        let mut program = Self { name: name.to_owned(), text, files, lines, features, module, used, deep };
+        program.deep = match depth::check(&program.text) {
+            Ok(deep) => deep,
+            Err((line, what)) => return Err(program.too_deep(line, what)),
+        };
+        depth::on_stack(program.deep, move || program.parsed())
+    }
+
+    /// The same with the module that its text is.
+    fn parsed(mut self) -> Result<Self, LinkError> {
+        let features = self.features;
+        self.module = naga::front::wgsl::parse_str(&self.text).map_err(|error| {
             let labels: Vec<_> = error.labels().map(|(span, text)| (span, text.to_owned())).collect();
-            program.report(error.message().to_owned(), &labels, error.notes())
+            self.report(error.message().to_owned(), &labels, error.notes())
         })?;
         let mut capabilities = Capabilities::default();
         capabilities.set(Capabilities::SHADER_INT64, features.contains(wgpu::Features::SHADER_INT64));
         capabilities.set(Capabilities::SUBGROUP, features.contains(wgpu::Features::SUBGROUP));
         let mut validator = Validator::new(ValidationFlags::all(), capabilities);
-        let info = validator.validate(&program.module).map_err(|error| {
+        let info = validator.validate(&self.module).map_err(|error| {
             let mut message = error.as_inner().to_string();
             let mut cause = std::error::Error::source(error.as_inner());
             while let Some(inner) = cause {
@@ -220,17 +238,17 @@ impl Program {
                 cause = inner.source();
             }
             let labels: Vec<_> = error.spans().map(|(span, text)| (*span, text.clone())).collect();
-            program.report(message, &labels, std::iter::empty())
+            self.report(message, &labels, std::iter::empty())
         })?;
-        let entries = 0..program.module.entry_points.len();
-        program.used = entries
+        let entries = 0..self.module.entry_points.len();
+        self.used = entries
             .map(|entry| {
                 let uses = info.get_entry_point(entry);
-                let globals = program.module.global_variables.iter().map(|(handle, _)| handle);
+                let globals = self.module.global_variables.iter().map(|(handle, _)| handle);
                 globals.filter(|&handle| !uses[handle].is_empty()).collect()
             })
             .collect();
-        Ok(program)
+        Ok(self)
     }
 
     /// What error messages call the kernel.
@@ -248,6 +266,11 @@ impl Program {
         let enable =
             if self.features.contains(wgpu::Features::SUBGROUP) { "enable subgroups;\n" } else { "" };
         format!("{enable}{}", self.text)
+    }
+
+    /// Whether it takes a stack of its own to compile it: [`depth::on_stack`].
+    pub(super) fn is_deep(&self) -> bool {
+        self.deep
     }
 
     /// The features that a device needs to run this.
@@ -292,13 +315,22 @@ impl Program {
         let Origin { file, line } = self.place(at.line_number)?;
         let Source { name: file, library, .. } = &self.files[file];
         let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
-        let indent = at.line_position as usize - 1;
+        let (text, indent) = around(text, at.line_position as usize - 1);
         let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
         let mut marked = format!("  --> {file}:{line}:{}\n{line:5} | {text}\n", at.line_position);
-        let mark = format!("{}{} {label}", " ".repeat(indent), "^".repeat(marks));
+        let mark = format!("{}{} {}", " ".repeat(indent), "^".repeat(marks), quoted(label));
         let _ = writeln!(marked, "      | {}", mark.trim_end());
         let (file, library, column) = (file.to_string(), *library, at.line_position);
         Some((Marked { file, line, column, library }, marked))
+    }
+
+    /// The error of a line that is too deep to be parsed.
+    fn too_deep(&self, joined_line: u32, message: String) -> LinkError {
+        let begin =
+            self.text.split_inclusive('\n').take(joined_line as usize - 1).map(str::len).sum::<usize>();
+        let span =
+            u32::try_from(begin).map_or(naga::Span::UNDEFINED, |begin| naga::Span::new(begin, begin + 1));
+        self.report(message, &[(span, String::new())], std::iter::empty())
     }
 
     fn report<'n>(
@@ -316,18 +348,35 @@ impl Program {
             }
         }
         for note in notes {
-            let _ = writeln!(report, "  note: {note}");
+            let _ = writeln!(report, "  note: {}", quoted(note));
         }
-        let here = || Marked { file: self.name.clone(), line: 0, column: 0, library: false };
+        // What has no place, such as a type that is too large, is hardly the library's.
+        let here = || {
+            let users = self.files.iter().find(|file| !file.library).map_or(&*self.name, Source::name);
+            Marked { file: users.to_owned(), line: 1, column: 1, library: false }
+        };
         let Marked { file, line, column, library } = place.unwrap_or_else(here);
         let message = match message.split('`').nth(1).and_then(crate::shaders::importable) {
             Some(path) if !library && message.starts_with("no definition in scope") => {
                 format!("{message} (it comes with a line `// import: {path}`)")
             }
-            _ => message,
+            // naga's words may quote, and what they say comes last.
+            _ => cut(&message, 1000),
         };
         LinkError::Wgsl { file, line, column, library, message, report }
     }
+}
+
+/// Of a line too long to be shown, what lies around the byte `at`; and where that is in it.
+fn around(line: &str, at: usize) -> (&str, usize) {
+    const BEFORE: usize = 60;
+    const MOST: usize = 160;
+    if line.len() <= MOST {
+        return (line, at);
+    }
+    let begin = line.floor_char_boundary(at.saturating_sub(BEFORE));
+    let end = line.floor_char_boundary(begin.saturating_add(MOST));
+    (&line[begin..end], at.saturating_sub(begin))
 }
 
 #[derive(Default)]
@@ -351,7 +400,7 @@ impl Joined {
                 let found = crate::shaders::find(import).ok_or_else(|| LinkError::UnknownImport {
                     file: source.name().to_owned(),
                     line: number,
-                    import: import.to_owned(),
+                    import: quoted(import),
                 })?;
                 self.add(&found)?;
             } else if let Some(feature) = comment.strip_prefix("requires:").map(str::trim) {
@@ -362,7 +411,7 @@ impl Joined {
                         return Err(LinkError::UnknownFeature {
                             file: source.name().to_owned(),
                             line: number,
-                            feature: feature.to_owned(),
+                            feature: quoted(feature),
                         });
                     }
                 };
@@ -415,6 +464,90 @@ mod tests {
         let (file, _, text) = failure(&[library, user]);
         assert_eq!(file, "model.wgsl");
         assert!(text.contains("model.wgsl"), "{text}");
+    }
+
+    #[test]
+    fn what_is_too_deep_for_a_parser_is_refused_at_its_line() {
+        let many = 16_000;
+        let of = |body: String| {
+            format!("fn fine() {{}}\nfn f() -> u32 {{\n    let a = 1u;\n    return {body};\n}}\n")
+        };
+        let nested = |open: &str, close: &str| format!("{}1u{}", open.repeat(many), close.repeat(many));
+        let chained = (0..many).map(|n| format!("const c{} = c{n};", n + 1)).collect::<String>();
+        for (text, line) in [
+            (of("a".to_owned() + &"+a".repeat(many)), 4),
+            (of("a".to_owned() + &"\n*a".repeat(many)), 4 + 510),
+            (of(nested("(", ")")), 4),
+            (of("-".repeat(many) + "1i"), 4),
+            (of("!".repeat(many) + "true"), 4),
+            (of(nested("u32(", ")")), 4),
+            (of("a".to_owned() + &"[0]".repeat(many).replace("[0]", ".x")), 4),
+            (of(nested("vec2(1u, ", ")")), 4),
+            (format!("fn f() {{\n{}{}}}", "{".repeat(many), "}".repeat(many)), 2),
+            (format!("fn f() {{\n{}{}}}", "if true {".repeat(many), "}".repeat(many)), 2),
+            (format!("fn f() {{\nif true {{}}{}}}", " else if true { fine(); }".repeat(many)), 2),
+            (format!("fn f() {{\nif true {{}}{}}}", " /* c */ else\n if true {}".repeat(many)), 2 + 511),
+            (format!("alias T = \n{}u32{};", "array<".repeat(many), ",2>".repeat(many)), 2),
+            (format!("alias T = \n{}u32{};", "ptr<function,".repeat(many), ">".repeat(many)), 2),
+            (format!("\n{}const a = 1u;", "@must_use ".repeat(many)), 2),
+            (format!("const c0 = 1u;\n{chained}"), 2),
+        ] {
+            let (file, found, message) = failure(&[Source::new("deep.wgsl", text.clone())]);
+            assert_eq!((&*file, found), ("deep.wgsl", line), "{} {message}", &text[..60]);
+            assert!(message.len() < 2000 && message.contains("more than"), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_within_the_bounds_fits_the_stack_of_a_small_thread() {
+        let of = |body: String| format!("fn f() -> u32 {{\n    let a = 1u;\n    return {body};\n}}\n");
+        let link = |text: String| match Program::link("deep", &[Source::new("deep.wgsl", text)]) {
+            Ok(_) => true,
+            // naga has bounds of its own.
+            Err(LinkError::Wgsl { message, .. }) => {
+                assert!(!message.contains("more than") || message.contains("limit"), "{message}");
+                false
+            }
+            Err(other) => panic!("{other}"),
+        };
+        let run = move || {
+            assert!(link(of("a".to_owned() + &"+a".repeat(508))));
+            assert!(link(of("a".to_owned() + &"+(a".repeat(50) + &")".repeat(50))));
+            assert!(link(of("- ".repeat(150) + "1i").replace("-> u32", "-> i32")));
+            let _ = link(of("- ".repeat(500) + "1i"));
+            let _ = link(of("(".repeat(500) + "a" + &")".repeat(500)));
+            let _ = link(format!("fn f() {{\n{}{}}}", "{".repeat(126), "}".repeat(126)));
+            assert!(link(format!("fn f() {{\nif true {{}}{}}}", " else if true {}".repeat(500))));
+            assert!(link((0..8000).fold("const c0 = 1u;\n".to_owned(), |text, n| {
+                text + &format!("const c{} = c{n};\n", n + 1)
+            })));
+            assert!(link(
+                (0..8000)
+                    .rev()
+                    .fold(String::new(), |text, n| { text + &format!("fn f{}() {{ f{n}(); }}\n", n + 1) })
+                    + "fn f0() {}"
+            ));
+        };
+        // What Rust's threads have by default, and Windows' main thread half of it.
+        std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
+    }
+
+    /// So it takes no thread to link what is the library's.
+    #[test]
+    fn the_librarys_files_are_not_deep() {
+        for (name, text) in crate::shaders::texts() {
+            assert_eq!(depth::check(text), Ok(false), "{name}");
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let text = format!("fn f() -> u32 {{ return {} + missing; }}", vec!["1u"; 300].join(" + "));
+        let (_, line, message) = failure(&[Source::new("long.wgsl", text)]);
+        assert!(line == 1 && message.len() < 600 && message.contains("^^^^^^^"), "{message}");
+        let (_, _, message) =
+            failure(&[Source::new("long.wgsl", format!("const a = {};", "b".repeat(200_000)))]);
+        assert!(message.len() < 2000, "{}", message.len());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod buffer;
 mod contract;
+mod depth;
 mod device;
 mod error;
 mod kernel;
@@ -18,7 +19,7 @@ mod subgroups;
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
 pub use contract::Allowed;
-pub(crate) use contract::Declaration;
+pub(crate) use contract::{Declaration, MOST_KEPT};
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
@@ -26,7 +27,7 @@ pub use kernel::{Bindings, Kernel};
 pub(crate) use layout::assert_same_layout;
 pub use layout::{Field, FieldKind, StructLayout};
 pub use link::{LinkError, Program, Source};
-pub use pace::{Pace, SLICE};
+pub use pace::{Pace, SLICE, Verdict};
 pub use plan::Plan;
 pub use recipe::Recipe;
 #[doc(hidden)]

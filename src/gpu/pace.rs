@@ -3,10 +3,31 @@
 //! Drivers kill a job after about two seconds and take the device with it, while a submission costs some hundred
 //! microseconds: work is submitted in slices between the two, sized by what the last ones took.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// How long a submission should take.
 pub const SLICE: Duration = Duration::from_millis(30);
+
+/// What the watcher of a run says each time that it is told how far that is: `()` goes on, and a [`ControlFlow`] may stop it.
+///
+/// A run that is stopped ends at its next boundary (a window, a replication, a page), with what it has by then.
+pub trait Verdict {
+    /// Whether to go on.
+    fn flow(self) -> ControlFlow<()>;
+}
+
+impl Verdict for () {
+    fn flow(self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl Verdict for ControlFlow<()> {
+    fn flow(self) -> ControlFlow<()> {
+        self
+    }
+}
 
 /// Chooses how many units of work (windows, steps, pages) go into the next submission.
 #[derive(Debug, Clone)]

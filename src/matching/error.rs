@@ -5,7 +5,7 @@ use crate::primitives::PrimitiveError;
 
 /// An error of the `matching` module. Nothing was changed unless a variant says otherwise; the next call may
 /// succeed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MatchingError {
     /// A region's lower bound lies above its upper bound.
@@ -42,7 +42,7 @@ pub enum MatchingError {
         /// Its upper bound there.
         hi: String,
     },
-    /// More regions than a set can hold: indices are 32 bits.
+    /// More regions than a set can hold: indices are 32 bits, and all bounds are in one binding of the device.
     #[error("{set}: {regions} regions, and a set holds at most {limit}. Split the set")]
     TooManyRegions {
         /// The label of the set.
@@ -173,6 +173,8 @@ pub enum MatchingError {
     #[error(transparent)]
     Primitive(PrimitiveError),
 }
+
+crate::text::debug_is_display!(MatchingError);
 
 impl From<PrimitiveError> for MatchingError {
     fn from(error: PrimitiveError) -> Self {

@@ -7,7 +7,7 @@ use super::kernels::Kernels;
 use super::sweep::Ranges;
 use super::tree::Tree;
 use super::work::{Placed, Window};
-use crate::gpu::{Buffer, Gpu};
+use crate::gpu::{Buffer, Gpu, Verdict};
 
 /// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the device.
 ///
@@ -100,10 +100,25 @@ impl Matches {
     /// # Errors
     /// As [`Matches::next_page`].
     pub fn read(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
+        self.read_watched(|_| {})
+    }
+
+    /// [`Matches::read`], telling `watch` after each page how many of the pairs are read. Where that answers
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), these are returned: the first of all, and [`Matches::next_page`] goes on with the others.
+    ///
+    /// # Errors
+    /// As [`Matches::next_page`].
+    pub fn read_watched<V: Verdict>(
+        &mut self,
+        mut watch: impl FnMut(u64) -> V,
+    ) -> Result<Vec<[u32; 2]>, MatchingError> {
         self.next = 0;
         let mut all = Vec::new();
         while let Some(page) = self.next_page()? {
             all.append(&mut page.read()?);
+            if watch(all.len() as u64).flow().is_break() {
+                break;
+            }
         }
         Ok(all)
     }

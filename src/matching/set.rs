@@ -63,8 +63,21 @@ impl Matcher {
         label: &str,
         regions: &[Region<T, D>],
     ) -> Result<Regions<T, D>, MatchingError> {
+        self.check_len::<D>(label, regions.len() as u64)?;
         let rows = Buffer::storage_from(self.gpu(), label, regions)?;
         self.import(label, &rows)
+    }
+
+    /// Whether a set of so many regions in `D` dimensions can be had, before it is made.
+    ///
+    /// # Errors
+    /// [`MatchingError::TooManyRegions`].
+    pub fn check_len<const D: usize>(&self, label: &str, regions: u64) -> Result<(), MatchingError> {
+        let limit = const { max_regions(D as u64) }.min(self.gpu().max_buffer_bytes() / (8 * D as u64));
+        match regions > limit {
+            true => Err(MatchingError::TooManyRegions { set: label.to_owned(), regions, limit }),
+            false => Ok(()),
+        }
     }
 
     /// Takes regions that are on the device already, checks them there and leaves the buffer as it is.
@@ -78,11 +91,7 @@ impl Matcher {
     ) -> Result<Regions<T, D>, MatchingError> {
         const { assert!(D >= 1 && D <= 4, "regions have 1 to 4 dimensions") };
         let gpu = self.gpu();
-        let limit = const { max_regions(D as u64) };
-        if rows.len() > limit {
-            let (set, regions) = (label.to_owned(), rows.len());
-            return Err(MatchingError::TooManyRegions { set, regions, limit });
-        }
+        self.check_len::<D>(label, rows.len())?;
         #[expect(clippy::cast_possible_truncation, reason = "both were checked above")]
         let (count, dims) = (rows.len() as u32, D as u32);
         let keys = Buffer::storage(gpu, label, rows.len() * 2 * u64::from(dims))?;

@@ -62,7 +62,7 @@ fn sum(totals: &Totals, column: &str) -> f64 {
 const MOST_ROOM: u32 = 1 << 20;
 
 /// Why a model was refused.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// A rate that is not a positive number.
@@ -102,6 +102,8 @@ pub enum ModelError {
         remedy: &'static str,
     },
 }
+
+crate::text::debug_is_display!(ModelError);
 
 impl ModelError {
     fn setting(what: &'static str, value: impl ToString, remedy: &'static str) -> Self {

@@ -19,7 +19,7 @@ pub struct Phold {
 }
 
 /// Why a PHOLD was refused.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PholdError {
     /// A rate that is not a positive number.
@@ -55,6 +55,8 @@ pub enum PholdError {
         lps: u32,
     },
 }
+
+crate::text::debug_is_display!(PholdError);
 
 impl Phold {
     /// `lps` LPs with `population` events each at the start; exponential delays with `rate` per unit of time, after a

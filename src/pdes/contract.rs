@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::gpu::{Allowed, Declaration, GpuError, LinkError, Program, Recipe};
+use crate::gpu::{Allowed, Declaration, GpuError, LinkError, MOST_KEPT, Program, Recipe};
 use crate::time::Ticks;
 use crate::{random, statistics};
 
@@ -264,6 +264,10 @@ fn check_layout<M: Model>(
         Some((found, None)) if found as usize != bytes => {
             format!("has {found} bytes, and the Rust type has {bytes}: make them equal")
         }
+        // A function of the engine's has one in a variable.
+        Some((found, None)) if name != "Params" && found > MOST_KEPT => format!(
+            "has {found} bytes, and WGSL promises {MOST_KEPT} to the variables of a function: keep lists in LP memory (`Model::memory_rows`)"
+        ),
         Some((found, None)) => return Ok(found),
     };
     Err(SimulationError::Layout { file: model.source().name().to_owned(), name, problem })

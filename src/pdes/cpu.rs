@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
+use web_time::Instant;
 
+use crate::gpu::{SLICE, Verdict};
 use crate::random::Stream;
+use crate::statistics::fits_host;
 use crate::time::Ticks;
 
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
@@ -81,6 +84,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         check(model)?;
         let seed = replica.key(seed);
         let lps = model.lps();
+        let row = size_of::<M::State>() + size_of::<u64>() + size_of::<Turn>();
+        let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
+        if !fits_host(bytes) {
+            return Err(SimulationError::HostMemory { lps, bytes });
+        }
         let mut simulation = Self {
             model,
             seed,
@@ -112,6 +120,20 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// # Errors
     /// A [`Fault`], after which the simulation cannot go on.
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
+        self.run_watched(until, |_| {})
+    }
+
+    /// [`CpuSimulation::run`], telling `watch` how far it is some 30 times a second, after a window. Where that answers
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), the run ends there, by [`Stop::Watcher`].
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::run`].
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        until: Until,
+        mut watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        let mut told = Instant::now();
         loop {
             self.faultless()?;
             let now = self.pending.peek().map_or(Ticks::NEVER, |Reverse((event, _))| event.time);
@@ -120,6 +142,13 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                     self.done = self.done.max(until.time);
                 }
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
+            }
+            if told.elapsed() >= SLICE {
+                let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
+                if watch(&progress).flow().is_break() {
+                    return Ok(Progress { stop: Some(Stop::Watcher), ..progress });
+                }
+                told = Instant::now();
             }
             self.windows += 1;
             self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);

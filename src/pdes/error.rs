@@ -10,7 +10,7 @@ use super::{Event, Payload};
 ///
 /// [`Fault`]s end the run for good: events of the window that failed are lost, and every later call returns the same
 /// error. After an error of the device within a run, make a new simulation. The others refuse one before it starts.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
     /// The device failed, or WGSL did not link.
@@ -27,6 +27,19 @@ pub enum SimulationError {
         /// How many there can be.
         max: u32,
     },
+    /// LPs that are more than the host's memory, for the sequential engine.
+    #[error(
+        "{lps} LPs take {bytes} bytes in the sequential engine, before they schedule anything, and this machine does not give them: choose fewer LPs"
+    )]
+    HostMemory {
+        /// LPs.
+        lps: u32,
+        /// Bytes that their states, memory and counts take.
+        bytes: u64,
+    },
+    /// A watcher stopped an experiment before any run of all points had come to its end.
+    #[error("stopped before a run of each point had come to its end: there are no results")]
+    Stopped,
     /// A calendar for a model without a lookahead, or with other windows than those of YAWNS.
     #[error(
         "a calendar cannot be had here: its buckets are as long as the lookahead, so it takes one of at least 1 tick, and `Sync::Yawns`. Choose \
@@ -265,6 +278,8 @@ pub enum SimulationError {
     #[error("the results could not be written: {0}")]
     Write(#[from] csv::Error),
 }
+
+crate::text::debug_is_display!(SimulationError);
 
 impl SimulationError {
     /// LPs that a [`SimulationError::Cycle`] names.

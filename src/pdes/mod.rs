@@ -157,6 +157,8 @@ pub enum Stop {
     Events,
     /// No event is pending.
     Empty,
+    /// The watcher stopped it, after some window. It can be read, and a later run goes on from there.
+    Watcher,
 }
 
 /// The guide's code compiles and runs.

@@ -9,11 +9,14 @@ mod mapping;
 mod memory;
 mod results;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Verdict};
 use crate::queue::QueueDesign;
-use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, Sequential, Stopping};
+use crate::statistics::{
+    AnalysisError, Design, Experiment, Observations, Pairing, Point, Sequential, Stopping, check_room,
+};
 
 use super::capacity::{mean_for, room_for};
 use super::contract;
@@ -120,7 +123,7 @@ fn events(lps: u32, capacity: Capacity) -> u32 {
     room_for(f64::from(lps) * mean_for(capacity.queue)).max(lps).saturating_add(4)
 }
 
-/// Checks what of an experiment concerns the engines. Returns its runs, by point and then by number.
+/// Checks what of an experiment concerns the engines. Returns its runs, by number and then by point: the first of them are the same of all points.
 fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<Vec<Job>, SimulationError> {
     let count = replications.end.saturating_sub(replications.start);
     Experiment { replications: count, ..experiment.clone() }.check()?;
@@ -131,9 +134,12 @@ fn jobs(experiment: &Experiment, replications: &std::ops::Range<u32>) -> Result<
     if (points as u64).checked_mul(count.into()).is_none_or(|runs| runs > u32::MAX.into()) {
         return Err(AnalysisError::TooMany { points, replications: count }.into());
     }
+    // What is kept of a run: its job, and what it came to with the totals of some columns.
+    check_room(points, count, size_of::<Job>() + size_of::<Ran>() + 512)?;
     let point = |point: usize| u32::try_from(point).expect("the points were counted");
-    Ok((0..points)
-        .flat_map(|number| replications.clone().map(move |replication| (point(number), replication)))
+    Ok(replications
+        .clone()
+        .flat_map(|replication| (0..points).map(move |number| (point(number), replication)))
         .map(|(point, replication)| {
             let key = experiment.stream(point, replication);
             Job { point, replica: Replica { point: key.point, number: key.replication } }
@@ -181,13 +187,16 @@ impl<M: Model> Engine<M> {
     /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and how many events were executed. (A run that is
     /// made again with more room has not ended, and its events count again.)
     ///
+    /// Where `watch` answers [`ControlFlow::Break`], the results are those of fewer replications: the same of all points, up to the first that had not come
+    /// to its end with all that were on the device beside it. (Of those, the short ones would end first, and say something else than all.)
+    ///
     /// # Errors
-    /// As [`Engine::run`].
-    pub fn run_watched(
+    /// As [`Engine::run`], and [`SimulationError::Stopped`] where no replication of all points had come to its end.
+    pub fn run_watched<V: Verdict>(
         &mut self,
         experiment: &Experiment,
         until: Until,
-        watch: impl FnMut(usize, u64),
+        watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Results, SimulationError> {
         pollster::block_on(self.run_async(experiment, 0..experiment.replications, until, watch))
     }
@@ -207,28 +216,29 @@ impl<M: Model> Engine<M> {
         self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
     }
 
-    /// [`Engine::run_until`], telling `watch` what [`Engine::run_watched`] does: of all points, and of all that was run so far.
+    /// [`Engine::run_until`], telling `watch` what [`Engine::run_watched`] does: of all points, and of all that was run so far. Where that stops it, the decisions are
+    /// [`Decision::Stopped`](crate::statistics::Decision::Stopped).
     ///
     /// # Errors
-    /// As [`Engine::run`].
-    pub fn run_until_watched(
+    /// As [`Engine::run_watched`].
+    pub fn run_until_watched<V: Verdict>(
         &mut self,
         experiment: &Experiment,
         until: Until,
         stopping: &Stopping,
         columns: &[&str],
-        mut watch: impl FnMut(usize, u64),
+        mut watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Sequential, SimulationError> {
         let (mut ended, mut events) = (0, 0);
         Sequential::run(stopping, experiment.pairing, columns, |range| {
             let mut last = (ended, events);
             let told = |more: usize, executed: u64| {
                 last = (ended + more, events + executed);
-                watch(last.0, last.1);
+                watch(last.0, last.1)
             };
-            let results = pollster::block_on(self.run_async(experiment, range, until, told))?;
+            let results = pollster::block_on(self.run_async(experiment, range.clone(), until, told));
             (ended, events) = last;
-            Ok((results.observations, results.fingerprint))
+            some(results, range.start)
         })
     }
 
@@ -236,12 +246,12 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`Engine::run`].
-    pub async fn run_async(
+    pub async fn run_async<V: Verdict>(
         &mut self,
         experiment: &Experiment,
         replications: std::ops::Range<u32>,
         until: Until,
-        mut watch: impl FnMut(usize, u64),
+        mut watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Results, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
         let max = self.gpu.limits().max_compute_invocations_per_workgroup;
@@ -267,8 +277,8 @@ impl<M: Model> Engine<M> {
             until,
             shorter: 1,
         };
-        let (runs, mapping) = driver.run(&jobs, &mut watch).await?;
-        Results::new(&prepared.models, prepared.columns.as_deref(), runs, replications.len(), mapping)
+        let (runs, mapping) = driver.run(&jobs, &mut |ended, events| watch(ended, events).flow()).await?;
+        Results::new(&prepared.models, prepared.columns.as_deref(), runs, mapping)
     }
 }
 
@@ -298,12 +308,36 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
         replications: std::ops::Range<u32>,
         until: Until,
     ) -> Result<Results, SimulationError> {
+        self.make(experiment, replications, until, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`CpuEngine::run`], telling `watch` after each run how many have ended, and how many events were executed: see [`Engine::run_watched`].
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`].
+    pub fn run_watched<V: Verdict>(
+        &self,
+        experiment: &Experiment,
+        until: Until,
+        mut watch: impl FnMut(usize, u64) -> V + Send,
+    ) -> Result<Results, SimulationError> {
+        let watch = &mut |ended, events| watch(ended, events).flow();
+        self.make(experiment, 0..experiment.replications, until, watch)
+    }
+
+    fn make(
+        &self,
+        experiment: &Experiment,
+        replications: std::ops::Range<u32>,
+        until: Until,
+        watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
+    ) -> Result<Results, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
         let prepared = Prepared::new(&experiment.design, &self.build)?;
         prepared.check_end(until)?;
         let columns = prepared.columns.as_ref();
-        let runs = results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until)?;
-        Results::new(&prepared.models, prepared.columns.as_deref(), runs, replications.len(), Mapping::Auto)
+        let runs = results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, watch)?;
+        Results::new(&prepared.models, prepared.columns.as_deref(), runs, Mapping::Auto)
     }
 
     /// Makes more and more runs: see [`Engine::run_until`].
@@ -317,10 +351,44 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
         stopping: &Stopping,
         columns: &[&str],
     ) -> Result<Sequential, SimulationError> {
+        self.run_until_watched(experiment, until, stopping, columns, |_, _| {})
+    }
+
+    /// Makes more and more runs, and tells of them: see [`Engine::run_until_watched`].
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`].
+    pub fn run_until_watched<V: Verdict>(
+        &self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+        mut watch: impl FnMut(usize, u64) -> V + Send,
+    ) -> Result<Sequential, SimulationError> {
+        let (mut ended, mut events) = (0, 0);
         Sequential::run(stopping, experiment.pairing, columns, |range| {
-            let results = self.run_range(experiment, range, until)?;
-            Ok((results.observations, results.fingerprint))
+            let mut last = (ended, events);
+            let told = &mut |more: usize, executed: u64| {
+                last = (ended + more, events + executed);
+                watch(last.0, last.1).flow()
+            };
+            let results = self.make(experiment, range.clone(), until, told);
+            (ended, events) = last;
+            some(results, range.start)
         })
+    }
+}
+
+/// Of the runs from `first` on, those that were made until a watcher stopped them. There are none yet if that is an error.
+fn some(
+    results: Result<Results, SimulationError>,
+    first: u32,
+) -> Result<Option<(Vec<Observations>, u64)>, SimulationError> {
+    match results {
+        Ok(results) => Ok(Some((results.observations, results.fingerprint))),
+        Err(SimulationError::Stopped) if first > 0 => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use web_time::{Duration, Instant};
 
-use crate::gpu::{Download, Gpu, GpuError, Pace, Source};
+use crate::gpu::{Download, Gpu, GpuError, Pace, Source, Verdict};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
@@ -238,14 +238,16 @@ impl<M: Model> Simulation<M> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second.
+    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second. Where that answers [`ControlFlow::Break`](std::ops::ControlFlow), the run
+    /// ends after the windows that are under way, by [`Stop::Watcher`]: its LPs have then executed what lies before some window, as in every
+    /// run that goes on from there.
     ///
     /// # Errors
     /// As [`Simulation::run`].
-    pub fn run_watched(
+    pub fn run_watched<V: Verdict>(
         &mut self,
         until: Until,
-        watch: impl FnMut(&Progress),
+        watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
         pollster::block_on(self.run_async(until, watch))
     }
@@ -254,10 +256,10 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// As [`Simulation::run`].
-    pub async fn run_async(
+    pub async fn run_async<V: Verdict>(
         &mut self,
         until: Until,
-        mut watch: impl FnMut(&Progress),
+        mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
         self.set_until(until)?;
         if let Some(snapshot) = &mut self.snapshot {
@@ -276,14 +278,20 @@ impl<M: Model> Simulation<M> {
         let (mut last, mut windows) = (Instant::now(), None);
         // A way to go on, as soon as nothing is under way.
         let mut change = None;
+        let mut stopped = false;
         self.auto.pause();
         loop {
+            // Not while it goes through runs again that had come to their ends.
+            let halt = stopped && ends.len() == 1 && refused.is_none();
+            if halt && flying.is_empty() {
+                return self.halt(until).await;
+            }
             if let Some(way) = change.take_if(|_| flying.is_empty()) {
                 self.change(way, ends.make_contiguous()).await?;
                 (last, windows) = (Instant::now(), None);
             }
             let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
-            while flying.len() < 2 && (!due && change.is_none() || flying.is_empty()) {
+            while !halt && flying.len() < 2 && (!due && change.is_none() || flying.is_empty()) {
                 let mut encoder = self.gpu.encoder("windows");
                 if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
                     snapshot.save(&mut encoder, ends.iter().copied());
@@ -321,7 +329,7 @@ impl<M: Model> Simulation<M> {
                 if stop.is_none() && change.is_none() && refused.is_none() {
                     change = self.auto.record(self.way, *progress, Instant::now());
                 }
-                watch(progress);
+                stopped |= watch(progress).flow().is_break();
             }
             (last, windows) = (Instant::now(), progress.map(|progress| progress.windows));
             if stop.is_some() {
@@ -349,6 +357,19 @@ impl<M: Model> Simulation<M> {
                 }
             }
         }
+    }
+
+    /// Ends a run where it is. While it runs, what the last window sent is under way, and what it executed is not counted; so it is brought to an end, which lies
+    /// before all that is pending.
+    async fn halt(&mut self, until: Until) -> Result<Progress, SimulationError> {
+        self.set_until(Until { time: Ticks::ZERO, ..until })?;
+        let mut encoder = self.gpu.encoder("the last windows");
+        self.plans.record(&mut encoder, 1);
+        let download = self.record_progress(&mut encoder)?;
+        let submission = self.gpu.submit(encoder)?;
+        let progress = self.progress_from(&download.finish(&self.gpu, submission).await?)?;
+        let stop = if progress.stop == Some(Stop::Empty) { Stop::Empty } else { Stop::Watcher };
+        Ok(Progress { stop: Some(stop), ..progress })
     }
 
     /// The room that queues and mailboxes have now.

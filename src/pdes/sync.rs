@@ -50,6 +50,8 @@ impl std::str::FromStr for Sync {
 }
 
 /// No way to synchronise has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no way to synchronise: there are {names}", names = Sync::ALL.map(Sync::name).join(", "))]
 pub struct UnknownSync(pub String);
+
+crate::text::debug_is_display!(UnknownSync);

@@ -4,7 +4,7 @@ use super::Tuning;
 use crate::gpu::GpuError;
 
 /// An error of the `primitives` module. Nothing was recorded or changed unless a variant says otherwise.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimitiveError {
     /// The device failed, or refused a buffer or a kernel.
@@ -84,3 +84,5 @@ pub enum PrimitiveError {
         items: Vec<u32>,
     },
 }
+
+crate::text::debug_is_display!(PrimitiveError);

@@ -232,6 +232,8 @@ impl std::str::FromStr for QueueDesign {
 }
 
 /// No queue design has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16", names = QueueDesign::ALL.map(QueueDesign::name).join(", "))]
 pub struct UnknownQueue(pub String);
+
+crate::text::debug_is_display!(UnknownQueue);

@@ -24,7 +24,7 @@ pub struct HeapBatch {
 }
 
 /// Why a parallel heap was not made, or did not do what it was asked for.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ParallelHeapError {
     /// The device failed, or refused a buffer or a kernel. What the heap holds is as after the last plan that ran.
@@ -70,6 +70,8 @@ pub enum ParallelHeapError {
         limit: u32,
     },
 }
+
+crate::text::debug_is_display!(ParallelHeapError);
 
 /// One priority queue for the whole device, which takes in and gives out many items at a time (Baudis et al., section III.C; He et
 /// al.): a heap, each node of which holds hundreds of items in order.

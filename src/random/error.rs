@@ -1,5 +1,5 @@
 /// What is wrong with the parameters of a distribution. Found on the host, before anything is drawn.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RandomError {
     /// The number is no probability.
@@ -66,3 +66,5 @@ pub enum RandomError {
     #[error("all weights are zero, so that none of the numbers can be drawn; give one of them a weight")]
     NoWeight,
 }
+
+crate::text::debug_is_display!(RandomError);

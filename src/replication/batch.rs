@@ -1,6 +1,6 @@
 //! Replications on the device: their buffers, and the dispatches that take them through their slices.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
@@ -215,12 +215,13 @@ impl<O: Pod> Batch<O> {
         Ok(words.iter().skip(1).step_by(stride).map(|&position| f64::from(position)).sum())
     }
 
-    /// Takes all replications from the beginning to their end.
+    /// Takes all replications from the beginning to their end. None if `watch`, which is told after each slice how many have ended, stopped it.
     pub(super) async fn finish(
         &mut self,
         gpu: &Gpu,
         pace: &mut Pace,
-    ) -> Result<(Vec<O>, Vec<Ended>), ReplicationError> {
+        watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Option<(Vec<O>, Vec<Ended>)>, ReplicationError> {
         let mut fresh = true;
         loop {
             let steps = pace.units();
@@ -249,7 +250,12 @@ impl<O: Pod> Batch<O> {
             if cut && !pace.halve(steps) {
                 return Err(ReplicationError::Cut);
             }
+            let running = bytemuck::pod_read_unaligned::<u32>(&left[..4]);
+            let flow = watch(u64::from(self.work.jobs - running.min(self.work.jobs)));
             if left != [0; 8] {
+                if flow.is_break() {
+                    return Ok(None);
+                }
                 continue;
             }
             let (results, outcomes): (Vec<O>, Vec<[u32; 2]>) = match early {
@@ -271,7 +277,7 @@ impl<O: Pod> Batch<O> {
                 }
             };
             let ended = each(outcomes.len(), || (), |(), slot| Ended::from_words(outcomes[slot]));
-            return Ok((results, ended));
+            return Ok(Some((results, ended)));
         }
     }
 

@@ -1,15 +1,16 @@
 //! The engine on the host: what a run means, and a run where no adapter exists.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use super::batch::check_steps;
 use super::engine::MOST_STEPS;
-use super::results::{Ended, points};
+use super::results::{Ended, in_rounds, points, some};
 use super::schema::Schema;
 use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Sequential, Stopping, Twin};
+use crate::gpu::Verdict;
 use crate::random::Stream;
 
 /// Runs replications of a model's [`Twin`], each one from its start to its end, on all cores.
@@ -64,9 +65,58 @@ impl<M: Twin + Sync> CpuEngine<M> {
         experiment: &Experiment,
         replications: Range<u32>,
     ) -> Result<Results<M::Output>, ReplicationError> {
+        let results = self.watched(params, experiment, replications, None)?;
+        results.ok_or(ReplicationError::Stopped)
+    }
+
+    /// [`run`](Self::run), telling `watch` how many replications have ended: see [`Engine::run_watched`](super::Engine::run_watched).
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`](super::Engine::run_watched).
+    pub fn run_watched<V: Verdict>(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+        mut watch: impl FnMut(u64) -> V,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        let watch = &mut |ended| watch(ended).flow();
+        let results = self.watched(params, experiment, 0..experiment.replications, Some(watch))?;
+        results.ok_or(ReplicationError::Stopped)
+    }
+
+    /// None where no replication of all points had ended when `watch` stopped it. A run that nobody watches is one round.
+    fn watched(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+        replications: Range<u32>,
+        watch: Option<&mut dyn FnMut(u64) -> ControlFlow<()>>,
+    ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
-        let jobs = (0_u32..).zip(&points).flat_map(|(number, point)| {
+        let Some(watch) = watch else {
+            return self.make(&points, experiment, replications).map(Some);
+        };
+        let (start, mut stopped) = (replications.start, false);
+        let jobs = 8 * u32::try_from(rayon::current_num_threads()).unwrap_or(1);
+        in_rounds(replications, experiment, jobs, |round| {
+            if stopped {
+                return Ok(None);
+            }
+            let ended = u64::from(round.end - start) * points.len() as u64;
+            let results = self.make(&points, experiment, round)?;
+            stopped = watch(ended).is_break();
+            Ok(Some(results))
+        })
+    }
+
+    fn make(
+        &self,
+        points: &[M::Params],
+        experiment: &Experiment,
+        replications: Range<u32>,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        let jobs = (0_u32..).zip(points).flat_map(|(number, point)| {
             replications.clone().map(move |replication| (number, point, replication))
         });
         let jobs: Vec<_> = jobs.collect();
@@ -79,7 +129,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
                 self.replicate(point, &mut stream)
             })
             .unzip();
-        Results::new(&self.model, &self.schema.output, &points, experiment, replications, outputs, &ended)
+        Results::new(&self.model, &self.schema.output, points, experiment, replications, outputs, &ended)
     }
 
     /// Runs more and more replications: see [`Engine::run_until`](super::Engine::run_until).
@@ -93,9 +143,26 @@ impl<M: Twin + Sync> CpuEngine<M> {
         stopping: &Stopping,
         columns: &[&str],
     ) -> Result<Sequential, ReplicationError> {
+        self.run_until_watched(params, experiment, stopping, columns, |_| {})
+    }
+
+    /// The same, and tells of them: see [`Engine::run_until_watched`](super::Engine::run_until_watched).
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`](super::Engine::run_watched).
+    pub fn run_until_watched<V: Verdict>(
+        &self,
+        params: &M::Params,
+        experiment: &Experiment,
+        stopping: &Stopping,
+        columns: &[&str],
+        mut watch: impl FnMut(u64) -> V,
+    ) -> Result<Sequential, ReplicationError> {
+        let points = experiment.design.len() as u64;
         Sequential::run(stopping, experiment.pairing, columns, |range| {
-            let results = self.run_range(params, experiment, range)?;
-            Ok((results.observations, results.fingerprint))
+            let (first, before) = (range.start, u64::from(range.start) * points);
+            let watch: &mut dyn FnMut(u64) -> _ = &mut |ended| watch(before + ended).flow();
+            some(self.watched(params, experiment, range, Some(watch))?, first)
         })
     }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use super::batch::{Work, check_steps};
-use super::results::points;
+use super::results::{in_rounds, points, some};
 use super::{
     Batch, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape, Stopping,
 };
-use crate::gpu::{Buffer, Gpu, Kernel, Pace};
+use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
 
 /// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
@@ -136,6 +136,55 @@ impl<M: Model> Engine<M> {
         pollster::block_on(self.run_range_async(params, experiment, replications))
     }
 
+    /// [`run`](Self::run), telling `watch` some 30 times a second how many replications have ended, of all points. Where that answers
+    /// [`ControlFlow::Break`], the results are those of the first replications, the same of all points. (Those that were on the device then are
+    /// left out: of these, the short ones would end first, and say something else than all.)
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and [`ReplicationError::Stopped`] where none had ended.
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        mut watch: impl FnMut(u64) -> V,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        let watch = &mut |ended| watch(ended).flow();
+        let results = self.watched(params, experiment, 0..experiment.replications, watch)?;
+        results.ok_or(ReplicationError::Stopped)
+    }
+
+    /// None where no replication of all points had ended when `watch` stopped it.
+    fn watched(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        replications: Range<u32>,
+        watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Option<Results<M::Output>>, ReplicationError> {
+        let points = experiment.design.len() as u64;
+        // All of it, before the first round.
+        crate::replication::results::points(
+            &self.model,
+            &self.schema.params,
+            params,
+            experiment,
+            &replications,
+        )?;
+        let (start, mut stopped) = (replications.start, false);
+        in_rounds(replications, experiment, MANY, |round| {
+            if stopped {
+                return Ok(None);
+            }
+            let before = u64::from(round.start - start) * points;
+            let told = &mut |ended| {
+                let flow = watch(before + ended);
+                stopped |= flow.is_break();
+                flow
+            };
+            pollster::block_on(self.make_range(params, experiment, round, told))
+        })
+    }
+
     /// Runs more and more replications of each point until the `columns` are as precise as `stopping` asks for, or its budget
     /// ends. Of `experiment`, the number of replications does not count.
     ///
@@ -148,9 +197,27 @@ impl<M: Model> Engine<M> {
         stopping: &Stopping,
         columns: &[&str],
     ) -> Result<Sequential, ReplicationError> {
+        self.run_until_watched(params, experiment, stopping, columns, |_| {})
+    }
+
+    /// [`run_until`](Self::run_until), telling `watch` what [`run_watched`](Self::run_watched) does. Where that stops it, the decisions are
+    /// [`Decision::Stopped`](super::Decision::Stopped).
+    ///
+    /// # Errors
+    /// As [`run_watched`](Self::run_watched).
+    pub fn run_until_watched<V: Verdict>(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        stopping: &Stopping,
+        columns: &[&str],
+        mut watch: impl FnMut(u64) -> V,
+    ) -> Result<Sequential, ReplicationError> {
+        let points = experiment.design.len() as u64;
         Sequential::run(stopping, experiment.pairing, columns, |range| {
-            let results = self.run_range(params, experiment, range)?;
-            Ok((results.observations, results.fingerprint))
+            let (first, before) = (range.start, u64::from(range.start) * points);
+            let watch = &mut |ended| watch(before + ended).flow();
+            some(self.watched(params, experiment, range, watch)?, first)
         })
     }
 
@@ -164,6 +231,19 @@ impl<M: Model> Engine<M> {
         experiment: &Experiment,
         replications: Range<u32>,
     ) -> Result<Results<M::Output>, ReplicationError> {
+        let goes_on = &mut |_| ControlFlow::Continue(());
+        let results = self.make_range(params, experiment, replications, goes_on).await?;
+        results.ok_or(ReplicationError::Stopped)
+    }
+
+    /// None if `watch` stopped it.
+    async fn make_range(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        replications: Range<u32>,
+        watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
         let work = Work::new(experiment, &replications, points.len(), self.max_steps);
@@ -176,8 +256,10 @@ impl<M: Model> Engine<M> {
         while let Some(part) = work.after(outputs.len()) {
             let mut batch = self.make(shape, &buffer, part)?;
             let mut pace = self.pace(shape, batch.len());
-            let (some, how) = batch.finish(&self.gpu, &mut pace).await?;
+            let done = outputs.len() as u64;
+            let finished = batch.finish(&self.gpu, &mut pace, &mut |ended| watch(done + ended)).await?;
             self.learn(shape, batch.len(), pace);
+            let Some((some, how)) = finished else { return Ok(None) };
             if outputs.is_empty() {
                 // All of them, nearly always: there is nothing to copy.
                 (outputs, ended) = (some, how);
@@ -186,7 +268,8 @@ impl<M: Model> Engine<M> {
                 ended.extend(how);
             }
         }
-        Results::new(&self.model, &self.schema.output, &points, experiment, replications, outputs, &ended)
+        let (model, layout) = (&self.model, &self.schema.output);
+        Results::new(model, layout, &points, experiment, replications, outputs, &ended).map(Some)
     }
 
     /// The first replications of an experiment, as many as fit the device's memory together, for an application that drives

@@ -8,7 +8,7 @@ use crate::gpu::GpuError;
 /// Nothing has been run when one is returned, unless it is [`ReplicationError::Gpu`] or
 /// [`ReplicationError::Cut`]. A replication that fails is no error: it
 /// is reported with its index among the results.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplicationError {
     /// The device failed, or the model's WGSL does not link.
@@ -85,6 +85,9 @@ pub enum ReplicationError {
          65,535 iterations), or use another adapter"
     )]
     Cut,
+    /// A watcher stopped the run before any replication of all points had ended.
+    #[error("stopped before a replication of each point had ended: there are no results")]
+    Stopped,
     /// One replication alone is more than the device can hold.
     #[error(
         "a replication's state or output has {bytes} bytes, and a buffer of this device holds {limit}: make the larger of the \
@@ -97,3 +100,5 @@ pub enum ReplicationError {
         limit: u64,
     },
 }
+
+crate::text::debug_is_display!(ReplicationError);

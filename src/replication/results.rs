@@ -1,15 +1,17 @@
 //! What a run of replications gives.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
+use web_time::Instant;
 
 use super::structs::{columns, pack};
 use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError};
 use crate::gpu::StructLayout;
 use crate::random::mix;
-use crate::statistics::PARALLEL;
+use crate::statistics::{PARALLEL, check_room};
 
 /// The replications of an experiment's points, in the order of the points and, within each, of the replications.
 #[derive(Debug, Clone)]
@@ -118,6 +120,67 @@ impl<O: Pod + Send + Sync> Results<O> {
     }
 }
 
+impl<O: Clone> Results<O> {
+    /// Appends the replications that follow these.
+    fn append(&mut self, more: Self) -> Result<(), ReplicationError> {
+        let points = self.observations.len();
+        let [old, new] = [&self.outputs, &more.outputs].map(|outputs| outputs.len() / points);
+        let each = self.outputs.chunks_exact(old).zip(more.outputs.chunks_exact(new));
+        self.outputs = each.flat_map(|(old, new)| [old, new].concat()).collect();
+        for (known, new) in self.observations.iter_mut().zip(more.observations) {
+            known.append(new)?;
+        }
+        self.fingerprint = self.fingerprint.wrapping_add(more.fingerprint);
+        Ok(())
+    }
+}
+
+/// A run that is watched goes in rounds: what a watcher stops is a round, and those before it are the results. Rounds grow until they last so long.
+const ROUND_LASTS: Duration = Duration::from_millis(500);
+
+/// Makes the replications of a range in rounds, the first of about so many jobs, by `run`; none if it is stopped in the first.
+pub(super) fn in_rounds<O: Clone>(
+    replications: Range<u32>,
+    experiment: &Experiment,
+    jobs: u32,
+    mut run: impl FnMut(Range<u32>) -> Result<Option<Results<O>>, ReplicationError>,
+) -> Result<Option<Results<O>>, ReplicationError> {
+    let points = u32::try_from(experiment.design.len()).unwrap_or(u32::MAX);
+    let mut all: Option<Results<O>> = None;
+    // An even number, for antithetic pairs.
+    let (mut first, mut round) = (replications.start, (jobs / points).max(2) & !1);
+    loop {
+        // No small rest at the end, for which another mapping might be tried.
+        let left = replications.end - first;
+        let end = if left / 2 < round { replications.end } else { first + round };
+        let begun = Instant::now();
+        let Some(some) = run(first..end)? else { return Ok(all) };
+        match &mut all {
+            None => all = Some(some),
+            Some(all) => all.append(some)?,
+        }
+        if end == replications.end {
+            return Ok(all);
+        }
+        first = end;
+        if begun.elapsed() < ROUND_LASTS {
+            round = round.saturating_mul(4) & !1;
+        }
+    }
+}
+
+/// Of replications from `first` on, what [`Sequential`](super::Sequential) asks for; an error if a watcher stopped them before there were any.
+pub(super) fn some<O>(
+    results: Option<Results<O>>,
+    first: u32,
+) -> Result<Option<(Vec<Observations>, u64)>, ReplicationError> {
+    match results {
+        Some(results) => Ok(Some((results.observations, results.fingerprint))),
+        None if first > 0 => Ok(None),
+        None => Err(ReplicationError::Stopped),
+    }
+}
+
 /// Checks what of an experiment concerns the engines, and packs its points.
 pub(super) fn points<M: Model>(
     model: &M,
@@ -141,6 +204,8 @@ pub(super) fn points<M: Model>(
     if jobs.is_none_or(|jobs| jobs > u32::MAX.into()) {
         return Err(super::AnalysisError::TooMany { points: points.len(), replications: count }.into());
     }
+    // Outputs, how they ended, columns of both, and columns that are derived.
+    check_room(points.len(), count, 2 * size_of::<M::Output>() + 32)?;
     Ok(points)
 }
 

@@ -2,7 +2,7 @@
 
 use super::mapping::product;
 use super::{Model, ReplicationError};
-use crate::gpu::{Allowed, Declaration, GpuError, Program, Source, StructLayout};
+use crate::gpu::{Allowed, Declaration, GpuError, MOST_KEPT, Program, Source, StructLayout};
 use crate::{random, shaders, statistics};
 
 /// The structs of a model as its WGSL lays them out: factors and result columns by name, type and offset.
@@ -81,6 +81,15 @@ impl Schema {
             true => Ok(()),
             false => Err(ReplicationError::Size { file: file.clone(), name, wgsl: layout.bytes, rust }),
         };
+        for (name, layout) in [("State", &state), ("Output", &output)] {
+            if layout.bytes > MOST_KEPT {
+                let bytes = layout.bytes;
+                let problem = format!(
+                    "has a `struct {name}` of {bytes} bytes, and WGSL promises {MOST_KEPT} to the variables of a function: make it smaller"
+                );
+                return Err(ReplicationError::Contract { file: file.clone(), problem });
+            }
+        }
         sized("Params", &params, size_of::<M::Params>())?;
         sized("Output", &output, size_of::<M::Output>())?;
         let saved = program.layout("JobSaved").expect("the engine's files declare it, and they link");

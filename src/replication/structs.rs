@@ -3,6 +3,7 @@
 use crate::columns::values;
 use crate::gpu::{Field, FieldKind, StructLayout};
 use crate::statistics::{AnalysisError, Column, Design, Value};
+use crate::text::quoted;
 
 type Result<T> = std::result::Result<T, AnalysisError>;
 
@@ -83,11 +84,11 @@ fn write(level: Value, kind: FieldKind, bytes: &mut [u8]) -> std::result::Result
 fn find<'a>(layout: &'a StructLayout, factor: &str) -> Result<&'a Field> {
     let field = layout.fields.iter().find(|field| field.name == factor);
     let field = field.ok_or_else(|| AnalysisError::UnknownFactor {
-        factor: factor.into(),
+        factor: quoted(factor),
         known: layout.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
     })?;
     if matches!(field.kind, FieldKind::U128 | FieldKind::Other) {
-        return Err(AnalysisError::FactorType { field: factor.into() });
+        return Err(AnalysisError::FactorType { field: quoted(factor) });
     }
     Ok(field)
 }

@@ -2,6 +2,7 @@
 
 use super::AnalysisError;
 use super::error::Result;
+use crate::text::quoted;
 use std::{fmt, io};
 
 /// A level of a factor, before it is known which type the parameter has.
@@ -109,7 +110,7 @@ impl Design {
     ) -> Result<Self> {
         let levels: Vec<Value> = levels.into_iter().map(Into::into).collect();
         if levels.is_empty() {
-            return Err(AnalysisError::NoLevels { factor: factor.into() });
+            return Err(AnalysisError::NoLevels { factor: quoted(factor) });
         }
         check_count(self.points.len() as u128 * levels.len() as u128)?;
         self.name_factor(factor)?;
@@ -139,8 +140,8 @@ impl Design {
             let levels = record.iter().zip(&design.factors).map(|(text, factor)| {
                 Value::parse(text).ok_or_else(|| AnalysisError::Value {
                     place: place(),
-                    factor: factor.clone(),
-                    value: format!("`{text}`"),
+                    factor: quoted(factor),
+                    value: format!("`{}`", quoted(text)),
                     reason: "which is not a number",
                 })
             });
@@ -167,7 +168,7 @@ impl Design {
 
     fn name_factor(&mut self, factor: &str) -> Result<()> {
         if self.factors.iter().any(|f| f == factor) {
-            return Err(AnalysisError::RepeatedFactor { factor: factor.into() });
+            return Err(AnalysisError::RepeatedFactor { factor: quoted(factor) });
         }
         self.factors.push(factor.into());
         Ok(())
@@ -267,7 +268,7 @@ impl Point<'_> {
         let whole = level.whole().and_then(|value| u32::try_from(value).ok());
         whole.ok_or_else(|| AnalysisError::Value {
             place: self.design.place(self.number),
-            factor: factor.to_owned(),
+            factor: quoted(factor),
             value: level.to_string(),
             reason: "is no whole number from 0 to 4294967295",
         })

@@ -4,7 +4,7 @@
 ///
 /// None of them harms anything: the run's data are as they were, and the same question may be asked again
 /// with the named value corrected.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
     /// A confidence level that is not a probability.
@@ -28,6 +28,19 @@ pub enum AnalysisError {
         points: usize,
         /// Replications per point.
         replications: u32,
+    },
+    /// Results that are more than the host's memory.
+    #[error(
+        "the results of {points} points of {replications} replications take some {bytes} bytes, which this machine does not give: run them in parts, \
+         and keep of each what you need"
+    )]
+    HostMemory {
+        /// Number of points.
+        points: usize,
+        /// Replications per point.
+        replications: u32,
+        /// About how many bytes the results take.
+        bytes: u64,
     },
     /// No column has this name.
     #[error("there is no result column `{name}`; the columns are: {known}")]
@@ -229,5 +242,7 @@ pub enum AnalysisError {
         remedy: &'static str,
     },
 }
+
+crate::text::debug_is_display!(AnalysisError);
 
 pub(crate) type Result<T> = std::result::Result<T, AnalysisError>;

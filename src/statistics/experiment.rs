@@ -76,3 +76,17 @@ impl Experiment {
         }
     }
 }
+
+/// Whether the host gives so much memory, asked before it is filled: an allocation that fails in the middle ends the program.
+pub(crate) fn fits_host(bytes: u64) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
+}
+
+/// Refuses runs whose results the host has no memory for, where a run takes so many bytes in all.
+pub(crate) fn check_room(points: usize, replications: u32, each: usize) -> Result<(), AnalysisError> {
+    let bytes = (points as u64).saturating_mul(replications.into()).saturating_mul(each as u64);
+    match fits_host(bytes) {
+        true => Ok(()),
+        false => Err(AnalysisError::HostMemory { points, replications, bytes }),
+    }
+}

@@ -91,6 +91,7 @@ mod wide;
 pub use design::{Design, Point, Value};
 pub use error::AnalysisError;
 pub use experiment::{Experiment, StreamKey};
+pub(crate) use experiment::{check_room, fits_host};
 pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
@@ -98,7 +99,7 @@ pub use report::{PointFailure, Report, Row};
 pub use sequential::Sequential;
 pub use series::{BatchMeans, batch_means, mser5};
 pub use stopping::{Budget, Decision, Precision, Stopping};
-pub use summary::{Interval, Summary, compare, student_t};
+pub use summary::{Interval, Summary, check_level, compare, student_t};
 pub use tally::Tally;
 pub use time_average::{PooledAverage, TimeAverage};
 

@@ -18,12 +18,13 @@ pub struct Sequential {
 }
 
 impl Sequential {
-    /// Asks `stopping` about each point and has `run` make as many replications of all points as the one that needs most.
+    /// Asks `stopping` about each point and has `run` make as many replications of all points as the one that needs most. Where it makes fewer, or none, it was
+    /// stopped.
     pub(crate) fn run<E: From<AnalysisError>>(
         stopping: &Stopping,
         pairing: Pairing,
         columns: &[&str],
-        mut run: impl FnMut(Range<u32>) -> Result<(Vec<Observations>, u64), E>,
+        mut run: impl FnMut(Range<u32>) -> Result<Option<(Vec<Observations>, u64)>, E>,
     ) -> Result<Self, E> {
         stopping.check()?;
         if columns.is_empty() {
@@ -58,7 +59,11 @@ impl Sequential {
             if more == 0 {
                 return Err(AnalysisError::TooMany { points: observations.len(), replications: done }.into());
             }
-            let (new, sum) = run(done..done + more)?;
+            let Some((new, sum)) = run(done..done + more)? else {
+                let decisions = vec![Decision::Stopped; observations.len()];
+                return Ok(Self { observations, decisions, fingerprint });
+            };
+            let made = new.first().map_or(0, Observations::replications);
             fingerprint = fingerprint.wrapping_add(sum);
             if observations.is_empty() {
                 observations = new;
@@ -66,6 +71,10 @@ impl Sequential {
                 for (known, new) in observations.iter_mut().zip(new) {
                     known.append(new)?;
                 }
+            }
+            if (made as u64) < u64::from(more) {
+                let decisions = vec![Decision::Stopped; observations.len()];
+                return Ok(Self { observations, decisions, fingerprint });
             }
             done += more;
         }

@@ -56,6 +56,8 @@ pub enum Decision {
     TimeSpent,
     /// Replications were run and all of them failed: more of them will not help.
     AllFailed,
+    /// The watcher of the run stopped it.
+    Stopped,
 }
 
 /// The sequential procedure: from what is known to how many more replications.

@@ -209,13 +209,14 @@ pub fn compare(left: &Observations, right: &Observations, name: &str, level: f64
 /// If `degrees` is 0 or `level` is not between 0 and 1.
 #[allow(clippy::cast_precision_loss, reason = "beyond 2^53 degrees of freedom the distribution is normal")]
 pub fn student_t(degrees: u64, level: f64) -> f64 {
-    let (n, probability) = (degrees as f64, 0.5 + level / 2.0);
+    // By the lower tail, where a probability next to 0 is as exact as any: one next to 1 is rounded to it.
+    let (n, tail) = (degrees as f64, (1.0 - level) / 2.0);
     if degrees <= 200 {
-        return StudentsT::new(0.0, 1.0, n).expect("at least one degree of freedom").inverse_cdf(probability);
+        return -StudentsT::new(0.0, 1.0, n).expect("at least one degree of freedom").inverse_cdf(tail);
     }
     // There statrs loses digits (the fifth one at 10^6 degrees). Abramowitz and Stegun 26.7.5, for many
     // degrees:
-    let z = Normal::standard().inverse_cdf(probability);
+    let z = -Normal::standard().inverse_cdf(tail);
     let z2 = z * z;
     let g1 = z * (z2 + 1.0) / 4.0;
     let g2 = z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
@@ -224,7 +225,11 @@ pub fn student_t(degrees: u64, level: f64) -> f64 {
     z + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n
 }
 
-pub(super) fn check_level(level: f64) -> Result<()> {
+/// Whether a confidence level can be had: for programs that take one from their users, before they run anything for it.
+///
+/// # Errors
+/// [`AnalysisError::Level`].
+pub fn check_level(level: f64) -> Result<()> {
     if level > 0.0 && level < 1.0 { Ok(()) } else { Err(AnalysisError::Level { level }) }
 }
 

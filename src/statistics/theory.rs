@@ -60,20 +60,29 @@ impl Mm1 {
     ///
     /// By Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956), client n expects to wait the sum over k =
     /// 1..n of E\[max(S_k, 0)\] / k, where S_k is the sum of k service times less k interarrival times. Takes
-    /// time in proportion to `client`.
+    /// time in proportion to `client` up to where the terms settle: far, where the load is about 1.
     pub fn time_in_queue_of(&self, client: u32) -> f64 {
-        self.excess().take(client as usize).sum()
+        let (mut sum, mut left) = (0.0, client);
+        for excess in self.excess().take(client as usize) {
+            (sum, left) = (sum + excess, left - 1);
+        }
+        sum + self.growth() * f64::from(left)
     }
 
     /// Expected mean waiting time of the first `clients` clients of a system that starts empty. For any load;
     /// 0 for no client.
     ///
-    /// Takes time in proportion to `clients`.
+    /// Takes time as [`time_in_queue_of`](Self::time_in_queue_of) does.
     pub fn time_in_queue_of_first(&self, clients: u32) -> f64 {
         let n = f64::from(clients);
+        let (mut sum, mut left) = (0.0, n - 1.0);
         // Term k counts for the clients k, k + 1, ... n - 1.
-        let terms = self.excess().zip(1..clients);
-        terms.map(|(excess, k)| excess * ((n - f64::from(k)) / n)).sum()
+        for (excess, k) in self.excess().zip(1..clients) {
+            left = n - f64::from(k);
+            sum += excess * (left / n);
+            left -= 1.0;
+        }
+        sum + self.growth() * (left.max(0.0) * (left + 1.0) / (2.0 * n.max(1.0)))
     }
 
     /// Expected mean time in the system of the first `clients` clients, at least one, of a system that starts
@@ -93,7 +102,12 @@ impl Mm1 {
         f64::from(client) * spare + self.time_in_queue_of(client)
     }
 
-    /// E[max(S_k, 0)] / k for k = 1, 2, ...
+    /// By how much the wait of a client exceeds that of the one before, in the long run: what [`excess`](Self::excess) settles at.
+    fn growth(&self) -> f64 {
+        (1.0 / self.service_rate - 1.0 / self.arrival_rate).max(0.0)
+    }
+
+    /// E[max(S_k, 0)] / k for k = 1, 2, ... until the terms have settled, to the last place of their sum.
     ///
     /// Of the events of the two Poisson processes, each is an end of service with probability p and an
     /// arrival with q. S_k is positive if fewer than k of them are ends of service by the k-th arrival, and
@@ -107,6 +121,10 @@ impl Mm1 {
         let rate = self.service_rate;
         let (mut k, mut b, mut tail) = (1.0_f64, q, q);
         std::iter::from_fn(move || {
+            // From here on b falls by a factor of at most 4 p q = 1 - (p - q)^2.
+            if b < 1e-18 * (p - q) * (p - q) {
+                return None;
+            }
             let excess = (tail * (1.0 - p / q) + b * (p / q)) / rate;
             tail -= b * p * (p - q);
             b *= 2.0 * (2.0 * k + 1.0) / (k + 1.0) * p * q;

@@ -157,7 +157,7 @@ impl Resolution {
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// Why a number of units is not a time. Nothing has been simulated yet: correct the number and call again.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimeError {
     /// The number is NaN or infinite.
@@ -184,3 +184,5 @@ pub enum TimeError {
     #[error("a unit of time needs at least 1 tick, not 0; the default is 1048576 (2^20)")]
     NoTicks,
 }
+
+crate::text::debug_is_display!(TimeError);

@@ -1,5 +1,7 @@
 //! The event list of Park and Fishwick: the GPU against its twin, and without intervals against the sequential engine of `pdes`.
 
+use std::ops::ControlFlow;
+
 use eventhorizon::facility::{FelError, FelNetwork, FelResults, FelSimulation, FelTwin};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::FifoTorus;
@@ -108,7 +110,10 @@ fn any_network() {
             let (mut simulation, mut twin) = (simulation.unwrap(), twin.unwrap());
             let ran = (simulation.run(Ticks::new(end)), twin.run(Ticks::new(end)));
             match ran {
-                (Ok(()), Ok(())) => prop_assert_eq!(simulation.results().unwrap(), twin.results()),
+                (Ok(time), Ok(expected)) => {
+                    prop_assert_eq!(time, expected);
+                    prop_assert_eq!(simulation.results().unwrap(), twin.results());
+                }
                 (Err(FelError::Stuck { time, .. }), Err(FelError::Stuck { time: expected, .. })) => {
                     prop_assert_eq!(time, expected);
                 }
@@ -134,6 +139,22 @@ fn the_error_of_the_utilisation_grows_with_the_interval() {
     assert!((exact / theory - 1.0).abs() < 0.01, "{exact} {theory}");
     let errors = [2.0, 10.0, 30.0].map(|interval| (utilisation(interval) / exact - 1.0).abs());
     assert!(errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 0.05, "{errors:?}");
+}
+
+#[test]
+fn a_run_that_its_watcher_ends_goes_on_from_there() {
+    let network = torus(9, 9, 100, 1000);
+    let interval = Ticks::new(100);
+    let mut simulation = FelSimulation::new(&gpu(), &network, 3, interval).unwrap();
+    let end = Ticks::new(200_000);
+    let time = simulation.run_watched(end, |_| ControlFlow::Break(())).unwrap();
+    assert!(time < end);
+    let (early, mut twin) = (simulation.results().unwrap(), FelTwin::new(&network, 3, interval).unwrap());
+    assert_eq!(early.time, time);
+    assert_eq!(simulation.run(end).unwrap(), end);
+    twin.run(end).unwrap();
+    assert_eq!(simulation.results().unwrap(), twin.results());
+    assert!(early.served() < twin.results().served());
 }
 
 #[test]

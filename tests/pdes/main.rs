@@ -8,6 +8,7 @@ mod neighbours;
 mod outputs;
 mod own_events;
 mod replicas;
+mod stopped;
 mod teams;
 
 use common::models::Ring;

@@ -1,6 +1,7 @@
 //! Makes the runs of an experiment: batch by batch, slice by slice, and again with more room where a run found too little.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use web_time::Instant;
@@ -11,7 +12,7 @@ use crate::queue::QueueDesign;
 use super::super::cut::group_size_at_most;
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{Part, Run};
-use super::super::{Event, Fingerprint, Model, Options, Progress, Simulation, Until, auto};
+use super::super::{Event, Fingerprint, Model, Options, Progress, Simulation, Stop, Until, auto};
 use super::mapping::{Crowd, Mapping, Recipes, plain_group};
 use super::memory::{self, Job, Memory, Points, Room};
 use super::results::{self, Ran};
@@ -84,10 +85,11 @@ const TRIAL: Duration = Duration::from_millis(80);
 const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
+    /// What the jobs came to; of the first of them, if `watch` stopped it.
     pub(super) async fn run(
         &mut self,
         jobs: &[Job],
-        watch: &mut impl FnMut(usize, u64),
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<(Runs, Mapping), SimulationError> {
         let counted = self.until.events != Until::EMPTY.events;
         match self.options.mapping {
@@ -120,7 +122,7 @@ impl<M: Model> Driver<'_, M> {
             run.as_ref()
                 .is_err_and(|fault| !matches!(fault.kind, FaultKind::QueueFull | FaultKind::MailboxFull))
         };
-        let failed: Vec<usize> = (0..jobs.len()).filter(|&number| broke(&runs[number])).collect();
+        let failed: Vec<usize> = (0..runs.len()).filter(|&number| broke(&runs[number])).collect();
         if failed.is_empty() {
             return Ok(());
         }
@@ -130,7 +132,7 @@ impl<M: Model> Driver<'_, M> {
         let until = Until { events: u64::MAX - 1, ..self.until };
         let (options, until) =
             (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
-        let told = self.crowds(Mapping::Team, &again, &mut |_, _| {}).await;
+        let told = self.crowds(Mapping::Team, &again, &mut |_, _| ControlFlow::Continue(())).await;
         (self.options, self.until) = (options, until);
         match told {
             Ok((told, _)) => {
@@ -202,7 +204,7 @@ impl<M: Model> Driver<'_, M> {
     async fn grid(
         &mut self,
         jobs: &[Job],
-        watch: &mut impl FnMut(usize, u64),
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<Runs, SimulationError> {
         let (mut runs, mut events) = (Vec::with_capacity(jobs.len()), 0);
         for job in jobs {
@@ -215,7 +217,11 @@ impl<M: Model> Driver<'_, M> {
                 ..Options::default()
             };
             let made = match Simulation::new(self.gpu, &self.prepared.models[job.point as usize], options) {
-                Ok(mut simulation) => match simulation.run_async(self.until, |_| {}).await {
+                Ok(mut simulation) => match simulation
+                    .run_async(self.until, |progress| watch(runs.len(), events + progress.events))
+                    .await
+                {
+                    Ok(Progress { stop: Some(Stop::Watcher), .. }) => return Ok(runs),
                     Ok(progress) => {
                         let fingerprint = simulation.fingerprint_async().await?;
                         let totals = match self.prepared.columns {
@@ -230,7 +236,9 @@ impl<M: Model> Driver<'_, M> {
             };
             runs.push(results::fault_apart(made)?);
             events += runs.last().and_then(|run| run.as_ref().ok()).map_or(0, |ran| ran.progress.events);
-            watch(runs.len(), events);
+            if watch(runs.len(), events).is_break() {
+                break;
+            }
         }
         Ok(runs)
     }
@@ -240,7 +248,7 @@ impl<M: Model> Driver<'_, M> {
         &mut self,
         mapping: Mapping,
         jobs: &[Job],
-        watch: &mut impl FnMut(usize, u64),
+        watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<(Runs, Mapping), SimulationError> {
         let points = Points::new(self.gpu, &self.prepared.models)?;
         let size = jobs.len().max(1).ilog2();
@@ -255,7 +263,9 @@ impl<M: Model> Driver<'_, M> {
         let mut runs: Vec<Option<Result<Ran, Fault>>> = vec![None; jobs.len()];
         let (mut ended, mut events) = (0, 0);
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
-        while !waiting.is_empty() {
+        // Whether a run has come to its end, by job.
+        let (mut done, mut stopped) = (vec![false; jobs.len()], false);
+        while !waiting.is_empty() && !stopped {
             let begin = Instant::now();
             let ground = self.ground(mapping, waiting.len());
             let patience = TRIAL.max(PATIENCE * begin.elapsed());
@@ -266,14 +276,14 @@ impl<M: Model> Driver<'_, M> {
             };
             let (mut again, mut needed, mut cut) = (Vec::new(), self.prepared.room, false);
             let mut rest = &waiting[..];
-            while !rest.is_empty() {
+            while !rest.is_empty() && !stopped {
                 let (batch, others) = rest.split_at((ground.most as usize).min(rest.len()));
                 rest = others;
                 let batch_jobs: Vec<_> = batch.iter().map(|&number| jobs[number]).collect();
                 let mut flight = self.begin(&ground, &points, &batch_jobs)?;
-                while flight.running > 0 {
+                while flight.running > 0 && !stopped {
                     events += self.slice(&mut ground, &mut flight).await?;
-                    watch(ended + (flight.replicas - flight.running) as usize, events);
+                    stopped = watch(ended + (flight.replicas - flight.running) as usize, events).is_break();
                     if undecided && flight.took >= patience {
                         undecided = false;
                         mapping = Mapping::Team;
@@ -282,6 +292,9 @@ impl<M: Model> Driver<'_, M> {
                         }
                         self.fastest.insert(size, mapping);
                     }
+                }
+                if flight.running > 0 {
+                    break;
                 }
                 let found = self.finish(&ground, &flight, &points).await?;
                 for (&number, found) in batch.iter().zip(found) {
@@ -298,6 +311,7 @@ impl<M: Model> Driver<'_, M> {
                         }
                         found => {
                             ended += 1;
+                            done[number] = true;
                             runs[number] = Some(found);
                         }
                     }
@@ -315,7 +329,8 @@ impl<M: Model> Driver<'_, M> {
             waiting = again;
         }
         let mapping = if mapping == Mapping::Auto { Mapping::Team } else { mapping };
-        Ok((runs.into_iter().map(|run| run.expect("every job was made")).collect(), mapping))
+        let made = if stopped { done.iter().take_while(|&&done| done).count() } else { jobs.len() };
+        Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
     }
 
     /// The same batch by threads, for as long as a trial lasts, if it is faster.

@@ -54,9 +54,11 @@ impl std::str::FromStr for Mapping {
 }
 
 /// No mapping of replicas has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no mapping of replicas: there are {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
 pub struct UnknownMapping(pub String);
+
+crate::text::debug_is_display!(UnknownMapping);
 
 /// Those that put many replicas into a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

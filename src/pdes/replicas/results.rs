@@ -1,7 +1,9 @@
 //! What the runs of an experiment give.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -16,7 +18,7 @@ use super::super::memory::{Part, Run};
 use super::super::output::Columns;
 use super::super::recipes;
 use super::super::results::{CHUNK, Reduction};
-use super::super::{CpuModel, CpuSimulation, Fingerprint, Model, Number, Progress, Totals, Until};
+use super::super::{CpuModel, CpuSimulation, Fingerprint, Model, Number, Progress, Stop, Totals, Until};
 use super::Mapping;
 use super::driver::Runs;
 use super::mapping::plain_group;
@@ -48,16 +50,23 @@ pub struct Results {
 }
 
 impl Results {
-    /// Sorts what each job gave, point by point.
+    /// Sorts what each job gave, point by point. They are in the order of the replications and, within each, of the points; where they end in the middle of a
+    /// replication, that one is left out.
     pub(super) fn new<M: Model>(
         models: &[M],
         columns: Option<&Columns>,
         runs: Runs,
-        replications: usize,
         mapping: Mapping,
     ) -> Result<Self, SimulationError> {
-        let mut runs = runs.into_iter();
-        let runs: Vec<Vec<_>> = models.iter().map(|_| runs.by_ref().take(replications).collect()).collect();
+        let replications = runs.len() / models.len();
+        if replications == 0 {
+            return Err(SimulationError::Stopped);
+        }
+        let mut by_point: Vec<Vec<_>> = models.iter().map(|_| Vec::with_capacity(replications)).collect();
+        for (number, run) in runs.into_iter().take(replications * models.len()).enumerate() {
+            by_point[number % models.len()].push(run);
+        }
+        let runs = by_point;
         let mut fingerprint = 0_u64;
         for (point, runs) in (0..).zip(&runs) {
             for (number, run) in (0..).zip(runs) {
@@ -173,18 +182,45 @@ pub(super) fn fault_apart(run: Result<Ran, SimulationError>) -> Result<Result<Ra
     }
 }
 
-/// The runs on the host, one on every core.
+/// The runs on the host, one on every core; the first of them, if `watch` stops them.
 pub(super) fn on_cpu<M: CpuModel + Sync>(
     models: &[M],
     columns: Option<&Arc<Columns>>,
     jobs: &[Job],
     seed: u64,
     until: Until,
+    watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
 ) -> Result<Runs, SimulationError> {
+    let stopped = AtomicBool::new(false);
+    // Runs and events of all, and who is told of them.
+    let told = Mutex::new((0, 0, watch));
+    let tell = |runs: usize, events: u64| {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, executed, watch) = &mut *told;
+        (*all, *executed) = (*all + runs, *executed + events);
+        if watch(*all, *executed).is_break() {
+            stopped.store(true, Ordering::Relaxed);
+        }
+    };
     let make = |job: &Job| {
+        if stopped.load(Ordering::Relaxed) {
+            return Err(SimulationError::Stopped);
+        }
         let model = &models[job.point as usize];
+        let mut before = 0;
         let made = CpuSimulation::of_replica(model, seed, job.replica).and_then(|mut simulation| {
-            let progress = simulation.run(until)?;
+            let progress = simulation.run_watched(until, |progress| {
+                tell(0, progress.events - before);
+                before = progress.events;
+                match stopped.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })?;
+            if progress.stop == Some(Stop::Watcher) {
+                return Err(SimulationError::Stopped);
+            }
+            tell(1, progress.events - before);
             let totals = match columns {
                 Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?.totals(None)?),
                 None => None,
@@ -193,7 +229,19 @@ pub(super) fn on_cpu<M: CpuModel + Sync>(
         });
         fault_apart(made)
     };
-    jobs.par_iter().map(make).collect()
+    // In blocks, so that what is stopped is the end of all.
+    let mut runs = Vec::with_capacity(jobs.len());
+    for block in jobs.chunks(64 * rayon::current_num_threads()) {
+        match block.par_iter().map(make).collect::<Result<Runs, _>>() {
+            Ok(block) => runs.extend(block),
+            Err(SimulationError::Stopped) => break,
+            Err(error) => return Err(error),
+        }
+        if stopped.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(runs)
 }
 
 /// The totals of each replica of a batch.

@@ -1,0 +1,401 @@
+//! Whether an adapter does what the library rests on: a check of each part in seconds, by answers that are known.
+//!
+//! ```no_run
+//! use eventhorizon::gpu::Gpu;
+//!
+//! let report = eventhorizon::self_test(&Gpu::new()?);
+//! if !report.passed() {
+//!     println!("{report}"); // what a bug report asks for; `examples/doctor.rs` prints it with all else that matters
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It is no proof: the test suite looks at far more. But what is wrong with a driver shows in the plain things first, and here it has a name.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use web_time::Instant;
+
+use crate::gpu::{Buffer, Gpu, GpuError, Plan, Recipe, Subgroups};
+use crate::matching::{Algorithm, Matcher, Region, reference};
+use crate::models::{Mm1, Phold};
+use crate::pdes::{CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until};
+use crate::primitives::{Count, RadixSort, Reduce, Scan, ScanKind};
+use crate::queue::QueueDesign;
+use crate::random::{Stream, exponential_unit};
+use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
+use crate::shaders;
+use crate::time::Resolution;
+
+/// A part of what was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What was checked.
+    pub name: String,
+    /// What to note of it; an error is what is wrong.
+    pub outcome: Result<String, String>,
+    /// How long it took, kernels compiled.
+    pub took: Duration,
+}
+
+/// What [`self_test`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelfTest {
+    /// In the order in which they were made: each rests on those before.
+    pub checks: Vec<Check>,
+}
+
+impl SelfTest {
+    /// Whether nothing is wrong.
+    pub fn passed(&self) -> bool {
+        self.failures().next().is_none()
+    }
+
+    /// What is wrong: the first of them is where to look.
+    pub fn failures(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| check.outcome.is_err())
+    }
+}
+
+impl fmt::Display for SelfTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Check { name, outcome, took } in &self.checks {
+            let (word, note) = match outcome {
+                Ok(note) => ("ok", note),
+                Err(wrong) => ("FAILED", wrong),
+            };
+            writeln!(f, "{name:<32} {word:<7} {:>7.2} s  {note}", took.as_secs_f64())?;
+        }
+        let failed = self.failures().count();
+        match failed {
+            0 => write!(f, "{} checks passed", self.checks.len()),
+            _ => write!(f, "{failed} of {} checks failed", self.checks.len()),
+        }
+    }
+}
+
+type Outcome = Result<String, Box<dyn Error>>;
+
+/// Checks a device: known answers of the random streams and the exponentials, atomics, barriers and loops, how subgroups lie, scans and sorts,
+/// a small PHOLD for each queue design and for each way to go on in time, replications, and matching; all of it against the host, with the kernels
+/// that the library would take on this device.
+///
+/// It blocks, for some seconds. Where the device is lost on the way, the checks that were to come are missing.
+pub fn self_test(gpu: &Gpu) -> SelfTest {
+    let mut checks = Vec::new();
+    let mut lost = false;
+    let mut check = |name: String, work: &dyn Fn() -> Outcome| {
+        if lost {
+            return;
+        }
+        let begun = Instant::now();
+        let outcome = work();
+        lost = outcome.as_ref().is_err_and(|error| {
+            let error =
+                error.downcast_ref::<SimulationError>().map_or(error.downcast_ref(), |error| match error {
+                    SimulationError::Gpu(error) => Some(error),
+                    _ => None,
+                });
+            matches!(error, Some(GpuError::Lost { .. } | GpuError::Timeout { .. }))
+        });
+        checks.push(Check {
+            name,
+            outcome: outcome.map_err(|error| error.to_string()),
+            took: begun.elapsed(),
+        });
+    };
+    for product in products(gpu) {
+        let with = if *product == PRODUCTS[0] { "" } else { ", 64-bit integers" };
+        check(format!("Philox4x32-10{with}"), &|| philox(gpu, product));
+        check(format!("exponentials{with}"), &|| exponentials(gpu, product));
+    }
+    check("atomics".into(), &|| atomics(gpu));
+    check("barriers".into(), &|| barriers(gpu));
+    check("loops".into(), &|| loops(gpu));
+    check("subgroups".into(), &|| subgroups(gpu));
+    let baseline = gpu.without(wgpu::Features::SUBGROUP);
+    let ways = [(gpu, ""), (&baseline, ", without subgroups")];
+    for (gpu, with) in &ways[..if gpu.subgroups().is_some() { 2 } else { 1 }] {
+        check(format!("reduce{with}"), &|| reduce(gpu));
+        check(format!("scan{with}"), &|| scan(gpu));
+        check(format!("sort{with}"), &|| sort(gpu));
+    }
+    for design in QueueDesign::ALL {
+        let options = Options { queue: Some(design), sync: Sync::Yawns, ..Options::default() };
+        check(format!("PHOLD, {design}"), &|| phold(gpu, options));
+    }
+    for sync in [Sync::Horizon, Sync::Neighbours] {
+        let options = Options { queue: Some(QueueDesign::Heap), sync, ..Options::default() };
+        check(format!("PHOLD, windows by {sync}"), &|| phold(gpu, options));
+    }
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
+        check(format!("M/M/1, mapping {mapping}"), &|| replications(gpu, mapping));
+    }
+    for (name, algorithm) in [("sort", Algorithm::Sort), ("grid", Algorithm::Grid { cells: None })] {
+        check(format!("matching, {name}"), &|| matching(gpu, algorithm));
+    }
+    SelfTest { checks }
+}
+
+const PRODUCTS: [&str; 2] = ["random/mul_wide.wgsl", "random/mul_wide_int64.wgsl"];
+
+/// The ways to multiply that the device has.
+fn products(gpu: &Gpu) -> &'static [&'static str] {
+    &PRODUCTS[..if gpu.has(wgpu::Features::SHADER_INT64) { 2 } else { 1 }]
+}
+
+fn recipe(entry: &'static str, product: &str) -> Recipe {
+    Recipe::new("self test", entry, ["self_test/probes.wgsl", product].map(shaders::file))
+}
+
+/// Every kernel of this module that is not another's.
+#[doc(hidden)]
+pub fn kernels() -> Vec<Recipe> {
+    let entries = ["philox", "exponentials", "atomics", "barriers", "loops"];
+    PRODUCTS.iter().flat_map(|product| entries.map(|entry| recipe(entry, product))).collect()
+}
+
+/// What a buffer holds before a kernel writes it.
+const POISON: u32 = 0xdead_beef;
+
+/// What kernel `entry` leaves in an output of so many words.
+fn probe(
+    gpu: &Gpu,
+    entry: &'static str,
+    product: &str,
+    input: &[u32],
+    output: usize,
+    groups: u32,
+) -> Result<Vec<u32>, GpuError> {
+    let input = Buffer::storage_from(gpu, "self test: input", input)?;
+    let output = Buffer::storage_from(gpu, "self test: output", &vec![POISON; output])?;
+    let mut plan = Plan::new("self test");
+    let kernel = recipe(entry, product).kernel(gpu)?;
+    let all = [
+        ("self_test_input", input.binding()),
+        ("self_test_output", output.binding()),
+        ("self_test_atomics", output.binding()),
+    ];
+    plan.dispatch(gpu, &kernel, groups, &all)?;
+    plan.submit(gpu)?;
+    output.read(gpu)
+}
+
+/// Says what is wrong where two lists differ.
+fn same<T: PartialEq + fmt::Debug>(found: &[T], expected: &[T], note: impl Into<String>) -> Outcome {
+    match found.iter().zip(expected).position(|(found, expected)| found != expected) {
+        None if found.len() == expected.len() => Ok(note.into()),
+        None => Err(format!("{} values and not {}", found.len(), expected.len()).into()),
+        Some(place) => {
+            let wrong = found.iter().zip(expected).filter(|(found, expected)| found != expected).count();
+            let (found, right) = (&found[place], &expected[place]);
+            Err(format!(
+                "{wrong} of {} values are wrong: value {place} is {found:x?} and not {right:x?}",
+                expected.len()
+            )
+            .into())
+        }
+    }
+}
+
+/// Known answers of Random123 (Salmon et al., SC 2011): counter, key and block.
+const PHILOX: [[u32; 10]; 3] = [
+    [0, 0, 0, 0, 0, 0, 0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
+    [!0, !0, !0, !0, !0, !0, 0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
+    [
+        0x243f_6a88,
+        0x85a3_08d3,
+        0x1319_8a2e,
+        0x0370_7344,
+        0xa409_3822,
+        0x299f_31d0,
+        0xd16c_fe09,
+        0x94fd_cceb,
+        0x5001_e420,
+        0x2412_6ea1,
+    ],
+];
+
+fn philox(gpu: &Gpu, product: &str) -> Outcome {
+    let input: Vec<u32> = PHILOX.iter().flat_map(|case| case[..6].to_vec()).collect();
+    let expected: Vec<u32> = PHILOX.iter().flat_map(|case| case[6..].to_vec()).collect();
+    same(&probe(gpu, "philox", product, &input, expected.len(), 1)?, &expected, "known answers")
+}
+
+fn exponentials(gpu: &Gpu, product: &str) -> Outcome {
+    let edges = (0..32).flat_map(|n| [(1_u32 << n) - 1, 1 << n, !(1 << n)]);
+    let mut stream = Stream::new(1, 2, 3);
+    let words: Vec<u32> = edges.chain(std::iter::repeat_with(|| stream.draw())).take(4096).collect();
+    let halves = |word| crate::time::Ticks::new(exponential_unit(word)).to_words();
+    let expected: Vec<u32> = words.iter().flat_map(|&word| halves(word)).collect();
+    same(&probe(gpu, "exponentials", product, &words, expected.len(), 64)?, &expected, "4096 words")
+}
+
+fn atomics(gpu: &Gpu) -> Outcome {
+    const GROUPS: u32 = 128;
+    let count = 64 * GROUPS;
+    let input = Buffer::storage_from(gpu, "self test: atomics", &[0, u32::MAX, 0, 0, 0, 0])?;
+    let kernel = recipe("atomics", PRODUCTS[0]).kernel(gpu)?;
+    let mut plan = Plan::new("self test");
+    plan.dispatch(gpu, &kernel, GROUPS, &[("self_test_atomics", input.binding())])?;
+    plan.submit(gpu)?;
+    let found = input.read(gpu)?;
+    // How often an exchange fails is the device's affair; those that it says it made must be there.
+    let expected = [count / 2 * (count - 1), 0, count - 1, u32::MAX, 3 * found[5], found[5].min(count)];
+    same(&found, &expected, format!("{count} invocations"))
+}
+
+fn barriers(gpu: &Gpu) -> Outcome {
+    const GROUPS: u32 = 64;
+    let mut words: Vec<u32> = (0..64 * GROUPS).collect();
+    for round in 0..8 {
+        for group in words.chunks_mut(64) {
+            group.reverse();
+            group.iter_mut().for_each(|word| *word = word.wrapping_mul(3).wrapping_add(round));
+        }
+    }
+    same(
+        &probe(gpu, "barriers", PRODUCTS[0], &[0], words.len(), GROUPS)?,
+        &words,
+        format!("{GROUPS} workgroups of 64"),
+    )
+}
+
+fn loops(gpu: &Gpu) -> Outcome {
+    const LONG: u32 = 200_000;
+    let found = probe(gpu, "loops", PRODUCTS[0], &[LONG, 1], 2, 1)?;
+    match found[..] {
+        [0, LONG] => Ok(format!("{LONG} iterations are made")),
+        // The library sees that, and makes slices shorter.
+        [1, made] if made < LONG => {
+            Ok(format!("the driver ends loops early, here after {made} iterations; that is seen"))
+        }
+        _ => {
+            Err(format!("of {LONG} iterations {} were made, and the check says {}", found[1], found[0])
+                .into())
+        }
+    }
+}
+
+fn subgroups(gpu: &Gpu) -> Outcome {
+    let Some(subgroups) = gpu.subgroups() else {
+        return Ok("not used: kernels are the baseline's".into());
+    };
+    let fixed = Subgroups::fixed(gpu).map_or("of several sizes".into(), |size| format!("of {size}"));
+    let layouts = subgroups.layouts();
+    let how = if layouts.iter().all(|layout| layout.in_order) {
+        "whole and in order"
+    } else if layouts.iter().all(|layout| layout.whole) {
+        "whole, numbered in another order"
+    } else {
+        "not whole everywhere: kernels that need that are the baseline's"
+    };
+    Ok(format!("{fixed}, {how}"))
+}
+
+/// Words that are not in order, more than a tile of every kernel.
+fn words() -> Vec<u32> {
+    let mut stream = Stream::new(4, 5, 6);
+    (0..70_001).map(|_| stream.draw() >> 4).collect()
+}
+
+fn reduce(gpu: &Gpu) -> Outcome {
+    let words = words();
+    let input = Buffer::storage_from(gpu, "self test: input", &words)?;
+    let count = Count::host(gpu, words.len() as u64)?;
+    let output = Buffer::<u64>::storage(gpu, "self test: sum", 1)?;
+    Reduce::<u32, u64>::sum_wide(gpu, words.len() as u64)?
+        .bind(gpu, &count, &input, &output, 0)?
+        .submit(gpu)?;
+    let expected: u64 = words.iter().map(|&word| u64::from(word)).sum();
+    same(&output.read(gpu)?, &[expected], format!("{} words", words.len()))
+}
+
+fn scan(gpu: &Gpu) -> Outcome {
+    let words = words();
+    let input = Buffer::storage_from(gpu, "self test: input", &words)?;
+    let count = Count::host(gpu, words.len() as u64)?;
+    let output = Buffer::storage_from(gpu, "self test: sums", &vec![POISON; words.len()])?;
+    Scan::new(gpu, words.len() as u64)?
+        .bind(gpu, ScanKind::Exclusive, &count, &input, &output, None)?
+        .submit(gpu)?;
+    let sums = words.iter().scan(0_u32, |sum, &word| {
+        let before = *sum;
+        *sum = sum.wrapping_add(word);
+        Some(before)
+    });
+    same(&output.read(gpu)?, &sums.collect::<Vec<_>>(), format!("{} words", words.len()))
+}
+
+fn sort(gpu: &Gpu) -> Outcome {
+    let mut words = words();
+    let keys = Buffer::storage_from(gpu, "self test: keys", &words)?;
+    let numbers: Vec<u32> = (0..).take(words.len()).collect();
+    let values = Buffer::storage_from(gpu, "self test: values", &numbers)?;
+    let count = Count::host(gpu, words.len() as u64)?;
+    RadixSort::<u32>::new(gpu, words.len() as u64)?.bind(gpu, &count, &keys, &values, 0..32)?.submit(gpu)?;
+    let mut expected: Vec<(u32, u32)> = words.iter().copied().zip(numbers).collect();
+    expected.sort_unstable();
+    let found: Vec<(u32, u32)> = keys.read(gpu)?.into_iter().zip(values.read(gpu)?).collect();
+    words.clear();
+    same(&found, &expected, format!("{} pairs", expected.len()))
+}
+
+fn phold(gpu: &Gpu, options: Options) -> Outcome {
+    let resolution = Resolution::default();
+    let model = Phold::new(300, 4, 0.1, 10.0, resolution)?;
+    let model = if options.sync == Sync::Neighbours { model.with_neighbours(4)? } else { model };
+    let end = Until::time(resolution.ticks(60.0)?);
+    let mut cpu = CpuSimulation::new(&model, options.seed)?;
+    let expected = cpu.run(end)?;
+    let made = || -> Result<_, SimulationError> {
+        let mut simulation = Simulation::new(gpu, &model, options)?;
+        let progress = simulation.run(end)?;
+        Ok((progress.events, simulation.fingerprint()?))
+    };
+    match made() {
+        Ok((events, fingerprint)) if (events, fingerprint) == (expected.events, cpu.fingerprint()) => {
+            Ok(format!("{events} events, fingerprint {fingerprint}"))
+        }
+        Ok((events, fingerprint)) => Err(format!(
+            "{events} events and the fingerprint {fingerprint}, and not {} and {}",
+            expected.events,
+            cpu.fingerprint()
+        )
+        .into()),
+        // That is seen, and told; it is the driver's bound, and no wrong result.
+        Err(SimulationError::Fault(Fault { kind: FaultKind::LoopsCut, .. })) => {
+            Ok("not to be had: the driver ends its loops early, which is seen".into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn replications(gpu: &Gpu, mapping: Mapping) -> Outcome {
+    let model = Mm1::default();
+    let params = model.params(0.8, 1.0, 200)?;
+    let experiment = Experiment::new(Design::default(), 100, 1);
+    let found = Engine::new(gpu, model)?.with_mapping(mapping).run(&params, &experiment)?;
+    let expected = CpuEngine::new(model)?.run(&params, &experiment)?;
+    same(&found.outputs, &expected.outputs, format!("fingerprint {:016x}", found.fingerprint))
+}
+
+fn matching(gpu: &Gpu, algorithm: Algorithm) -> Outcome {
+    let mut stream = Stream::new(7, 8, 9);
+    let mut regions = || -> Vec<Region<u32, 2>> {
+        let mut region = |_| {
+            let low = [stream.below(10_000), stream.below(10_000)];
+            Region::new(low, low.map(|low| low + 100))
+        };
+        (0..3000).map(&mut region).collect()
+    };
+    let (subscriptions, updates) = (regions(), regions());
+    let expected = reference::find(&subscriptions, &updates);
+    let matcher = Matcher::new(gpu);
+    let (s, u) = (matcher.upload("subscriptions", &subscriptions)?, matcher.upload("updates", &updates)?);
+    let mut found = matcher.find(&s, &u, algorithm)?.read()?;
+    found.sort_unstable();
+    same(&found, &expected, format!("{} pairs", expected.len()))
+}

@@ -1,0 +1,48 @@
+//! Of a user's text, what errors tell: sentences, and no more of a line than fits one.
+
+/// What errors quote of a text at the most, in characters.
+const MOST: usize = 160;
+
+/// A text as errors quote it: cut where it is too long for a line, which is said.
+pub(crate) fn quoted(text: &str) -> String {
+    cut(text, MOST)
+}
+
+/// The same with room for so many characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}... ({} bytes)", &text[..end], text.len()),
+    }
+}
+
+/// Makes the `Debug` of error types their sentence. So a program says what went wrong, and not what the library calls it, where an error is
+/// returned from `main` or meets an `unwrap`.
+macro_rules! debug_is_display {
+    ($error:ty) => {
+        impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+pub(crate) use debug_is_display;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_quoted_whole_and_the_rest_is_cut() {
+        let fits = "ä".repeat(MOST);
+        assert_eq!(quoted(&fits), fits);
+        assert_eq!(quoted(&format!("{fits}b")), format!("{fits}... ({} bytes)", 2 * MOST + 1));
+    }
+
+    #[test]
+    fn errors_of_main_are_sentences() {
+        let error = crate::time::TimeError::NoTicks;
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+}

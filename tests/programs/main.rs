@@ -1,0 +1,194 @@
+//! The example programs, as people meet them: how they end, and what they say. `cargo test` builds them; alone, this file needs
+//! `cargo build --examples` first.
+
+mod self_test;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, pipe};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// An example that was built.
+fn program(name: &str) -> Command {
+    let tests = std::env::current_exe().unwrap();
+    let profile = tests.parent().and_then(|deps| deps.parent()).unwrap();
+    let path: PathBuf = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is not there: `cargo build --examples` makes it", path.display());
+    let mut command = Command::new(path);
+    command.env_remove("RUST_LOG").stdin(Stdio::null());
+    command
+}
+
+fn run(name: &str, args: &[&str]) -> Output {
+    program(name).args(args).output().unwrap()
+}
+
+/// That it ended with a code and one sentence, and says some words.
+fn ended(output: &Output, code: i32, words: &[&str], what: &str) {
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{what}: {told}");
+    assert!(told.starts_with("error: ") || told.contains("\nerror: "), "{what}: {told}");
+    for word in words {
+        assert!(told.contains(word), "{what}: {told}");
+    }
+    // Neither a panic nor what `Debug` derives.
+    for word in ["panicked", "RUST_BACKTRACE", " { ", "\\n"] {
+        assert!(!told.contains(word), "{what}: {told}");
+    }
+    assert!(told.len() < 2000, "{what}: {told}");
+}
+
+/// Fast ones that need no adapter, with much to say and with little.
+const SPEAKERS: [(&str, &[&str]); 4] = [
+    ("phold", &["--backend", "cpu", "--lps", "16", "--until", "20", "--json"]),
+    ("phold", &["--backend", "cpu", "--lps", "16", "--until", "20", "--replicas", "3"]),
+    ("mrip_pi", &["--backend", "cpu", "--replications", "40", "--points", "20"]),
+    ("bench_matching_cpu", &["1000", "--alpha", "1"]),
+];
+
+#[test]
+fn each_program_has_help_and_refuses_what_it_does_not_know() {
+    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).unwrap();
+    let names = folder.filter_map(|entry| {
+        let path = entry.unwrap().path();
+        (path.extension()? == "rs").then(|| path.file_stem().unwrap().to_str().unwrap().to_owned())
+    });
+    let names: BTreeSet<String> = names.collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in &names {
+        let help = run(name, &["--help"]);
+        assert!(
+            help.status.success() && help.stdout.starts_with(b"") && help.stdout.len() > 40,
+            "{name}: {help:?}"
+        );
+        ended(&run(name, &["--no-such-option"]), 2, &["--no-such-option"], name);
+    }
+}
+
+#[test]
+fn a_closed_standard_output_ends_a_program_without_a_word() {
+    for (name, args) in SPEAKERS {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let output = program(name).args(args).stdout(writer).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(141) && told.is_empty(),
+            "{name} {args:?}: {:?} {told}",
+            output.status
+        );
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_standard_output_is_a_failure() {
+    for (name, args) in SPEAKERS {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = program(name).args(args).stdout(full).output().unwrap();
+        ended(&output, 1, &["No space left on device"], name);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_at_once() {
+    // None of these begins to run: some would take hours, or more memory than there is.
+    let refused: [(&str, &[&str], &[&str]); 30] = [
+        ("mrip_mm1", &["--arrival-rate=-1"], &["the arrival rate is -1"]),
+        ("mrip_mm1", &["--arrival-rate=nan"], &["NaN"]),
+        ("mrip_mm1", &["--backend=cpu", "--clients=4294967295"], &["clients is 4294967295", "2^30"]),
+        ("mrip_mm1", &["--level=2"], &["confidence level 2"]),
+        ("mrip_mm1", &["--level=nan"], &["finite"]),
+        ("mrip_mm1", &["--level=1"], &["confidence level 1"]),
+        ("mrip_mm1", &["--precision=0"], &["above 0"]),
+        ("mrip_mm1", &["--precision=0.1", "--replications=20"], &["budget of replications is 20"]),
+        ("mrip_pi", &["--backend=cpu", "--replications=4294967295"], &["bytes"]),
+        ("mrip_pi", &["--replications=0"], &["--replications"]),
+        ("mrip_pi", &["--backend=cpu", "--points=0"], &["points is 0"]),
+        ("mrip_walk", &["--backend=cpu", "--steps=0"], &["steps is 0"]),
+        ("wlp_vs_tlp", &["--steps=0"], &["steps is 0"]),
+        ("wlp_vs_tlp", &["--clients=0"], &["clients is 0"]),
+        ("bench_phold", &["--seconds=nan"], &["finite"]),
+        ("bench_phold", &["--seconds=1e300"], &["86400"]),
+        ("bench_phold", &["--population=4,0"], &["population"]),
+        ("bench_phold", &["--group-size=64,96"], &["power of two"]),
+        ("bench_sync", &["--side=70000"], &["70000"]),
+        ("bench_sync", &["--customers=1e308"], &["customers"]),
+        ("bench_replicas", &["--rate=0.1,-inf"], &["finite"]),
+        ("bench_matching_cpu", &["1"], &["2..="]),
+        ("queue_sweep", &["--budget=inf"], &["finite"]),
+        ("queue_bulk", &["--node=64,65"], &["power of two"]),
+        ("experiment", &["--people=1"], &["25..="]),
+        ("moving_crowd", &["--sight=nan"], &["length"]),
+        ("phold", &["--backend=cpu", "--until=nan"], &["finite"]),
+        ("phold", &["--backend=cpu", "--rate=0"], &["rate"]),
+        ("phold", &["--backend=cpu", "--lps=4294967295"], &["4294967295 LPs"]),
+        ("phold", &["--backend=cpu", "--queue=stack"], &["stack", "auto"]),
+    ];
+    for (name, args, words) in refused {
+        ended(&run(name, args), 2, words, &format!("{name} {args:?}"));
+    }
+}
+
+#[test]
+fn what_the_device_cannot_hold_is_refused_before_it_is_made() {
+    let args = ["--regions=4294967295"];
+    ended(&run("region_matching", &args), 2, &["a set holds at most"], "region_matching");
+    let args = ["--population=4294967295", "--backend=gpu"];
+    ended(&run("phold", &args), 2, &["--population that fits"], "phold");
+}
+
+#[test]
+fn errors_quote_a_little_of_what_is_wrong() {
+    let folder = std::env::temp_dir().join(format!("eventhorizon-programs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("positions.csv");
+    std::fs::write(&file, format!("1,2\n3,{}\n", "4x".repeat(100_000))).unwrap();
+    let path = file.to_str().unwrap();
+    let output = run("region_matching", &["--positions", path, "--width", "1"]);
+    ended(&output, 1, &["positions.csv:2: '4x4x", "...' is not a number"], "positions");
+    let output = run("region_matching", &["--positions", "no/such.csv", "--width", "1"]);
+    ended(&output, 1, &["no/such.csv"], "positions");
+    let output = run("mrip_pi", &["--backend=cpu", "--points=20", "--json=no/such/folder/out.json"]);
+    ended(&output, 1, &["no/such/folder/out.json"], "json");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Starts a program that would run for years, interrupts it as soon as it heeds that, and returns what it leaves.
+#[cfg(unix)]
+fn interrupted(name: &str, args: &[&str]) -> String {
+    let mut child = program(name)
+        .args(args)
+        .env("RUST_LOG", format!("{name}=debug"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("Ctrl-C is heeded")), "{name} {args:?}");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{name} {args:?}: {rest:?}");
+    assert!(rest.iter().all(|line| !line.contains("panicked")), "{rest:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_a_program_with_what_there_is() {
+    let endless = ["--lps", "64", "--until", "1e12"];
+    for backend in ["cpu", "gpu"] {
+        let told = interrupted("phold", &[&endless[..], &["--backend", backend]].concat());
+        for word in ["stopped early", "events per second", "fingerprint"] {
+            assert!(told.contains(word), "{backend}: {told}");
+        }
+        // Millions of replications: far more than are made until the signal comes.
+        let args = ["--backend", backend, "--replications", "40000000", "--points", "2000"];
+        let told = interrupted("mrip_pi", &args);
+        // There may have been none by then.
+        assert!(told.is_empty() || told.contains("stopped early"), "{backend}: {told}");
+    }
+}
