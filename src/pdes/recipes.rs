@@ -185,15 +185,10 @@ impl Recipes {
         });
         // Linked are `kernel`, `more`, the size of events, and what a calendar's memory or a queue consists of.
         let with_pending = |entry, kernel: &'static str, more: &[&'static str], stored: bool, name: &str| {
-            let mut paths = vec![kernel, RUN];
+            // (The product is for cells of time, and for draws.)
+            let mut paths = vec![kernel, RUN, product];
             paths.extend(more);
             paths.push(P::FILE);
-            // Cells of time, and the model's draws.
-            if calendar.is_some()
-                || [files.synchronise, HORIZON, LOOK, RELAX].iter().any(|file| paths.contains(file))
-            {
-                paths.push(product);
-            }
             let stored = stored || calendar.is_some();
             paths.extend(stored.then_some(store));
             let mut sources: Vec<_> = paths.into_iter().map(shaders::file).collect();
