@@ -116,7 +116,13 @@ fn synthetic<const D: usize>(options: &Options, matcher: &Matcher) -> Outcome<Se
     matcher.check_len::<D>("updates", options.regions.div_ceil(2).into())?;
     let space = 2f64.powi(32);
     let exact = space * (options.alpha / f64::from(options.regions)).powf(1.0 / f64::from(options.dims));
-    let size = exact.round().clamp(1.0, space / 2.0);
+    if exact > space / 2.0 {
+        let most = f64::from(options.regions) * 0.5_f64.powi(options.dims.into());
+        return Err(shared::usage(format!(
+            "--alpha is too large: regions would be larger than half of the space. Choose at most {most}, or more regions"
+        )));
+    }
+    let size = exact.round().max(1.0);
     if (size / exact - 1.0).abs() > 0.01 {
         shared::tell(&format!(
             "notice: regions of size {exact:.3} are rounded to {size}: alpha is not quite {}",

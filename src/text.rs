@@ -16,6 +16,15 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// A number as errors tell it: with an exponent where it would have more digits than anybody counts.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        1e-9..1e18 => value.to_string(),
+        _ if value == 0.0 || !value.is_finite() => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
 /// Makes the `Debug` of error types their sentence. So a program says what went wrong, and not what the library calls it, where an error is
 /// returned from `main` or meets an `unwrap`.
 macro_rules! debug_is_display {
@@ -38,6 +47,12 @@ mod tests {
         let fits = "ä".repeat(MOST);
         assert_eq!(quoted(&fits), fits);
         assert_eq!(quoted(&format!("{fits}b")), format!("{fits}... ({} bytes)", 2 * MOST + 1));
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let told = [0.5, -3.0, 0.0, 1e300, -2.5e-200, f64::NAN, f64::INFINITY].map(number);
+        assert_eq!(told, ["0.5", "-3", "0", "1e300", "-2.5e-200", "NaN", "inf"]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub use workshop::{Workshop, WorkshopOutput, WorkshopParams};
 
 use crate::pdes::{Number, Total, Totals};
 use crate::statistics::Tally;
+use crate::text::number;
 use crate::time::{Resolution, Ticks, TimeError};
 
 /// The mean of an exponential time in ticks, from a rate.
@@ -66,7 +67,7 @@ const MOST_ROOM: u32 = 1 << 20;
 #[non_exhaustive]
 pub enum ModelError {
     /// A rate that is not a positive number.
-    #[error("the {what} is {rate}: choose a positive number (events per unit of time)")]
+    #[error("the {what} is {}: choose a positive number (events per unit of time)", number(*rate))]
     Rate {
         /// Which.
         what: &'static str,
@@ -83,7 +84,8 @@ pub enum ModelError {
     },
     /// A time, or the mean time of a rate, that is less than a tick.
     #[error(
-        "the {what} is {value}, a time of less than a tick: choose a resolution with more ticks per unit"
+        "the {what} is {}, a time of less than a tick: choose a resolution with more ticks per unit",
+        number(*value)
     )]
     TooShort {
         /// Which.

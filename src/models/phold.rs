@@ -2,6 +2,7 @@
 
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
+use crate::text::number;
 use crate::time::{Resolution, Ticks, TimeError};
 
 /// PHOLD as Baudis et al. run it (section IV.A): `population` events per LP at the start, at exponential times on
@@ -23,7 +24,7 @@ pub struct Phold {
 #[non_exhaustive]
 pub enum PholdError {
     /// A rate that is not a positive number.
-    #[error("a rate of {rate} is impossible: it must be a positive number (events per unit of time)")]
+    #[error("a rate of {} is impossible: it must be a positive number (events per unit of time)", number(*rate))]
     Rate {
         /// The rate.
         rate: f64,

@@ -18,6 +18,8 @@
 
 use std::fmt;
 
+use crate::text::number;
+
 /// A point or a span of simulation time, in ticks.
 ///
 /// All values but [`Ticks::NEVER`] are finite times. In memory it is a `u64`; kernels read it as a
@@ -161,19 +163,19 @@ const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 #[non_exhaustive]
 pub enum TimeError {
     /// The number is NaN or infinite.
-    #[error("the time {units} is not a finite number; for an event that never happens use Ticks::NEVER")]
+    #[error("the time {} is not a finite number; for an event that never happens use Ticks::NEVER", number(*units))]
     NotFinite {
         /// The number, in units.
         units: f64,
     },
     /// The number is below zero.
-    #[error("the time {units} is negative; runs start at 0, so shift the model's clock")]
+    #[error("the time {} is negative; runs start at 0, so shift the model's clock", number(*units))]
     Negative {
         /// The number, in units.
         units: f64,
     },
     /// The number does not fit 64 bits of ticks.
-    #[error("the time {units} is not before the horizon {horizon}; choose fewer ticks per unit")]
+    #[error("the time {} is not before the horizon {horizon}; choose fewer ticks per unit", number(*units))]
     BeyondHorizon {
         /// The number, in units.
         units: f64,
