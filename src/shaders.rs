@@ -11,6 +11,7 @@ macro_rules! files {
 }
 
 files! {
+    "facility/network.wgsl",
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
     "gpu/search.wgsl",

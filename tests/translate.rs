@@ -12,7 +12,7 @@ use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
 };
 use eventhorizon::time::Resolution;
-use eventhorizon::{gpu, matching, pdes, primitives, queue, replication};
+use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -38,6 +38,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
         pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
         pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
         pdes::output_kernels(&counted::Counted::new(1)),
+        pdes::kernels(&queues()),
         primitives::kernels(),
         queue::kernels(),
         matching::kernels(),
@@ -54,6 +55,15 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
     };
     recipes.into_iter().flatten().map(link).collect()
 });
+
+/// Any network: all are the same kernels.
+fn queues() -> facility::Facility {
+    let network = facility::Network::new("M/M/1")
+        .source("in", facility::Source::new(facility::Distribution::Exponential(2.0), "server"))
+        .station("server", facility::Station::new(facility::Distribution::Exponential(1.0), "out"))
+        .sink("out");
+    network.compile().unwrap()
+}
 
 /// What models may keep in their states: the kernels that test it alone. No model that ships has a histogram yet.
 fn statistics() -> Vec<Recipe> {
