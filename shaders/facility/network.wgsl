@@ -156,7 +156,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 next = who;
                 begins = (*state).busy < data[node + 1u];
                 if discipline == PREEMPTIVE {
-                    server = select(worst_server(lp, state), free_server(lp), begins);
+                    server = select(worst_server(lp), free_server(lp), begins);
                     if !begins {
                         let row = memory_get(params.servers + 2u * server);
                         begins = line_of(lp, row.y) > line_of(lp, who.class_);
@@ -268,13 +268,14 @@ fn free_server(lp: u32) -> u32 {
 }
 
 // And if there is none, that of the customer whom an arrival interrupts first: of the lowest class, and of these who began last.
-fn worst_server(lp: u32, state: ptr<function, State>) -> u32 {
+fn worst_server(lp: u32) -> u32 {
     var worst = 0u;
     var found = memory_get(params.servers);
     // At most 32.
     for (var server = 1u; server < data[lp * NODE + 1u]; server += 1u) {
         let row = memory_get(params.servers + 2u * server);
-        let (order, other) = (line_of(lp, row.y), line_of(lp, found.y));
+        let order = line_of(lp, row.y);
+        let other = line_of(lp, found.y);
         if order > other || (order == other && row.x > found.x) {
             worst = server;
             found = row;
