@@ -3,16 +3,16 @@
 // `facility::Facility`.
 //
 // Tables, in `data` (words):
-//     nodes       NODE words for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
+//     nodes       NODE_WORDS words for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
 //                 arrivals, customers in a batch, their class, 0
-//     pairs       PAIR words for each LP and class: law of service, law of patience (0: none), place and number of its ways, whether they are taken
+//     pairs       PAIR_WORDS words for each LP and class: law of service, law of patience (0: none), place and number of its ways, whether they are taken
 //                 in turn, its line (the lower goes first), customers at the beginning, 0
 //     laws        8 words: kind, a number, three times
-//     ways        WAY words: threshold and other of an alias table, LP, class
+//     ways        WAY_WORDS words: threshold and other of an alias table, LP, class
 //
 // LP memory (rows):
 //     lines       CLASSES: first + 1, last + 1 (0: nobody waits)
-//     records     RECORD for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
+//     records     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
 //                 lost, reneged), ages (1: see `record`)
 //     servers     2 for each server of a preemptive station: serial (0: free), class, end of service; entered, arrived
 //     slots       2, or 3 where any station is preemptive, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
@@ -61,7 +61,7 @@ struct ClassOutput {
 }
 struct Output { classes: array<ClassOutput, CLASSES> }
 
-const NODE = 8u;
+const NODE_WORDS = 8u;
 const SOURCE = 0u;
 const STATION = 1u;
 const SINK = 2u;
@@ -69,9 +69,9 @@ const LIFO = 1u; // disciplines; first come first served is 0
 const RANDOM = 2u;
 const PRIORITY = 3u;
 const PREEMPTIVE = 4u;
-const PAIR = 8u;
-const WAY = 4u;
-const RECORD = 17u;
+const PAIR_WORDS = 8u;
+const WAY_WORDS = 4u;
+const RECORD_ROWS = 17u;
 
 // Kinds of event, in the order in which they come at one time: see `event_of` for the words.
 const COMPLETION = 0u;
@@ -97,7 +97,7 @@ struct Deed {
 }
 
 fn pair(lp: u32, class_: u32) -> u32 {
-    return lp_count() * NODE + (lp * params.classes + class_) * PAIR;
+    return lp_count() * NODE_WORDS + (lp * params.classes + class_) * PAIR_WORDS;
 }
 
 fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> array<u32, 6> {
@@ -106,7 +106,7 @@ fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> array<u32, 6> 
 }
 
 fn init(lp: u32, state: ptr<function, State>) {
-    let node = lp * NODE;
+    let node = lp * NODE_WORDS;
     if data[node] == SOURCE {
         let who = Customer(data[node + 6u], TIME_ZERO, TIME_ZERO, TIME_NEVER);
         schedule(lp, variate(data[node + 4u]), event_of(EMISSION, 0u, 0u, who));
@@ -122,7 +122,7 @@ fn init(lp: u32, state: ptr<function, State>) {
 }
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
-    let node = lp * NODE;
+    let node = lp * NODE_WORDS;
     let words = event.payload;
     let kind = words[0] >> 24u;
     let discipline = data[node + 3u];
@@ -135,6 +135,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var server = 0u;     // by which, at a preemptive station
     var slot = 0u;       // of who waits
     var serial = 0u;
+    var joins = false;   // whether `waits` joins the line
+    var waits = who;
     var interrupted = SURE; // the class of who was
     switch kind {
         case EMISSION: {
@@ -164,14 +166,15 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                             let times = memory_get(params.servers + 2u * server + 1u);
                             interrupted = row.y;
                             (*state).busy -= 1u;
-                            wait(lp, Customer(row.y, times.xy, times.zw, time_since(row.zw, now())), true, state);
+                            joins = true;
+                            waits = Customer(row.y, times.xy, times.zw, time_since(row.zw, now()));
                         }
                     }
                 }
                 if !begins {
                     law = data[pair(lp, who.class_) + 1u];
-                    slot = wait(lp, who, discipline == LIFO, state);
-                    serial = (*state).serial;
+                    joins = true;
+                    waits = who;
                 }
             }
         }
@@ -192,10 +195,14 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         default: { // RENEGE
             let place = (words[0] >> 8u) & 0xffffu;
             if slot_row(place, 1u).w != words[1] { return; } // it was served before
-            leave(lp, place, state);
+            drop_out(lp, place, state);
             deed.reneged = 1u;
             deed.present = -1;
         }
+    }
+    if joins {
+        slot = wait(lp, waits, discipline == LIFO || begins, state);
+        serial = (*state).serial;
     }
     let fresh = all(next.left == TIME_NEVER);
     if begins {
@@ -205,37 +212,74 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var span = next.left;
     if law != 0u { span = variate(law); }
 
-    // The next event of the node's own.
+    // The next event of the node's own: what it is, and of whom.
     let at = time_add(now(), span);
+    var own = RENEGE;
     if kind == EMISSION {
-        schedule(lp, at, event_of(EMISSION, 0u, 0u, Customer(who.class_, TIME_ZERO, TIME_ZERO, TIME_NEVER)));
+        own = EMISSION;
+        next = Customer(who.class_, TIME_ZERO, TIME_ZERO, TIME_NEVER);
     } else if begins {
+        own = COMPLETION;
+        slot = server;
         if discipline == PREEMPTIVE {
             serial = next_serial(state);
             memory_set(params.servers + 2u * server, vec4<u32>(serial, next.class_, at));
             memory_set(params.servers + 2u * server + 1u, vec4<u32>(next.entered, next.arrived));
+        } else {
+            serial = 0u;
         }
-        schedule(lp, at, event_of(COMPLETION, server, serial, next));
-    } else if law != 0u {
-        schedule(lp, at, event_of(RENEGE, slot, serial, who));
     }
-
-    // Customers that go on. At most 256.
-    for (var i = 0u; i < moves; i += 1u) { go_on(lp, who, state); }
+    // And then customers that go on, at most 256. (One call of a function where it can be: drivers put the function in the place of each.)
+    for (var i = select(1u, 0u, begins || law != 0u); i <= moves; i += 1u) {
+        var to = lp;
+        var when = at;
+        var what = event_of(own, slot, serial, next);
+        if i > 0u {
+            let way = way_of(lp, who.class_, state);
+            to = data[way + 2u];
+            when = now();
+            what = event_of(ARRIVAL, 0u, 0u, Customer(data[way + 3u], who.entered, TIME_ZERO, TIME_NEVER));
+        }
+        schedule(to, when, what);
+    }
 
     // Statistics.
     let begun = begins && kind == ARRIVAL; // who came begins at once
     if begun { deed.busy = 1; }
     record(who, deed);
-    if begins && !begun { level(next.class_, 3u, 1); }
-    if interrupted != SURE { level(interrupted, 3u, -1); }
-    if deed.served > 0u && kind != EMISSION { tally(who.class_, 0u, time_since(now(), who.arrived)); }
-    if begins && fresh { tally(next.class_, 4u, time_since(now(), next.arrived)); }
+    for (var i = 0u; i < 4u; i += 1u) {
+        var class_ = who.class_;
+        var change = deed.present;
+        switch i {
+            case 0u: {}
+            case 1u: { change = deed.busy; }
+            case 2u: {
+                class_ = next.class_;
+                change = i32(begins && !begun);
+            }
+            default: {
+                class_ = interrupted;
+                change = -i32(interrupted != SURE);
+            }
+        }
+        if change != 0 { level(class_, select(3u, 0u, i == 0u), change); }
+    }
+    for (var i = 0u; i < 2u; i += 1u) {
+        var class_ = who.class_;
+        var arrived = who.arrived;
+        var counts = deed.served > 0u && kind != EMISSION;
+        if i == 1u {
+            class_ = next.class_;
+            arrived = next.arrived;
+            counts = begins && fresh;
+        }
+        if counts { tally(class_, 4u * i, time_since(now(), arrived)); }
+    }
 }
 
-// Sends a customer along a way of its class.
-fn go_on(lp: u32, who: Customer, state: ptr<function, State>) {
-    let ways = pair(lp, who.class_);
+// The way that a customer of a class takes: its place in `data`.
+fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
+    let ways = pair(lp, class_);
     let first = data[ways + 2u];
     let count = data[ways + 3u];
     var way = 0u;
@@ -244,10 +288,9 @@ fn go_on(lp: u32, who: Customer, state: ptr<function, State>) {
         (*state).turn = (way + 1u) % count;
     } else if count > 1u {
         let picked = alias_slot(count);
-        way = alias_pick(picked, data[first + WAY * picked], data[first + WAY * picked + 1u]);
+        way = alias_pick(picked, data[first + WAY_WORDS * picked], data[first + WAY_WORDS * picked + 1u]);
     }
-    let other = Customer(data[first + WAY * way + 3u], who.entered, TIME_ZERO, TIME_NEVER);
-    schedule(data[first + WAY * way + 2u], now(), event_of(ARRIVAL, 0u, 0u, other));
+    return first + WAY_WORDS * way;
 }
 
 fn line_of(lp: u32, class_: u32) -> u32 {
@@ -263,7 +306,7 @@ fn next_serial(state: ptr<function, State>) -> u32 {
 fn free_server(lp: u32) -> u32 {
     var server = 0u;
     // At most 32.
-    while server < data[lp * NODE + 1u] && memory_get(params.servers + 2u * server).x != 0u { server += 1u; }
+    while server < data[lp * NODE_WORDS + 1u] && memory_get(params.servers + 2u * server).x != 0u { server += 1u; }
     return server;
 }
 
@@ -272,7 +315,7 @@ fn worst_server(lp: u32) -> u32 {
     var worst = 0u;
     var found = memory_get(params.servers);
     // At most 32.
-    for (var server = 1u; server < data[lp * NODE + 1u]; server += 1u) {
+    for (var server = 1u; server < data[lp * NODE_WORDS + 1u]; server += 1u) {
         let row = memory_get(params.servers + 2u * server);
         let order = line_of(lp, row.y);
         let other = line_of(lp, found.y);
@@ -296,7 +339,7 @@ fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
 fn wait(lp: u32, who: Customer, in_front: bool, state: ptr<function, State>) -> u32 {
     // Without gaps for a random order, else from the list of those that are free.
     var slot = (*state).waiting;
-    if data[lp * NODE + 3u] != RANDOM {
+    if data[lp * NODE_WORDS + 3u] != RANDOM {
         slot = (*state).free - 1u;
         if (*state).free == 0u {
             slot = (*state).used;
@@ -311,7 +354,7 @@ fn wait(lp: u32, who: Customer, in_front: bool, state: ptr<function, State>) -> 
     }
     (*state).waiting += 1u;
     var neighbours = vec2<u32>(0u);
-    if data[lp * NODE + 3u] != RANDOM {
+    if data[lp * NODE_WORDS + 3u] != RANDOM {
         let line = line_of(lp, who.class_);
         var ends = memory_get(line);
         if in_front {
@@ -327,7 +370,7 @@ fn wait(lp: u32, who: Customer, in_front: bool, state: ptr<function, State>) -> 
     }
     set_slot_row(slot, 0u, vec4<u32>(who.entered, who.arrived));
     set_slot_row(slot, 1u, vec4<u32>(who.class_, neighbours, next_serial(state)));
-    if data[lp * NODE + 3u] == PREEMPTIVE { set_slot_row(slot, 2u, vec4<u32>(who.left, 0u, 0u)); }
+    if data[lp * NODE_WORDS + 3u] == PREEMPTIVE { set_slot_row(slot, 2u, vec4<u32>(who.left, 0u, 0u)); }
     return slot;
 }
 
@@ -340,7 +383,7 @@ fn link(slot: u32, side: u32, other: u32) {
 }
 
 // Takes a customer out of its line.
-fn leave(lp: u32, slot: u32, state: ptr<function, State>) {
+fn drop_out(lp: u32, slot: u32, state: ptr<function, State>) {
     let row = slot_row(slot, 1u);
     (*state).waiting -= 1u;
     link(row.y, 2u, row.z);
@@ -354,7 +397,7 @@ fn leave(lp: u32, slot: u32, state: ptr<function, State>) {
 
 // Takes the customer who is served next out of its line. Somebody waits.
 fn take(lp: u32, state: ptr<function, State>) -> Customer {
-    let discipline = data[lp * NODE + 3u];
+    let discipline = data[lp * NODE_WORDS + 3u];
     var slot = 0u;
     if discipline == RANDOM {
         slot = draw_below((*state).waiting);
@@ -373,22 +416,21 @@ fn take(lp: u32, state: ptr<function, State>) -> Customer {
         set_slot_row(slot, 0u, slot_row((*state).waiting, 0u));
         set_slot_row(slot, 1u, slot_row((*state).waiting, 1u));
     } else {
-        leave(lp, slot, state);
+        drop_out(lp, slot, state);
     }
     return taken;
 }
 
 // The row where the record of a class begins.
 fn record_of(class_: u32) -> u32 {
-    return CLASSES + class_ * RECORD;
+    return CLASSES + class_ * RECORD_ROWS;
 }
 
-// What happened to a customer. Ages: the sum of the times of arrival of those present, and of the times that those who left were here, modulo 2^64
+// What happened to a customer, but for levels and tallies. Ages: the sum of the times of arrival of those present, and of the times that those who left were here, modulo 2^64
 // and from the end of the warm-up on. With the time now, they make the area under the number present: Little's law.
 fn record(who: Customer, deed: Deed) {
     let at = record_of(who.class_);
     if deed.present != 0 {
-        level(who.class_, 0u, deed.present);
         let ages = memory_get(at + 16u);
         let till = later(now());
         let since = later(who.arrived);
@@ -398,7 +440,6 @@ fn record(who: Customer, deed: Deed) {
             memory_set(at + 16u, vec4<u32>(minus(ages.xy, since), plus(ages.zw, minus(till, since))));
         }
     }
-    if deed.busy != 0 { level(who.class_, 3u, deed.busy); }
     if time_less(now(), params.warm_up) { return; }
     if deed.arrivals + deed.served > 0u {
         let counts = memory_get(at + 14u);

@@ -19,16 +19,16 @@ pub(super) const MOST_ROOM: u32 = 1 << 16;
 
 const CLASSES: u32 = 4;
 const SURE: u32 = u32::MAX;
-const NODE: usize = 8;
+const NODE_WORDS: usize = 8;
 const SOURCE: u32 = 0;
 const STATION: u32 = 1;
 const SINK: u32 = 2;
 const LIFO: u32 = 1;
 const RANDOM: u32 = 2;
 const PREEMPTIVE: u32 = 4;
-const PAIR: usize = 8;
-const WAY: usize = 4;
-const RECORD: u32 = 17;
+const PAIR_WORDS: usize = 8;
+const WAY_WORDS: usize = 4;
+const RECORD_ROWS: u32 = 17;
 
 const COMPLETION: u32 = 0;
 const EMISSION: u32 = 1;
@@ -155,7 +155,7 @@ impl Facility {
         let data = tables(&nodes, network, resolution)?;
         let preemptive = |node: &&Node| discipline(node) == PREEMPTIVE;
         let servers = nodes.iter().filter(preemptive).map(|node| servers(node.kind)).max();
-        let first = CLASSES + word(network.classes.len()) * RECORD;
+        let first = CLASSES + word(network.classes.len()) * RECORD_ROWS;
         let params = FacilityParams {
             warm_up: Ticks::ZERO,
             classes: word(network.classes.len()),
@@ -217,12 +217,12 @@ impl Facility {
     }
 
     fn node(&self, lp: u32, index: usize) -> u32 {
-        self.data[lp as usize * NODE + index]
+        self.data[lp as usize * NODE_WORDS + index]
     }
 
     fn pair(&self, lp: u32, class: u32, index: usize) -> u32 {
         let pair = lp as usize * self.params.classes as usize + class as usize;
-        self.data[self.nodes.len() * NODE + pair * PAIR + index]
+        self.data[self.nodes.len() * NODE_WORDS + pair * PAIR_WORDS + index]
     }
 }
 
@@ -249,7 +249,7 @@ fn discipline(node: &Node) -> u32 {
 /// The words that kernels read.
 fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<Vec<u32>, FacilityError> {
     let classes = network.classes.len();
-    let mut data = vec![0; nodes.len() * NODE + nodes.len() * classes * PAIR];
+    let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
     let law = |data: &mut Vec<u32>, node: &Node, what: String, law: &super::Distribution| {
         let refused = |reason| FacilityError::Distribution { node: node.name.clone(), what, reason };
         let at = word(data.len());
@@ -267,10 +267,10 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
             }
             Kind::Sink => [SINK, 0, 0, 0, 0, 0, 0, 0],
         };
-        data[number * NODE..][..NODE].copy_from_slice(&row);
+        data[number * NODE_WORDS..][..NODE_WORDS].copy_from_slice(&row);
         for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
             let named = |what: &str| format!("{what} of `{}`", network.classes[class]);
-            let mut row = [0; PAIR];
+            let mut row = [0; PAIR_WORDS];
             if let Some(service) = &pair.service {
                 row[0] = law(&mut data, node, named("service"), service)?;
             }
@@ -283,7 +283,7 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
             row[5] = if matches!(discipline(node), 3 | PREEMPTIVE) { word(class) } else { 0 };
             row[6] = pair.population;
             data.extend(ways(pair));
-            data[nodes.len() * NODE + (number * classes + class) * PAIR..][..PAIR].copy_from_slice(&row);
+            data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS].copy_from_slice(&row);
         }
     }
     Ok(data)
@@ -470,7 +470,7 @@ impl Facility {
         }
     }
 
-    fn leave(&self, lp: u32, slot: u32, state: &mut FacilityState, context: &mut Here<'_>) {
+    fn drop_out(&self, lp: u32, slot: u32, state: &mut FacilityState, context: &mut Here<'_>) {
         let [class, next, previous, _] = self.slot_row(slot, 1, context);
         state.waiting -= 1;
         self.link(next, 2, previous, context);
@@ -503,14 +503,14 @@ impl Facility {
                 self.set_slot_row(slot, row, last, context);
             }
         } else {
-            self.leave(lp, slot, state, context);
+            self.drop_out(lp, slot, state, context);
         }
         Customer { class, entered, arrived, left }
     }
 
     fn go_on(&self, lp: u32, who: Customer, state: &mut FacilityState, context: &mut Here<'_>) {
         let [first, count, in_turn] = [2, 3, 4].map(|index| self.pair(lp, who.class, index));
-        let way = |way: u32, index: usize| self.data[first as usize + way as usize * WAY + index];
+        let way = |way: u32, index: usize| self.data[first as usize + way as usize * WAY_WORDS + index];
         let taken = if in_turn != 0 {
             let taken = state.turn % count;
             state.turn = (taken + 1) % count;
@@ -526,7 +526,7 @@ impl Facility {
     }
 
     fn record_of(class: u32) -> u32 {
-        CLASSES + class * RECORD
+        CLASSES + class * RECORD_ROWS
     }
 
     fn rows<const N: usize>(at: u32, context: &mut Here<'_>) -> [[u32; 4]; N] {
@@ -729,7 +729,7 @@ impl CpuModel for Facility {
                 if self.slot_row(place, 1, context)[3] != words[1] {
                     return; // it was served before
                 }
-                self.leave(lp, place, state, context);
+                self.drop_out(lp, place, state, context);
                 deed = Deed { reneged: 1, present: -1, ..deed };
             }
             _ => unreachable!("there are four kinds of event"),
