@@ -65,13 +65,14 @@ fn main() {
 
 #[allow(clippy::print_stdout, reason = "an example prints")]
 fn run(args: &Args) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(&args.file)
-        .map_err(|error| format!("{}: {error}", args.file.display()))?;
+    let text =
+        std::fs::read_to_string(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
     let json = args.file.extension().is_some_and(|extension| extension == "json");
     let network = if json { Network::from_json(&text)? } else { Network::from_toml(&text)? };
     let facility = if args.allow_unstable { network.compile_unstable()? } else { network.compile()? };
 
-    let until = args.until.or(network.until).ok_or("say where replications end: `until` in the file, or --until")?;
+    let until =
+        args.until.or(network.until).ok_or("say where replications end: `until` in the file, or --until")?;
     let warm_up = args.warm_up.or(network.warm_up.filter(|&warm_up| warm_up < until)).unwrap_or(until / 10.0);
     let study = Study {
         seed: args.seed,
@@ -87,7 +88,8 @@ fn run(args: &Args) -> Result<(), Failure> {
         Some(gpu) => Place::Gpu(gpu, EngineOptions { mapping: args.mapping, ..EngineOptions::default() }),
         None => Place::Cpu,
     };
-    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")?);
+    let bar = ProgressBar::new_spinner()
+        .with_style(ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")?);
     let watch = |runs: usize, events: u64| bar.set_message(format!("{runs} replications, {events} events"));
     let report = facility.study(&study, place, watch)?;
     bar.finish_and_clear();

@@ -20,9 +20,17 @@ const MOST_BATCH: u32 = 256;
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
-    Source { interarrival: Distribution, class: usize, batch: u32 },
+    Source {
+        interarrival: Distribution,
+        class: usize,
+        batch: u32,
+    },
     /// Of a delay, `servers` is none.
-    Station { servers: Option<u32>, capacity: Option<u32>, discipline: Discipline },
+    Station {
+        servers: Option<u32>,
+        capacity: Option<u32>,
+        discipline: Discipline,
+    },
     Sink,
 }
 
@@ -112,7 +120,9 @@ impl<'n> Names<'n> {
             |problem: String| FacilityError::Link { node: from.to_owned(), to: to.to_owned(), problem };
         match self.nodes.get(to) {
             None => Err(refused("and no node has this name; add it, or correct the name".to_owned())),
-            Some(&number) if number < self.sources => Err(refused("which is a source: nobody can come there".to_owned())),
+            Some(&number) if number < self.sources => {
+                Err(refused("which is a source: nobody can come there".to_owned()))
+            }
             Some(&number) => Ok(number),
         }
     }
@@ -139,7 +149,8 @@ impl<'n> Names<'n> {
                 #[expect(clippy::cast_precision_loss, reason = "a probability")]
                 let share = 1.0 / in_turn.len() as f64;
                 let nodes = in_turn.iter().map(|to| self.node(node, to)).collect::<Result<Vec<_>, _>>()?;
-                let of = |class| nodes.iter().map(move |&node| Way { probability: share, node, class }).collect();
+                let of =
+                    |class| nodes.iter().map(move |&node| Way { probability: share, node, class }).collect();
                 return Ok((0..self.classes.len()).map(of).collect());
             }
         };
@@ -202,11 +213,17 @@ impl<'n> Names<'n> {
             let patience = self.by_class(name, station.patience, &station.patience_of)?;
             let preemptive = station.discipline == Discipline::Preemptive;
             if preemptive && station.servers > MOST_PREEMPTIVE {
-                let reason = "of a preemptive station all servers are looked at for each arrival, and at most 32";
-                return Err(FacilityError::Unsupported { node: name.clone(), what: "so many servers", reason });
+                let reason =
+                    "of a preemptive station all servers are looked at for each arrival, and at most 32";
+                return Err(FacilityError::Unsupported {
+                    node: name.clone(),
+                    what: "so many servers",
+                    reason,
+                });
             }
             if station.discipline == Discipline::Random && patience.iter().any(Option::is_some) {
-                let reason = "a line in random order moves its customers, and does not find those again who leave it";
+                let reason =
+                    "a line in random order moves its customers, and does not find those again who leave it";
                 return Err(FacilityError::Unsupported {
                     node: name.clone(),
                     what: "patience in a random order",
@@ -248,7 +265,8 @@ impl<'n> Names<'n> {
         let mut populations = self.by_class(name, None, population_of)?;
         populations[0] = populations[0].or(Some(population));
         if let Some(large) = populations.iter().flatten().find(|&&population| population > MOST_POPULATION) {
-            let remedy = format!("at most {MOST_POPULATION} customers of a class begin at a node; spread them");
+            let remedy =
+                format!("at most {MOST_POPULATION} customers of a class begin at a node; spread them");
             return Err(setting(name, "the population", large, remedy));
         }
         let ways = self.ways(name, to)?;
@@ -284,7 +302,8 @@ fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<(), FacilityError> {
                     }
                 }
                 _ => {
-                    let here = (0..classes.len()).filter(|&class| !outside && node.pairs[class].population > 0);
+                    let here =
+                        (0..classes.len()).filter(|&class| !outside && node.pairs[class].population > 0);
                     next.extend(here.map(|class| (number, class)));
                 }
             }

@@ -105,7 +105,9 @@ impl Distribution {
     pub(super) fn words(&self, resolution: Resolution) -> Result<[u32; 8], String> {
         let time = |units: f64| resolution.ticks(units).map_err(|error| error.to_string());
         let positive = |units: f64| match time(units)? {
-            Ticks::ZERO => Err(format!("{units} is less than a tick; choose a longer time, or more ticks per unit")),
+            Ticks::ZERO => {
+                Err(format!("{units} is less than a tick; choose a longer time, or more ticks per unit"))
+            }
             ticks => Ok(ticks),
         };
         let zero = Ticks::ZERO;
@@ -115,7 +117,9 @@ impl Distribution {
             Self::Uniform([low, high]) => {
                 let times = [time(low)?, positive(high)?, zero];
                 if times[0] >= times[1] {
-                    return Err(format!("it is uniform between {low} and {high}; the second has to be the later"));
+                    return Err(format!(
+                        "it is uniform between {low} and {high}; the second has to be the later"
+                    ));
                 }
                 (2, 0, times)
             }
@@ -132,7 +136,9 @@ impl Distribution {
             Self::Triangular([low, mode, high]) => {
                 let times = [time(low)?, time(mode)?, positive(high)?];
                 if !times.is_sorted() {
-                    return Err(format!("it is triangular over {low}, {mode} and {high}; they have to be in order"));
+                    return Err(format!(
+                        "it is triangular over {low}, {mode} and {high}; they have to be in order"
+                    ));
                 }
                 (5, 0, times)
             }

@@ -65,7 +65,9 @@ pub enum FacilityError {
         sum: f64,
     },
     /// A class that comes to a node and has no way on.
-    #[error("`{class}` customers come to `{node}` and have no way on; add a link, to a sink if they leave the network there")]
+    #[error(
+        "`{class}` customers come to `{node}` and have no way on; add a link, to a sink if they leave the network there"
+    )]
     NoWay {
         /// The node.
         node: String,
@@ -73,7 +75,9 @@ pub enum FacilityError {
         class: String,
     },
     /// Customers that come in and can never leave.
-    #[error("`{class}` customers who come to `{node}` can reach no sink, so that more and more of them would be there; add a way out")]
+    #[error(
+        "`{class}` customers who come to `{node}` can reach no sink, so that more and more of them would be there; add a way out"
+    )]
     NoWayOut {
         /// The node.
         node: String,
@@ -87,13 +91,17 @@ pub enum FacilityError {
         node: String,
     },
     /// A class of which there is nobody.
-    #[error("there is no `{class}` customer: no source, no population and no link makes one. Add one of them, or remove the class")]
+    #[error(
+        "there is no `{class}` customer: no source, no population and no link makes one. Add one of them, or remove the class"
+    )]
     NoCustomers {
         /// The class.
         class: String,
     },
     /// A class that comes to a node, and no time is said for it.
-    #[error("`{class}` customers come to `{node}`, which has no {what} for them; add `{what}`, or one for this class")]
+    #[error(
+        "`{class}` customers come to `{node}`, which has no {what} for them; add `{what}`, or one for this class"
+    )]
     NoTime {
         /// The node.
         node: String,

@@ -85,3 +85,8 @@ pub use study::{Measure, Place, Report, Row, Study};
 
 /// The classes of customers that a network may have.
 pub const MAX_CLASSES: usize = 4;
+
+/// The guide's code compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide-networks.md")]
+struct Guide;

@@ -283,7 +283,8 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
             row[5] = if matches!(discipline(node), 3 | PREEMPTIVE) { word(class) } else { 0 };
             row[6] = pair.population;
             data.extend(ways(pair));
-            data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS].copy_from_slice(&row);
+            data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
+                .copy_from_slice(&row);
         }
     }
     Ok(data)
@@ -521,7 +522,8 @@ impl Facility {
         } else {
             0
         };
-        let other = Customer { class: way(taken, 3), entered: who.entered, arrived: Ticks::ZERO, left: Ticks::NEVER };
+        let other =
+            Customer { class: way(taken, 3), entered: who.entered, arrived: Ticks::ZERO, left: Ticks::NEVER };
         context.schedule(way(taken, 2), context.now(), event_of(ARRIVAL, 0, 0, other));
     }
 

@@ -35,16 +35,36 @@ pub struct Network {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<f64>,
     /// Where customers come from.
-    #[serde(default, rename = "source", deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(
+        default,
+        rename = "source",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub sources: IndexMap<String, Source>,
     /// Where they are served.
-    #[serde(default, rename = "station", deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(
+        default,
+        rename = "station",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub stations: IndexMap<String, Station>,
     /// Where they spend a time, and nobody waits for another.
-    #[serde(default, rename = "delay", deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(
+        default,
+        rename = "delay",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub delays: IndexMap<String, Delay>,
     /// Where they leave the network.
-    #[serde(default, rename = "sink", deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(
+        default,
+        rename = "sink",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
     pub sinks: IndexMap<String, Sink>,
     /// Names that a builder used twice.
     #[serde(skip)]
@@ -257,7 +277,9 @@ impl<'de> Deserialize<'de> for Route {
                 impl<'de> Visitor<'de> for Either {
                     type Value = Named;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str("the name of a node, or a link such as { node = \"disk\", probability = 0.5 }")
+                        f.write_str(
+                            "the name of a node, or a link such as { node = \"disk\", probability = 0.5 }",
+                        )
                     }
                     fn visit_str<E: de::Error>(self, node: &str) -> Result<Named, E> {
                         Ok(Named(node.into()))
@@ -300,7 +322,9 @@ impl<'de> Deserialize<'de> for Route {
 }
 
 /// A table by name, in which no name comes twice.
-fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<IndexMap<String, T>, D::Error> {
+fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<IndexMap<String, T>, D::Error> {
     struct Table<T>(std::marker::PhantomData<T>);
     impl<'de, T: DeserializeOwned> Visitor<'de> for Table<T> {
         type Value = IndexMap<String, T>;
@@ -311,7 +335,9 @@ fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Res
             let mut table = IndexMap::new();
             while let Some(name) = map.next_key::<String>()? {
                 if table.contains_key(&name) {
-                    return Err(de::Error::custom(format!("the name `{name}` comes twice; give one of them another")));
+                    return Err(de::Error::custom(format!(
+                        "the name `{name}` comes twice; give one of them another"
+                    )));
                 }
                 let value = map.next_value()?;
                 table.insert(name, value);

@@ -11,7 +11,8 @@ use crate::gpu::Gpu;
 use crate::pdes::{CpuEngine, Engine, EngineOptions, FaultKind, Results, SimulationError, Until};
 use crate::random::mix;
 use crate::statistics::{
-    AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Stopping, Summary, Tally, Values,
+    AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Stopping, Summary, Tally,
+    Values,
 };
 use crate::time::Ticks;
 
@@ -244,9 +245,8 @@ impl Facility {
         mut watch: impl FnMut(usize, u64),
     ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
-        let time = |what, units| {
-            self.resolution.ticks(units).map_err(|source| FacilityError::Time { what, source })
-        };
+        let time =
+            |what, units| self.resolution.ticks(units).map_err(|source| FacilityError::Time { what, source });
         let (until, warm_up) = (time("end of runs", study.until)?, time("warm-up", study.warm_up)?);
         if until <= warm_up {
             return Err(FacilityError::WarmUp { until: study.until, warm_up: study.warm_up });
@@ -277,7 +277,9 @@ impl Facility {
                             .collect::<Result<_, _>>()?,
                     };
                     match stopping.next(Pairing::Independent, &summaries, begun.elapsed()) {
-                        Decision::Continue(more) => u32::try_from(more).unwrap_or(u32::MAX).min(u32::MAX - done),
+                        Decision::Continue(more) => {
+                            u32::try_from(more).unwrap_or(u32::MAX).min(u32::MAX - done)
+                        }
                         decision => break Some(decision),
                     }
                 }
@@ -332,9 +334,11 @@ impl Facility {
         });
         let (engine, adapter, mapping) = match &maker {
             Maker::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
-            Maker::Gpu(gpu, _) => {
-                ("gpu", gpu.info().name.clone(), mapping.map_or_else(String::new, |mapping| mapping.to_string()))
-            }
+            Maker::Gpu(gpu, _) => (
+                "gpu",
+                gpu.info().name.clone(),
+                mapping.map_or_else(String::new, |mapping| mapping.to_string()),
+            ),
         };
         Ok(Report {
             network: self.network.name.clone(),
@@ -356,12 +360,7 @@ impl Facility {
     }
 
     /// Whether a run found too little room for those who wait, and may have more. Any other fault is an error.
-    fn full(
-        &self,
-        results: &Results<FacilityOutput>,
-        first: u32,
-        room: u32,
-    ) -> Result<bool, FacilityError> {
+    fn full(&self, results: &Results<FacilityOutput>, first: u32, room: u32) -> Result<bool, FacilityError> {
         let mut full = false;
         for (replication, run) in (first..).zip(results.runs.iter().flatten()) {
             let Err(fault) = run else { continue };
@@ -425,7 +424,9 @@ impl Facility {
         let sum = Sum::of(&rows[number].classes, column.class);
         let mean = |tally: &Tally| tally.mean().map_or(f64::NAN, |mean| mean / ticks);
         let deviation = |tally: &Tally| tally.variance().map_or(f64::NAN, |variance| variance.sqrt() / ticks);
-        let share = |part: u64| if sum.arrivals == 0 { f64::NAN } else { real(part.into()) / real(sum.arrivals.into()) };
+        let share = |part: u64| {
+            if sum.arrivals == 0 { f64::NAN } else { real(part.into()) / real(sum.arrivals.into()) }
+        };
         match column.measure {
             Measure::Throughput => real(sum.served.into()) / span,
             Measure::Utilisation => {
@@ -528,7 +529,9 @@ struct Sum {
 impl Sum {
     fn of(classes: &[ClassOutput], class: Option<usize>) -> Self {
         let mut sum = Self::default();
-        for (_, told) in classes.iter().enumerate().filter(|(number, _)| class.is_none_or(|class| class == *number)) {
+        for (_, told) in
+            classes.iter().enumerate().filter(|(number, _)| class.is_none_or(|class| class == *number))
+        {
             sum.sojourn.merge(&told.sojourn);
             sum.wait.merge(&told.wait);
             sum.present += told.present.area().unwrap_or(0);
@@ -544,7 +547,8 @@ impl Sum {
 
 fn summary(column: &Measured, level: f64) -> Result<Summary, AnalysisError> {
     // A replication with nothing to observe has no part in this column, and in the others it has.
-    let values = Column { name: column.measure.name().to_owned(), values: Values::F64(column.values.clone()) };
+    let values =
+        Column { name: column.measure.name().to_owned(), values: Values::F64(column.values.clone()) };
     let observations = Observations::new(column.values.len(), vec![values], [], Pairing::Independent)?;
     observations.summary(column.measure.name(), level)
 }
@@ -592,10 +596,15 @@ impl fmt::Display for Report {
             "{}: {} replications until {} with a warm-up until {} ({}), intervals at {}",
             self.network, self.replications, self.until, self.warm_up, self.unit, self.level
         )?;
-        writeln!(f, "{:node$}  {:class$}  {:17}  {:>12}  {:>12}  {:>12}", "node", "class", "measure", "mean", "±", "theory")?;
+        writeln!(
+            f,
+            "{:node$}  {:class$}  {:17}  {:>12}  {:>12}  {:>12}",
+            "node", "class", "measure", "mean", "±", "theory"
+        )?;
         let mut last = None;
         for row in &self.results {
-            let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
+            let number =
+                |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
             let here = (row.node.as_str(), row.class.as_deref());
             let (first, second) = match last == Some(here) {
                 true => ("", ""),

@@ -29,7 +29,8 @@ impl<'n> Queue<'n> {
         let comes = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
         let classes: Vec<_> = comes.map(|(class, pair)| (class, pair, pair.rate)).collect();
         // Those who are there from the beginning come from nowhere.
-        let open = classes.iter().all(|(_, pair, rate)| pair.from_outside && pair.population == 0 && *rate > 0.0);
+        let open =
+            classes.iter().all(|(_, pair, rate)| pair.from_outside && pair.population == 0 && *rate > 0.0);
         open.then_some(Self { number, servers, capacity, discipline, classes })
     }
 
@@ -166,10 +167,14 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
     // Of each class, who waits so long and is lost with such a probability.
     let mut by_class: Vec<(usize, f64, f64, f64)> = Vec::new(); // class, rate of who are served, wait, service
     let blind = queue.blind() && queue.capacity.is_none() && queue.patient();
-    let parts: Option<Vec<Mg1Class>> = queue.classes.iter().map(|(_, pair, rate)| {
-        let service = pair.service?;
-        Some(Mg1Class { arrival_rate: *rate, mean: service.mean(), variance: service.variance()? })
-    }).collect();
+    let parts: Option<Vec<Mg1Class>> = queue
+        .classes
+        .iter()
+        .map(|(_, pair, rate)| {
+            let service = pair.service?;
+            Some(Mg1Class { arrival_rate: *rate, mean: service.mean(), variance: service.variance()? })
+        })
+        .collect();
     let mg1 = (servers == 1).then_some(parts).flatten().and_then(|parts| Mg1::new(&parts).ok());
     let mean = |pair: &Pair| pair.service.map_or(f64::NAN, |service| service.mean());
     match (service, queue.capacity, queue.discipline) {
@@ -186,7 +191,9 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
             let Some(patience) = patience else { return };
             let Ok(theory) = ErlangA::new(rate, 1.0 / service, 1.0 / patience, servers) else { return };
             // Who leaves was present, too: numbers are not those of who are served alone.
-            for class in queue.classes.iter().map(|&(class, _, part)| (Some(class), part / rate)).chain([(None, 1.0)]) {
+            for class in
+                queue.classes.iter().map(|&(class, _, part)| (Some(class), part / rate)).chain([(None, 1.0)])
+            {
                 let (class, share) = class;
                 told(class, Measure::Reneged, theory.abandonment());
                 told(class, Measure::Throughput, share * rate * (1.0 - theory.abandonment()));
@@ -215,14 +222,18 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
         }
         (_, None, Discipline::Priority) if queue.patient() && mg1.is_some() => {
             for (order, &(class, pair, rate)) in queue.classes.iter().enumerate() {
-                let Some(wait) = mg1.as_ref().and_then(|queue| queue.time_in_queue_by_priority(order)) else { return };
+                let Some(wait) = mg1.as_ref().and_then(|queue| queue.time_in_queue_by_priority(order)) else {
+                    return;
+                };
                 by_class.push((class, rate, wait, mean(pair)));
             }
         }
         (_, None, Discipline::Preemptive) if queue.patient() && mg1.is_some() => {
             let mut all = 0.0;
             for (order, &(class, _, rate)) in queue.classes.iter().enumerate() {
-                let Some(time) = mg1.as_ref().and_then(|queue| queue.time_in_system_preemptive(order)) else { return };
+                let Some(time) = mg1.as_ref().and_then(|queue| queue.time_in_system_preemptive(order)) else {
+                    return;
+                };
                 all += rate * time;
                 told(Some(class), Measure::Sojourn, time);
                 told(Some(class), Measure::Number, rate * time);
@@ -274,8 +285,10 @@ fn closed(nodes: &[Node], known: &mut Known) {
     let demands: Vec<f64> = kinds.iter().zip(&visits).map(|(kind, visits)| kind.1 * visits).collect();
     // Rounds per unit of time, and the mean number at each node.
     let (throughput, numbers) = if kinds.iter().all(|kind| kind.0.is_none_or(|servers| servers == 1)) {
-        let delay = kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_none()).map(|(_, demand)| demand).sum();
-        let served = kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_some()).map(|(_, &demand)| demand);
+        let delay =
+            kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_none()).map(|(_, demand)| demand).sum();
+        let served =
+            kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_some()).map(|(_, &demand)| demand);
         // Nodes of one demand are one kind.
         let mut found: Vec<(u32, f64)> = Vec::new();
         let mut kind_of = Vec::new();
@@ -294,7 +307,9 @@ fn closed(nodes: &[Node], known: &mut Known) {
             None => Some(demand * network.throughput()),
             Some(_) => network.number(kind_of.next()?),
         };
-        let Some(numbers) = kinds.iter().zip(&demands).map(number).collect::<Option<Vec<f64>>>() else { return };
+        let Some(numbers) = kinds.iter().zip(&demands).map(number).collect::<Option<Vec<f64>>>() else {
+            return;
+        };
         (network.throughput(), numbers)
     } else {
         #[expect(clippy::cast_precision_loss, reason = "a bound")]
@@ -306,7 +321,8 @@ fn closed(nodes: &[Node], known: &mut Known) {
         let Some(numbers) = (0..nodes.len()).map(|node| network.number(node)).collect() else { return };
         (network.throughput(), numbers)
     };
-    for (number, ((&(servers, service), visits), here)) in kinds.iter().zip(&visits).zip(numbers).enumerate() {
+    for (number, ((&(servers, service), visits), here)) in kinds.iter().zip(&visits).zip(numbers).enumerate()
+    {
         let rate = throughput * visits;
         for class in [None, Some(0)] {
             let mut told = |measure, value| known.insert((number, class, measure), value);

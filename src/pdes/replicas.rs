@@ -166,7 +166,11 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its [`Fault`](super::Fault) is in the results.
-    pub fn run(&mut self, experiment: &Experiment, until: Until) -> Result<Results<M::Output>, SimulationError> {
+    pub fn run(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+    ) -> Result<Results<M::Output>, SimulationError> {
         self.run_range(experiment, 0..experiment.replications, until)
     }
 

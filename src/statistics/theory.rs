@@ -597,8 +597,7 @@ impl Mg1 {
         let steady = class < self.classes.len() && load < 1.0;
         // Of classes after it only the service that it finds counts, if there is a steady state of these.
         let residual = self.residual(self.classes.len());
-        (steady && self.load(self.classes.len()) < 1.0)
-            .then(|| residual / ((1.0 - before) * (1.0 - load)))
+        (steady && self.load(self.classes.len()) < 1.0).then(|| residual / ((1.0 - before) * (1.0 - load)))
     }
 
     /// Mean time from the arrival of a customer of a class to the end of service, where who arrives interrupts the services of later classes.
@@ -659,7 +658,11 @@ impl GordonNewell {
         let all = &before[nodes.len()];
         if !all.iter().all(|weight| weight.is_finite() && *weight > 0.0) {
             let remedy = "choose a smaller one: the numbers on the way would be too large or too small";
-            return Err(AnalysisError::Setting { what: "the network", value: format!("{customers} customers at {} nodes", nodes.len()), remedy });
+            return Err(AnalysisError::Setting {
+                what: "the network",
+                value: format!("{customers} customers at {} nodes", nodes.len()),
+                remedy,
+            });
         }
         let throughput = if size == 0 { 0.0 } else { all[size - 1] / all[size] / largest };
         let (mut numbers, mut waiting) = (vec![0.0; nodes.len()], vec![0.0; nodes.len()]);

@@ -63,7 +63,8 @@ fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], what: &str) {
         assert_eq!(found.mapping, mapping);
         assert_eq!(found.fingerprint, expected.fingerprint, "{what}, {mapping}");
         for (found, expected) in found.runs[0].iter().zip(&expected.runs[0]) {
-            let [found, expected] = [found, expected].map(|run| run.as_ref().unwrap().outputs.as_ref().unwrap());
+            let [found, expected] =
+                [found, expected].map(|run| run.as_ref().unwrap().outputs.as_ref().unwrap());
             assert!(found == expected, "{what}, {mapping}: outputs");
         }
     }
@@ -128,10 +129,8 @@ fn chance(number: u64) -> Network {
             }
         }
     };
-    let mut network = Network::new("chance").with_classes(classes).sink("out").delay(
-        "pause",
-        Delay::new(law(3.0), "out"),
-    );
+    let mut network =
+        Network::new("chance").with_classes(classes).sink("out").delay("pause", Delay::new(law(3.0), "out"));
     network = network.source("extra", Source::new(Distribution::Exponential(30.0), "pause"));
     for (number, class) in classes.iter().enumerate() {
         let to = Route::from([Link::to(&nodes[0]), Link::to(&nodes[nodes.len() - 1]).with(0.5)]);
@@ -262,7 +261,17 @@ fn a_report_is_a_table_csv_and_json() {
     assert_eq!(csv.lines().count(), report.results.len() + 1);
     assert_eq!(csv.lines().next(), Some("node,class,measure,mean,half_width,theory,observations"));
     let json = serde_json::to_value(&report).unwrap();
-    for key in ["network", "engine", "mapping", "adapter", "seconds", "customers", "events", "fingerprint", "results"] {
+    for key in [
+        "network",
+        "engine",
+        "mapping",
+        "adapter",
+        "seconds",
+        "customers",
+        "events",
+        "fingerprint",
+        "results",
+    ] {
         assert!(!json[key].is_null(), "{key}");
     }
     let row = &json["results"][0];

@@ -1,6 +1,8 @@
 //! What theory says.
 
-use eventhorizon::facility::{Discipline, Distribution, Measure, Network, Place, Report, Source, Station, Study};
+use eventhorizon::facility::{
+    Discipline, Distribution, Measure, Network, Place, Report, Source, Station, Study,
+};
 
 use super::{shipped, shipped_one};
 
@@ -8,8 +10,12 @@ use super::{shipped, shipped_one};
 fn covered(report: &Report) -> (usize, usize, f64, String) {
     let (mut inside, mut all, mut furthest, mut which) = (0, 0, 0.0, String::new());
     for row in &report.results {
-        let (Some(mean), Some(half_width), Some(theory)) = (row.mean, row.half_width, row.theory) else { continue };
-        let distance = (mean - theory).abs() / half_width;
+        let (Some(mean), Some(half_width), Some(theory)) = (row.mean, row.half_width, row.theory) else {
+            continue;
+        };
+        // What has no spread, such as the customers of a closed network, is what theory says but for rounding.
+        let error = (mean - theory).abs();
+        let distance = if error < 1e-9 * theory { 0.0 } else { error / half_width };
         all += 1;
         inside += usize::from(distance <= 1.0);
         if distance > furthest {
@@ -94,7 +100,10 @@ fn every_order_of_one_line_has_the_same_mean_wait() {
 
 #[test]
 fn priorities_are_those_of_cobham_with_and_without_interruption() {
-    let services = [Distribution::Erlang { stages: 2, mean: 1.0 }, Distribution::Lognormal { mean: 1.2, deviation: 1.0 }];
+    let services = [
+        Distribution::Erlang { stages: 2, mean: 1.0 },
+        Distribution::Lognormal { mean: 1.2, deviation: 1.0 },
+    ];
     for discipline in [Discipline::Priority, Discipline::Preemptive] {
         let report = studied(&two_classes(discipline, services), 16, 0.2, 2);
         let (_, all, furthest, which) = covered(&report);
@@ -109,7 +118,8 @@ fn times_of_no_chance_are_exact() {
         .source("in", Source::new(Distribution::Constant(10.0), "server").in_batches(2))
         .station("server", Station::new(Distribution::Constant(3.0), "out"))
         .sink("out");
-    let report = network.compile().unwrap().study(&Study::new(2, 110.0, 10.0), Place::Cpu, |_, _| {}).unwrap();
+    let report =
+        network.compile().unwrap().study(&Study::new(2, 110.0, 10.0), Place::Cpu, |_, _| {}).unwrap();
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap().mean.unwrap();
     assert_eq!(row("server", Measure::Utilisation), 0.6);
     assert_eq!(row("server", Measure::Wait), 1.5);

@@ -294,7 +294,8 @@ fn the_results_of_each_lp_are_those_that_totals_are_of() {
         assert_eq!(&told.outputs.as_ref().unwrap().totals(None).unwrap(), total.totals.as_ref().unwrap());
         assert_eq!(told.fingerprint, total.fingerprint);
     }
-    let names: Vec<_> = expected.observations[0].columns().iter().map(|column| column.name.as_str()).collect();
+    let names: Vec<_> =
+        expected.observations[0].columns().iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["events"], "what else there is to observe, the caller knows");
     for mapping in MAPPINGS {
         let options = EngineOptions { outputs: true, ..mapped(mapping) };

@@ -116,8 +116,7 @@ fn observations<M: Model>(
         })
     });
     let mut named: Vec<Column> = Vec::new();
-    let totals =
-        |run: &Result<Ran<M::Output>, Fault>| run.as_ref().ok().and_then(|ran| ran.totals.clone());
+    let totals = |run: &Result<Ran<M::Output>, Fault>| run.as_ref().ok().and_then(|ran| ran.totals.clone());
     // The results of each LP say what there is to observe to whoever asked for them.
     let columns = columns.filter(|_| !runs.iter().flatten().any(|ran| ran.outputs.is_some()));
     for name in columns.iter().flat_map(|columns| &columns.names) {
