@@ -70,7 +70,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             for replicas in or(&args.replicas, &[64, 1024, 10_000]) {
                 for mapping in or(&args.mapping, &[Mapping::Thread, Mapping::Team]) {
                     for &group_size in &groups {
-                        let options = EngineOptions { mapping, queue: args.queue, group_size, fixed: false };
+                        let options = EngineOptions {
+                            mapping,
+                            queue: args.queue,
+                            group_size,
+                            ..EngineOptions::default()
+                        };
                         let speed = measure(&gpu, (lps, rate, replicas), options, &args)?;
                         let group = group_size.map_or("auto".to_owned(), |size| size.to_string());
                         let population = args.population;

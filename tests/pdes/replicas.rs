@@ -322,7 +322,7 @@ fn points_differ_in_parameters_and_in_lookahead() {
 /// The fingerprint of each run, by point.
 fn fingerprints<O>(results: &Results<O>) -> Vec<Vec<u64>> {
     let of =
-        |runs: &Vec<Result<Ran, _>>| runs.iter().map(|run| run.as_ref().unwrap().fingerprint.0).collect();
+        |runs: &Vec<Result<Ran<O>, _>>| runs.iter().map(|run| run.as_ref().unwrap().fingerprint.0).collect();
     results.runs.iter().map(of).collect()
 }
 

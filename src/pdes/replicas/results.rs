@@ -48,7 +48,7 @@ impl<O> std::fmt::Debug for Ran<O> {
 }
 
 /// The runs of an experiment's points, in the order of the points and, within each, of the replications.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Results<O = ()> {
     /// By point, then by replication: what each gave, or the fault that ended it.
     pub runs: Vec<Vec<Result<Ran<O>, Fault>>>,
@@ -59,6 +59,18 @@ pub struct Results<O = ()> {
     pub fingerprint: u64,
     /// How the runs were mapped. (Those on the host by none.)
     pub mapping: Mapping,
+}
+
+// Outputs need not be `Debug`, as long as they are told as rows.
+impl<O> std::fmt::Debug for Results<O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Results")
+            .field("runs", &self.runs)
+            .field("observations", &self.observations)
+            .field("fingerprint", &self.fingerprint)
+            .field("mapping", &self.mapping)
+            .finish()
+    }
 }
 
 impl<O: Pod> Results<O> {
