@@ -519,7 +519,6 @@ fn variate(law: u32) -> vec2<u32> {
 }
 
 fn class_output(class_: u32) -> ClassOutput {
-    if class_ >= params.classes { return ClassOutput(); }
     let at = record_of(class_);
     let counts = memory_get(at + 14u);
     let others = memory_get(at + 15u);
@@ -532,5 +531,7 @@ fn class_output(class_: u32) -> ClassOutput {
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
-    return Output(array<ClassOutput, CLASSES>(class_output(0u), class_output(1u), class_output(2u), class_output(3u)));
+    var told = Output();
+    for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
+    return told;
 }

@@ -607,8 +607,9 @@ impl Model for Facility {
     type Payload = Payload;
     type Output = FacilityOutput;
 
+    /// That of the model, and not of the network: kernels are named so, and all networks have the same.
     fn name(&self) -> &str {
-        &self.network.name
+        "queueing network"
     }
 
     fn source(&self) -> Source {
