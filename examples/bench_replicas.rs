@@ -81,7 +81,10 @@ fn run(args: &Args) -> Outcome<()> {
         for mapping in or(&args.mapping, &[Mapping::Thread, Mapping::Team]) {
             for queue in or_auto(&args.queue) {
                 for group_size in or_auto(&args.group_size) {
-                    ways.push((replicas, EngineOptions { mapping, queue, group_size, fixed: false }));
+                    ways.push((
+                        replicas,
+                        EngineOptions { mapping, queue, group_size, ..EngineOptions::default() },
+                    ));
                 }
             }
         }

@@ -6,6 +6,7 @@
 //! | you have | you use |
 //! | --- | --- |
 //! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
+//! | a queueing network | [`facility`]: describe it in Rust, TOML or JSON, run it |
 //! | a stochastic model of which you want many replications | [`replication`] |
 //! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |

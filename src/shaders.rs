@@ -14,6 +14,7 @@ files! {
     "facility/event_list.wgsl",
     "facility/fel_arrive.wgsl",
     "facility/fel_depart.wgsl",
+    "facility/network.wgsl",
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
     "gpu/search.wgsl",

@@ -39,6 +39,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
         pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
         pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
         pdes::output_kernels(&counted::Counted::new(1)),
+        pdes::kernels(&queues()),
         primitives::kernels(),
         queue::kernels(),
         matching::kernels(),
@@ -56,6 +57,15 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
     };
     recipes.into_iter().flatten().map(link).collect()
 });
+
+/// Any network: all are the same kernels.
+fn queues() -> facility::Facility {
+    let network = facility::Network::new("M/M/1")
+        .source("in", facility::Source::new(facility::Distribution::Exponential(2.0), "server"))
+        .station("server", facility::Station::new(facility::Distribution::Exponential(1.0), "out"))
+        .sink("out");
+    network.compile().unwrap()
+}
 
 /// What models may keep in their states: the kernels that test it alone. No model that ships has a histogram yet.
 fn statistics() -> Vec<Recipe> {

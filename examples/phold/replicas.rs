@@ -40,7 +40,8 @@ pub(crate) fn run(
         None => on_cpu()?,
         Some(gpu) => {
             let Options { queue, group_size, .. } = options;
-            let options = EngineOptions { mapping: args.mapping, queue, group_size, fixed: false };
+            let options =
+                EngineOptions { mapping: args.mapping, queue, group_size, ..EngineOptions::default() };
             let mut engine = Engine::new(gpu, build, options);
             // Compiles the kernels, which is not timed.
             let few = match args.mapping {

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
+use eventhorizon::facility::FacilityError;
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
@@ -100,6 +101,13 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                 || error.is::<ModelError>()
                 || error.is::<PholdError>()
                 || error.is::<TimeError>()
+                || error.downcast_ref().is_some_and(|error: &FacilityError| {
+                    use FacilityError as F;
+                    !matches!(
+                        error,
+                        F::Simulation(_) | F::Fault { .. } | F::LineFull { .. } | F::Little { .. }
+                    )
+                })
                 || error.is::<AnalysisError>()
                 || matches!(
                     error.downcast_ref(),

@@ -30,7 +30,7 @@ pub use mapping::{Mapping, UnknownMapping};
 use memory::{Job, Room};
 pub use results::{Ran, Results};
 
-/// Choices that change how fast an experiment runs, and nothing else.
+/// Choices that change how fast an experiment runs, and what of its results is told; no result depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EngineOptions {
     /// How runs are mapped to invocations.
@@ -42,6 +42,10 @@ pub struct EngineOptions {
     /// Whether capacities stay what the model says. Otherwise a run that finds too little room is made again with more. (Those of a thread are the run's, in one
     /// queue: with fixed capacities [`Mapping::Auto`] takes teams.)
     pub fixed: bool,
+    /// Whether the results of each LP of each run are told ([`Ran::outputs`]), in the place of their totals, and of the sums and measures among the observations.
+    /// That is for whoever looks at LPs one by one, and takes the host's memory for all of them: an experiment may be made in parts
+    /// ([`Engine::run_range`]).
+    pub outputs: bool,
 }
 
 type Build<M> = Box<dyn Fn(&Point<'_>) -> Result<M, Box<dyn std::error::Error + Send + std::marker::Sync>>>;
@@ -60,6 +64,7 @@ pub struct Engine<M> {
 /// The same on the host, one run after the other on every core: what [`Engine`] means.
 pub struct CpuEngine<M> {
     build: Build<M>,
+    outputs: bool,
 }
 
 /// The models of a design's points, checked.
@@ -167,7 +172,11 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its [`Fault`](super::Fault) is in the results.
-    pub fn run(&mut self, experiment: &Experiment, until: Until) -> Result<Results, SimulationError> {
+    pub fn run(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+    ) -> Result<Results<M::Output>, SimulationError> {
         self.run_range(experiment, 0..experiment.replications, until)
     }
 
@@ -180,7 +189,7 @@ impl<M: Model> Engine<M> {
         experiment: &Experiment,
         replications: std::ops::Range<u32>,
         until: Until,
-    ) -> Result<Results, SimulationError> {
+    ) -> Result<Results<M::Output>, SimulationError> {
         pollster::block_on(self.run_async(experiment, replications, until, |_, _| {}))
     }
 
@@ -197,7 +206,7 @@ impl<M: Model> Engine<M> {
         experiment: &Experiment,
         until: Until,
         watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Results, SimulationError> {
+    ) -> Result<Results<M::Output>, SimulationError> {
         pollster::block_on(self.run_async(experiment, 0..experiment.replications, until, watch))
     }
 
@@ -252,7 +261,7 @@ impl<M: Model> Engine<M> {
         replications: std::ops::Range<u32>,
         until: Until,
         mut watch: impl FnMut(usize, u64) -> V,
-    ) -> Result<Results, SimulationError> {
+    ) -> Result<Results<M::Output>, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
         let max = self.gpu.limits().max_compute_invocations_per_workgroup;
         if let Some(group_size) = self.options.group_size
@@ -282,19 +291,25 @@ impl<M: Model> Engine<M> {
     }
 }
 
-impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
+impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
     /// An engine for the models that `build` makes of the points of a design.
     pub fn new<E: Into<Box<dyn std::error::Error + Send + std::marker::Sync>>>(
         build: impl Fn(&Point<'_>) -> Result<M, E> + 'static,
     ) -> Self {
-        Self { build: Box::new(move |point| build(point).map_err(Into::into)) }
+        Self { build: Box::new(move |point| build(point).map_err(Into::into)), outputs: false }
+    }
+
+    /// The same engine, which tells the results of each LP: [`EngineOptions::outputs`].
+    #[must_use]
+    pub fn with_outputs(self) -> Self {
+        Self { outputs: true, ..self }
     }
 
     /// Makes the runs of an experiment: see [`Engine::run`].
     ///
     /// # Errors
     /// As [`Engine::run`].
-    pub fn run(&self, experiment: &Experiment, until: Until) -> Result<Results, SimulationError> {
+    pub fn run(&self, experiment: &Experiment, until: Until) -> Result<Results<M::Output>, SimulationError> {
         self.run_range(experiment, 0..experiment.replications, until)
     }
 
@@ -307,7 +322,7 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
         experiment: &Experiment,
         replications: std::ops::Range<u32>,
         until: Until,
-    ) -> Result<Results, SimulationError> {
+    ) -> Result<Results<M::Output>, SimulationError> {
         self.make(experiment, replications, until, &mut |_, _| ControlFlow::Continue(()))
     }
 
@@ -320,7 +335,7 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
         experiment: &Experiment,
         until: Until,
         mut watch: impl FnMut(usize, u64) -> V + Send,
-    ) -> Result<Results, SimulationError> {
+    ) -> Result<Results<M::Output>, SimulationError> {
         let watch = &mut |ended, events| watch(ended, events).flow();
         self.make(experiment, 0..experiment.replications, until, watch)
     }
@@ -331,12 +346,13 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
         replications: std::ops::Range<u32>,
         until: Until,
         watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
-    ) -> Result<Results, SimulationError> {
+    ) -> Result<Results<M::Output>, SimulationError> {
         let jobs = jobs(experiment, &replications)?;
         let prepared = Prepared::new(&experiment.design, &self.build)?;
         prepared.check_end(until)?;
         let columns = prepared.columns.as_ref();
-        let runs = results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, watch)?;
+        let runs =
+            results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.outputs, watch)?;
         Results::new(&prepared.models, prepared.columns.as_deref(), runs, Mapping::Auto)
     }
 
@@ -381,8 +397,8 @@ impl<M: CpuModel + std::marker::Sync> CpuEngine<M> {
 }
 
 /// Of the runs from `first` on, those that were made until a watcher stopped them. There are none yet if that is an error.
-fn some(
-    results: Result<Results, SimulationError>,
+fn some<O>(
+    results: Result<Results<O>, SimulationError>,
     first: u32,
 ) -> Result<Option<(Vec<Observations>, u64)>, SimulationError> {
     match results {

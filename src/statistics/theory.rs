@@ -500,6 +500,233 @@ impl ClosedNetwork {
     }
 }
 
+/// M/M/c: several servers, unlimited room, Poisson arrivals, exponential service. All of it in the steady state, of a load below 1.
+///
+/// Erlang's delay formula: Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, 4th ed., section 2.3. Means do not depend on the order of
+/// service, as long as it does not look at how long services take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mmc {
+    arrival_rate: f64,
+    service_rate: f64,
+    servers: u32,
+}
+
+impl Mmc {
+    /// Rates are per unit of time, the service rate that of one server; the load is below 1.
+    pub fn new(arrival_rate: f64, service_rate: f64, servers: u32) -> Result<Self> {
+        check_rate("the arrival rate", arrival_rate)?;
+        check_rate("the service rate", service_rate)?;
+        let queue = Self { arrival_rate, service_rate, servers };
+        check_load(queue.utilisation())?;
+        Ok(queue)
+    }
+
+    /// Share of time in which a server works.
+    pub fn utilisation(&self) -> f64 {
+        self.arrival_rate / (f64::from(self.servers) * self.service_rate)
+    }
+
+    /// Probability that a customer finds all servers busy (Erlang C), from Erlang B, whose recursion has no large numbers.
+    pub fn delay(&self) -> f64 {
+        let offered = self.arrival_rate / self.service_rate;
+        let blocked =
+            (1..=self.servers).fold(1.0, |blocked, n| offered * blocked / (f64::from(n) + offered * blocked));
+        let load = self.utilisation();
+        blocked / (1.0 - load * (1.0 - blocked))
+    }
+
+    /// Mean time that a customer waits before its service.
+    pub fn time_in_queue(&self) -> f64 {
+        self.delay() / (f64::from(self.servers) * self.service_rate - self.arrival_rate)
+    }
+
+    /// Mean time from arrival to the end of service.
+    pub fn time_in_system(&self) -> f64 {
+        self.time_in_queue() + 1.0 / self.service_rate
+    }
+
+    /// Mean number of customers in line and service (Little's law).
+    pub fn number_in_system(&self) -> f64 {
+        self.arrival_rate * self.time_in_system()
+    }
+}
+
+/// M/G/1 with classes of customers who have service times of their own: one server, unlimited room, Poisson arrivals, any service. In the steady state, as
+/// far as there is one.
+///
+/// Pollaczek and Khinchine for one line, Cobham (Operations Research 2(1), 1954) for priorities; Gross, Shortle, Thompson and Harris, Fundamentals of
+/// Queueing Theory, 4th ed., sections 5.1 and 3.4. Where priorities interrupt, services go on where they stopped (preemptive resume).
+///
+/// ```
+/// use eventhorizon::statistics::theory::{Mg1, Mg1Class};
+///
+/// // Half the load of M/M/1 and deterministic service: half the wait.
+/// let constant = Mg1::new(&[Mg1Class { arrival_rate: 0.5, mean: 1.0, variance: 0.0 }])?;
+/// let exponential = Mg1::new(&[Mg1Class { arrival_rate: 0.5, mean: 1.0, variance: 1.0 }])?;
+/// assert_eq!((constant.time_in_queue(), exponential.time_in_queue()), (Some(0.5), Some(1.0)));
+/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mg1 {
+    classes: Vec<Mg1Class>,
+}
+
+/// A class of customers of [`Mg1`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mg1Class {
+    /// Arrivals per unit of time.
+    pub arrival_rate: f64,
+    /// Mean time of service.
+    pub mean: f64,
+    /// Variance of the time of service.
+    pub variance: f64,
+}
+
+impl Mg1 {
+    /// The classes, the one that goes first in front where there are priorities.
+    pub fn new(classes: &[Mg1Class]) -> Result<Self> {
+        for class in classes {
+            check_rate("the arrival rate", class.arrival_rate)?;
+            check_rate("the mean time of service", class.mean)?;
+        }
+        Ok(Self { classes: classes.to_vec() })
+    }
+
+    /// Offered load of the first `classes` classes.
+    pub fn load(&self, classes: usize) -> f64 {
+        self.classes.iter().take(classes).map(|class| class.arrival_rate * class.mean).sum()
+    }
+
+    /// The work that is left, on average, of a service that a customer finds of the first `classes` classes.
+    fn residual(&self, classes: usize) -> f64 {
+        let of = |class: &Mg1Class| class.arrival_rate * (class.variance + class.mean * class.mean) / 2.0;
+        self.classes.iter().take(classes).map(of).sum()
+    }
+
+    /// Mean time that a customer of any class waits where there is one line, in whatever order that does not look at services; none for a load of 1 or more.
+    pub fn time_in_queue(&self) -> Option<f64> {
+        let all = self.classes.len();
+        (self.load(all) < 1.0).then(|| self.residual(all) / (1.0 - self.load(all)))
+    }
+
+    /// The same of a class, counted from 0, where classes have priorities and no service is interrupted.
+    pub fn time_in_queue_by_priority(&self, class: usize) -> Option<f64> {
+        let (before, load) = (self.load(class), self.load(class + 1));
+        let steady = class < self.classes.len() && load < 1.0;
+        // Of classes after it only the service that it finds counts, if there is a steady state of these.
+        let residual = self.residual(self.classes.len());
+        (steady && self.load(self.classes.len()) < 1.0).then(|| residual / ((1.0 - before) * (1.0 - load)))
+    }
+
+    /// Mean time from the arrival of a customer of a class to the end of service, where who arrives interrupts the services of later classes.
+    pub fn time_in_system_preemptive(&self, class: usize) -> Option<f64> {
+        let service = self.classes.get(class)?.mean;
+        let (before, load) = (self.load(class), self.load(class + 1));
+        (load < 1.0).then(|| (service + self.residual(class + 1) / (1.0 - load)) / (1.0 - before))
+    }
+}
+
+/// A closed network in product form with several servers at a node: exponential service that all customers share, or places where nobody waits for
+/// another.
+///
+/// Gordon and Newell, "Closed queuing systems with exponential servers", Operations Research 15(2), 1967, by Buzen's convolution ("Computational algorithms for
+/// closed queueing networks with exponential servers", Communications of the ACM 16(9), 1973). It takes time in proportion to the nodes times the square of
+/// the customers; where all have one server, [`ClosedNetwork`] is faster.
+///
+/// ```
+/// use eventhorizon::statistics::theory::GordonNewell;
+///
+/// // 6 machines, which run for 10 hours on average, and 2 who repair them for an hour each.
+/// let shop = GordonNewell::new(&[(None, 10.0), (Some(2), 1.0)], 6)?;
+/// assert!((shop.number(0).unwrap() + shop.number(1).unwrap() - 6.0).abs() < 1e-12);
+/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GordonNewell {
+    throughput: f64,
+    numbers: Vec<f64>,
+    waiting: Vec<f64>,
+}
+
+impl GordonNewell {
+    /// Nodes, (servers, demand), with servers for everybody where none are said: the demand is the mean time of service that a customer takes there in a round.
+    pub fn new(nodes: &[(Option<u32>, f64)], customers: u32) -> Result<Self> {
+        for &(_, demand) in nodes {
+            check_rate("the demand", demand)?;
+        }
+        let size = customers as usize;
+        let largest = nodes.iter().map(|node| node.1).fold(0.0, f64::max);
+        // The weight of n customers at a node; demands are in units of the largest.
+        let weights = |&(servers, demand): &(Option<u32>, f64)| {
+            let mut weights = vec![1.0];
+            for n in 1..=customers {
+                let at_once = f64::from(servers.map_or(n, |servers| n.min(servers)));
+                weights.push(weights[n as usize - 1] * demand / largest / at_once);
+            }
+            weights
+        };
+        let nodes: Vec<_> = nodes.iter().map(|node| (node.0, weights(node))).collect();
+        let mut none = vec![0.0; size + 1];
+        none[0] = 1.0;
+        // Of the nodes before each, and of those from each on.
+        let mut before = vec![none.clone()];
+        for (_, weights) in &nodes {
+            before.push(convolve(&before[before.len() - 1], weights));
+        }
+        let all = &before[nodes.len()];
+        if !all.iter().all(|weight| weight.is_finite() && *weight > 0.0) {
+            let remedy = "choose a smaller one: the numbers on the way would be too large or too small";
+            return Err(AnalysisError::Setting {
+                what: "the network",
+                value: format!("{customers} customers at {} nodes", nodes.len()),
+                remedy,
+            });
+        }
+        let throughput = if size == 0 { 0.0 } else { all[size - 1] / all[size] / largest };
+        let (mut numbers, mut waiting) = (vec![0.0; nodes.len()], vec![0.0; nodes.len()]);
+        let mut after = none;
+        for (number, (servers, weights)) in nodes.iter().enumerate().rev() {
+            let others = convolve(&before[number], &after);
+            for n in 0..=size {
+                let p = weights[n] * others[size - n] / all[size];
+                let here = u32::try_from(n).map_or(f64::NAN, f64::from);
+                numbers[number] += p * here;
+                waiting[number] += p * servers.map_or(0.0, |servers| (here - f64::from(servers)).max(0.0));
+            }
+            after = convolve(&after, weights);
+        }
+        Ok(Self { throughput, numbers, waiting })
+    }
+
+    /// Rounds per unit of time, of all customers together.
+    pub fn throughput(&self) -> f64 {
+        self.throughput
+    }
+
+    /// Mean number of customers at a node; none where there is no such node.
+    pub fn number(&self, node: usize) -> Option<f64> {
+        self.numbers.get(node).copied()
+    }
+
+    /// Mean number of those who wait there.
+    pub fn number_waiting(&self, node: usize) -> Option<f64> {
+        self.waiting.get(node).copied()
+    }
+}
+
+/// The first terms of the product of two series.
+fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
+    (0..a.len()).map(|n| (0..=n).map(|k| a[k] * b[n - k]).sum()).collect()
+}
+
+fn check_load(load: f64) -> Result<()> {
+    if load < 1.0 {
+        return Ok(());
+    }
+    let remedy = "choose one below 1: there is no steady state else";
+    Err(AnalysisError::Setting { what: "the load", value: load.to_string(), remedy })
+}
+
 fn check_rate(what: &'static str, rate: f64) -> Result<()> {
     if rate > 0.0 && rate.is_finite() {
         return Ok(());

@@ -1,9 +1,9 @@
 //! Experiments over models: whether intervals hold what they promise, where theory knows the mean.
 
 use eventhorizon::models::CallCentre;
-use eventhorizon::pdes::CpuEngine;
+use eventhorizon::pdes::{CpuEngine, Results, SimulationError};
 use eventhorizon::statistics::theory::ErlangA;
-use eventhorizon::statistics::{Design, Experiment};
+use eventhorizon::statistics::{Design, Experiment, Observations};
 use eventhorizon::time::Resolution;
 
 use crate::{ticks, until};
@@ -51,10 +51,12 @@ fn measures_are_those_of_theory() {
             assert!(interval.half_width < 0.05 * expected, "{name}: too wide to tell");
         }
     };
-    let first = |engine: Result<eventhorizon::pdes::Results, _>| {
-        let results: Result<_, eventhorizon::pdes::SimulationError> = engine;
-        results.unwrap().observations.remove(0)
-    };
+    fn first<O>(results: Result<Results<O>, SimulationError>) -> Observations {
+        match results {
+            Ok(mut results) => results.observations.remove(0),
+            Err(error) => panic!("{error}"),
+        }
+    }
 
     let centre = CpuEngine::new(move |_| {
         CallCentre::new(8, 4, 4.0, 1.0, 0.5, 64, units).map(|model| model.with_warm_up(ticks(20.0)))

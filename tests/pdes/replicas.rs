@@ -47,14 +47,14 @@ fn known(observations: &[Observations]) -> Vec<String> {
 
 /// Whether two engines found the same in every run. Windows are no result: [`Sync`](eventhorizon::pdes::Sync) and budgets decide how many there are.
 #[track_caller]
-fn assert_same(found: &Results, expected: &Results, what: &str) {
+fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what: &str) {
     assert_eq!(found.runs.len(), expected.runs.len(), "{what}");
     for (point, (found, expected)) in found.runs.iter().zip(&expected.runs).enumerate() {
         assert_eq!(found.len(), expected.len(), "{what}");
         for (number, runs) in found.iter().zip(expected).enumerate() {
             match runs {
                 (Ok(found), Ok(expected)) => {
-                    let of = |ran: &Ran| (ran.progress.events, ran.progress.now, ran.progress.stop);
+                    let of = |ran: &Ran<O>| (ran.progress.events, ran.progress.now, ran.progress.stop);
                     assert_eq!(of(found), of(expected), "{what}: point {point}, run {number}");
                     assert_eq!(
                         found.fingerprint, expected.fingerprint,
@@ -80,9 +80,9 @@ fn agree<M>(
     experiment: &Experiment,
     until: Until,
     build: impl Fn(&Point<'_>) -> M + Copy + 'static,
-) -> Results
+) -> Results<M::Output>
 where
-    M: CpuModel + Sync,
+    M: CpuModel<Output: Send> + Sync,
 {
     agree_on(&gpu(), experiment, until, &MAPPINGS.map(mapped), build)
 }
@@ -94,9 +94,9 @@ fn agree_on<M>(
     until: Until,
     ways: &[EngineOptions],
     build: impl Fn(&Point<'_>) -> M + Copy + 'static,
-) -> Results
+) -> Results<M::Output>
 where
-    M: CpuModel + Sync,
+    M: CpuModel<Output: Send> + Sync,
 {
     let build = move |point: &Point<'_>| Ok::<_, std::convert::Infallible>(build(point));
     let expected = CpuEngine::new(build).run(experiment, until).unwrap();
@@ -109,7 +109,7 @@ where
 }
 
 /// How many runs failed.
-fn failed(results: &Results) -> usize {
+fn failed<O>(results: &Results<O>) -> usize {
     results.runs.iter().flatten().filter(|run| run.is_err()).count()
 }
 
@@ -272,6 +272,35 @@ fn batches_and_slices_do_not_show() {
 }
 
 #[test]
+fn the_results_of_each_lp_are_those_that_totals_are_of() {
+    let build = |_: &Point<'_>| {
+        Ok::<_, std::convert::Infallible>(CallCentre::new(5, 3, 4.0, 1.0, 0.5, 64, units()).unwrap())
+    };
+    let (experiment, end) = (runs(70), until(20.0));
+    let totals = CpuEngine::new(build).run(&experiment, end).unwrap();
+    let expected = CpuEngine::new(build).with_outputs().run(&experiment, end).unwrap();
+    let rows = |results: &Results<_>| -> Vec<Vec<_>> {
+        let rows = |ran: &Ran<_>| ran.outputs.as_ref().unwrap().rows().to_vec();
+        results.runs[0].iter().map(|run| rows(run.as_ref().unwrap())).collect()
+    };
+    for (told, total) in expected.runs[0].iter().zip(&totals.runs[0]) {
+        let (told, total) = (told.as_ref().unwrap(), total.as_ref().unwrap());
+        assert!(told.totals.is_none() && total.outputs.is_none());
+        assert_eq!(&told.outputs.as_ref().unwrap().totals(None).unwrap(), total.totals.as_ref().unwrap());
+        assert_eq!(told.fingerprint, total.fingerprint);
+    }
+    let names: Vec<_> =
+        expected.observations[0].columns().iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["events"], "what else there is to observe, the caller knows");
+    for mapping in MAPPINGS {
+        let options = EngineOptions { outputs: true, ..mapped(mapping) };
+        let found = Engine::new(&gpu(), build, options).run(&experiment, end).unwrap();
+        assert!(rows(&found) == rows(&expected), "{mapping}");
+        assert_eq!(found.fingerprint, totals.fingerprint, "{mapping}");
+    }
+}
+
+#[test]
 fn points_differ_in_parameters_and_in_lookahead() {
     for lookaheads in [[2.0, 10.0], [0.0, 10.0]] {
         let design =
@@ -286,9 +315,9 @@ fn points_differ_in_parameters_and_in_lookahead() {
 }
 
 /// The fingerprint of each run, by point.
-fn fingerprints(results: &Results) -> Vec<Vec<u64>> {
+fn fingerprints<O>(results: &Results<O>) -> Vec<Vec<u64>> {
     let of =
-        |runs: &Vec<Result<Ran, _>>| runs.iter().map(|run| run.as_ref().unwrap().fingerprint.0).collect();
+        |runs: &Vec<Result<Ran<O>, _>>| runs.iter().map(|run| run.as_ref().unwrap().fingerprint.0).collect();
     results.runs.iter().map(of).collect()
 }
 

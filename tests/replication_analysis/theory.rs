@@ -1,6 +1,8 @@
 use crate::assert_close;
 use eventhorizon::statistics::AnalysisError;
-use eventhorizon::statistics::theory::{ClosedNetwork, ErlangA, Mm1, Mmck, Priorities};
+use eventhorizon::statistics::theory::{
+    ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mm1, Mmc, Mmck, Priorities,
+};
 
 #[test]
 fn mm1_in_the_steady_state() {
@@ -292,4 +294,73 @@ fn closed_networks_by_convolution() {
     {
         assert!(matches!(ClosedNetwork::new(&servers, delay, 1), Err(AnalysisError::Setting { .. })));
     }
+}
+
+#[test]
+fn mmc_is_mmck_with_room_for_all() {
+    for (arrival_rate, servers) in [(0.5, 1), (1.5, 2), (7.0, 8)] {
+        let all = Mmc::new(arrival_rate, 1.0, servers).unwrap();
+        let many = Mmck::new(arrival_rate, 1.0, servers, 400).unwrap();
+        assert_close(all.time_in_queue(), many.time_in_queue(), 9);
+        assert_close(all.number_in_system(), many.number_in_system(), 9);
+        let busy: f64 = many.probabilities()[servers as usize..].iter().sum();
+        assert_close(all.delay(), busy, 9);
+    }
+    assert!(matches!(Mmc::new(2.0, 1.0, 2), Err(AnalysisError::Setting { what: "the load", .. })));
+}
+
+#[test]
+fn mg1_with_exponential_service_is_mm1_and_has_its_priorities() {
+    let classes = [(0.2, 1.0), (0.1, 0.5), (0.15, 0.8)];
+    let class = |&(arrival_rate, rate): &(f64, f64)| Mg1Class {
+        arrival_rate,
+        mean: 1.0 / rate,
+        variance: 1.0 / (rate * rate),
+    };
+    let queue = Mg1::new(&classes.iter().map(class).collect::<Vec<_>>()).unwrap();
+    let preemptive = Priorities::new(&classes).unwrap();
+    for class in 0..3 {
+        let expected = preemptive.time_in_system(class).unwrap();
+        assert_close(queue.time_in_system_preemptive(class).unwrap(), expected, 12);
+    }
+    assert_eq!(queue.time_in_system_preemptive(3), None);
+    // Kleinrock's conservation law: the loads' mean of the waits does not depend on who goes first.
+    let loads = classes.map(|(arrival_rate, rate)| arrival_rate / rate);
+    let waits = [0, 1, 2].map(|class| queue.time_in_queue_by_priority(class).unwrap());
+    let mean: f64 =
+        loads.iter().zip(waits).map(|(load, wait)| load * wait).sum::<f64>() / loads.iter().sum::<f64>();
+    assert_close(mean, queue.time_in_queue().unwrap(), 12);
+    let mm1 = Mm1::new(0.5, 1.0).unwrap();
+    let one = Mg1::new(&[class(&(0.5, 1.0))]).unwrap();
+    assert_close(one.time_in_queue().unwrap(), mm1.time_in_queue().unwrap(), 12);
+    let full = Mg1::new(&[class(&(0.5, 1.0)), class(&(0.6, 1.0))]).unwrap();
+    assert_eq!((full.time_in_queue(), full.time_in_queue_by_priority(0)), (None, None));
+    assert!(full.time_in_system_preemptive(0).is_some() && full.time_in_system_preemptive(1).is_none());
+}
+
+#[test]
+fn closed_networks_with_several_servers() {
+    // With one server each, those of mean-value analysis.
+    let single = ClosedNetwork::new(&[(1, 2.0), (1, 1.0), (1, 0.5)], 3.0, 7).unwrap();
+    let nodes = [(Some(1), 2.0), (Some(1), 1.0), (Some(1), 0.5), (None, 3.0)];
+    let found = GordonNewell::new(&nodes, 7).unwrap();
+    assert_close(found.throughput(), single.throughput(), 12);
+    for kind in 0..3 {
+        assert_close(found.number(kind).unwrap(), single.number(kind).unwrap(), 12);
+    }
+    assert_close(found.number(3).unwrap(), 3.0 * single.throughput(), 12);
+    // Machine repair is a birth-death chain: of 5 machines n are broken, each of the others fails at the rate 0.1, and 2 are repaired at once.
+    let mut weights = vec![1.0];
+    for n in 1..=5_u32 {
+        let last = weights[n as usize - 1];
+        weights.push(last * f64::from(6 - n) * 0.1 / (f64::from(n.min(2)) * 0.5));
+    }
+    let sum: f64 = weights.iter().sum();
+    let mean = |of: fn(f64) -> f64| (0..).zip(&weights).map(|(n, p)| of(f64::from(n)) * p).sum::<f64>() / sum;
+    let found = GordonNewell::new(&[(None, 10.0), (Some(2), 2.0)], 5).unwrap();
+    assert_close(found.number(1).unwrap(), mean(|n| n), 12);
+    assert_close(found.number_waiting(1).unwrap(), mean(|n| (n - 2.0).max(0.0)), 12);
+    assert_close(found.throughput(), mean(|n| 5.0 - n) * 0.1, 12);
+    assert_eq!(GordonNewell::new(&nodes, 0).unwrap().throughput(), 0.0);
+    assert!(GordonNewell::new(&[(Some(1), 0.0)], 3).is_err());
 }

@@ -19,7 +19,7 @@ use super::results::{self, Ran};
 use super::{EngineOptions, Prepared};
 
 /// A run's end, by job.
-pub(super) type Runs = Vec<Result<Ran, Fault>>;
+pub(super) type Runs<O> = Vec<Result<Ran<O>, Fault>>;
 
 /// The mapping that a trial found the faster one, by the binary logarithm of the number of runs.
 pub(super) type Fastest = HashMap<u32, Mapping>;
@@ -90,7 +90,7 @@ impl<M: Model> Driver<'_, M> {
         &mut self,
         jobs: &[Job],
         watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
-    ) -> Result<(Runs, Mapping), SimulationError> {
+    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let counted = self.until.events != Until::EMPTY.events;
         match self.options.mapping {
             Mapping::Grid => Ok((self.grid(jobs, watch).await?, Mapping::Grid)),
@@ -116,9 +116,9 @@ impl<M: Model> Driver<'_, M> {
         &mut self,
         mapping: Mapping,
         jobs: &[Job],
-        runs: &mut Runs,
+        runs: &mut Runs<M::Output>,
     ) -> Result<(), SimulationError> {
-        let broke = |run: &Result<Ran, Fault>| {
+        let broke = |run: &Result<Ran<M::Output>, Fault>| {
             run.as_ref()
                 .is_err_and(|fault| !matches!(fault.kind, FaultKind::QueueFull | FaultKind::MailboxFull))
         };
@@ -128,7 +128,7 @@ impl<M: Model> Driver<'_, M> {
         }
         let again: Vec<_> = failed.iter().map(|&number| jobs[number]).collect();
         // What was chosen may be for another mapping, and room is no matter here. An end by events, which is never reached, makes cells of windows.
-        let options = EngineOptions::default();
+        let options = EngineOptions { outputs: self.options.outputs, ..EngineOptions::default() };
         let until = Until { events: u64::MAX - 1, ..self.until };
         let (options, until) =
             (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
@@ -205,7 +205,7 @@ impl<M: Model> Driver<'_, M> {
         &mut self,
         jobs: &[Job],
         watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
-    ) -> Result<Runs, SimulationError> {
+    ) -> Result<Runs<M::Output>, SimulationError> {
         let (mut runs, mut events) = (Vec::with_capacity(jobs.len()), 0);
         for job in jobs {
             let options = Options {
@@ -224,11 +224,16 @@ impl<M: Model> Driver<'_, M> {
                     Ok(Progress { stop: Some(Stop::Watcher), .. }) => return Ok(runs),
                     Ok(progress) => {
                         let fingerprint = simulation.fingerprint_async().await?;
-                        let totals = match self.prepared.columns {
-                            Some(_) => Some(simulation.totals_async(results::at(self.until)?, None).await?),
-                            None => None,
+                        let (totals, outputs) = match self.prepared.columns {
+                            Some(_) if self.options.outputs => {
+                                (None, Some(simulation.outputs_async(results::at(self.until)?).await?))
+                            }
+                            Some(_) => {
+                                (Some(simulation.totals_async(results::at(self.until)?, None).await?), None)
+                            }
+                            None => (None, None),
                         };
-                        Ok(Ran { progress, fingerprint, totals })
+                        Ok(Ran { progress, fingerprint, totals, outputs })
                     }
                     Err(error) => Err(error),
                 },
@@ -249,7 +254,7 @@ impl<M: Model> Driver<'_, M> {
         mapping: Mapping,
         jobs: &[Job],
         watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
-    ) -> Result<(Runs, Mapping), SimulationError> {
+    ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let points = Points::new(self.gpu, &self.prepared.models)?;
         let size = jobs.len().max(1).ilog2();
         let known = self.fastest.get(&size).copied();
@@ -260,7 +265,7 @@ impl<M: Model> Driver<'_, M> {
             (chosen, _) => chosen,
         };
         let mut undecided = mapping == Mapping::Auto;
-        let mut runs: Vec<Option<Result<Ran, Fault>>> = vec![None; jobs.len()];
+        let mut runs: Vec<Option<Result<Ran<M::Output>, Fault>>> = vec![None; jobs.len()];
         let (mut ended, mut events) = (0, 0);
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
         // Whether a run has come to its end, by job.
@@ -458,7 +463,7 @@ impl<M: Model> Driver<'_, M> {
         ground: &Ground<M::State, M::Payload>,
         flight: &Flight,
         points: &Points,
-    ) -> Result<Runs, SimulationError> {
+    ) -> Result<Runs<M::Output>, SimulationError> {
         let (gpu, memory, run) = (self.gpu, &ground.memory, &flight.run);
         let bound = memory.bindings(points);
         let mut digest = Plan::new("replicas: fingerprints");
@@ -472,10 +477,11 @@ impl<M: Model> Driver<'_, M> {
             let lp = row % run.total;
             return Err(Fault { kind: FaultKind::LoopsCut, lp, window, needed: 0 }.into());
         }
-        let totals = match (&ground.output, &self.prepared.columns) {
+        let told = match (&ground.output, &self.prepared.columns) {
             (Some(output), Some(columns)) => {
                 let at = results::at(self.until)?;
-                let totals = results::totals::<M>(gpu, memory, output, &bound, run, columns, at).await?;
+                let rows = self.options.outputs;
+                let told = results::totals::<M>(gpu, memory, output, &bound, run, columns, at, rows).await?;
                 // What `output` fails in is in the words of the run, too.
                 let after = memory.ended(gpu, run).await?;
                 for (before, after) in ended.iter().zip(after) {
@@ -483,14 +489,15 @@ impl<M: Model> Driver<'_, M> {
                         return Err(SimulationError::Output { kind, lp });
                     }
                 }
-                totals.into_iter().map(Some).collect()
+                told
             }
-            _ => vec![None; ended.len()],
+            _ => vec![(None, None); ended.len()],
         };
-        let ran = |((ended, digest), totals): ((Result<Progress, Fault>, _), _)| {
-            ended.map(|progress| Ran { progress, fingerprint: Fingerprint(digest), totals })
+        let ran = |((ended, digest), told): ((Result<Progress, Fault>, _), results::Told<_>)| {
+            let (totals, outputs) = told;
+            ended.map(|progress| Ran { progress, fingerprint: Fingerprint(digest), totals, outputs })
         };
-        Ok(ended.into_iter().zip(digests).zip(totals).map(ran).collect())
+        Ok(ended.into_iter().zip(digests).zip(told).map(ran).collect())
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytemuck::Pod;
 use rayon::prelude::*;
 
 use crate::gpu::{Buffer, Gpu, Kernel, Plan};
@@ -18,30 +19,45 @@ use super::super::memory::{Part, Run};
 use super::super::output::Columns;
 use super::super::recipes;
 use super::super::results::{CHUNK, Reduction};
-use super::super::{CpuModel, CpuSimulation, Fingerprint, Model, Number, Progress, Stop, Totals, Until};
+use super::super::{
+    CpuModel, CpuSimulation, Fingerprint, Model, Number, Outputs, Progress, Stop, Totals, Until,
+};
 use super::Mapping;
 use super::driver::Runs;
 use super::mapping::plain_group;
 use super::memory::{Job, Memory};
 
-/// What a run of an experiment gave.
-#[derive(Debug, Clone)]
-pub struct Ran {
+/// What a run of an experiment gave; `O` is the model's [`Model::Output`].
+#[derive(Clone)]
+pub struct Ran<O = ()> {
     /// Where it ended.
     pub progress: Progress,
     /// That of the same run alone.
     pub fingerprint: Fingerprint,
     /// The totals of the model's results over its LPs, for a model that has any.
     pub totals: Option<Totals>,
+    /// In their place the results themselves, where they were asked for: [`EngineOptions::outputs`](super::EngineOptions::outputs).
+    pub outputs: Option<Outputs<O>>,
+}
+
+impl<O> std::fmt::Debug for Ran<O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ran")
+            .field("progress", &self.progress)
+            .field("fingerprint", &self.fingerprint)
+            .field("totals", &self.totals)
+            .field("outputs", &self.outputs)
+            .finish()
+    }
 }
 
 /// The runs of an experiment's points, in the order of the points and, within each, of the replications.
-#[derive(Debug, Clone)]
-pub struct Results {
+#[derive(Clone)]
+pub struct Results<O = ()> {
     /// By point, then by replication: what each gave, or the fault that ended it.
-    pub runs: Vec<Vec<Result<Ran, Fault>>>,
+    pub runs: Vec<Vec<Result<Ran<O>, Fault>>>,
     /// By point: as named columns the sums of the model's results over the LPs (of those that have sums), what [`Model::measures`] makes
-    /// of the totals, the `events` executed, and the failures.
+    /// of the totals, the `events` executed, and the failures. (Where the results of each LP were asked for, there are no sums and measures.)
     pub observations: Vec<Observations>,
     /// A commutative sum over (point, replication, fingerprint or fault): equal on every device and for every mapping.
     pub fingerprint: u64,
@@ -49,13 +65,25 @@ pub struct Results {
     pub mapping: Mapping,
 }
 
-impl Results {
+// Outputs need not be `Debug`, as long as they are told as rows.
+impl<O> std::fmt::Debug for Results<O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Results")
+            .field("runs", &self.runs)
+            .field("observations", &self.observations)
+            .field("fingerprint", &self.fingerprint)
+            .field("mapping", &self.mapping)
+            .finish()
+    }
+}
+
+impl<O: Pod> Results<O> {
     /// Sorts what each job gave, point by point. They are in the order of the replications and, within each, of the points; where they end in the middle of a
     /// replication, that one is left out.
-    pub(super) fn new<M: Model>(
+    pub(super) fn new<M: Model<Output = O>>(
         models: &[M],
         columns: Option<&Columns>,
-        runs: Runs,
+        runs: Runs<O>,
         mapping: Mapping,
     ) -> Result<Self, SimulationError> {
         let replications = runs.len() / models.len();
@@ -79,7 +107,7 @@ impl Results {
 }
 
 /// The rows of a fingerprint.
-fn row(point: u32, replication: u32, run: &Result<Ran, Fault>) -> u64 {
+fn row<O>(point: u32, replication: u32, run: &Result<Ran<O>, Fault>) -> u64 {
     /// What tells these rows from those of other modules' fingerprints: "pdes".
     const KIND: u32 = 0x7064_6573;
     let words = match run {
@@ -99,7 +127,7 @@ fn row(point: u32, replication: u32, run: &Result<Ran, Fault>) -> u64 {
 fn observations<M: Model>(
     model: &M,
     columns: Option<&Columns>,
-    runs: &[Result<Ran, Fault>],
+    runs: &[Result<Ran<M::Output>, Fault>],
 ) -> Result<Observations, SimulationError> {
     let failed = (0..).zip(runs).filter_map(|(replication, run)| {
         let fault = run.as_ref().err()?;
@@ -109,6 +137,8 @@ fn observations<M: Model>(
         })
     });
     let mut named: Vec<Column> = Vec::new();
+    // The results of each LP say what there is to observe to whoever asked for them.
+    let columns = columns.filter(|_| !runs.iter().flatten().any(|ran| ran.outputs.is_some()));
     for name in columns.iter().flat_map(|columns| &columns.names) {
         if let Some(values) = sums(runs, name)? {
             named.push(Column { name: name.to_string(), values });
@@ -139,12 +169,12 @@ fn observations<M: Model>(
     Ok(Observations::new(runs.len(), named, failed.collect::<Vec<_>>(), Pairing::Independent)?)
 }
 
-fn totals_of(run: &Result<Ran, Fault>) -> Option<&Totals> {
+fn totals_of<O>(run: &Result<Ran<O>, Fault>) -> Option<&Totals> {
     run.as_ref().ok().and_then(|ran| ran.totals.as_ref())
 }
 
 /// The sums of a column by run, 0 for one that failed: the integers that they are, if all are below 2^64. A column may have no sums.
-fn sums(runs: &[Result<Ran, Fault>], name: &str) -> Result<Option<Values>, SimulationError> {
+fn sums<O>(runs: &[Result<Ran<O>, Fault>], name: &str) -> Result<Option<Values>, SimulationError> {
     // None: too large for any number.
     let mut found = Vec::with_capacity(runs.len());
     for run in runs {
@@ -174,7 +204,9 @@ pub(super) fn at(until: Until) -> Result<Ticks, SimulationError> {
 }
 
 /// A fault of the run, or the error that ends the experiment.
-pub(super) fn fault_apart(run: Result<Ran, SimulationError>) -> Result<Result<Ran, Fault>, SimulationError> {
+pub(super) fn fault_apart<O>(
+    run: Result<Ran<O>, SimulationError>,
+) -> Result<Result<Ran<O>, Fault>, SimulationError> {
     match run {
         Ok(ran) => Ok(Ok(ran)),
         Err(SimulationError::Fault(fault) | SimulationError::Cycle { fault, .. }) => Ok(Err(fault)),
@@ -183,14 +215,15 @@ pub(super) fn fault_apart(run: Result<Ran, SimulationError>) -> Result<Result<Ra
 }
 
 /// The runs on the host, one on every core; the first of them, if `watch` stops them.
-pub(super) fn on_cpu<M: CpuModel + Sync>(
+pub(super) fn on_cpu<M: CpuModel<Output: Send> + Sync>(
     models: &[M],
     columns: Option<&Arc<Columns>>,
     jobs: &[Job],
     seed: u64,
     until: Until,
+    rows: bool,
     watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
-) -> Result<Runs, SimulationError> {
+) -> Result<Runs<M::Output>, SimulationError> {
     let stopped = AtomicBool::new(false);
     // Runs and events of all, and who is told of them.
     let told = Mutex::new((0, 0, watch));
@@ -221,18 +254,23 @@ pub(super) fn on_cpu<M: CpuModel + Sync>(
                 return Err(SimulationError::Stopped);
             }
             tell(1, progress.events - before);
-            let totals = match columns {
-                Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?.totals(None)?),
+            let outputs = match columns {
+                Some(columns) => Some(simulation.outputs_in(at(until)?, columns.clone())?),
                 None => None,
             };
-            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals })
+            let totals = match &outputs {
+                Some(outputs) if !rows => Some(outputs.totals(None)?),
+                _ => None,
+            };
+            let outputs = outputs.filter(|_| rows);
+            Ok(Ran { progress, fingerprint: simulation.fingerprint(), totals, outputs })
         });
         fault_apart(made)
     };
     // In blocks, so that what is stopped is the end of all.
     let mut runs = Vec::with_capacity(jobs.len());
     for block in jobs.chunks(64 * rayon::current_num_threads()) {
-        match block.par_iter().map(make).collect::<Result<Runs, _>>() {
+        match block.par_iter().map(make).collect::<Result<Runs<M::Output>, _>>() {
             Ok(block) => runs.extend(block),
             Err(SimulationError::Stopped) => break,
             Err(error) => return Err(error),
@@ -244,16 +282,21 @@ pub(super) fn on_cpu<M: CpuModel + Sync>(
     Ok(runs)
 }
 
-/// The totals of each replica of a batch.
+/// The totals or the results of a run.
+pub(super) type Told<O> = (Option<Totals>, Option<Outputs<O>>);
+
+/// The totals of each replica of a batch, or the results of their LPs if `rows` says so.
+#[expect(clippy::too_many_arguments, reason = "called once")]
 pub(super) async fn totals<M: Model>(
     gpu: &Gpu,
     memory: &Memory<M::State, M::Payload>,
     output: &Kernel,
     bound: &[(&'static str, wgpu::BindingResource<'_>)],
     run: &Run,
-    columns: &Columns,
+    columns: &Arc<Columns>,
     at: Ticks,
-) -> Result<Vec<Totals>, SimulationError> {
+    rows_wanted: bool,
+) -> Result<Vec<Told<M::Output>>, SimulationError> {
     let group_size = plain_group(gpu);
     let kernel = recipes::totals("totals", group_size_at_most(gpu, 64));
     let reduction = Reduction::new(gpu, columns, &kernel)?;
@@ -264,6 +307,7 @@ pub(super) async fn totals<M: Model>(
     let outputs = Buffer::<M::Output>::storage(gpu, "outputs", most.into())?;
     let bound = [bound, &[("outputs", outputs.binding())]].concat();
     let mut found = BTreeMap::new();
+    let mut kept: Vec<M::Output> = Vec::new();
     for first in (0..run.rows).step_by(most as usize) {
         let rows = most.min(run.rows - first);
         memory.tell(
@@ -273,6 +317,10 @@ pub(super) async fn totals<M: Model>(
         let mut plan = Plan::new("outputs");
         plan.dispatch(gpu, output, rows.div_ceil(group_size), &bound)?;
         plan.submit(gpu)?;
+        if rows_wanted {
+            kept.extend(outputs.read_range(gpu, 0, rows.into()).await?);
+            continue;
+        }
         // Chunks of rows of one replica each.
         let mut chunks = Vec::new();
         let mut row = first;
@@ -288,5 +336,13 @@ pub(super) async fn totals<M: Model>(
         }
     }
     memory.tell(gpu, run)?;
-    Ok(found.into_values().map(|taken| Totals::of(at, columns, &BTreeMap::from([(None, taken)]))).collect())
+    if rows_wanted {
+        let of = |rows: &[M::Output]| {
+            let columns = columns.clone();
+            (None, Some(Outputs { at, first_lp: 0, rows: rows.to_vec(), columns }))
+        };
+        return Ok(kept.chunks(run.total as usize).map(of).collect());
+    }
+    let of = |taken| (Some(Totals::of(at, columns, &BTreeMap::from([(None, taken)]))), None);
+    Ok(found.into_values().map(of).collect())
 }

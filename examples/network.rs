@@ -1,0 +1,132 @@
+//! Runs a queueing network that a file describes, and tells every measure with its interval, beside what theory says.
+//!
+//! ```text
+//! cargo run --release --example network -- examples/networks/mm1.toml
+//! cargo run --release --example network -- examples/networks/clinic.toml --precision 0.01 --replications 100000
+//! cargo run --release --example network -- examples/networks/jackson.toml --engine cpu --json result.json --csv result.csv
+//! ```
+//!
+//! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md` says what may be written in one.
+
+mod shared;
+
+use std::io::{Write as _, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use eventhorizon::facility::{Network, Place, Study};
+use eventhorizon::pdes::{EngineOptions, Mapping};
+use eventhorizon::statistics::Decision;
+use shared::Outcome;
+
+#[derive(Parser)]
+#[command(about = "A queueing network, described and not programmed")]
+#[command(mut_arg("replications", |replications| replications.default_value("64")))]
+struct Args {
+    /// The description: TOML, or JSON where the name ends so.
+    file: PathBuf,
+    /// Names the random streams.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    runs: shared::Runs,
+    /// The end of each replication, in the network's unit of time; what the file says, if it is not said here.
+    #[arg(long, value_parser = shared::positive)]
+    until: Option<f64>,
+    /// Where statistics begin; what the file says, or a tenth of the run.
+    #[arg(long, value_parser = shared::not_negative)]
+    warm_up: Option<f64>,
+    /// The most customers that may wait at a station.
+    #[arg(long, default_value_t = 65_536)]
+    room: u32,
+    /// Runs a network even if more customers come to a station than it serves.
+    #[arg(long)]
+    allow_unstable: bool,
+    /// How replications are mapped to the device: grid, team, thread or auto. It changes the speed only.
+    #[arg(long, default_value_t = Mapping::Auto)]
+    mapping: Mapping,
+    #[command(flatten)]
+    place: shared::Where,
+    #[command(flatten)]
+    json: shared::Json,
+    /// Writes the table as CSV to this file.
+    #[arg(long)]
+    csv: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(args: &Args) -> Outcome<()> {
+    let text =
+        std::fs::read_to_string(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
+    let json = args.file.extension().is_some_and(|extension| extension == "json");
+    let network = if json { Network::from_json(&text)? } else { Network::from_toml(&text)? };
+    let facility = if args.allow_unstable { network.compile_unstable()? } else { network.compile()? };
+
+    let until = args
+        .until
+        .or(network.until)
+        .ok_or_else(|| shared::usage("say where replications end: `until` in the file, or --until"))?;
+    let warm_up = args.warm_up.or(network.warm_up.filter(|&warm_up| warm_up < until)).unwrap_or(until / 10.0);
+    let study = Study {
+        seed: args.seed,
+        level: args.runs.level,
+        stopping: args.runs.stopping()?,
+        room: args.room,
+        ..Study::new(args.runs.replications, until, warm_up)
+    };
+
+    let gpu = args.place.gpu()?;
+    // The same bits on both, so this choice shows in nothing but the time.
+    let place = match &gpu {
+        Some(gpu) => Place::Gpu(gpu, EngineOptions { mapping: args.mapping, ..EngineOptions::default() }),
+        None => Place::Cpu,
+    };
+    let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
+    let watch = |runs: usize, events: u64| {
+        bar.set_message(format!("{runs} replications, {events} events"));
+        shared::watch()
+    };
+    let report = facility.study(&study, place, watch)?;
+    bar.finish_and_clear();
+
+    if !args.json.on_stdout() {
+        write!(stdout(), "{report}")?;
+        #[allow(clippy::cast_precision_loss, reason = "a rate")]
+        let rate = report.events as f64 / report.seconds;
+        writeln!(
+            stdout(),
+            "{} ({}), mapping {}: {} services, {} events, {:.3} s, {rate:.3e} events/s",
+            report.adapter,
+            report.engine,
+            report.mapping,
+            report.customers,
+            report.events,
+            report.seconds
+        )?;
+        if let Some(decision) = report.stopped {
+            writeln!(stdout(), "{}", told(decision))?;
+        }
+        writeln!(stdout(), "fingerprint {:016x}", report.fingerprint)?;
+    }
+    if let Some(path) = &args.csv {
+        let file = std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        report.to_csv(file)?;
+    }
+    args.json.write(&serde_json::to_value(&report)?)
+}
+
+/// Why there are no more replications.
+fn told(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Reached => "as precise as was asked for",
+        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
+        Decision::TimeSpent => "the most time, and not as precise as was asked for",
+        Decision::Stopped => "stopped early",
+        Decision::AllFailed => "there was nothing to observe in any replication",
+        _ => "goes on",
+    }
+}

@@ -1,0 +1,243 @@
+//! What can be wrong with a network, or go wrong with its runs.
+
+use crate::pdes::{Fault, SimulationError};
+use crate::statistics::AnalysisError;
+use crate::time::TimeError;
+
+/// An error of the `facility` module. Those of a description come before anything is run; correct it and call again. What a run gave that
+/// ended in one of the others is lost.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FacilityError {
+    /// A description that is not TOML, or has a field that no network has.
+    #[error("the description cannot be read: {0}")]
+    Toml(Box<toml::de::Error>),
+    /// A description that is not JSON, or has a field that no network has.
+    #[error("the description cannot be read: {0}")]
+    Json(serde_json::Error),
+    /// A network without a node where anybody is served.
+    #[error("the network has no station and no delay; add one")]
+    Empty,
+    /// A name that two nodes have.
+    #[error("two nodes are called `{name}`; give one of them another name")]
+    Repeated {
+        /// The name.
+        name: String,
+    },
+    /// No classes, too many, or two of one name.
+    #[error("the network has the classes {classes}; {remedy}")]
+    Classes {
+        /// Their names.
+        classes: String,
+        /// What would do.
+        remedy: String,
+    },
+    /// A class that the network does not have.
+    #[error("`{node}` names the class `{class}`; there are: {known}")]
+    UnknownClass {
+        /// The node.
+        node: String,
+        /// The name.
+        class: String,
+        /// The classes.
+        known: String,
+    },
+    /// A way to a node that does not exist, or to a source.
+    #[error("`{node}` sends customers to `{to}`, {problem}")]
+    Link {
+        /// The node.
+        node: String,
+        /// Where the way leads.
+        to: String,
+        /// What is wrong with that.
+        problem: String,
+    },
+    /// Probabilities that are none, or do not add up to 1.
+    #[error(
+        "the ways of `{class}` from `{node}` have probabilities that add up to {sum}; make it 1, or leave one of them out, which then has the rest"
+    )]
+    Probabilities {
+        /// The node.
+        node: String,
+        /// The class.
+        class: String,
+        /// Their sum.
+        sum: f64,
+    },
+    /// A class that comes to a node and has no way on.
+    #[error(
+        "`{class}` customers come to `{node}` and have no way on; add a link, to a sink if they leave the network there"
+    )]
+    NoWay {
+        /// The node.
+        node: String,
+        /// The class.
+        class: String,
+    },
+    /// Customers that come in and can never leave.
+    #[error(
+        "`{class}` customers who come to `{node}` can reach no sink, so that more and more of them would be there; add a way out"
+    )]
+    NoWayOut {
+        /// The node.
+        node: String,
+        /// The class.
+        class: String,
+    },
+    /// A node to which nobody ever comes.
+    #[error("nobody ever comes to `{node}`; add a link to it, or remove it")]
+    Unreachable {
+        /// The node.
+        node: String,
+    },
+    /// A class of which there is nobody.
+    #[error(
+        "there is no `{class}` customer: no source, no population and no link makes one. Add one of them, or remove the class"
+    )]
+    NoCustomers {
+        /// The class.
+        class: String,
+    },
+    /// A class that comes to a node, and no time is said for it.
+    #[error(
+        "`{class}` customers come to `{node}`, which has no {what} for them; add `{what}`, or one for this class"
+    )]
+    NoTime {
+        /// The node.
+        node: String,
+        /// The class.
+        class: String,
+        /// `service` or `time`.
+        what: &'static str,
+    },
+    /// A distribution that cannot be drawn from.
+    #[error("`{node}`: the {what} cannot be drawn: {reason}")]
+    Distribution {
+        /// The node.
+        node: String,
+        /// Which time.
+        what: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Another setting of a node.
+    #[error("`{node}`: {what} is {value}; {remedy}")]
+    Setting {
+        /// The node, or the network.
+        node: String,
+        /// Which setting.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// What would do.
+        remedy: String,
+    },
+    /// What the module does not support.
+    #[error("`{node}`: {what} cannot be simulated yet: {reason}")]
+    Unsupported {
+        /// The node.
+        node: String,
+        /// What.
+        what: &'static str,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// An open network in which more customers come to a station than it serves.
+    #[error(
+        "`{node}` has to serve {load:.3} times what its servers can: its line grows without end. (What is lost on the way to it is not counted.) Add servers, or \
+         allow unstable networks"
+    )]
+    Unstable {
+        /// The station.
+        node: String,
+        /// Offered load over the servers.
+        load: f64,
+    },
+    /// A network too large for the check of its stability.
+    #[error(
+        "whether the network is stable is not known: it has {pairs} pairs of a node and a class that customers come to from outside, and up to {most} are checked. \
+         Allow unstable networks to run it"
+    )]
+    Unchecked {
+        /// Pairs of node and class.
+        pairs: usize,
+        /// The most that are checked.
+        most: usize,
+    },
+    /// A time that is none.
+    #[error("the {what} is no time: {source}")]
+    Time {
+        /// Which.
+        what: &'static str,
+        /// Why not.
+        source: TimeError,
+    },
+    /// The run is not longer than its warm-up.
+    #[error("a run until {until} has nothing to observe after a warm-up until {warm_up}; make it longer")]
+    WarmUp {
+        /// The end of runs.
+        until: f64,
+        /// Where statistics begin.
+        warm_up: f64,
+    },
+    /// More customers wait at a station than there may be.
+    #[error(
+        "in replication {replication} more than {room} customers wait at `{node}`: it may be unstable. Give it a capacity, or allow more to wait"
+    )]
+    LineFull {
+        /// The station.
+        node: String,
+        /// The most that may wait.
+        room: u32,
+        /// The run.
+        replication: u32,
+    },
+    /// A run that failed.
+    #[error("replication {replication} failed at `{node}`: {fault}")]
+    Fault {
+        /// The node.
+        node: String,
+        /// The run.
+        replication: u32,
+        /// Why.
+        fault: Fault,
+    },
+    /// Little's law does not hold in a run: a bug of the library's, or of the device's.
+    #[error(
+        "in replication {replication} Little's law does not hold for `{class}` customers at `{node}`: the times that they were there add up to {times} ticks (modulo 2^64), and \
+         the area under their number is {area}. The results mean nothing: please report it"
+    )]
+    Little {
+        /// The node.
+        node: String,
+        /// The class.
+        class: String,
+        /// The run.
+        replication: u32,
+        /// The sum of the times, modulo 2^64.
+        times: u64,
+        /// The area.
+        area: u128,
+    },
+    /// Customers were lost on a way: a bug of the library's, or of the device's.
+    #[error(
+        "in replication {replication} {sent} customers left for another node, and {came} came to one. The results mean nothing: please report it"
+    )]
+    Flow {
+        /// The run.
+        replication: u32,
+        /// Who left for another node.
+        sent: u64,
+        /// Who came to one.
+        came: u64,
+    },
+    /// The engine.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// The statistics.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// A table that could not be written.
+    #[error("the table cannot be written: {0}")]
+    Write(#[from] csv::Error),
+}

@@ -1,0 +1,527 @@
+//! A network as data: what a builder or a file says.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Distribution, FacilityError};
+
+/// A queueing network: sources, stations, delays and sinks by name, and who goes where.
+///
+/// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all nodes differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// What reports call it.
+    pub name: String,
+    /// What it is, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// The unit of time, for people: `minute`.
+    #[serde(default = "unit")]
+    pub unit: String,
+    /// Ticks in a unit of time: times are whole ticks.
+    #[serde(default = "ticks")]
+    pub ticks_per_unit: u32,
+    /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). Where a station has priorities, the first goes first.
+    #[serde(default = "classes")]
+    pub classes: Vec<String>,
+    /// How long a run should be, unless somebody says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+    /// When statistics should begin, unless somebody says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<f64>,
+    /// Where customers come from.
+    #[serde(
+        default,
+        rename = "source",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub sources: IndexMap<String, Source>,
+    /// Where they are served.
+    #[serde(
+        default,
+        rename = "station",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub stations: IndexMap<String, Station>,
+    /// Where they spend a time, and nobody waits for another.
+    #[serde(
+        default,
+        rename = "delay",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub delays: IndexMap<String, Delay>,
+    /// Where they leave the network.
+    #[serde(
+        default,
+        rename = "sink",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub sinks: IndexMap<String, Sink>,
+    /// Names that a builder used twice.
+    #[serde(skip)]
+    repeated: Vec<String>,
+}
+
+fn unit() -> String {
+    "unit of time".to_owned()
+}
+
+fn ticks() -> u32 {
+    1 << 20
+}
+
+fn classes() -> Vec<String> {
+    vec!["customer".to_owned()]
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Where customers come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The time between two arrivals, and before the first.
+    pub interarrival: Distribution,
+    /// The class of those who come; the first, unless it is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// How many come at once, at most 256.
+    #[serde(default = "one")]
+    pub batch: u32,
+    /// Where they go.
+    pub to: Route,
+}
+
+/// Servers, and a line for those who wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Station {
+    /// How many customers are served at once.
+    #[serde(default = "one")]
+    pub servers: u32,
+    /// The time of a service of all classes but those in `service_of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Distribution>,
+    /// The time of a service, by class.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub service_of: IndexMap<String, Distribution>,
+    /// The most customers, in service and in line; who finds so many is lost. No bound, unless it is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u32>,
+    /// Who is served next.
+    #[serde(default)]
+    pub discipline: Discipline,
+    /// How long a customer waits before it leaves the network, of all classes but those in `patience_of`; for ever, unless it is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<Distribution>,
+    /// The same by class.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub patience_of: IndexMap<String, Distribution>,
+    /// Customers of the first class that are here at the beginning.
+    #[serde(default)]
+    pub population: u32,
+    /// The same by class.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub population_of: IndexMap<String, u32>,
+    /// Where customers go afterwards.
+    pub to: Route,
+}
+
+/// Where customers spend a time, and nobody waits for another: a station with a server for everybody.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Delay {
+    /// The time of all classes but those in `time_of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Distribution>,
+    /// The time, by class.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub time_of: IndexMap<String, Distribution>,
+    /// Customers of the first class that are here at the beginning.
+    #[serde(default)]
+    pub population: u32,
+    /// The same by class.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub population_of: IndexMap<String, u32>,
+    /// Where customers go afterwards.
+    pub to: Route,
+}
+
+/// Where customers leave the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sink {}
+
+/// Who of those who wait is served next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Discipline {
+    /// Who came first.
+    #[default]
+    Fifo,
+    /// Who came last.
+    Lifo,
+    /// Any of them.
+    Random,
+    /// Of the classes the first one that waits, and of that who came first. Services are not interrupted.
+    Priority,
+    /// The same, and who arrives interrupts the service of a later class, which goes on later where it stopped (preemptive resume).
+    Preemptive,
+}
+
+/// Where customers go. In a file: a name; a list of names or [`Link`]s; or `{ in_turn = [...] }` for a list of names.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Route {
+    /// Along one of several links.
+    Links(Vec<Link>),
+    /// To each of several nodes in turn, whoever it is (round robin).
+    InTurn {
+        /// Their names.
+        in_turn: Vec<String>,
+    },
+}
+
+/// A way to another node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Where it leads.
+    pub node: String,
+    /// The probability that it is taken. One of a list may leave it out, and has what the others leave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// The class that takes it. Links that name a class take the place of those that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The class that customers have from then on; their own, unless it is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes: Option<String>,
+}
+
+impl Link {
+    /// A link that is taken by all who take no other.
+    pub fn to(node: &str) -> Self {
+        Self { node: node.to_owned(), probability: None, class: None, becomes: None }
+    }
+
+    /// The same with a probability.
+    #[must_use]
+    pub fn with(self, probability: f64) -> Self {
+        Self { probability: Some(probability), ..self }
+    }
+
+    /// The same for customers of one class.
+    #[must_use]
+    pub fn of(self, class: &str) -> Self {
+        Self { class: Some(class.to_owned()), ..self }
+    }
+
+    /// The same, and customers are of another class from then on.
+    #[must_use]
+    pub fn becoming(self, class: &str) -> Self {
+        Self { becomes: Some(class.to_owned()), ..self }
+    }
+}
+
+impl From<&str> for Link {
+    fn from(node: &str) -> Self {
+        Self::to(node)
+    }
+}
+
+impl From<&str> for Route {
+    fn from(node: &str) -> Self {
+        Self::Links(vec![node.into()])
+    }
+}
+
+impl<const N: usize> From<[Link; N]> for Route {
+    fn from(links: [Link; N]) -> Self {
+        Self::Links(links.into())
+    }
+}
+
+impl From<Vec<Link>> for Route {
+    fn from(links: Vec<Link>) -> Self {
+        Self::Links(links)
+    }
+}
+
+impl Route {
+    /// To each of several nodes in turn.
+    pub fn in_turn(nodes: &[&str]) -> Self {
+        Self::InTurn { in_turn: nodes.iter().map(|&node| node.to_owned()).collect() }
+    }
+}
+
+impl<'de> Deserialize<'de> for Route {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// A link, or the name of a node.
+        struct Named(Link);
+        impl<'de> Deserialize<'de> for Named {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Either;
+                impl<'de> Visitor<'de> for Either {
+                    type Value = Named;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(
+                            "the name of a node, or a link such as { node = \"disk\", probability = 0.5 }",
+                        )
+                    }
+                    fn visit_str<E: de::Error>(self, node: &str) -> Result<Named, E> {
+                        Ok(Named(node.into()))
+                    }
+                    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Named, A::Error> {
+                        Link::deserialize(MapAccessDeserializer::new(map)).map(Named)
+                    }
+                }
+                deserializer.deserialize_any(Either)
+            }
+        }
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Route;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a node, a list of links, or { in_turn = [...] }")
+            }
+            fn visit_str<E: de::Error>(self, node: &str) -> Result<Route, E> {
+                Ok(node.into())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Route, A::Error> {
+                let mut links = Vec::new();
+                while let Some(Named(link)) = list.next_element()? {
+                    links.push(link);
+                }
+                Ok(links.into())
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Route, A::Error> {
+                #[derive(Deserialize)]
+                #[serde(deny_unknown_fields)]
+                struct InTurn {
+                    in_turn: Vec<String>,
+                }
+                let InTurn { in_turn } = InTurn::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Route::InTurn { in_turn })
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// A table by name, in which no name comes twice.
+fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<IndexMap<String, T>, D::Error> {
+    struct Table<T>(std::marker::PhantomData<T>);
+    impl<'de, T: DeserializeOwned> Visitor<'de> for Table<T> {
+        type Value = IndexMap<String, T>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table by name")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut table = IndexMap::new();
+            while let Some(name) = map.next_key::<String>()? {
+                if table.contains_key(&name) {
+                    return Err(de::Error::custom(format!(
+                        "the name `{name}` comes twice; give one of them another"
+                    )));
+                }
+                let value = map.next_value()?;
+                table.insert(name, value);
+            }
+            Ok(table)
+        }
+    }
+    deserializer.deserialize_map(Table(std::marker::PhantomData))
+}
+
+impl Network {
+    /// A network without nodes, with customers of one class.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: String::new(),
+            unit: unit(),
+            ticks_per_unit: ticks(),
+            classes: classes(),
+            until: None,
+            warm_up: None,
+            sources: IndexMap::new(),
+            stations: IndexMap::new(),
+            delays: IndexMap::new(),
+            sinks: IndexMap::new(),
+            repeated: Vec::new(),
+        }
+    }
+
+    /// Reads a description in TOML.
+    ///
+    /// # Errors
+    /// [`FacilityError::Toml`], with line and field.
+    pub fn from_toml(text: &str) -> Result<Self, FacilityError> {
+        toml::from_str(text).map_err(|error| FacilityError::Toml(Box::new(error)))
+    }
+
+    /// Reads a description in JSON.
+    ///
+    /// # Errors
+    /// [`FacilityError::Json`], with line and column.
+    pub fn from_json(text: &str) -> Result<Self, FacilityError> {
+        serde_json::from_str(text).map_err(FacilityError::Json)
+    }
+
+    /// The same with these classes of customers.
+    #[must_use]
+    pub fn with_classes(mut self, classes: &[&str]) -> Self {
+        self.classes = classes.iter().map(|&class| class.to_owned()).collect();
+        self
+    }
+
+    /// The same with a source more.
+    #[must_use]
+    pub fn source(mut self, name: &str, source: Source) -> Self {
+        self.repeated.extend(self.sources.insert(name.to_owned(), source).map(|_| name.to_owned()));
+        self
+    }
+
+    /// The same with a station more.
+    #[must_use]
+    pub fn station(mut self, name: &str, station: Station) -> Self {
+        self.repeated.extend(self.stations.insert(name.to_owned(), station).map(|_| name.to_owned()));
+        self
+    }
+
+    /// The same with a delay more.
+    #[must_use]
+    pub fn delay(mut self, name: &str, delay: Delay) -> Self {
+        self.repeated.extend(self.delays.insert(name.to_owned(), delay).map(|_| name.to_owned()));
+        self
+    }
+
+    /// The same with a sink more.
+    #[must_use]
+    pub fn sink(mut self, name: &str) -> Self {
+        self.repeated.extend(self.sinks.insert(name.to_owned(), Sink {}).map(|_| name.to_owned()));
+        self
+    }
+
+    /// A name that two nodes have.
+    pub(super) fn repeated(&self) -> Option<&str> {
+        let mut names: Vec<&str> = self.names().collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+        self.repeated.first().map(String::as_str).or(twice)
+    }
+
+    /// The names of all nodes, in the order of their LPs: sources, stations, delays, sinks.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let served = self.sources.keys().chain(self.stations.keys());
+        served.chain(self.delays.keys()).chain(self.sinks.keys()).map(String::as_str)
+    }
+}
+
+impl Source {
+    /// Single customers of the first class.
+    pub fn new(interarrival: Distribution, to: impl Into<Route>) -> Self {
+        Self { interarrival, class: None, batch: 1, to: to.into() }
+    }
+
+    /// Customers of another class.
+    #[must_use]
+    pub fn of(self, class: &str) -> Self {
+        Self { class: Some(class.to_owned()), ..self }
+    }
+
+    /// So many at once.
+    #[must_use]
+    pub fn in_batches(self, batch: u32) -> Self {
+        Self { batch, ..self }
+    }
+}
+
+impl Station {
+    /// One server, who serves customers in the order of their arrival, however many there are.
+    pub fn new(service: Distribution, to: impl Into<Route>) -> Self {
+        Self {
+            servers: 1,
+            service: Some(service),
+            service_of: IndexMap::new(),
+            capacity: None,
+            discipline: Discipline::Fifo,
+            patience: None,
+            patience_of: IndexMap::new(),
+            population: 0,
+            population_of: IndexMap::new(),
+            to: to.into(),
+        }
+    }
+
+    /// The same with so many servers.
+    #[must_use]
+    pub fn with_servers(self, servers: u32) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// The same with another service of one class.
+    #[must_use]
+    pub fn with_service_of(mut self, class: &str, service: Distribution) -> Self {
+        self.service_of.insert(class.to_owned(), service);
+        self
+    }
+
+    /// The same with room for so many customers, in service and in line.
+    #[must_use]
+    pub fn with_capacity(self, capacity: u32) -> Self {
+        Self { capacity: Some(capacity), ..self }
+    }
+
+    /// The same with another discipline.
+    #[must_use]
+    pub fn with_discipline(self, discipline: Discipline) -> Self {
+        Self { discipline, ..self }
+    }
+
+    /// The same for customers who do not wait for ever.
+    #[must_use]
+    pub fn with_patience(self, patience: Distribution) -> Self {
+        Self { patience: Some(patience), ..self }
+    }
+
+    /// The same with customers of the first class at the beginning.
+    #[must_use]
+    pub fn with_population(self, population: u32) -> Self {
+        Self { population, ..self }
+    }
+}
+
+impl Delay {
+    /// A delay of all classes.
+    pub fn new(time: Distribution, to: impl Into<Route>) -> Self {
+        Self {
+            time: Some(time),
+            time_of: IndexMap::new(),
+            population: 0,
+            population_of: IndexMap::new(),
+            to: to.into(),
+        }
+    }
+
+    /// The same with customers of the first class at the beginning.
+    #[must_use]
+    pub fn with_population(self, population: u32) -> Self {
+        Self { population, ..self }
+    }
+}

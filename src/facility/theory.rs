@@ -1,0 +1,359 @@
+//! What queueing theory knows of a network: steady-state means, for those nodes for which they are exact.
+
+use std::collections::HashMap;
+
+use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mmc, Mmck};
+
+use super::check::{Kind, Node, Pair};
+use super::{Discipline, Distribution, Facility, Measure};
+
+/// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
+const MOST_WORK: f64 = 2e8;
+
+/// By node, class (none for all) and measure.
+pub(super) type Known = HashMap<(usize, Option<usize>, Measure), f64>;
+
+/// A station as formulas see it: what comes, and how it is served.
+struct Queue<'n> {
+    number: usize,
+    servers: Option<u32>,
+    capacity: Option<u32>,
+    discipline: Discipline,
+    /// The classes that come, with their rates.
+    classes: Vec<(usize, &'n Pair, f64)>,
+}
+
+impl<'n> Queue<'n> {
+    fn new(number: usize, node: &'n Node) -> Option<Self> {
+        let Kind::Station { servers, capacity, discipline } = node.kind else { return None };
+        let comes = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
+        let classes: Vec<_> = comes.map(|(class, pair)| (class, pair, pair.rate)).collect();
+        // Those who are there from the beginning come from nowhere.
+        let open =
+            classes.iter().all(|(_, pair, rate)| pair.from_outside && pair.population == 0 && *rate > 0.0);
+        open.then_some(Self { number, servers, capacity, discipline, classes })
+    }
+
+    fn rate(&self) -> f64 {
+        self.classes.iter().map(|class| class.2).sum()
+    }
+
+    /// The mean that the exponential times of all classes share.
+    fn shared(&self, of: impl Fn(&Pair) -> Option<Distribution>) -> Option<f64> {
+        shared(self.classes.iter().map(|(_, pair, _)| of(pair)))
+    }
+
+    fn patient(&self) -> bool {
+        self.classes.iter().all(|(_, pair, _)| pair.patience.is_none())
+    }
+
+    /// Whether who is served next depends on nothing but the order of arrival.
+    fn blind(&self) -> bool {
+        matches!(self.discipline, Discipline::Fifo | Discipline::Lifo | Discipline::Random)
+    }
+}
+
+/// The mean of exponential distributions, if they are, and have the same.
+fn shared(laws: impl Iterator<Item = Option<Distribution>>) -> Option<f64> {
+    let mut means = laws.map(|law| match law {
+        Some(Distribution::Exponential(mean)) => Some(mean),
+        _ => None,
+    });
+    let first = means.next()??;
+    means.all(|mean| mean == Some(first)).then_some(first)
+}
+
+/// All that is known of a network.
+pub(super) fn known(facility: &Facility) -> Known {
+    let nodes = &facility.nodes;
+    let mut known = Known::new();
+    let sources = nodes.iter().any(|node| matches!(node.kind, Kind::Source { .. }));
+    if sources {
+        open(nodes, &mut known);
+    } else if facility.network.classes.len() == 1 {
+        closed(nodes, &mut known);
+    }
+    known
+}
+
+fn open(nodes: &[Node], known: &mut Known) {
+    let poisson = |node: &Node| {
+        !node.in_turn
+            && match node.kind {
+                Kind::Source { interarrival, batch, .. } => {
+                    batch == 1 && matches!(interarrival, Distribution::Exponential(_))
+                }
+                _ => true,
+            }
+    };
+    let queues: Vec<Option<Queue<'_>>> =
+        nodes.iter().enumerate().map(|(number, node)| Queue::new(number, node)).collect();
+    let stations = nodes.iter().filter(|node| matches!(node.kind, Kind::Station { .. })).count();
+    let whole = |queue: &Queue<'_>| queue.patient() && queue.capacity.is_none();
+    // Nobody is lost, and nobody is there from the beginning: what comes goes on.
+    let conserved = queues.iter().flatten().count() == stations && queues.iter().flatten().all(whole);
+    let product = |queue: &Queue<'_>| {
+        queue.servers.is_none() || queue.blind() && queue.shared(|pair| pair.service).is_some()
+    };
+    let jackson = conserved && nodes.iter().all(poisson) && queues.iter().flatten().all(product);
+
+    for (number, node) in nodes.iter().enumerate() {
+        if conserved || matches!(node.kind, Kind::Source { .. }) {
+            rates(number, node, known);
+        }
+        let Some(queue) = &queues[number] else { continue };
+        // Whether all who come are parts of Poisson processes from sources.
+        let fed = nodes.iter().all(|from| {
+            let here = |way: &super::check::Way| way.node == number;
+            let leads = from.pairs.iter().any(|pair| pair.comes && pair.ways.iter().any(here));
+            !leads || matches!(from.kind, Kind::Source { .. }) && poisson(from)
+        });
+        if jackson || fed {
+            alone(queue, known);
+        }
+    }
+    // Little's law for the whole: those in it over those who come.
+    let sinks: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node].kind == Kind::Sink).collect();
+    if conserved && let [sink] = sinks[..] {
+        let numbers = queues.iter().flatten().map(|queue| known.get(&(queue.number, None, Measure::Number)));
+        let inside: Option<f64> = numbers.map(|number| number.copied()).sum();
+        let rate = known.get(&(sink, None, Measure::Throughput));
+        if let (Some(inside), Some(rate)) = (inside, rate) {
+            known.insert((sink, None, Measure::Sojourn), inside / rate);
+        }
+    }
+}
+
+/// What comes to a node and goes on, where nobody is lost.
+fn rates(number: usize, node: &Node, known: &mut Known) {
+    let comes: Vec<_> = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes).collect();
+    for (class, pair) in &comes {
+        known.insert((number, Some(*class), Measure::Throughput), pair.rate);
+    }
+    let all = comes.iter().map(|(_, pair)| pair.rate).sum();
+    known.insert((number, None, Measure::Throughput), all);
+    let Kind::Station { servers: Some(servers), capacity: None, .. } = node.kind else { return };
+    let mut busy = 0.0;
+    for (class, pair) in comes {
+        let part = pair.rate * pair.service.map_or(f64::NAN, |service| service.mean()) / f64::from(servers);
+        busy += part;
+        known.insert((number, Some(class), Measure::Utilisation), part);
+    }
+    known.insert((number, None, Measure::Utilisation), busy);
+}
+
+/// A station to which Poisson processes come.
+fn alone(queue: &Queue<'_>, known: &mut Known) {
+    let rate = queue.rate();
+    let service = queue.shared(|pair| pair.service);
+    let patience = queue.shared(|pair| pair.patience);
+    let mut told = |class: Option<usize>, measure: Measure, value: f64| {
+        if value.is_finite() {
+            known.insert((queue.number, class, measure), value);
+        }
+    };
+    let Some(servers) = queue.servers else {
+        let mut all = 0.0;
+        for &(class, pair, rate) in &queue.classes {
+            let mean = pair.service.map_or(f64::NAN, |service| service.mean());
+            all += rate * mean;
+            told(Some(class), Measure::Number, rate * mean);
+            told(Some(class), Measure::Sojourn, mean);
+        }
+        told(None, Measure::Number, all);
+        told(None, Measure::Sojourn, all / rate);
+        return;
+    };
+    // Of each class, who waits so long and is lost with such a probability.
+    let mut by_class: Vec<(usize, f64, f64, f64)> = Vec::new(); // class, rate of who are served, wait, service
+    let blind = queue.blind() && queue.capacity.is_none() && queue.patient();
+    let parts: Option<Vec<Mg1Class>> = queue
+        .classes
+        .iter()
+        .map(|(_, pair, rate)| {
+            let service = pair.service?;
+            Some(Mg1Class { arrival_rate: *rate, mean: service.mean(), variance: service.variance()? })
+        })
+        .collect();
+    let mg1 = (servers == 1).then_some(parts).flatten().and_then(|parts| Mg1::new(&parts).ok());
+    let mean = |pair: &Pair| pair.service.map_or(f64::NAN, |service| service.mean());
+    match (service, queue.capacity, queue.discipline) {
+        (Some(service), Some(capacity), _) if queue.blind() && queue.patient() => {
+            let Ok(theory) = Mmck::new(rate, 1.0 / service, servers, capacity) else { return };
+            let served = 1.0 - theory.blocking();
+            for &(class, _, rate) in &queue.classes {
+                told(Some(class), Measure::Loss, theory.blocking());
+                by_class.push((class, rate * served, theory.time_in_queue(), service));
+            }
+            told(None, Measure::Loss, theory.blocking());
+        }
+        (Some(service), None, Discipline::Fifo) if patience.is_some() => {
+            let Some(patience) = patience else { return };
+            let Ok(theory) = ErlangA::new(rate, 1.0 / service, 1.0 / patience, servers) else { return };
+            // Who leaves was present, too: numbers are not those of who are served alone.
+            for class in
+                queue.classes.iter().map(|&(class, _, part)| (Some(class), part / rate)).chain([(None, 1.0)])
+            {
+                let (class, share) = class;
+                told(class, Measure::Reneged, theory.abandonment());
+                told(class, Measure::Throughput, share * rate * (1.0 - theory.abandonment()));
+                told(class, Measure::Utilisation, share * theory.utilisation());
+                told(class, Measure::Number, share * theory.number_in_system());
+                told(class, Measure::Queue, share * theory.number_waiting());
+                told(class, Measure::Wait, theory.time_in_queue_of_served());
+                told(class, Measure::Sojourn, theory.time_in_queue_of_served() + service);
+            }
+            return;
+        }
+        (_, None, Discipline::Fifo | Discipline::Lifo | Discipline::Random) if blind && mg1.is_some() => {
+            let Some(wait) = mg1.and_then(|queue| queue.time_in_queue()) else { return };
+            by_class.extend(queue.classes.iter().map(|&(class, pair, rate)| (class, rate, wait, mean(pair))));
+            if let (Some(service), Discipline::Fifo) = (service, queue.discipline) {
+                // The time in M/M/1 is exponential.
+                for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
+                    told(class, Measure::SojournDeviation, wait + service);
+                }
+            }
+        }
+        (Some(service), None, Discipline::Fifo | Discipline::Lifo | Discipline::Random) if blind => {
+            let Ok(theory) = Mmc::new(rate, 1.0 / service, servers) else { return };
+            let wait = theory.time_in_queue();
+            by_class.extend(queue.classes.iter().map(|&(class, _, rate)| (class, rate, wait, service)));
+        }
+        (_, None, Discipline::Priority) if queue.patient() && mg1.is_some() => {
+            for (order, &(class, pair, rate)) in queue.classes.iter().enumerate() {
+                let Some(wait) = mg1.as_ref().and_then(|queue| queue.time_in_queue_by_priority(order)) else {
+                    return;
+                };
+                by_class.push((class, rate, wait, mean(pair)));
+            }
+        }
+        (_, None, Discipline::Preemptive) if queue.patient() && mg1.is_some() => {
+            let mut all = 0.0;
+            for (order, &(class, _, rate)) in queue.classes.iter().enumerate() {
+                let Some(time) = mg1.as_ref().and_then(|queue| queue.time_in_system_preemptive(order)) else {
+                    return;
+                };
+                all += rate * time;
+                told(Some(class), Measure::Sojourn, time);
+                told(Some(class), Measure::Number, rate * time);
+            }
+            told(None, Measure::Sojourn, all / rate);
+            told(None, Measure::Number, all);
+        }
+        _ => {}
+    }
+    if by_class.is_empty() {
+        return;
+    }
+    let (mut served, mut waiting, mut busy) = (0.0, 0.0, 0.0);
+    for (class, rate, wait, service) in by_class {
+        told(Some(class), Measure::Throughput, rate);
+        told(Some(class), Measure::Utilisation, rate * service / f64::from(servers));
+        told(Some(class), Measure::Wait, wait);
+        told(Some(class), Measure::Sojourn, wait + service);
+        told(Some(class), Measure::Queue, rate * wait);
+        told(Some(class), Measure::Number, rate * (wait + service));
+        served += rate;
+        waiting += rate * wait;
+        busy += rate * service;
+    }
+    told(None, Measure::Throughput, served);
+    told(None, Measure::Utilisation, busy / f64::from(servers));
+    told(None, Measure::Wait, waiting / served);
+    told(None, Measure::Sojourn, (waiting + busy) / served);
+    told(None, Measure::Queue, waiting);
+    told(None, Measure::Number, waiting + busy);
+}
+
+/// A closed network in product form, of one class.
+fn closed(nodes: &[Node], known: &mut Known) {
+    let mut kinds = Vec::new();
+    for node in nodes {
+        let Kind::Station { servers, capacity: None, discipline } = node.kind else { return };
+        let pair = &node.pairs[0];
+        let Some(service) = pair.service else { return };
+        let exponential = matches!(service, Distribution::Exponential(_));
+        let blind = matches!(discipline, Discipline::Fifo | Discipline::Lifo | Discipline::Random);
+        if pair.patience.is_some() || node.in_turn || servers.is_some() && !(exponential && blind) {
+            return;
+        }
+        kinds.push((servers, service.mean()));
+    }
+    let customers: u32 = nodes.iter().map(|node| node.pairs[0].population).sum();
+    let Some(visits) = visits(nodes) else { return };
+    let demands: Vec<f64> = kinds.iter().zip(&visits).map(|(kind, visits)| kind.1 * visits).collect();
+    // Rounds per unit of time, and the mean number at each node.
+    let (throughput, numbers) = if kinds.iter().all(|kind| kind.0.is_none_or(|servers| servers == 1)) {
+        let delay =
+            kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_none()).map(|(_, demand)| demand).sum();
+        let served =
+            kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_some()).map(|(_, &demand)| demand);
+        // Nodes of one demand are one kind.
+        let mut found: Vec<(u32, f64)> = Vec::new();
+        let mut kind_of = Vec::new();
+        for demand in served {
+            let place = found.iter().position(|kind| (kind.1 / demand - 1.0).abs() < 1e-12);
+            let place = place.unwrap_or_else(|| {
+                found.push((0, demand));
+                found.len() - 1
+            });
+            found[place].0 += 1;
+            kind_of.push(place);
+        }
+        let Ok(network) = ClosedNetwork::new(&found, delay, customers) else { return };
+        let mut kind_of = kind_of.into_iter();
+        let number = |(kind, demand): (&(Option<u32>, f64), &f64)| match kind.0 {
+            None => Some(demand * network.throughput()),
+            Some(_) => network.number(kind_of.next()?),
+        };
+        let Some(numbers) = kinds.iter().zip(&demands).map(number).collect::<Option<Vec<f64>>>() else {
+            return;
+        };
+        (network.throughput(), numbers)
+    } else {
+        #[expect(clippy::cast_precision_loss, reason = "a bound")]
+        if nodes.len() as f64 * f64::from(customers).powi(2) > MOST_WORK {
+            return;
+        }
+        let kinds: Vec<_> = kinds.iter().zip(&demands).map(|(kind, &demand)| (kind.0, demand)).collect();
+        let Ok(network) = GordonNewell::new(&kinds, customers) else { return };
+        let Some(numbers) = (0..nodes.len()).map(|node| network.number(node)).collect() else { return };
+        (network.throughput(), numbers)
+    };
+    for (number, ((&(servers, service), visits), here)) in kinds.iter().zip(&visits).zip(numbers).enumerate()
+    {
+        let rate = throughput * visits;
+        for class in [None, Some(0)] {
+            let mut told = |measure, value| known.insert((number, class, measure), value);
+            told(Measure::Throughput, rate);
+            told(Measure::Number, here);
+            told(Measure::Sojourn, here / rate);
+            if let Some(servers) = servers {
+                told(Measure::Utilisation, rate * service / f64::from(servers));
+                told(Measure::Queue, here - rate * service);
+                told(Measure::Wait, here / rate - service);
+            }
+        }
+    }
+}
+
+/// How often a customer comes to each node of a closed network, for each time that it comes to the first; none where not all are on one round.
+fn visits(nodes: &[Node]) -> Option<Vec<f64>> {
+    let size = nodes.len();
+    let mut rows = vec![vec![0.0; size + 1]; size];
+    for (number, node) in nodes.iter().enumerate() {
+        rows[number][number] += 1.0;
+        for way in &node.pairs[0].ways {
+            rows[way.node][number] -= way.probability;
+        }
+    }
+    // One of the equations follows from the others.
+    rows[0] = vec![0.0; size + 1];
+    (rows[0][0], rows[0][size]) = (1.0, 1.0);
+    if size > 600 {
+        return None;
+    }
+    let found = super::check::eliminate(rows);
+    found.iter().all(|visits| visits.is_finite() && *visits > 1e-12).then_some(found)
+}

@@ -1,0 +1,284 @@
+//! Both engines, and every mapping.
+
+use eventhorizon::facility::{
+    Delay, Discipline, Distribution, Facility, Link, Measure, Network, Place, Report, Route, Source, Station,
+    Study,
+};
+use eventhorizon::pdes::{
+    CpuEngine, CpuSimulation, Engine, EngineOptions, Mapping, Options, Simulation, Sync, Until,
+};
+use eventhorizon::random::Stream;
+use eventhorizon::statistics::{Budget, Decision, Design, Experiment, Point, Precision, Stopping};
+use eventhorizon::time::Ticks;
+
+use super::common::gpu;
+use super::{shipped, shipped_one};
+
+/// One run of a network in the two ways to synchronise that it has, against the sequential engine: everything that a user can see.
+#[track_caller]
+fn same(facility: &Facility, until: Ticks, what: &str) {
+    let mut cpu = CpuSimulation::new(facility, 7).unwrap();
+    let expected = cpu.run(Until::time(until)).unwrap_or_else(|error| panic!("{what}: {error}"));
+    for sync in [Sync::Horizon, Sync::Yawns] {
+        let options = Options { seed: 7, sync, ..Options::default() };
+        let mut simulation = Simulation::new(&gpu(), facility, options).unwrap();
+        let found = simulation.run(Until::time(until)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!((found.events, found.now), (expected.events, expected.now), "{what}, {sync}");
+        assert!(simulation.states().unwrap() == cpu.states(), "{what}, {sync}: states");
+        assert!(simulation.pending().unwrap() == cpu.pending(), "{what}, {sync}: pending events");
+        assert!(simulation.memory().unwrap() == cpu.memory(), "{what}, {sync}: LP memory");
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{what}, {sync}");
+        let outputs = simulation.outputs(until).unwrap();
+        assert!(outputs == cpu.outputs(until).unwrap(), "{what}, {sync}: outputs");
+    }
+}
+
+/// So short that a run is some hundred events.
+fn short(network: &Network) -> (Facility, Ticks) {
+    let facility = network.compile().unwrap();
+    let resolution = facility.resolution();
+    let until = network.until.unwrap() / 100.0;
+    let (warm_up, until) = (resolution.ticks(until / 4.0).unwrap(), resolution.ticks(until).unwrap());
+    (facility.with_warm_up(warm_up), until)
+}
+
+#[test]
+fn one_run_on_the_whole_device_has_the_bits_of_the_sequential_engine() {
+    for (name, network) in shipped() {
+        let (facility, until) = short(&network);
+        same(&facility, until, &name);
+    }
+}
+
+/// Every mapping, against the sequential engine.
+#[track_caller]
+fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], what: &str) {
+    let model = facility.clone();
+    let build = move |_: &Point<'_>| Ok::<_, std::convert::Infallible>(model.clone());
+    let experiment = Experiment::new(Design::default(), 9, 11);
+    let expected = CpuEngine::new(build.clone()).with_outputs().run(&experiment, Until::time(until)).unwrap();
+    for &mapping in mappings {
+        let options = EngineOptions { mapping, outputs: true, ..EngineOptions::default() };
+        let found = Engine::new(&gpu(), build.clone(), options).run(&experiment, Until::time(until)).unwrap();
+        assert_eq!(found.mapping, mapping);
+        assert_eq!(found.fingerprint, expected.fingerprint, "{what}, {mapping}");
+        for (found, expected) in found.runs[0].iter().zip(&expected.runs[0]) {
+            let [found, expected] =
+                [found, expected].map(|run| run.as_ref().unwrap().outputs.as_ref().unwrap());
+            assert!(found == expected, "{what}, {mapping}: outputs");
+        }
+    }
+}
+
+#[test]
+fn replications_by_threads_have_the_bits_of_the_sequential_engine() {
+    for (name, network) in shipped() {
+        let (facility, until) = short(&network);
+        mapped(&facility, until, &[Mapping::Thread], &name);
+    }
+}
+
+#[test]
+fn replications_by_teams_have_the_bits_of_the_sequential_engine() {
+    for name in ["emergency", "processor", "central_server"] {
+        let network = shipped_one(name);
+        let (facility, until) = short(&network);
+        mapped(&facility, until, &[Mapping::Team], name);
+    }
+}
+
+/// A network by chance: of every kind of node, discipline and distribution, of classes and ways.
+fn chance(number: u64) -> Network {
+    let mut stream = Stream::new(2024, 0, number);
+    let classes = ["a", "b", "c", "d"];
+    let count = 1 + stream.below(4) as usize;
+    let classes = &classes[..count];
+    let stations = 1 + stream.below(4);
+    let mut law = {
+        let mut stream = Stream::new(2024, 1, number);
+        move |mean: f64| match stream.below(9) {
+            0 => Distribution::Constant(mean),
+            1 => Distribution::Exponential(mean),
+            2 => Distribution::Uniform([0.5 * mean, 1.5 * mean]),
+            3 => Distribution::Erlang { stages: 1 + stream.below(5), mean },
+            4 => Distribution::Hyperexponential { probability: 0.75, first: 0.4 * mean, second: 2.8 * mean },
+            5 => Distribution::Triangular([0.2 * mean, mean, 1.8 * mean]),
+            6 => Distribution::Normal { mean, deviation: 0.4 * mean },
+            7 => Distribution::Lognormal { mean, deviation: mean },
+            _ => Distribution::Weibull { scale: mean, shape: 1.2 },
+        }
+    };
+    let nodes: Vec<String> = (0..stations).map(|station| format!("s{station}")).collect();
+    let mut route = {
+        let (mut stream, nodes) = (Stream::new(2024, 2, number), nodes.clone());
+        let classes = classes.to_vec();
+        move || -> Route {
+            let other = &nodes[stream.below(stations) as usize];
+            let class = classes[stream.below(count as u32) as usize];
+            match stream.below(4) {
+                0 => Route::in_turn(&["out", other, "pause", "out"]),
+                1 => Route::from([Link::to("out"), Link::to(other).with(0.4).becoming(class)]),
+                2 => Route::from([
+                    Link::to("out").with(0.5),
+                    Link::to("pause").with(0.25),
+                    Link::to(other),
+                    Link::to(other).of(class).with(0.3),
+                    Link::to("out").of(class),
+                ]),
+                _ => "out".into(),
+            }
+        }
+    };
+    let mut network =
+        Network::new("chance").with_classes(classes).sink("out").delay("pause", Delay::new(law(3.0), "out"));
+    network = network.source("extra", Source::new(Distribution::Exponential(30.0), "pause"));
+    for (number, class) in classes.iter().enumerate() {
+        let to = Route::from([Link::to(&nodes[0]), Link::to(&nodes[nodes.len() - 1]).with(0.5)]);
+        let source = Source::new(law(4.0), to).of(class).in_batches(1 + stream.below(3));
+        network = network.source(&format!("in{number}"), source);
+    }
+    // Who begins at each of them, so that nobody comes there in vain.
+    for (number, node) in nodes.iter().enumerate() {
+        let disciplines = [
+            Discipline::Fifo,
+            Discipline::Lifo,
+            Discipline::Random,
+            Discipline::Priority,
+            Discipline::Preemptive,
+        ];
+        let discipline = disciplines[(stream.below(5)) as usize];
+        let servers = 1 + stream.below(3);
+        let mut station = Station::new(law(2.0 * f64::from(servers)), route())
+            .with_servers(servers)
+            .with_discipline(discipline)
+            .with_service_of(classes[0], law(1.0))
+            .with_population(stream.below(4) + u32::from(number > 0));
+        if stream.below(3) == 0 {
+            station = station.with_capacity(servers + stream.below(6));
+        }
+        if discipline != Discipline::Random && stream.below(2) == 0 {
+            station = station.with_patience(law(4.0));
+        }
+        network = network.station(node, station);
+    }
+    network
+}
+
+/// Runs of a network by chance on both engines; `until` in units.
+fn by_chance(number: u64, until: f64, mappings: &[Mapping]) {
+    let network = chance(number);
+    let facility = network.compile_unstable().unwrap_or_else(|error| panic!("{number}: {error}"));
+    let ticks = |units: f64| facility.resolution().ticks(units).unwrap();
+    let warm = facility.clone().with_room(512).with_warm_up(ticks(until / 3.0));
+    let what = format!("network {number}");
+    if mappings.is_empty() {
+        same(&warm, ticks(until), &what);
+    }
+    mapped(&warm, ticks(until), mappings, &what);
+    // Little's law and the flow from node to node, with and without a warm-up.
+    for warm_up in [0.0, until / 3.0] {
+        facility.study(&Study::new(3, until, warm_up), Place::Cpu, |_, _| {}).unwrap();
+    }
+}
+
+#[test]
+fn networks_by_chance_have_the_bits_of_the_sequential_engine() {
+    for number in 0..12 {
+        by_chance(number, 40.0, &[Mapping::Thread]);
+    }
+    for number in 12..16 {
+        by_chance(number, 40.0, &[]);
+    }
+    by_chance(16, 40.0, &[Mapping::Team]);
+}
+
+#[test]
+#[ignore = "long: hundreds of networks by chance"]
+fn many_networks_by_chance_have_the_bits_of_the_sequential_engine() {
+    for number in 100..300 {
+        by_chance(number, 60.0, if number % 4 == 0 { &[] } else { &[Mapping::Thread] });
+    }
+}
+
+/// What does not depend on where a study ran.
+fn told(report: &Report) -> String {
+    let Report { results, customers, events, fingerprint, replications, stopped, .. } = report;
+    format!("{results:?} {customers} {events} {fingerprint} {replications} {stopped:?}")
+}
+
+#[test]
+fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
+    let gpu = gpu();
+    let facility = shipped_one("clinic").compile().unwrap();
+    let study = Study::new(70, 800.0, 100.0);
+    let mut watched = (0, 0);
+    let cpu = facility.study(&study, Place::Cpu, |runs, events| watched = (runs, events)).unwrap();
+    assert_eq!(watched, (70, cpu.events), "it is told how far it is");
+    let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
+    let found = facility.study(&study, Place::Gpu(&gpu, options), |_, _| {}).unwrap();
+    assert_eq!(told(&found), told(&cpu));
+    assert_eq!((found.engine, cpu.engine), ("gpu", "cpu"));
+
+    // Until it is precise enough.
+    let precision = Precision::relative(0.2);
+    let budget = Budget { replications: Some(2000), time: None };
+    let study = Study { stopping: Some(Stopping::new(precision, budget)), ..study };
+    let report = facility.study(&study, Place::Cpu, |_, _| {}).unwrap();
+    assert_eq!(report.stopped, Some(Decision::Reached));
+    assert!(report.replications >= 30);
+    for row in report.results.iter().filter(|row| matches!(row.measure, Measure::Number | Measure::Sojourn)) {
+        assert!(row.half_width.unwrap() <= 0.2 * row.mean.unwrap(), "{row:?}");
+    }
+    assert_eq!(told(&facility.study(&study, Place::Gpu(&gpu, options), |_, _| {}).unwrap()), told(&report));
+}
+
+#[test]
+fn room_for_those_who_wait_is_made_as_it_is_needed_and_shows_in_nothing() {
+    let gpu = gpu();
+    let network = Network::new("busy")
+        .source("in", Source::new(Distribution::Exponential(1.0), "server").in_batches(10))
+        .station("server", Station::new(Distribution::Exponential(0.09), "out"))
+        .sink("out");
+    let facility = network.compile().unwrap();
+    let study = Study::new(3, 300.0, 30.0);
+    let expected = facility.clone().with_room(4096).study(&study, Place::Cpu, |_, _| {}).unwrap();
+    let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
+    for place in [Place::Cpu, Place::Gpu(&gpu, options)] {
+        let found = facility.clone().with_room(1).study(&study, place, |_, _| {}).unwrap();
+        assert_eq!(told(&found), told(&expected));
+    }
+}
+
+#[test]
+fn a_report_is_a_table_csv_and_json() {
+    let facility = shipped_one("mmck").compile().unwrap();
+    let report = facility.study(&Study::new(8, 50.0, 5.0), Place::Cpu, |_, _| {}).unwrap();
+    let table = report.to_string();
+    assert!(table.contains("garage") && table.contains("utilisation") && table.contains("theory"), "{table}");
+    let mut csv = Vec::new();
+    report.to_csv(&mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    assert_eq!(csv.lines().count(), report.results.len() + 1);
+    assert_eq!(csv.lines().next(), Some("node,class,measure,mean,half_width,theory,observations"));
+    let json = serde_json::to_value(&report).unwrap();
+    for key in [
+        "network",
+        "engine",
+        "mapping",
+        "adapter",
+        "seconds",
+        "customers",
+        "events",
+        "fingerprint",
+        "results",
+    ] {
+        assert!(!json[key].is_null(), "{key}");
+    }
+    let row = &json["results"][0];
+    let keys: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
+    for key in ["node", "class", "measure", "mean", "half_width", "theory"] {
+        assert!(keys.contains(&key), "{key} in {keys:?}");
+    }
+    assert!(report.row("garage", Some("customer"), Measure::Loss).is_some());
+    assert!(report.row("garage", None, Measure::Loss).is_none(), "there is one class");
+}
