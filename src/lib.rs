@@ -9,6 +9,7 @@
 //! | a stochastic model of which you want many replications | [`replication`] |
 //! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |
+//! | many pairs of cells on a map, of which you want shortest paths | [`search`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
 //! | items of which the GPU needs the smallest, many at a time | [`queue::ParallelHeap`] |
 //! | an application with a wgpu device of its own | [`gpu::Gpu::from_device`], then any of the above |
@@ -66,6 +67,7 @@ pub mod primitives;
 pub mod queue;
 pub mod random;
 pub mod replication;
+pub mod search;
 mod shaders;
 pub mod statistics;
 pub mod time;

@@ -1,0 +1,283 @@
+//! The kernels of searches, and the memory that they work in.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::engine::Shape;
+use super::{Grid, SearchError};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
+use crate::queue::QueueDesign;
+use crate::shaders;
+
+/// `SearchWork` of `shaders/search/grid.wgsl`, where the fields are explained.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Work {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) cells: u32,
+    pub(super) straight: u32,
+    pub(super) diagonal: u32,
+    pub(super) far: u32,
+    pub(super) near: u32,
+    pub(super) directions: u32,
+    pub(super) range: u32,
+    pub(super) searches: u32,
+    pub(super) slots: u32,
+    pub(super) capacity: u32,
+    pub(super) stride: u32,
+    pub(super) steps: u32,
+    pub(super) all_paths: u32,
+    pub(super) count: u32,
+    pub(super) delta: u32,
+    pub(super) path_room: u32,
+    pub(super) drain: u32,
+}
+
+/// `Record`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Record {
+    pub(super) status: u32,
+    pub(super) cost: u32,
+    pub(super) expanded: u32,
+    pub(super) path_cells: u32,
+    pub(super) path_first: u32,
+    pub(super) drain: u32,
+}
+
+/// `RECORD_FOUND` and so on.
+pub(super) const FOUND: u32 = 1;
+pub(super) const NONE: u32 = 2;
+pub(super) const FULL: u32 = 3;
+
+/// `Slot`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(super) struct Slot {
+    status: u32,
+    search: u32,
+    start: u32,
+    goal: u32,
+    epoch: u32,
+    best: u32,
+    dropped: u32,
+    cursor: u32,
+    open: [u32; 4],
+    more: [u32; 4],
+}
+
+/// `CONTROL_NEXT` and so on.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Control {
+    pub(super) next: u32,
+    pub(super) ended: u32,
+    pub(super) cut: u32,
+    pub(super) hold: u32,
+    pub(super) paths: u32,
+    pub(super) full: u32,
+    pub(super) writing: u32,
+}
+
+/// `PLACE_NONE`.
+pub(super) const PLACE_NONE: u32 = u32::MAX;
+
+/// A map on the device.
+#[derive(Debug)]
+pub(super) struct Map {
+    allowed: Buffer<u32>,
+    /// None where all passable cells have 1.
+    terrain: Option<Buffer<u32>>,
+}
+
+impl Map {
+    pub(super) fn new(gpu: &Gpu, grid: &Grid) -> Result<Self, GpuError> {
+        let upload = |label, mut bytes: Vec<u8>| {
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+            Buffer::storage_from(gpu, label, &bytemuck::pod_collect_to_vec::<u8, u32>(&bytes))
+        };
+        let allowed = upload("search: moves", grid.allowed())?;
+        let terrain = match grid.uniform() {
+            true => None,
+            false => Some(upload("search: terrain", grid.terrain().to_vec())?),
+        };
+        Ok(Self { allowed, terrain })
+    }
+}
+
+/// Slots, and what belongs to all of them.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) slots: u32,
+    pub(super) capacity: u32,
+    slot: Buffer<Slot>,
+    marks: Buffer<u32>,
+    open: Buffer<[u32; 2]>,
+    pub(super) work: Buffer<Work>,
+    pub(super) control: Buffer<Control>,
+    pub(super) paths: Option<Buffer<u32>>,
+}
+
+/// Bytes of the open list of a slot, on average.
+pub(super) fn open_bytes(shape: Shape, capacity: u32) -> u64 {
+    match shape.queue {
+        Some(design) => 8 * design.stride(capacity),
+        None => 3 * 8 * u64::from(capacity),
+    }
+}
+
+impl Memory {
+    /// `slots` slots with open lists of `capacity` items.
+    pub(super) fn new(
+        gpu: &Gpu,
+        shape: Shape,
+        cells: u32,
+        (slots, capacity): (u32, u32),
+        path_room: u32,
+    ) -> Result<Self, GpuError> {
+        let items = match shape.queue {
+            Some(design) => design.slots(slots, capacity),
+            None => 3 * u64::from(capacity) * u64::from(slots),
+        };
+        Ok(Self {
+            slots,
+            capacity,
+            slot: Buffer::storage(gpu, "search: slots", slots.into())?,
+            marks: Buffer::storage(gpu, "search: marks", u64::from(slots) * u64::from(cells))?,
+            open: Buffer::storage(gpu, "search: open lists", items)?,
+            work: Buffer::uniform(gpu, "search: work", &Work::zeroed())?,
+            control: Buffer::storage(gpu, "search: control", 1)?,
+            paths: match path_room {
+                0 => None,
+                room => Some(Buffer::storage(gpu, "search: paths", room.into())?),
+            },
+        })
+    }
+
+    /// The dispatch that searches, and the one that walks along paths, if there is room for paths.
+    pub(super) fn plans(
+        &self,
+        gpu: &Gpu,
+        shape: Shape,
+        map: &Map,
+        searches: &Buffer<[u32; 2]>,
+        records: &Buffer<Record>,
+    ) -> Result<(Plan, Option<Plan>), SearchError> {
+        let mut buffers = vec![
+            ("work", self.work.binding()),
+            ("allowed", map.allowed.binding()),
+            ("searches", searches.binding()),
+            ("records", records.binding()),
+            ("slots", self.slot.binding()),
+            ("control", self.control.binding()),
+            ("marks", self.marks.binding()),
+            ("queue_events", self.open.binding()),
+            ("open_cells", self.open.binding()),
+        ];
+        if let Some(terrain) = &map.terrain {
+            buffers.push(("terrain", terrain.binding()));
+        }
+        let uniform = map.terrain.is_none();
+        let mut search = Plan::new("searches");
+        let workgroups = match shape.queue {
+            Some(_) => self.slots.div_ceil(shape.group_size),
+            None => self.slots,
+        };
+        search.dispatch(gpu, &kernel(gpu, &searching(shape, uniform))?, workgroups, &buffers)?;
+        let walk = match &self.paths {
+            None => None,
+            Some(paths) => {
+                buffers.push(("paths", paths.binding()));
+                let mut walk = Plan::new("paths");
+                let groups = self.slots.div_ceil(WALK_GROUP);
+                walk.dispatch(gpu, &kernel(gpu, &walking(uniform))?, groups, &buffers)?;
+                Some(walk)
+            }
+        };
+        Ok((search, walk))
+    }
+}
+
+/// Invocations of a workgroup that walks.
+const WALK_GROUP: u32 = 32;
+
+fn terrain(uniform: bool) -> &'static str {
+    if uniform { "search/terrain_one.wgsl" } else { "search/terrain_bytes.wgsl" }
+}
+
+fn searching(shape: Shape, uniform: bool) -> Recipe {
+    let mut constants = vec![("GROUP_SIZE", shape.group_size.into())];
+    match shape.queue.and_then(|design| Some((design, design.source()?))) {
+        Some((design, source)) => {
+            constants.extend(design.constants());
+            let mut sources = ["search/thread.wgsl", terrain(uniform)].map(shaders::file).to_vec();
+            sources.push(source);
+            Recipe::new("search/thread", "search_by_threads", sources).with(constants)
+        }
+        None => {
+            let sources = ["search/team.wgsl", terrain(uniform)].map(shaders::file);
+            Recipe::new("search/team", "search_by_teams", sources).with(constants)
+        }
+    }
+}
+
+fn walking(uniform: bool) -> Recipe {
+    let sources = ["search/walk.wgsl", terrain(uniform)].map(shaders::file);
+    Recipe::new("search/walk", "walk", sources).with([("GROUP_SIZE", WALK_GROUP.into())])
+}
+
+fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    recipe.kernel(gpu)
+}
+
+/// Every kernel that the module may build.
+#[doc(hidden)]
+pub fn kernels() -> Vec<Recipe> {
+    let queues = QueueDesign::ALL.into_iter().filter(|design| Shape::serves(*design));
+    let shapes = queues.map(Some).chain([None]).map(|queue| Shape { queue, group_size: 64 });
+    shapes
+        .flat_map(|shape| [true, false].map(|uniform| searching(shape, uniform)))
+        .chain([true, false].map(walking))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Record, Slot, Work as SearchWork};
+    use crate::gpu::{Program, assert_same_layout};
+    use crate::shaders;
+
+    #[test]
+    fn structs_lie_as_in_wgsl() {
+        let program = Program::link("t", &[shaders::file("search/grid.wgsl")]).unwrap();
+        assert_same_layout!(
+            program,
+            SearchWork {
+                width,
+                height,
+                cells,
+                straight,
+                diagonal,
+                far,
+                near,
+                directions,
+                range,
+                searches,
+                slots,
+                capacity,
+                stride,
+                steps,
+                all_paths,
+                count,
+                delta,
+                path_room,
+                drain
+            }
+        );
+        assert_same_layout!(program, Record { status, cost, expanded, path_cells, path_first, drain });
+        assert_same_layout!(
+            program,
+            Slot { status, search, start, goal, epoch, best, dropped, cursor, open, more }
+        );
+    }
+}
