@@ -145,22 +145,26 @@ fn expand() {
     expanded += 1u;
     let moves = allowed_from(cell);
     // All marks are asked for before one is used, so that no read waits for another.
+    var better = 0u;
     var before: array<u32, 8>;
     for (var d = 0u; d < 8u; d += 1u) {
         before[d] = marks[base + select(cell, cell + direction_cell(d), ((moves >> d) & 1u) == 1u)];
     }
     for (var d = 0u; d < 8u; d += 1u) {
-        if ((moves >> d) & 1u) == 1u {
-            let next = cell + direction_cell(d);
-            let total = cost + move_cost(d) * terrain_of(next);
-            if total >= work.range {
-                slot.dropped = 1u;
-            } else if slot.epoch - total > before[d] {
-                marks[base + next] = slot.epoch - total;
-                let place = item.y + direction_place(d);
-                if !queue_push(Item(total + heuristic(place, goal), place)) { full = true; }
-            }
-        }
+        let allowed = ((moves >> d) & 1u) == 1u;
+        let total = cost + move_cost(d) * terrain_of(select(cell, cell + direction_cell(d), allowed));
+        if allowed && total >= work.range { slot.dropped = 1u; }
+        if allowed && total < work.range && slot.epoch - total > before[d] { better |= 1u << d; }
+    }
+    // Bound: 8. Those that run in lockstep are all busy as long as they have a neighbour left, in whatever direction.
+    while better != 0u {
+        let d = countTrailingZeros(better);
+        better &= better - 1u;
+        let next = cell + direction_cell(d);
+        let total = cost + move_cost(d) * terrain_of(next);
+        marks[base + next] = slot.epoch - total;
+        let place = item.y + direction_place(d);
+        if !queue_push(Item(total + heuristic(place, goal), place)) { full = true; }
     }
     if full { end(); }
 }

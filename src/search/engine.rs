@@ -241,7 +241,7 @@ impl Engine {
             }));
             paths.extend(some);
         }
-        Ok(Results::new(searches, outcomes, self.paths.then_some(paths)))
+        Ok(Results::from_places(searches, outcomes, self.paths.then_some(paths)))
     }
 
     fn shape(&self) -> Result<Shape, SearchError> {
@@ -462,6 +462,11 @@ impl<F: FnMut(u64)> Run<'_, F> {
             memory.work.write(gpu, 0, &[work])?;
             let begun = Instant::now();
             let mut control = submit(gpu, &memory, &search, times).await?;
+            log::debug!(
+                "{times} times {steps} steps of {} slots: {:?}, {control:?}",
+                work.slots,
+                begun.elapsed()
+            );
             if control.ended < work.searches {
                 pace.record(steps * times, begun.elapsed());
             }

@@ -183,14 +183,16 @@ impl Memory {
             Some(_) => self.slots.div_ceil(shape.group_size),
             None => self.slots,
         };
-        search.dispatch(gpu, &kernel(gpu, &searching(shape, uniform))?, workgroups, &buffers)?;
+        search.dispatch(gpu, &search_kernel(gpu, shape, uniform)?, workgroups, &buffers)?;
         let walk = match &self.paths {
             None => None,
             Some(paths) => {
                 buffers.push(("paths", paths.binding()));
                 let mut walk = Plan::new("paths");
                 let groups = self.slots.div_ceil(WALK_GROUP);
-                walk.dispatch(gpu, &kernel(gpu, &walking(uniform))?, groups, &buffers)?;
+                // SAFETY: it has no queue.
+                let kernel = unsafe { trusted(gpu, &walking(uniform))? };
+                walk.dispatch(gpu, &kernel, groups, &buffers)?;
                 Some(walk)
             }
         };
@@ -226,8 +228,32 @@ fn walking(uniform: bool) -> Recipe {
     Recipe::new("search/walk", "walk", sources).with([("GROUP_SIZE", WALK_GROUP.into())])
 }
 
-fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    recipe.kernel(gpu)
+/// The kernel that searches. A queue that is a tree of links is checked: where a driver cuts its loops, what it takes for a link may be an item.
+fn search_kernel(gpu: &Gpu, shape: Shape, uniform: bool) -> Result<Kernel, GpuError> {
+    let recipe = searching(shape, uniform);
+    match shape.queue {
+        Some(QueueDesign::Splay) => recipe.kernel(gpu),
+        // SAFETY: as that of `trusted`, and the queue's loops and slots are bounded by the items held, whatever these are. Where loops are cut, items
+        // are lost or doubled, and each is still one that was put there.
+        _ => unsafe { trusted(gpu, &recipe) },
+    }
+}
+
+/// # Safety
+/// The queue that the kernel is linked with must keep to its slots, and end.
+unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    // SAFETY: no file of the module holds a user's WGSL, and a user reaches none of its buffers.
+    //
+    // * Places are starts and goals that the host compared with the map, or such a place and a move that is allowed from there, which the host
+    //   lets lead to cells of the map only. So cells are below `cells`, the length of `allowed`, `terrain` and of a slot's part of `marks`.
+    //   `count` and `clear` compare with `cells`. `place_before` compares with the sides.
+    // * Numbers of slots are compared with `slots`, for which `slots`, `marks` and the open lists were made; numbers of searches with
+    //   `searches`, the length of `searches` and `records`.
+    // * A team's lists: entries are written below `capacity`, and a list whose length went beyond it is never read (`next_list`). Every entry
+    //   below a list's length was written by the pass before.
+    // * `paths` is written from `path_first` on, `path_cells` words, which were compared with `path_room`, and counted down as they were counted up.
+    // * Loops count to `steps`, 8, CELLS or `directions`. Shifts are by less than 32. Divisors are `width`, `directions` and constants, all above 0.
+    unsafe { recipe.trusted(gpu) }
 }
 
 /// Every kernel that the module may build.

@@ -29,7 +29,23 @@ pub struct Results {
 }
 
 impl Results {
-    pub(super) fn new(searches: &[(UVec2, UVec2)], outcomes: Vec<Outcome>, paths: Option<Vec<Vec<u32>>>) -> Self {
+    /// The results of a list of searches that were made elsewhere: by [`AStar`](super::reference::AStar), say, where there is no device. The outcome
+    /// of each search, and the path of each, if paths are wanted.
+    pub fn new(
+        searches: &[(UVec2, UVec2)],
+        outcomes: Vec<Outcome>,
+        paths: Option<Vec<Vec<UVec2>>>,
+    ) -> Self {
+        let place = |cell: &UVec2| cell.x | cell.y << 16;
+        let paths = paths.map(|paths| paths.iter().map(|path| path.iter().map(place).collect()).collect());
+        Self::from_places(searches, outcomes, paths)
+    }
+
+    pub(super) fn from_places(
+        searches: &[(UVec2, UVec2)],
+        outcomes: Vec<Outcome>,
+        paths: Option<Vec<Vec<u32>>>,
+    ) -> Self {
         let (mut firsts, mut cells) = (Vec::new(), Vec::new());
         if let Some(paths) = paths {
             firsts.push(0);
