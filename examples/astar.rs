@@ -94,7 +94,9 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let mapping = match (args.queue.as_str(), args.mapping) {
         ("auto", mapping) => mapping,
-        (_, Mapping::Team) => return Err("--queue chooses the queue of searches by threads, and --mapping is team".into()),
+        (_, Mapping::Team) => {
+            return Err("--queue chooses the queue of searches by threads, and --mapping is team".into());
+        }
         (name, _) => {
             Mapping::Thread(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?)
         }
@@ -134,7 +136,11 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.picture {
         let shown = (0..searches.len()).max_by_key(|&search| {
             let cost = found.outcomes()[search].cost;
-            if scenario.is_empty() { (cost.is_some(), u32::MAX - u32::try_from(search).unwrap_or(0)) } else { (true, cost.unwrap_or(0)) }
+            if scenario.is_empty() {
+                (cost.is_some(), u32::MAX - u32::try_from(search).unwrap_or(0))
+            } else {
+                (true, cost.unwrap_or(0))
+            }
         });
         draw(path, &grid, shown.map(|search| searches[search]))?;
     }
@@ -204,7 +210,11 @@ fn wrong_lengths(
 ) -> Vec<(usize, f64)> {
     let length = |outcome: &Outcome| outcome.cost.map_or(f64::INFINITY, |cost| grid.length(cost));
     let lengths = outcomes.iter().map(length).enumerate();
-    lengths.zip(scenario).filter(|((_, length), told)| !told.agrees(*length)).map(|(wrong, _)| wrong).collect()
+    lengths
+        .zip(scenario)
+        .filter(|((_, length), told)| !told.agrees(*length))
+        .map(|(wrong, _)| wrong)
+        .collect()
 }
 
 fn write_paths(path: &str, found: &Results, searches: usize) -> Result<(), Failure> {

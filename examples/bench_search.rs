@@ -166,7 +166,9 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
     let mut search = AStar::new(&grid);
     let mut outcomes = Vec::new();
     let begun = Instant::now();
-    while outcomes.len() < all.len() && (outcomes.is_empty() || begun.elapsed().as_secs_f64() < args.cpu_seconds) {
+    while outcomes.len() < all.len()
+        && (outcomes.is_empty() || begun.elapsed().as_secs_f64() < args.cpu_seconds)
+    {
         let (start, goal) = all[outcomes.len()];
         outcomes.push(search.find(start, goal));
     }

@@ -86,6 +86,7 @@ pub struct Engine {
     capacity: Option<u32>,
     group_size: Option<u32>,
     band: Option<u32>,
+    path_room: u32,
     kept: Mutex<Kept>,
 }
 
@@ -128,6 +129,7 @@ impl Engine {
             capacity: None,
             group_size: None,
             band: None,
+            path_room: PATH_ROOM,
             kept: Mutex::default(),
         })
     }
@@ -174,6 +176,13 @@ impl Engine {
     #[must_use]
     pub fn with_band(self, band: u32) -> Self {
         Self { band: Some(band), ..self }
+    }
+
+    /// The same with room for the cells of so many paths at a time (and of one path at least): for tests of what is read back in parts.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_path_room(self, path_room: u32) -> Self {
+        Self { path_room, kept: Mutex::default(), ..self }
     }
 
     /// The map.
@@ -233,7 +242,8 @@ impl Engine {
         let mut paths = Vec::new();
         for (number, list) in places.chunks(LIST).enumerate() {
             let first = number * LIST;
-            let mut run = Run { engine: self, shape, kept: &mut kept, first, over: first as u64, watch: &mut watch };
+            let mut run =
+                Run { engine: self, shape, kept: &mut kept, first, over: first as u64, watch: &mut watch };
             let (records, some) = run.list(list).await?;
             outcomes.extend(records.iter().map(|record| Outcome {
                 cost: (record.status == FOUND).then_some(record.cost),
@@ -246,7 +256,8 @@ impl Engine {
 
     fn shape(&self) -> Result<Shape, SearchError> {
         let limits = self.gpu.limits();
-        let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
+        let most =
+            limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
         let (queue, usual) = match self.mapping() {
             Mapping::Thread(design) if !Shape::serves(design) => {
                 return Err(SearchError::Queue { design: design.name() });
@@ -400,7 +411,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
         }
         let cells = engine.grid.cells();
         let room = match engine.paths {
-            true => PATH_ROOM.max(cells),
+            true => engine.path_room.max(cells),
             false => 0,
         };
         loop {
@@ -443,7 +454,10 @@ impl<F: FnMut(u64)> Run<'_, F> {
             all_paths: engine.paths.into(),
             count: engine.count.into(),
             delta: engine.band.unwrap_or(2 * far),
-            path_room: memory.paths.as_ref().map_or(0, |paths| u32::try_from(paths.len()).unwrap_or(u32::MAX)),
+            path_room: memory
+                .paths
+                .as_ref()
+                .map_or(0, |paths| u32::try_from(paths.len()).unwrap_or(u32::MAX)),
             drain: 1,
         };
         let searches = Buffer::storage_from(gpu, "search: starts and goals", list)?;
@@ -481,9 +495,10 @@ impl<F: FnMut(u64)> Run<'_, F> {
                 memory.control.write(gpu, 0, &[control])?;
             }
             if let (Some(walk), Some(buffer)) = (&walk, &memory.paths) {
-                control = Walk { gpu, memory: &memory, plan: walk, buffer, records: &records, paths: &mut paths }
-                    .finish(&mut work, control)
-                    .await?;
+                control =
+                    Walk { gpu, memory: &memory, plan: walk, buffer, records: &records, paths: &mut paths }
+                        .finish(&mut work, control)
+                        .await?;
             }
             self.over = begun_with + u64::from(control.ended);
             (self.watch)(self.over);

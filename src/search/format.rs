@@ -69,7 +69,9 @@ pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, Search
             let side: u32 = number((file, line), word, "number of cells")?;
             match (1..=MAX_SIDE).contains(&side) {
                 true => Ok(Some(side)),
-                false => Err(error(file, line, format!("a side of {side} cells: sides are from 1 to {MAX_SIDE}"))),
+                false => {
+                    Err(error(file, line, format!("a side of {side} cells: sides are from 1 to {MAX_SIDE}")))
+                }
             }
         };
         match words.next() {
@@ -83,13 +85,16 @@ pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, Search
         }
     }
     let missing = |what| error(file, last, format!("the {what} was not told before the line 'map'"));
-    let (width, height) =
-        (width.ok_or_else(|| missing("width"))?, height.ok_or_else(|| missing("height"))?);
+    let (width, height) = (width.ok_or_else(|| missing("width"))?, height.ok_or_else(|| missing("height"))?);
     // Not more than the text has, whatever the head says.
     let mut terrain = Vec::with_capacity(text.len().min(width as usize * height as usize));
     for row in 0..height {
         let Some((line, content)) = lines.next() else {
-            return Err(error(file, last + 1, format!("the map has {height} rows, and the file ends after {row}")));
+            return Err(error(
+                file,
+                last + 1,
+                format!("the map has {height} rows, and the file ends after {row}"),
+            ));
         };
         last = line;
         if content.len() != width as usize {
@@ -103,7 +108,11 @@ pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, Search
                 b'@' | b'O' | b'T' => 0,
                 other => {
                     let other = char::from(other).escape_default();
-                    return Err(error(file, line, format!("'{other}' is no terrain: there are . G S W @ O T")));
+                    return Err(error(
+                        file,
+                        line,
+                        format!("'{other}' is no terrain: there are . G S W @ O T"),
+                    ));
                 }
             });
         }
@@ -139,14 +148,19 @@ pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>,
         };
         let (size, start, goal) = (cell("size of the map")?, cell("place")?, cell("place")?);
         if start.cmpge(size).any() || goal.cmpge(size).any() {
-            return Err(error(file, line, format!("a cell that is not on a map of {} times {}", size.x, size.y)));
+            return Err(error(
+                file,
+                line,
+                format!("a cell that is not on a map of {} times {}", size.x, size.y),
+            ));
         }
         let printed = words.next();
         let length: f64 = number(at, printed, "length")?;
         if !(length.is_finite() && length >= 0.0) {
             return Err(error(file, line, "a length is a number from 0 on"));
         }
-        let digits = printed.and_then(|printed| printed.split_once('.')).map_or(0, |(_, digits)| digits.len());
+        let digits =
+            printed.and_then(|printed| printed.split_once('.')).map_or(0, |(_, digits)| digits.len());
         // Six digits are what most of these files were printed with: zeros at the end were left off.
         let whole = printed.map_or(0, |printed| printed.split('.').next().map_or(0, str::len));
         let digits = digits.max(6_usize.saturating_sub(whole).min(2));

@@ -147,7 +147,7 @@ impl Grid {
         let obstacles = (cells as f64 * density).round() as u64;
         for obstacle in 0..obstacles {
             let mut stream = Stream::new(seed, 0x6d61_7073, obstacle);
-            let mut place = || (u64::from(stream.draw()) * u64::from(side) >> 32) as usize;
+            let mut place = || ((u64::from(stream.draw()) * u64::from(side)) >> 32) as usize;
             let (x, y) = (place(), place());
             let length = obstacle_side(stream.draw());
             let (x_end, y_end) = ((x + length).min(side as usize), (y + length).min(side as usize));
@@ -169,7 +169,7 @@ impl Grid {
             .map(|search| {
                 let mut stream = Stream::new(seed, 0x7061_6972, search.into());
                 let mut cell = || {
-                    let place = u64::from(stream.draw()) * open.len() as u64 >> 32;
+                    let place = (u64::from(stream.draw()) * open.len() as u64) >> 32;
                     let cell = open[usize::try_from(place).expect("below the number of cells")];
                     UVec2::new(cell % self.width, cell / self.width)
                 };
@@ -298,8 +298,17 @@ impl Grid {
 
 /// The side of an obstacle from a uniform word: an exponential variate with mean 1, rounded down, at least 1. The bounds are 2^32 e^-k.
 fn obstacle_side(word: u32) -> usize {
-    const BOUNDS: [u32; 9] =
-        [581_260_615, 213_833_830, 78_665_070, 28_939_262, 10_646_160, 3_916_503, 1_440_801, 530_041, 194_991];
+    const BOUNDS: [u32; 9] = [
+        581_260_615,
+        213_833_830,
+        78_665_070,
+        28_939_262,
+        10_646_160,
+        3_916_503,
+        1_440_801,
+        530_041,
+        194_991,
+    ];
     1 + BOUNDS.iter().filter(|bound| word < **bound).count()
 }
 

@@ -70,3 +70,8 @@ pub use grid::{Grid, MAX_SIDE, Moves};
 #[doc(hidden)]
 pub use memory::kernels;
 pub use results::{Outcome, Results};
+
+/// The programs of the guide run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide-search.md")]
+struct Guide;

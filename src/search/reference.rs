@@ -39,7 +39,8 @@ impl<'g> AStar<'g> {
         Self { grid, allowed: grid.allowed(), costs, number: 0, open: BinaryHeap::new() }
     }
 
-    /// Searches the cheapest path between two cells of the map; of those with the same estimate, the cell nearest to the goal is next.
+    /// Searches the cheapest path between two cells of the map; of those with the same estimate, the cell nearest to the goal is next. A path whose cost
+    /// does not fit 32 bits is not found (the engine tells of it: [`SearchError::Overflow`](super::SearchError::Overflow)).
     ///
     /// # Panics
     /// If a cell is not on the map.

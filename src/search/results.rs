@@ -31,11 +31,7 @@ pub struct Results {
 impl Results {
     /// The results of a list of searches that were made elsewhere: by [`AStar`](super::reference::AStar), say, where there is no device. The outcome
     /// of each search, and the path of each, if paths are wanted.
-    pub fn new(
-        searches: &[(UVec2, UVec2)],
-        outcomes: Vec<Outcome>,
-        paths: Option<Vec<Vec<UVec2>>>,
-    ) -> Self {
+    pub fn new(searches: &[(UVec2, UVec2)], outcomes: Vec<Outcome>, paths: Option<Vec<Vec<UVec2>>>) -> Self {
         let place = |cell: &UVec2| cell.x | cell.y << 16;
         let paths = paths.map(|paths| paths.iter().map(|path| path.iter().map(place).collect()).collect());
         Self::from_places(searches, outcomes, paths)
@@ -65,7 +61,8 @@ impl Results {
 
     /// The cells of a search's path from start to goal; none where there is no path, or no paths were asked for.
     pub fn path(&self, search: usize) -> impl ExactSizeIterator<Item = UVec2> + '_ {
-        let at = |place: usize| self.firsts.get(place).map_or(0, |first| usize::try_from(*first).unwrap_or(0));
+        let at =
+            |place: usize| self.firsts.get(place).map_or(0, |first| usize::try_from(*first).unwrap_or(0));
         let cells = &self.cells[at(search)..at(search + 1)];
         cells.iter().map(|place| UVec2::new(place & 0xffff, place >> 16))
     }

@@ -1,5 +1,7 @@
 //! Maps for property tests.
 
+#![allow(unreachable_pub, reason = "a module of a test")]
+
 use eventhorizon::search::{Grid, Moves};
 use glam::UVec2;
 use proptest::prelude::*;
