@@ -159,6 +159,7 @@ files! {
     "replication/thread.wgsl",
     "replication/warp.wgsl",
     "replication/warp_subgroups.wgsl",
+    "search/all_pairs.wgsl",
     "search/grid.wgsl",
     "search/items.wgsl",
     "search/team.wgsl",

@@ -177,7 +177,7 @@ fn count(base: u32, lane: u32) {
         if cell < work.cells {
             let mark = atomicLoad(&marks[base + cell]);
             if mark > team_slot.epoch - work.range {
-                let place = cell % work.width | ((cell / work.width) << 16u);
+                let place = (cell % work.width) | ((cell / work.width) << 16u);
                 if team_slot.epoch - mark + heuristic(place, team_slot.goal) < best { counted += 1u; }
             }
         }

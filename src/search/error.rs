@@ -87,6 +87,27 @@ pub enum SearchError {
         /// How many there may be.
         limit: u32,
     },
+    /// An arc, or a question, of a vertex that does not exist.
+    #[error("arc {arc} names the vertex {vertex}, and the graph has {vertices}, numbered from 0")]
+    Vertex {
+        /// Its number in the list of arcs.
+        arc: usize,
+        /// The vertex.
+        vertex: u32,
+        /// Vertices of the graph.
+        vertices: u32,
+    },
+    /// Distances could leave their range.
+    #[error(
+        "arcs that weigh up to {heaviest} between {vertices} vertices: a path could be as long as 2^31 - 1, which is the limit. Choose \
+         smaller units"
+    )]
+    Weights {
+        /// The greatest weight.
+        heaviest: u32,
+        /// Vertices of the graph.
+        vertices: u32,
+    },
     /// A queue design that no search can use.
     #[error(
         "the queue design {design} does not serve searches: one invocation keeps the open list of a search. Choose one of heap, heap-4, \

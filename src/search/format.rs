@@ -2,7 +2,7 @@
 
 use glam::UVec2;
 
-use super::{Grid, MAX_SIDE, SearchError};
+use super::{Graph, Grid, MAX_SIDE, SearchError};
 
 /// A search of a Moving AI scenario, with the length of its optimal path.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,4 +168,99 @@ pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>,
         Ok(ScenarioSearch { map, size, start, goal, length, digit })
     };
     lines.map(search).collect()
+}
+
+/// The words of the lines of a DIMACS file that are no comments, with what errors call them.
+fn dimacs_lines<'t>(
+    file: &'t str,
+    text: &'t str,
+) -> impl Iterator<Item = ((&'t str, usize), std::str::SplitAsciiWhitespace<'t>)> {
+    let words = lines(text).map(move |(line, content)| ((file, line), content.split_ascii_whitespace()));
+    words.filter(|(_, words)| !matches!(words.clone().next(), None | Some("c")))
+}
+
+/// A vertex of a DIMACS file, where they are numbered from 1.
+fn vertex(at: (&str, usize), word: Option<&str>, vertices: u32) -> Result<u32, SearchError> {
+    let vertex: u32 = number(at, word, "number of a vertex")?;
+    match (1..=vertices).contains(&vertex) {
+        true => Ok(vertex - 1),
+        false => {
+            Err(error(at.0, at.1, format!("the vertex {vertex} of {vertices}, which are numbered from 1")))
+        }
+    }
+}
+
+/// Reads a graph of the 9th DIMACS challenge (`.gr`): a line `p sp VERTICES ARCS`, then as many lines `a FROM TO WEIGHT`. Vertices, which are
+/// numbered from 1 there, are numbered from 0.
+///
+/// # Errors
+/// [`SearchError::Format`], which names the line.
+pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
+    let mut lines = dimacs_lines(file, text);
+    let missing = || error(file, text.lines().count() + 1, "the line 'p sp VERTICES ARCS' is missing");
+    let (head, mut words) = lines.next().ok_or_else(missing)?;
+    if (words.next(), words.next()) != (Some("p"), Some("sp")) {
+        return Err(error(file, head.1, "expected 'p sp VERTICES ARCS'"));
+    }
+    let vertices: u32 = number(head, words.next(), "number of vertices")?;
+    let count: usize = number(head, words.next(), "number of arcs")?;
+    // A vertex takes memory before any arc says that it is there: not more than the text could name, some times over.
+    let most = 1 << 20;
+    if vertices as usize > most.max(text.len()) {
+        return Err(error(file, head.1, format!("{vertices} vertices in a file of {} bytes", text.len())));
+    }
+    let mut arcs = Vec::new();
+    for (at, mut words) in lines {
+        if words.next() != Some("a") {
+            return Err(error(file, at.1, "expected 'a FROM TO WEIGHT' or a comment, 'c'"));
+        }
+        if arcs.len() == count {
+            return Err(error(file, at.1, format!("the file has {count} arcs, and here is another")));
+        }
+        let (from, to) = (vertex(at, words.next(), vertices)?, vertex(at, words.next(), vertices)?);
+        arcs.push((from, to, number(at, words.next(), "weight")?));
+    }
+    if arcs.len() != count {
+        let found = arcs.len();
+        return Err(error(
+            file,
+            text.lines().count() + 1,
+            format!("the file has {count} arcs, and ends after {found}"),
+        ));
+    }
+    Graph::new(vertices, &arcs)
+}
+
+/// Reads coordinates of vertices of the 9th DIMACS challenge (`.co`): a line `p aux sp co VERTICES`, then a line `v VERTEX X Y` for each vertex. The
+/// result is (x, y) by vertex.
+///
+/// # Errors
+/// [`SearchError::Format`], which names the line.
+pub fn dimacs_coordinates(file: &str, text: &str) -> Result<Vec<(i32, i32)>, SearchError> {
+    let mut lines = dimacs_lines(file, text);
+    let end = || text.lines().count() + 1;
+    let missing = || error(file, end(), "the line 'p aux sp co VERTICES' is missing");
+    let (head, mut words) = lines.next().ok_or_else(missing)?;
+    if [(); 4].map(|()| words.next()) != [Some("p"), Some("aux"), Some("sp"), Some("co")] {
+        return Err(error(file, head.1, "expected 'p aux sp co VERTICES'"));
+    }
+    let vertices: u32 = number(head, words.next(), "number of vertices")?;
+    if vertices as usize > text.len() {
+        return Err(error(file, head.1, format!("{vertices} vertices in a file of {} bytes", text.len())));
+    }
+    let mut places = vec![None; vertices as usize];
+    for (at, mut words) in lines {
+        if words.next() != Some("v") {
+            return Err(error(file, at.1, "expected 'v VERTEX X Y' or a comment, 'c'"));
+        }
+        let vertex = vertex(at, words.next(), vertices)?;
+        let place = (number(at, words.next(), "coordinate")?, number(at, words.next(), "coordinate")?);
+        if places[vertex as usize].replace(place).is_some() {
+            return Err(error(file, at.1, format!("the vertex {} was told before", vertex + 1)));
+        }
+    }
+    let told = places.iter().enumerate().map(|(vertex, place)| {
+        place.ok_or_else(|| error(file, end(), format!("the vertex {} has no coordinates", vertex + 1)))
+    });
+    told.collect()
 }

@@ -264,6 +264,7 @@ pub fn kernels() -> Vec<Recipe> {
     shapes
         .flat_map(|shape| [true, false].map(|uniform| searching(shape, uniform)))
         .chain([true, false].map(walking))
+        .chain(super::all_pairs::kernels())
         .collect()
 }
 

@@ -54,18 +54,26 @@
 //! A dispatch makes so many *steps* of every slot: a cell expanded, or a part of a list. The number is set so that a submission takes some 30 ms, whatever the map;
 //! what a search is between two steps lies in its slot. How many slots there are follows from the map: `cells * 4 + list` bytes each, within what the device binds
 //! at once. A search whose open list is too short is run again with a longer one; nothing is cut off.
+//!
+//! # Graphs
+//!
+//! [`AllPairs`] finds the distances between all pairs of vertices of a directed graph ([`Graph`]).
 
+mod all_pairs;
 mod engine;
 mod error;
 mod format;
+mod graph;
 mod grid;
 mod memory;
 pub mod reference;
 mod results;
 
+pub use all_pairs::AllPairs;
 pub use engine::{Engine, Mapping, UnknownMapping};
 pub use error::SearchError;
-pub use format::{ScenarioSearch, moving_ai_map, moving_ai_scenario};
+pub use format::{ScenarioSearch, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
+pub use graph::Graph;
 pub use grid::{Grid, MAX_SIDE, Moves};
 #[doc(hidden)]
 pub use memory::kernels;

@@ -5,6 +5,7 @@
 mod common;
 
 mod formats;
+mod graphs;
 mod maps;
 
 use std::collections::HashMap;
