@@ -12,8 +12,9 @@
 // is beyond into the next band; or a part of clearing or counting. Each ends with barriers, and the leader decides what the next one is.
 // A dispatch is up to work.steps passes of every slot.
 //
-// Slot: open = (list of the band, its length, length of the list beyond, threshold), more = (length of the next list, of search/walk.wgsl (2),
-// least estimate beyond); cursor is the next entry, cell or mark.
+// Slot: open = (list of the band, its length, length of the list beyond, threshold), more = (length of the next list, cells counted,
+// rows that were reached (first | last << 16), least estimate beyond), of which the middle two are search/walk.wgsl's when the search is over; cursor is
+// the next entry, cell or mark.
 //
 // import: gpu/loops.wgsl
 // import: search/grid.wgsl
@@ -44,6 +45,8 @@ var<workgroup> team_best: atomic<u32>;
 var<workgroup> team_dropped: atomic<u32>;
 var<workgroup> team_full: atomic<u32>;
 var<workgroup> team_counted: atomic<u32>;
+var<workgroup> team_top: atomic<u32>;       // the rows in which cells were reached
+var<workgroup> team_bottom: atomic<u32>;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn search_by_teams(
@@ -65,6 +68,8 @@ fn search_by_teams(
         atomicStore(&team_dropped, team_slot.dropped);
         atomicStore(&team_full, 0u);
         atomicStore(&team_counted, team_slot.more.y);
+        atomicStore(&team_top, team_slot.more.z & 0xffffu);
+        atomicStore(&team_bottom, team_slot.more.z >> 16u);
     }
     // Bound: work.steps.
     for (var step = 0u; step < work.steps; step += 1u) {
@@ -93,7 +98,10 @@ fn search_by_teams(
         team_slot.more.w = atomicLoad(&team_least);
         team_slot.best = atomicLoad(&team_best);
         team_slot.dropped = atomicLoad(&team_dropped);
-        if team_slot.status != SLOT_HOLD { team_slot.more.y = atomicLoad(&team_counted); }
+        if team_slot.status != SLOT_HOLD && team_slot.status != SLOT_WRITE {
+            team_slot.more.y = atomicLoad(&team_counted);
+            team_slot.more.z = atomicLoad(&team_top) | (atomicLoad(&team_bottom) << 16u);
+        }
         slots[number] = team_slot;
     }
 }
@@ -145,6 +153,10 @@ fn expand(base: u32, lists: u32, lane: u32) {
     if !wanted(estimate) { return; }
     let mark = team_slot.epoch - total;
     if atomicMax(&marks[base + next], mark) >= mark { return; }
+    if work.count == 1u {
+        atomicMin(&team_top, place >> 16u);
+        atomicMax(&team_bottom, place >> 16u);
+    }
     if place == team_slot.goal {
         atomicMin(&team_best, total);
     } else {
@@ -168,13 +180,14 @@ fn split(base: u32, lists: u32, lane: u32) {
     if estimate != COST_NONE && wanted(estimate) { sort_in(lists, entry, estimate); }
 }
 
-// A part of the cells: those that every search would have to expand.
+// A part of the cells of the rows that were reached: those that every search would have to expand.
 fn count(base: u32, lane: u32) {
     var counted = 0u;
+    let end = count_end();
     let best = atomicLoad(&team_best);
     for (var i = 0u; i < CELLS; i += 1u) {
         let cell = team_slot.cursor + i * GROUP_SIZE + lane;
-        if cell < work.cells {
+        if cell < end {
             let mark = atomicLoad(&marks[base + cell]);
             if mark > team_slot.epoch - work.range {
                 let place = (cell % work.width) | ((cell / work.width) << 16u);
@@ -183,6 +196,10 @@ fn count(base: u32, lane: u32) {
         }
     }
     if counted > 0u { atomicAdd(&team_counted, counted); }
+}
+
+fn count_end() -> u32 {
+    return (atomicLoad(&team_bottom) + 1u) * work.width;
 }
 
 fn clear(base: u32, lane: u32) {
@@ -213,7 +230,7 @@ fn decide(base: u32, lists: u32) {
         }
         case SLOT_COUNT: {
             team_slot.cursor += GROUP_SIZE * CELLS;
-            if team_slot.cursor >= work.cells { end(); }
+            if team_slot.cursor >= count_end() { end(); }
         }
         default: {}
     }
@@ -240,6 +257,7 @@ fn next_list() {
     if beyond == 0u || !wanted(least) {
         if work.count == 1u {
             team_slot.status = SLOT_COUNT;
+            team_slot.cursor = atomicLoad(&team_top) * work.width;
             atomicStore(&team_counted, 0u);
         } else {
             end();
@@ -290,6 +308,8 @@ fn begin(base: u32, lists: u32) {
         return;
     }
     atomicStore(&marks[base + cell_of(ends.x)], team_slot.epoch);
+    atomicStore(&team_top, ends.x >> 16u);
+    atomicStore(&team_bottom, ends.x >> 16u);
     if ends.x == ends.y {
         atomicStore(&team_best, 0u);
         end();

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use bytemuck::Zeroable;
 use glam::UVec2;
+use rayon::prelude::*;
 use web_time::Instant;
 
 use super::memory::{self, Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Work};
@@ -245,7 +245,7 @@ impl Engine {
             let mut run =
                 Run { engine: self, shape, kept: &mut kept, first, over: first as u64, watch: &mut watch };
             let (records, some) = run.list(list).await?;
-            outcomes.extend(records.iter().map(|record| Outcome {
+            outcomes.par_extend(records.par_iter().map(|record| Outcome {
                 cost: (record.status == FOUND).then_some(record.cost),
                 expanded: if self.count { record.expanded } else { 0 },
             }));
@@ -298,7 +298,7 @@ impl Engine {
             let open = self.grid.passable(start) && self.grid.passable(goal);
             Ok(if open { places } else { [PLACE_NONE; 2] })
         };
-        searches.iter().enumerate().map(ends).collect()
+        searches.par_iter().enumerate().map(ends).collect()
     }
 
     /// Open lists that searches begin with, and the longest that any could need: each move puts a cell in the list once at most
@@ -317,7 +317,7 @@ impl Engine {
         // A processor serves as many at once as it has lanes; beyond that, slots save dispatches. A GPU of today takes some thousand
         // workgroups, and hides waits with more. Guesses.
         let (most, bytes) = match (self.on_processor(), shape.queue) {
-            (true, Some(_)) => (1024, 512 << 20),
+            (true, Some(_)) => (256, 512 << 20),
             (true, None) => (64, 512 << 20),
             (false, Some(_)) => (1 << 17, 4 << 30),
             (false, None) => (1 << 13, 6 << 30),
@@ -369,21 +369,15 @@ impl<F: FnMut(u64)> Run<'_, F> {
             * (1 + u64::from(!grid.uniform()) * 15)
             * 8;
         let mut range = u32::try_from(usual.min(most_range.into())).expect("not above most_range");
-        let mut records = vec![Record::zeroed(); list.len()];
-        let mut paths = vec![Vec::new(); if self.engine.paths { list.len() } else { 0 }];
+        let (mut records, mut paths) = self.pass(list, capacity, range).await?;
         let mut numbers: Vec<u32> = (0..).zip(list).map(|(number, _)| number).collect();
         // Bound: the capacity or the range grows each time, up to a limit.
-        while !numbers.is_empty() {
-            let some: Vec<_> = numbers.iter().map(|&number| list[number as usize]).collect();
-            let (new, new_paths) = self.pass(&some, capacity, range).await?;
-            for (place, (&number, record)) in numbers.iter().zip(new).enumerate() {
-                records[number as usize] = record;
-                if let Some(path) = new_paths.get(place) {
-                    paths[number as usize].clone_from(path);
-                }
-            }
+        loop {
             let status = |number: &u32| records[*number as usize].status;
             numbers.retain(|number| !matches!(status(number), FOUND | NONE));
+            if numbers.is_empty() {
+                return Ok((records, paths));
+            }
             let name = |number: u32| u32::try_from(self.first).unwrap_or(u32::MAX) + number;
             let full = numbers.iter().find(|number| status(number) == FULL);
             if let Some(&number) = full {
@@ -398,16 +392,25 @@ impl<F: FnMut(u64)> Run<'_, F> {
                 range = most_range;
             }
             self.over -= numbers.len() as u64;
+            let some: Vec<_> = numbers.iter().map(|&number| list[number as usize]).collect();
+            let (new, new_paths) = self.pass(&some, capacity, range).await?;
+            for (place, (&number, record)) in numbers.iter().zip(new).enumerate() {
+                records[number as usize] = record;
+                if let Some(path) = new_paths.get(place) {
+                    paths[number as usize].clone_from(path);
+                }
+            }
         }
-        Ok((records, paths))
     }
 
     fn memory(&mut self, capacity: u32, searches: usize) -> Result<Memory, SearchError> {
         let engine = self.engine;
         let mut slots = engine.slots(self.shape, capacity, searches)?;
-        match self.kept.memory.take() {
-            Some(memory) if memory.capacity == capacity && memory.slots >= slots => return Ok(memory),
-            _ => {}
+        // That of searches with longer lists is used once, and the usual one waits for the next run.
+        if let Some(memory) = self.kept.memory.take_if(|memory| memory.capacity == capacity)
+            && memory.slots >= slots
+        {
+            return Ok(memory);
         }
         let cells = engine.grid.cells();
         let room = match engine.paths {
@@ -512,7 +515,9 @@ impl<F: FnMut(u64)> Run<'_, F> {
                 .await?;
         }
         let records = records.read_range(gpu, 0, list.len() as u64).await?;
-        self.kept.memory = Some(memory);
+        if capacity == engine.capacities().0 {
+            self.kept.memory = Some(memory);
+        }
         self.kept.pace = Some(pace);
         Ok((records, paths))
     }

@@ -1,6 +1,7 @@
 //! What comes of searches.
 
 use glam::UVec2;
+use rayon::prelude::*;
 
 use crate::gpu::{Buffer, Gpu};
 use crate::random::mix;
@@ -103,11 +104,13 @@ impl Results {
 
 /// The fingerprint of a list of searches with their outcomes.
 pub(super) fn fingerprint(searches: &[(UVec2, UVec2)], outcomes: &[Outcome]) -> u64 {
-    (0..)
-        .zip(searches.iter().zip(outcomes))
+    let pairs = searches.par_iter().zip(outcomes).enumerate();
+    pairs
         .map(|(number, ((start, goal), outcome))| {
+            // Lists are shorter than 2^32.
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
             let cost = [u32::from(outcome.cost.is_some()), outcome.cost.unwrap_or(0)];
             mix(1, [number, start.x, start.y, goal.x, goal.y].into_iter().chain(cost))
         })
-        .fold(0, u64::wrapping_add)
+        .reduce(|| 0, u64::wrapping_add)
 }
