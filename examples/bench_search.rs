@@ -15,8 +15,9 @@ use std::time::Instant;
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
+use eventhorizon::random::Stream;
 use eventhorizon::search::reference::AStar;
-use eventhorizon::search::{Engine, Grid, Mapping};
+use eventhorizon::search::{AllPairs, Engine, Graph, Grid, Mapping};
 use glam::UVec2;
 use serde::Serialize;
 use shared::Failure;
@@ -60,6 +61,9 @@ struct Args {
     /// Does not count the cells expanded.
     #[arg(long)]
     uncounted: bool,
+    /// Measures the distances between all pairs of so many vertices instead, in sums per second.
+    #[arg(long)]
+    all_pairs: Vec<u32>,
     /// Names the maps and the searches.
     #[arg(long, default_value_t = 42)]
     seed: u64,
@@ -113,6 +117,9 @@ fn main() -> Result<(), Failure> {
     let args = Args::parse();
     let gpu = Gpu::new()?;
     println!("adapter {}", gpu.info().name);
+    if !args.all_pairs.is_empty() {
+        return all_pairs(&gpu, &args);
+    }
     println!(
         " side density  mapping            queue   slots group  band  searches     found   expanded  seconds searches/s"
     );
@@ -128,6 +135,35 @@ fn main() -> Result<(), Failure> {
         file.flush()?;
     }
     args.json.write(&serde_json::to_value(&lines)?)
+}
+
+/// Distances between all pairs; some rows are compared with Dijkstra's algorithm.
+fn all_pairs(gpu: &Gpu, args: &Args) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    println!("vertices    seconds     sums/s");
+    for &vertices in &args.all_pairs {
+        let mut stream = Stream::new(args.seed, 0, vertices.into());
+        let mut below = |limit: u32| ((u64::from(stream.draw()) * u64::from(limit)) >> 32) as u32;
+        let arcs: Vec<_> =
+            (0..vertices * 8).map(|_| (below(vertices), below(vertices), 1 + below(10_000))).collect();
+        let graph = Graph::new(vertices, &arcs)?;
+        // The first run builds the kernels.
+        AllPairs::new(gpu, &graph)?;
+        let all = AllPairs::new(gpu, &graph)?;
+        for vertex in (0..vertices).step_by((vertices as usize / 8).max(1)) {
+            let found = all.from(gpu, vertex)?.into_iter().map(|distance| distance.map(u64::from));
+            if found.collect::<Vec<_>>() != graph.distances_from(vertex) {
+                return Err(format!("distances from vertex {vertex} differ from Dijkstra's").into());
+            }
+        }
+        let seconds = all.took().as_secs_f64();
+        let rate = f64::from(vertices).powi(3) / seconds;
+        println!("{vertices:8} {seconds:10.4} {rate:10.3e}");
+        lines.push(serde_json::json!({
+            "adapter": gpu.info().name, "vertices": vertices, "seconds": seconds, "sums_per_second": rate,
+        }));
+    }
+    args.json.write(&lines.into())
 }
 
 /// The values that were given, or those that are usual.

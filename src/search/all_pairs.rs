@@ -1,5 +1,7 @@
 //! Distances between all pairs of vertices of a graph.
 
+use std::time::Duration;
+
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
@@ -27,6 +29,7 @@ pub struct AllPairs {
     vertices: u32,
     side: u32,
     distances: Buffer<u32>,
+    took: Duration,
 }
 
 impl AllPairs {
@@ -72,6 +75,7 @@ impl AllPairs {
             (0..side / STEP).map(|block| round(gpu, side, block, &distances)).collect::<Result<_, _>>()?;
         let mut pace = Pace::new(side / STEP);
         let mut done = 0;
+        let all_begun = Instant::now();
         while done < rounds.len() {
             let count = rounds.len().min(done + pace.units() as usize) - done;
             let mut encoder = gpu.encoder("all pairs");
@@ -83,7 +87,7 @@ impl AllPairs {
             pace.record(u32::try_from(count).expect("not above the units"), begun.elapsed());
             done += count;
         }
-        Ok(Self { vertices, side, distances })
+        Ok(Self { vertices, side, distances, took: all_begun.elapsed() })
     }
 
     /// How many vertices there are.
@@ -95,6 +99,11 @@ impl AllPairs {
     /// where there is no way. Rows and columns beyond the last vertex are of no meaning.
     pub fn distances(&self) -> &Buffer<u32> {
         &self.distances
+    }
+
+    /// How long the rounds took, without bringing the graph to the device: the cube of [`AllPairs::row`] sums.
+    pub fn took(&self) -> Duration {
+        self.took
     }
 
     /// Words of a row of the buffer.
