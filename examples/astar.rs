@@ -48,7 +48,7 @@ struct Args {
     /// Queue design of searches by threads: heap, heap-4, heap-interleaved, cb-seq, cb-seq-front, cb-seq-sp, splay or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
-    /// How searches are mapped to the device: thread (one invocation for each), team (a workgroup for each) or auto. It changes the speed only.
+    /// How searches are mapped to the device: thread (one invocation and a queue for each), bands (one invocation and lists without order), team (a workgroup for each) or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
     /// Only the four neighbours that share an edge; otherwise also those that share a corner, at sqrt 2.
@@ -94,8 +94,11 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let mapping = match (args.queue.as_str(), args.mapping) {
         ("auto", mapping) => mapping,
-        (_, Mapping::Team) => {
-            return Err("--queue chooses the queue of searches by threads, and --mapping is team".into());
+        (_, Mapping::Team | Mapping::Bands) => {
+            return Err(
+                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread"
+                    .into(),
+            );
         }
         (name, _) => {
             Mapping::Thread(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?)

@@ -31,7 +31,7 @@ struct Args {
     /// Obstacles per cell; by default 0.2.
     #[arg(long)]
     density: Vec<f64>,
-    /// Mappings: thread, team, auto; by default team and thread.
+    /// Mappings: thread, bands, team, auto; by default team, bands and thread.
     #[arg(long)]
     mapping: Vec<Mapping>,
     /// Queue designs of searches by threads; by default the library's choice.
@@ -43,7 +43,7 @@ struct Args {
     /// Invocations of a workgroup; by default the library's choice.
     #[arg(long)]
     group_size: Vec<u32>,
-    /// Widths of the bands of teams, in straight moves; by default the library's choice.
+    /// Widths of the bands of teams and bands, in straight moves; by default the library's choice.
     #[arg(long)]
     band: Vec<f64>,
     /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple of those that the processor checks.
@@ -224,7 +224,7 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
     lines.push(cpu);
 
     let mut mappings = Vec::new();
-    for mapping in or(&args.mapping, &[Mapping::Team, "thread".parse()?]) {
+    for mapping in or(&args.mapping, &[Mapping::Team, Mapping::Bands, "thread".parse()?]) {
         match mapping {
             Mapping::Thread(_) if !args.queue.is_empty() => {
                 mappings.extend(args.queue.iter().copied().map(Mapping::Thread));
@@ -236,7 +236,7 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
         for slots in each(&args.slots) {
             for group_size in each(&args.group_size) {
                 for band in each(&args.band) {
-                    if band.is_some() && mapping != Mapping::Team {
+                    if band.is_some() && !matches!(mapping, Mapping::Team | Mapping::Bands) {
                         continue;
                     }
                     let mut engine = Engine::grid(gpu, grid.clone())?.with_mapping(mapping);

@@ -14,6 +14,7 @@
 //
 // import: gpu/loops.wgsl
 // import: search/grid.wgsl
+// import: search/relax.wgsl
 // import: search/items.wgsl
 //
 // needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl), a file of shaders/queue/
@@ -22,8 +23,6 @@ override GROUP_SIZE: u32 = 32u;
 
 // Marks that a step clears: it takes about as long as another.
 const CLEARED = 64u;
-
-@group(0) @binding(6) var<storage, read_write> marks: array<u32>;
 
 var<private> slot: Slot;
 var<private> number: u32;
@@ -143,18 +142,10 @@ fn expand() {
         return;
     }
     expanded += 1u;
-    let moves = allowed_from(cell);
-    // All marks are asked for before one is used, so that no read waits for another.
-    var better = 0u;
-    var before: array<u32, 8>;
-    for (var d = 0u; d < 8u; d += 1u) {
-        before[d] = marks[base + select(cell, cell + direction_cell(d), ((moves >> d) & 1u) == 1u)];
-    }
-    for (var d = 0u; d < 8u; d += 1u) {
-        let allowed = ((moves >> d) & 1u) == 1u;
-        let total = cost + move_cost(d) * terrain_of(select(cell, cell + direction_cell(d), allowed));
-        if allowed && total >= work.range { slot.dropped = 1u; }
-        if allowed && total < work.range && slot.epoch - total > before[d] { better |= 1u << d; }
+    var better = cheaper(base, cell, allowed_from(cell), cost, slot.epoch);
+    if better >= 0x100u {
+        slot.dropped = 1u;
+        better &= 0xffu;
     }
     // Bound: 8. Those that run in lockstep are all busy as long as they have a neighbour left, in whatever direction.
     while better != 0u {

@@ -6,7 +6,7 @@ use glam::UVec2;
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::memory::{self, Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Work};
+use super::memory::{Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Work};
 use super::{Grid, Outcome, Results, SearchError};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 use crate::queue::QueueDesign;
@@ -17,6 +17,8 @@ use crate::queue::QueueDesign;
 pub enum Mapping {
     /// One invocation for each search, its open list a queue of this design.
     Thread(QueueDesign),
+    /// One invocation for each search, which takes cells in bands of estimates from a list without order.
+    Bands,
     /// A workgroup for each search.
     Team,
     /// The library's choice, by device and map.
@@ -28,6 +30,7 @@ impl std::fmt::Display for Mapping {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             Self::Thread(_) => "thread",
+            Self::Bands => "bands",
             Self::Team => "team",
             Self::Auto => "auto",
         })
@@ -41,6 +44,7 @@ impl std::str::FromStr for Mapping {
     fn from_str(name: &str) -> Result<Self, UnknownMapping> {
         match name {
             "thread" => Ok(Self::Thread(THREAD_QUEUE)),
+            "bands" => Ok(Self::Bands),
             "team" => Ok(Self::Team),
             "auto" => Ok(Self::Auto),
             _ => Err(UnknownMapping(name.to_owned())),
@@ -50,7 +54,7 @@ impl std::str::FromStr for Mapping {
 
 /// No mapping of searches has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no mapping of searches: there are thread, team and auto")]
+#[error("'{0}' is no mapping of searches: there are thread, bands, team and auto")]
 pub struct UnknownMapping(pub String);
 
 /// The design for searches by threads where nobody chooses.
@@ -59,9 +63,46 @@ const THREAD_QUEUE: QueueDesign = QueueDesign::Heap;
 /// A mapping that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
-    /// None for teams.
-    pub(super) queue: Option<QueueDesign>,
+    pub(super) open: Open,
     pub(super) group_size: u32,
+}
+
+/// The open lists of a mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Open {
+    /// A queue for each search, which one invocation serves.
+    Queue(QueueDesign),
+    /// Two lists for each search, which one invocation serves.
+    Bands,
+    /// Three lists for each search, which a workgroup serves.
+    Team,
+}
+
+impl Open {
+    /// Items of a slot's lists together.
+    pub(super) fn items(self, capacity: u32) -> u64 {
+        match self {
+            Self::Queue(design) => design.stride(capacity),
+            Self::Bands => 2 * u64::from(capacity),
+            Self::Team => 3 * u64::from(capacity),
+        }
+    }
+
+    /// Items of so many slots.
+    pub(super) fn items_of(self, slots: u32, capacity: u32) -> u64 {
+        match self {
+            Self::Queue(design) => design.slots(slots, capacity),
+            _ => self.items(capacity) * u64::from(slots),
+        }
+    }
+
+    /// So many slots lie in one another.
+    fn neighbours(self) -> u64 {
+        match self {
+            Self::Queue(design) => design.neighbours().into(),
+            _ => 1,
+        }
+    }
 }
 
 impl Shape {
@@ -146,7 +187,7 @@ impl Engine {
         Self { paths: true, kept: Mutex::default(), ..self }
     }
 
-    /// The same without counting the cells expanded, which costs teams some time: [`Outcome::expanded`] is 0.
+    /// The same without counting the cells expanded, which costs teams and bands some time: [`Outcome::expanded`] is 0.
     #[must_use]
     pub fn without_count(self) -> Self {
         Self { count: false, ..self }
@@ -171,7 +212,7 @@ impl Engine {
         Self { group_size: Some(group_size), kept: Mutex::default(), ..self }
     }
 
-    /// The same with another width of the bands in which teams take cells: estimates up to so much above the least, in units of cost. It
+    /// The same with another width of the bands in which [`Mapping::Team`] and [`Mapping::Bands`] take cells: estimates up to so much above the least, in units of cost. It
     /// changes the speed only.
     #[must_use]
     pub fn with_band(self, band: u32) -> Self {
@@ -194,7 +235,9 @@ impl Engine {
     pub fn mapping(&self) -> Mapping {
         match self.mapping {
             Mapping::Auto => match self.on_processor() {
-                true => Mapping::Thread(THREAD_QUEUE),
+                // To count cells, bands look at them once more; queues do so by the way.
+                true if self.count => Mapping::Thread(THREAD_QUEUE),
+                true => Mapping::Bands,
                 false => Mapping::Team,
             },
             chosen => chosen,
@@ -258,21 +301,22 @@ impl Engine {
         let limits = self.gpu.limits();
         let most =
             limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
-        let (queue, usual) = match self.mapping() {
+        let (open, usual) = match self.mapping() {
             Mapping::Thread(design) if !Shape::serves(design) => {
                 return Err(SearchError::Queue { design: design.name() });
             }
-            Mapping::Thread(design) => (Some(design), 32),
+            Mapping::Thread(design) => (Open::Queue(design), 32),
+            Mapping::Bands => (Open::Bands, 32),
             // As many as there are cells with about the same estimate, and directions. A guess.
-            _ if self.grid.cells() <= 128 * 128 => (None, 32),
-            _ if self.grid.cells() <= 512 * 512 => (None, 64),
-            _ => (None, 128),
+            _ if self.grid.cells() <= 128 * 128 => (Open::Team, 32),
+            _ if self.grid.cells() <= 512 * 512 => (Open::Team, 64),
+            _ => (Open::Team, 128),
         };
         let group_size = self.group_size.unwrap_or(usual);
         // A team has an invocation for each direction.
-        let least = if queue.is_some() { 1 } else { 8 };
+        let least = if open == Open::Team { 8 } else { 1 };
         match (least..=most).contains(&group_size) {
-            true => Ok(Shape { queue, group_size }),
+            true => Ok(Shape { open, group_size }),
             false => {
                 let remedy = format!("from {least} to {most}");
                 Err(SearchError::Setting { what: "invocations in a workgroup", value: group_size, remedy })
@@ -312,21 +356,21 @@ impl Engine {
     /// How many slots there are for so many searches.
     fn slots(&self, shape: Shape, capacity: u32, searches: usize) -> Result<u32, SearchError> {
         let marks = 4 * u64::from(self.grid.cells());
-        let open = memory::open_bytes(shape, capacity);
+        let open = 8 * shape.open.items(capacity);
         let fits = self.gpu.max_buffer_bytes() / marks.max(open);
         // A processor serves as many at once as it has lanes; beyond that, slots save dispatches. A GPU of today takes some thousand
         // workgroups, and hides waits with more. Guesses.
-        let (most, bytes) = match (self.on_processor(), shape.queue) {
-            (true, Some(_)) => (256, 512 << 20),
-            (true, None) => (64, 512 << 20),
-            (false, Some(_)) => (1 << 17, 4 << 30),
-            (false, None) => (1 << 13, 6 << 30),
+        let (most, bytes) = match (self.on_processor(), shape.open == Open::Team) {
+            (true, false) => (256, 512 << 20),
+            (true, true) => (64, 512 << 20),
+            (false, false) => (1 << 17, 4 << 30),
+            (false, true) => (1 << 13, 6 << 30),
         };
         let wanted = match self.slots {
             Some(slots) => u64::from(slots.max(1)),
             None => u64::min(most, bytes / (marks + open)).max(1),
         };
-        let neighbours = shape.queue.map_or(1, |design| u64::from(design.neighbours()));
+        let neighbours = shape.open.neighbours();
         let fits = fits / neighbours * neighbours;
         if fits == 0 {
             let (what, needed) = match marks > open {
@@ -450,12 +494,11 @@ impl<F: FnMut(u64)> Run<'_, F> {
             searches: u32::try_from(list.len()).expect("a list is short"),
             slots: memory.slots,
             capacity,
-            stride: self.shape.queue.map_or(0, |design| {
-                u32::try_from(design.stride(capacity)).expect("an open list fits a binding")
-            }),
+            stride: u32::try_from(self.shape.open.items(capacity)).expect("an open list fits a binding"),
             steps: 0,
             all_paths: engine.paths.into(),
             count: engine.count.into(),
+            // Of 0 to 8 straight moves, 1 to 2 need the fewest passes at 64 and 256 cells a side and a density of 0.2.
             delta: engine.band.unwrap_or(2 * far),
             path_room: memory
                 .paths
@@ -468,7 +511,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
         memory.control.write(gpu, 0, &[Control::default()])?;
         let (search, walk) = memory.plans(gpu, self.shape, &engine.map, &searches, &records)?;
         let mut paths = vec![Vec::new(); if engine.paths { list.len() } else { 0 }];
-        let usual_steps = if self.shape.queue.is_some() { THREAD_STEPS } else { TEAM_STEPS };
+        let usual_steps = if self.shape.open == Open::Team { TEAM_STEPS } else { THREAD_STEPS };
         let mut most_steps = self.kept.steps.unwrap_or(usual_steps);
         let mut pace = self.kept.pace.take().unwrap_or_else(|| Pace::new(MOST_STEPS));
         let begun_with = self.over;

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::engine::Shape;
+use super::engine::{Open, Shape};
 use super::{Grid, SearchError};
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
 use crate::queue::QueueDesign;
@@ -118,14 +118,6 @@ pub(super) struct Memory {
     pub(super) paths: Option<Buffer<u32>>,
 }
 
-/// Bytes of the open list of a slot, on average.
-pub(super) fn open_bytes(shape: Shape, capacity: u32) -> u64 {
-    match shape.queue {
-        Some(design) => 8 * design.stride(capacity),
-        None => 3 * 8 * u64::from(capacity),
-    }
-}
-
 impl Memory {
     /// `slots` slots with open lists of `capacity` items.
     pub(super) fn new(
@@ -135,10 +127,7 @@ impl Memory {
         (slots, capacity): (u32, u32),
         path_room: u32,
     ) -> Result<Self, GpuError> {
-        let items = match shape.queue {
-            Some(design) => design.slots(slots, capacity),
-            None => 3 * u64::from(capacity) * u64::from(slots),
-        };
+        let items = shape.open.items_of(slots, capacity);
         Ok(Self {
             slots,
             capacity,
@@ -179,9 +168,9 @@ impl Memory {
         }
         let uniform = map.terrain.is_none();
         let mut search = Plan::new("searches");
-        let workgroups = match shape.queue {
-            Some(_) => self.slots.div_ceil(shape.group_size),
-            None => self.slots,
+        let workgroups = match shape.open {
+            Open::Team => self.slots,
+            _ => self.slots.div_ceil(shape.group_size),
         };
         search.dispatch(gpu, &search_kernel(gpu, shape, uniform)?, workgroups, &buffers)?;
         let walk = match &self.paths {
@@ -209,17 +198,22 @@ fn terrain(uniform: bool) -> &'static str {
 
 fn searching(shape: Shape, uniform: bool) -> Recipe {
     let mut constants = vec![("GROUP_SIZE", shape.group_size.into())];
-    match shape.queue.and_then(|design| Some((design, design.source()?))) {
-        Some((design, source)) => {
+    let own = |file, entry, constants| {
+        let path = format!("search/{file}.wgsl");
+        let sources = [path.as_str(), terrain(uniform)].map(shaders::file);
+        Recipe::new(format!("search/{file}"), entry, sources).with(constants)
+    };
+    match shape.open {
+        Open::Queue(design) => {
             constants.extend(design.constants());
-            let mut sources = ["search/thread.wgsl", terrain(uniform)].map(shaders::file).to_vec();
-            sources.push(source);
-            Recipe::new("search/thread", "search_by_threads", sources).with(constants)
+            let recipe = own("thread", "search_by_threads", constants);
+            match design.source() {
+                Some(source) => recipe.and(source),
+                None => recipe,
+            }
         }
-        None => {
-            let sources = ["search/team.wgsl", terrain(uniform)].map(shaders::file);
-            Recipe::new("search/team", "search_by_teams", sources).with(constants)
-        }
+        Open::Bands => own("bands", "search_by_bands", constants),
+        Open::Team => own("team", "search_by_teams", constants),
     }
 }
 
@@ -231,8 +225,8 @@ fn walking(uniform: bool) -> Recipe {
 /// The kernel that searches. A queue that is a tree of links is checked: where a driver cuts its loops, what it takes for a link may be an item.
 fn search_kernel(gpu: &Gpu, shape: Shape, uniform: bool) -> Result<Kernel, GpuError> {
     let recipe = searching(shape, uniform);
-    match shape.queue {
-        Some(QueueDesign::Splay) => recipe.kernel(gpu),
+    match shape.open {
+        Open::Queue(QueueDesign::Splay) => recipe.kernel(gpu),
         // SAFETY: as that of `trusted`, and the queue's loops and slots are bounded by the items held, whatever these are. Where loops are cut, items
         // are lost or doubled, and each is still one that was put there.
         _ => unsafe { trusted(gpu, &recipe) },
@@ -249,6 +243,7 @@ unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
     //   `count` and `clear` compare with `cells`. `place_before` compares with the sides.
     // * Numbers of slots are compared with `slots`, for which `slots`, `marks` and the open lists were made; numbers of searches with
     //   `searches`, the length of `searches` and `records`.
+    // * The lists of bands: entries are put at places below `capacity`, and read where they were put.
     // * A team's lists: entries are written below `capacity`, and a list whose length went beyond it is never read (`next_list`). Every entry
     //   below a list's length was written by the pass before.
     // * `paths` is written from `path_first` on, `path_cells` words, which were compared with `path_room`, and counted down as they were counted up.
@@ -260,7 +255,8 @@ unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     let queues = QueueDesign::ALL.into_iter().filter(|design| Shape::serves(*design));
-    let shapes = queues.map(Some).chain([None]).map(|queue| Shape { queue, group_size: 64 });
+    let lists = queues.map(Open::Queue).chain([Open::Bands, Open::Team]);
+    let shapes = lists.map(|open| Shape { open, group_size: 64 });
     shapes
         .flat_map(|shape| [true, false].map(|uniform| searching(shape, uniform)))
         .chain([true, false].map(walking))

@@ -37,7 +37,7 @@
 //!
 //! [`Mapping::Thread`] is one invocation for each search, with an open list of any design of [`queue`](crate::queue) that one invocation serves.
 //! [`Mapping::Team`] is a workgroup for each: it takes all cells whose estimates lie within a band together, and corrects costs that turn out not to be the
-//! least. Nothing of the results depends on either.
+//! least. [`Mapping::Bands`] does the same with one invocation. Nothing of the results depends on any of this.
 //!
 //! # Layout and dispatches
 //!
@@ -48,6 +48,7 @@
 //! | dispatch | invocations | reads | writes |
 //! | --- | --- | --- | --- |
 //! | `thread.wgsl` | one for each slot | map, searches | marks, queues, slots, records, control |
+//! | `bands.wgsl` | one for each slot | map, searches | marks, lists, slots, records, control |
 //! | `team.wgsl` | a workgroup for each slot | map, searches | marks, lists, slots, records, control |
 //! | `walk.wgsl`, if paths are wanted | one for each slot | map, marks | paths, slots, records, control |
 //!

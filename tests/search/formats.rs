@@ -17,7 +17,7 @@ fn paths_are_as_long_as_the_scenario_tells() {
     assert_eq!((scenario[2].start, scenario[2].goal), (UVec2::new(1, 13), UVec2::new(4, 12)));
     let searches: Vec<_> = scenario.iter().map(|search| (search.start, search.goal)).collect();
     let mut fingerprints = Vec::new();
-    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Team] {
+    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         let found = engine(&map, mapping).run(&searches).unwrap();
         for (search, outcome) in scenario.iter().zip(found.outcomes()) {
             let length = map.length(outcome.cost.expect("all of them have a path"));

@@ -24,7 +24,7 @@ type Searches = Vec<(UVec2, UVec2)>;
 /// Teams, and threads with every queue that one invocation serves.
 fn mappings() -> Vec<Mapping> {
     let threads = queues().filter(|design| design.lanes() == 1).map(Mapping::Thread);
-    threads.chain([Mapping::Team]).collect()
+    threads.chain([Mapping::Bands, Mapping::Team]).collect()
 }
 
 /// The cost of the cheapest path, by Dijkstra's algorithm without any of the library's code but `Grid::step`.
@@ -157,7 +157,7 @@ fn few_slots_serve_many_searches_in_turn() {
     let grid = Grid::random(8, 0.3, 3).unwrap().with_moves(moves).unwrap();
     let searches = grid.random_searches(150, 7);
     let expected = expected(&grid, &searches);
-    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Team] {
+    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         for slots in [1, 33] {
             let engine = engine(&grid, mapping).with_slots(slots);
             // What a run leaves behind in its slots is nothing to the next.
@@ -190,7 +190,7 @@ fn a_path_much_longer_than_the_map_is_wide_is_found() {
     let searches = vec![corners(&grid), (UVec2::ZERO, UVec2::new(2, 0)), corners(&grid)];
     let expected = expected(&grid, &searches);
     assert!(expected.0[0].cost.unwrap() > 8 * 128 * 3363);
-    for mapping in [Mapping::Thread(QueueDesign::Heap4), Mapping::Team] {
+    for mapping in [Mapping::Thread(QueueDesign::Heap4), Mapping::Bands, Mapping::Team] {
         check(&|| engine(&grid, mapping), &searches, &expected);
     }
 }
@@ -199,7 +199,7 @@ fn a_path_much_longer_than_the_map_is_wide_is_found() {
 fn costs_beyond_32_bits_are_told() {
     let grid = comb(32).with_moves(Moves::Four { straight: 1 << 24 }).unwrap();
     let near = (UVec2::ZERO, UVec2::new(0, 5));
-    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Team] {
+    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         let engine = engine(&grid, mapping);
         let error = engine.run(&[near, corners(&grid), near]).unwrap_err();
         assert!(matches!(error, SearchError::Overflow { search: 1, .. }), "{error}");
@@ -212,7 +212,7 @@ fn paths_are_read_in_parts_where_there_is_little_room() {
     let grid = Grid::random(24, 0.2, 9).unwrap();
     let searches = grid.random_searches(200, 1);
     let expected = expected(&grid, &searches);
-    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Team] {
+    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         check(&|| engine(&grid, mapping).with_path_room(1), &searches, &expected);
     }
 }
@@ -228,6 +228,10 @@ fn checks_bands_and_group_sizes_change_nothing() {
     }
     for size in [1, 7, 64] {
         let engine = || engine(&grid, Mapping::Thread(QueueDesign::Heap)).with_group_size(size);
+        check(&engine, &searches, &expected);
+    }
+    for (size, band) in [(1, 0), (7, u32::MAX), (64, 2378)] {
+        let engine = || engine(&grid, Mapping::Bands).with_group_size(size).with_band(band);
         check(&engine, &searches, &expected);
     }
     for (size, band) in [(8, 0), (8, u32::MAX), (13, 2378), (64, 0), (256, 100_000)] {
@@ -307,7 +311,7 @@ fn a_large_map_has_the_paths_of_the_sequential_search() {
     let grid = Grid::random(4096, 0.1, 1).unwrap();
     let searches = grid.random_searches(2, 1);
     let expected = expected(&grid, &searches);
-    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Team] {
+    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         check(&|| engine(&grid, mapping), &searches, &expected);
     }
 }
