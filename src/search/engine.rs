@@ -288,9 +288,10 @@ impl Engine {
             let mut run =
                 Run { engine: self, shape, kept: &mut kept, first, over: first as u64, watch: &mut watch };
             let (records, some) = run.list(list).await?;
+            let count = self.count;
             outcomes.par_extend(records.par_iter().map(|record| Outcome {
                 cost: (record.status == FOUND).then_some(record.cost),
-                expanded: if self.count { record.expanded } else { 0 },
+                expanded: if count { record.expanded } else { 0 },
             }));
             paths.extend(some);
         }
@@ -330,19 +331,23 @@ impl Engine {
         if searches.len() > limit as usize {
             return Err(SearchError::TooMany { searches: searches.len(), limit });
         }
-        let place = |search, cell: UVec2| match self.grid.contains(cell) {
+        // Not the device, which in browsers belongs to one thread.
+        let grid = &self.grid;
+        let place = |search, cell: UVec2| match grid.contains(cell) {
             true => Ok(cell.x | cell.y << 16),
             false => {
-                let (width, height) = (self.grid.width(), self.grid.height());
+                let (width, height) = (grid.width(), grid.height());
                 Err(SearchError::Outside { search, x: cell.x, y: cell.y, width, height })
             }
         };
         let ends = |(search, &(start, goal)): (usize, &(UVec2, UVec2))| {
             let places = [place(search, start)?, place(search, goal)?];
-            let open = self.grid.passable(start) && self.grid.passable(goal);
+            let open = grid.passable(start) && grid.passable(goal);
             Ok(if open { places } else { [PLACE_NONE; 2] })
         };
-        searches.par_iter().enumerate().map(ends).collect()
+        let places: Result<_, SearchError> = searches.par_iter().enumerate().map(ends).collect();
+        // Of several errors, the first in the list is told.
+        places.or_else(|_| searches.iter().enumerate().map(ends).collect())
     }
 
     /// Open lists that searches begin with, and the longest that any could need: each move puts a cell in the list once at most
