@@ -10,6 +10,7 @@
 //! | a stochastic model of which you want many replications | [`replication`] |
 //! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |
+//! | many pairs of cells on a map, of which you want shortest paths | [`search`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
 //! | items of which the GPU needs the smallest, many at a time | [`queue::ParallelHeap`] |
 //! | an adapter, and doubts about its driver | [`self_test()`] |
@@ -69,6 +70,7 @@ pub mod primitives;
 pub mod queue;
 pub mod random;
 pub mod replication;
+pub mod search;
 pub mod self_test;
 mod shaders;
 pub mod statistics;

@@ -12,7 +12,7 @@ use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
 };
 use eventhorizon::time::Resolution;
-use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication, self_test};
+use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication, search, self_test};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -43,6 +43,7 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
         primitives::kernels(),
         queue::kernels(),
         matching::kernels(),
+        search::kernels(),
         replication::kernels(&Pi).unwrap(),
         replication::kernels(&Mm1::default()).unwrap(),
         replication::kernels(&Walk).unwrap(),

@@ -1,0 +1,292 @@
+//! Shortest paths on a map: thousands of A* searches at once.
+//!
+//! Shows: maps from files or made at random, batches of searches on the GPU, or on the CPU where there is none, and what to do with the paths.
+//!
+//! ```text
+//! cargo run --release --example astar
+//! cargo run --release --example astar -- --random 256 --density 0.2 --searches 10000 --picture searches.png
+//! cargo run --release --example astar -- --map tests/data/movingai/arena.map --scen tests/data/movingai/arena.map.scen --paths paths.csv
+//! ```
+//!
+//! With a scenario the lengths of all paths are compared with those that the scenario tells; the exit code is 1 if one differs.
+
+mod shared;
+
+use std::io::BufReader;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::search::reference::AStar;
+use eventhorizon::search::{
+    Engine, Grid, Mapping, Moves, Outcome, Results, moving_ai_map, moving_ai_scenario,
+};
+use glam::UVec2;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use shared::Failure;
+
+#[derive(Parser)]
+#[command(about = "Finds shortest paths on a map, and tells how many searches per second were made")]
+struct Args {
+    /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is blocked.
+    #[arg(long, value_name = "FILE")]
+    map: Option<String>,
+    /// A square map with random obstacles instead, of so many cells a side.
+    #[arg(long, value_name = "SIDE", default_value_t = 64, conflicts_with = "map")]
+    random: u32,
+    /// Obstacles of the random map for each cell.
+    #[arg(long, default_value_t = 0.2)]
+    density: f64,
+    /// A scenario of the Moving AI benchmarks: its searches are made, and the lengths of the paths checked.
+    #[arg(long, value_name = "FILE", requires = "map")]
+    scen: Option<String>,
+    /// So many searches between random cells instead.
+    #[arg(long, default_value_t = 100_000, conflicts_with = "scen")]
+    searches: u32,
+    /// Queue design of searches by threads: heap, heap-4, heap-interleaved, cb-seq, cb-seq-front, cb-seq-sp, splay or auto.
+    #[arg(long, default_value = "auto")]
+    queue: String,
+    /// How searches are mapped to the device: thread (one invocation and a queue for each), bands (one invocation and lists without order), team (a workgroup for each) or auto. It changes the speed only.
+    #[arg(long, default_value_t = Mapping::Auto)]
+    mapping: Mapping,
+    /// Only the four neighbours that share an edge; otherwise also those that share a corner, at sqrt 2.
+    #[arg(long, conflicts_with = "scen")]
+    four: bool,
+    /// Writes the paths as CSV.
+    #[arg(long, value_name = "CSV")]
+    paths: Option<String>,
+    /// Draws the first search of a random map, or the longest of a scenario: path white, cells looked at dark.
+    #[arg(long, value_name = "PNG")]
+    picture: Option<String>,
+    /// Names the random map and searches.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    #[command(flatten)]
+    place: shared::Where,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+fn main() -> ExitCode {
+    env_logger::init();
+    run(&Args::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let grid = match &args.map {
+        None => Grid::random(args.random, args.density, args.seed)?,
+        Some(path) if path.ends_with(".png") => picture_map(path)?,
+        Some(path) => moving_ai_map(path, &read(path)?, true)?,
+    };
+    let grid = if args.four { grid.with_moves(Moves::MANHATTAN)? } else { grid };
+    let scenario = match &args.scen {
+        None => Vec::new(),
+        Some(path) => moving_ai_scenario(path, &read(path)?)?,
+    };
+    let searches: Vec<_> = match args.scen {
+        None => grid.random_searches(args.searches, args.seed),
+        Some(_) => scenario.iter().map(|search| (search.start, search.goal)).collect(),
+    };
+    let mapping = match (args.queue.as_str(), args.mapping) {
+        ("auto", mapping) => mapping,
+        (_, Mapping::Team | Mapping::Bands) => {
+            return Err(
+                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread"
+                    .into(),
+            );
+        }
+        (name, _) => {
+            Mapping::Thread(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?)
+        }
+    };
+
+    let bar = ProgressBar::new(searches.len() as u64).with_style(ProgressStyle::with_template(
+        "{wide_bar} {human_pos} of {human_len} searches, {per_sec}, {eta} left",
+    )?);
+    let wants_paths = args.paths.is_some();
+    let (adapter, mapping, queue, seconds, found) = match args.place.gpu()? {
+        Some(gpu) => {
+            let mut engine = Engine::grid(&gpu, grid.clone())?.with_mapping(mapping);
+            if wants_paths {
+                engine = engine.with_paths();
+            }
+            let begun = Instant::now();
+            let results = engine.run_watched(&searches, |over| bar.set_position(over))?;
+            let seconds = begun.elapsed().as_secs_f64();
+            let queue = match engine.mapping() {
+                Mapping::Thread(design) => design.name(),
+                _ => "none",
+            };
+            (gpu.info().name.clone(), engine.mapping().to_string(), queue, seconds, results)
+        }
+        None => {
+            let begun = Instant::now();
+            let results = on_cpu(&grid, &searches, wants_paths, &bar);
+            ("CPU".to_owned(), "sequential".to_owned(), "BinaryHeap", begun.elapsed().as_secs_f64(), results)
+        }
+    };
+    bar.finish_and_clear();
+
+    let wrong = wrong_lengths(&grid, &scenario, found.outcomes());
+    if let Some(path) = &args.paths {
+        write_paths(path, &found, searches.len())?;
+    }
+    if let Some(path) = &args.picture {
+        let shown = (0..searches.len()).max_by_key(|&search| {
+            let cost = found.outcomes()[search].cost;
+            if scenario.is_empty() {
+                (cost.is_some(), u32::MAX - u32::try_from(search).unwrap_or(0))
+            } else {
+                (true, cost.unwrap_or(0))
+            }
+        });
+        draw(path, &grid, shown.map(|search| searches[search]))?;
+    }
+    let rate = searches.len() as f64 / seconds;
+    if !args.json.on_stdout() {
+        let checked = match scenario.len() {
+            0 => "none to compare with".to_owned(),
+            all => format!("{} of {all} as the scenario tells", all - wrong.len()),
+        };
+        for (name, value) in [
+            ("adapter", adapter.clone()),
+            ("map", format!("{} x {}", grid.width(), grid.height())),
+            ("mapping, queue", format!("{mapping}, {queue}")),
+            ("searches", searches.len().to_string()),
+            ("found", found.found().to_string()),
+            ("cells expanded", found.expanded().to_string()),
+            ("seconds", format!("{seconds:.6}")),
+            ("searches per second", format!("{rate:.4e}")),
+            ("lengths", checked),
+            ("fingerprint", format!("{:016x}", found.fingerprint())),
+        ] {
+            println!("{name:<24}{value}");
+        }
+    }
+    args.json.write(&json!({
+        "searches": searches.len(),
+        "found": found.found(),
+        "seconds": seconds,
+        "searches_per_second": rate,
+        "expanded": found.expanded(),
+        "queue": queue,
+        "mapping": mapping,
+        "adapter": adapter,
+        "fingerprint": format!("{:016x}", found.fingerprint()),
+    }))?;
+    for (search, length) in wrong.iter().take(10) {
+        let told = &scenario[*search];
+        eprintln!(
+            "error: search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
+            told.start, told.goal, told.length
+        );
+    }
+    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn read(path: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}").into())
+}
+
+fn on_cpu(grid: &Grid, searches: &[(UVec2, UVec2)], paths: bool, bar: &ProgressBar) -> Results {
+    let mut search = AStar::new(grid);
+    let each = searches.iter().enumerate().map(|(number, &(start, goal))| {
+        if number % 1024 == 0 {
+            bar.set_position(number as u64);
+        }
+        if paths { search.find_path(start, goal) } else { (search.find(start, goal), Vec::new()) }
+    });
+    let (outcomes, cells) = each.unzip();
+    Results::new(searches, outcomes, paths.then_some(cells))
+}
+
+/// Searches whose lengths are not those of the scenario, with their lengths.
+fn wrong_lengths(
+    grid: &Grid,
+    scenario: &[eventhorizon::search::ScenarioSearch],
+    outcomes: &[Outcome],
+) -> Vec<(usize, f64)> {
+    let length = |outcome: &Outcome| outcome.cost.map_or(f64::INFINITY, |cost| grid.length(cost));
+    let lengths = outcomes.iter().map(length).enumerate();
+    lengths
+        .zip(scenario)
+        .filter(|((_, length), told)| !told.agrees(*length))
+        .map(|(wrong, _)| wrong)
+        .collect()
+}
+
+fn write_paths(path: &str, found: &Results, searches: usize) -> Result<(), Failure> {
+    let mut file = csv::Writer::from_path(path).map_err(|error| format!("{path}: {error}"))?;
+    file.write_record(["search", "step", "x", "y"])?;
+    for search in 0..searches {
+        for (step, cell) in found.path(search).enumerate() {
+            file.serialize((search, step, cell.x, cell.y))?;
+        }
+    }
+    Ok(file.flush()?)
+}
+
+/// A map from a picture: cells whose grey is below a half, or that are transparent, are blocked.
+fn picture_map(path: &str) -> Result<Grid, Failure> {
+    let named = |error: &dyn std::fmt::Display| format!("{path}: {error}");
+    let file = std::fs::File::open(path).map_err(|error| named(&error))?;
+    let mut decoder = png::Decoder::new(BufReader::new(file));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(|error| named(&error))?;
+    let (width, height) = (reader.info().width, reader.info().height);
+    // Before memory is taken for what the file claims.
+    if width.max(height) > eventhorizon::search::MAX_SIDE {
+        return Err(format!("{path}: {width} times {height} cells are more than a map has").into());
+    }
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    let frame = reader.next_frame(&mut pixels).map_err(|error| named(&error))?;
+    let samples = frame.color_type.samples();
+    let terrain = pixels[..frame.buffer_size()].chunks_exact(samples).map(|pixel| {
+        let (grey, opaque) = match *pixel {
+            [grey] => (u32::from(grey), true),
+            [grey, alpha] => (u32::from(grey), alpha > 127),
+            [red, green, blue, ref alpha @ ..] => {
+                let grey = (u32::from(red) + u32::from(green) + u32::from(blue)) / 3;
+                (grey, alpha.first().is_none_or(|alpha| *alpha > 127))
+            }
+            [] => (0, false),
+        };
+        u8::from(opaque && grey > 127)
+    });
+    Ok(Grid::new(width, height, terrain.collect())?)
+}
+
+/// The paper's Figure 5: obstacles black, the path white, cells that were looked at dark, others light.
+fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), Failure> {
+    const BLOCKED: u8 = 0;
+    const VISITED: u8 = 96;
+    const OPEN: u8 = 192;
+    const PATH: u8 = 255;
+    let mut pixels: Vec<u8> =
+        grid.terrain().iter().map(|terrain| if *terrain == 0 { BLOCKED } else { OPEN }).collect();
+    if let Some((start, goal)) = search {
+        let index = |cell: UVec2| cell.y as usize * grid.width() as usize + cell.x as usize;
+        let mut search = AStar::new(grid);
+        let mut shown = |search: &AStar<'_>| {
+            for y in 0..grid.height() {
+                for x in (0..grid.width()).filter(|x| search.visited(UVec2::new(*x, y))) {
+                    pixels[index(UVec2::new(x, y))] = VISITED;
+                }
+            }
+        };
+        search.find(start, goal);
+        shown(&search);
+        let (_, cells) = search.find_path(start, goal);
+        cells.iter().for_each(|cell| pixels[index(*cell)] = PATH);
+    }
+    let file = std::fs::File::create(path).map_err(|error| format!("{path}: {error}"))?;
+    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), grid.width(), grid.height());
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::Eight);
+    Ok(encoder.write_header()?.write_image_data(&pixels)?)
+}

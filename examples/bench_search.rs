@@ -1,0 +1,305 @@
+//! Searches per second on square maps with random obstacles, for each side, mapping and queue design: Table III and Figure 12 of Baudis et al.
+//!
+//! Every line is checked: its fingerprint must be that of the sequential search on one core, which is the first line of each map. With `--json` or
+//! `--csv` the lines go to a file, too.
+//!
+//! ```text
+//! cargo run --release --example bench_search
+//! cargo run --release --example bench_search -- --side 64 --mapping thread --queue heap --queue splay --slots 1024 --slots 16384
+//! ```
+
+mod shared;
+
+use std::time::Instant;
+
+use clap::Parser;
+use eventhorizon::gpu::Gpu;
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::random::Stream;
+use eventhorizon::search::reference::AStar;
+use eventhorizon::search::{AllPairs, Engine, Graph, Grid, Mapping};
+use glam::UVec2;
+use serde::Serialize;
+use shared::Failure;
+
+#[derive(Parser)]
+#[command(about = "Measures shortest-path searches per second")]
+struct Args {
+    /// Sides of maps; by default 64, 256 and 1024.
+    #[arg(long)]
+    side: Vec<u32>,
+    /// Obstacles per cell; by default 0.2.
+    #[arg(long)]
+    density: Vec<f64>,
+    /// Mappings: thread, bands, team, auto; by default team, bands and thread.
+    #[arg(long)]
+    mapping: Vec<Mapping>,
+    /// Queue designs of searches by threads; by default the library's choice.
+    #[arg(long)]
+    queue: Vec<QueueDesign>,
+    /// Searches at once; by default the library's choice. Given several times, it draws Figure 12.
+    #[arg(long)]
+    slots: Vec<u32>,
+    /// Invocations of a workgroup; by default the library's choice.
+    #[arg(long)]
+    group_size: Vec<u32>,
+    /// Widths of the bands of teams and bands, in straight moves; by default the library's choice.
+    #[arg(long)]
+    band: Vec<f64>,
+    /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple of those that the processor checks.
+    #[arg(long)]
+    searches: Option<u32>,
+    /// Seconds of a measurement, about.
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// Seconds of the sequential search for each map, about: it says what is checked.
+    #[arg(long, default_value_t = 1.0)]
+    cpu_seconds: f64,
+    /// Measures with paths.
+    #[arg(long)]
+    paths: bool,
+    /// Does not count the cells expanded.
+    #[arg(long)]
+    uncounted: bool,
+    /// Measures the distances between all pairs of so many vertices instead, in sums per second.
+    #[arg(long)]
+    all_pairs: Vec<u32>,
+    /// Names the maps and the searches.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Writes the lines as CSV to a file.
+    #[arg(long)]
+    csv: Option<String>,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+#[derive(Serialize)]
+struct Line {
+    adapter: String,
+    side: u32,
+    density: f64,
+    mapping: String,
+    queue: String,
+    slots: Option<u32>,
+    group_size: Option<u32>,
+    band: Option<f64>,
+    searches: usize,
+    found: usize,
+    expanded_each: f64,
+    seconds: f64,
+    searches_per_second: f64,
+}
+
+impl Line {
+    fn print(&self) {
+        let or = |value: Option<String>| value.unwrap_or_else(|| "auto".to_owned());
+        println!(
+            "{:5} {:7} {:>8} {:>16} {:>7} {:>5} {:>5} {:9} {:9} {:10.1} {:8.3} {:12.1}",
+            self.side,
+            self.density,
+            self.mapping,
+            self.queue,
+            or(self.slots.map(|slots| slots.to_string())),
+            or(self.group_size.map(|size| size.to_string())),
+            or(self.band.map(|band| band.to_string())),
+            self.searches,
+            self.found,
+            self.expanded_each,
+            self.seconds,
+            self.searches_per_second
+        );
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    env_logger::init();
+    let args = Args::parse();
+    let gpu = Gpu::new()?;
+    println!("adapter {}", gpu.info().name);
+    if !args.all_pairs.is_empty() {
+        return all_pairs(&gpu, &args);
+    }
+    println!(
+        " side density  mapping            queue   slots group  band  searches     found   expanded  seconds searches/s"
+    );
+    let mut lines = Vec::new();
+    for side in or(&args.side, &[64, 256, 1024]) {
+        for density in or(&args.density, &[0.2]) {
+            measure(&gpu, &args, side, density, &mut lines)?;
+        }
+    }
+    if let Some(path) = &args.csv {
+        let mut file = csv::Writer::from_path(path)?;
+        lines.iter().try_for_each(|line| file.serialize(line))?;
+        file.flush()?;
+    }
+    args.json.write(&serde_json::to_value(&lines)?)
+}
+
+/// Distances between all pairs; some rows are compared with Dijkstra's algorithm.
+fn all_pairs(gpu: &Gpu, args: &Args) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    println!("vertices    seconds     sums/s");
+    for &vertices in &args.all_pairs {
+        let mut stream = Stream::new(args.seed, 0, vertices.into());
+        let mut below = |limit: u32| ((u64::from(stream.draw()) * u64::from(limit)) >> 32) as u32;
+        let arcs: Vec<_> =
+            (0..vertices * 8).map(|_| (below(vertices), below(vertices), 1 + below(10_000))).collect();
+        let graph = Graph::new(vertices, &arcs)?;
+        // The first run builds the kernels.
+        AllPairs::new(gpu, &graph)?;
+        let all = AllPairs::new(gpu, &graph)?;
+        for vertex in (0..vertices).step_by((vertices as usize / 8).max(1)) {
+            let found = all.from(gpu, vertex)?.into_iter().map(|distance| distance.map(u64::from));
+            if found.collect::<Vec<_>>() != graph.distances_from(vertex) {
+                return Err(format!("distances from vertex {vertex} differ from Dijkstra's").into());
+            }
+        }
+        let seconds = all.took().as_secs_f64();
+        let rate = f64::from(vertices).powi(3) / seconds;
+        println!("{vertices:8} {seconds:10.4} {rate:10.3e}");
+        lines.push(serde_json::json!({
+            "adapter": gpu.info().name, "vertices": vertices, "seconds": seconds, "sums_per_second": rate,
+        }));
+    }
+    args.json.write(&lines.into())
+}
+
+/// The values that were given, or those that are usual.
+fn or<T: Copy>(given: &[T], usual: &[T]) -> Vec<T> {
+    if given.is_empty() { usual.to_vec() } else { given.to_vec() }
+}
+
+/// The values that were given, or none.
+fn each<T: Copy>(given: &[T]) -> Vec<Option<T>> {
+    if given.is_empty() { vec![None] } else { given.iter().copied().map(Some).collect() }
+}
+
+fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line>) -> Result<(), Failure> {
+    let grid = Grid::random(side, density, args.seed)?;
+    let line = |mapping: Mapping, searches: usize| Line {
+        adapter: gpu.info().name.clone(),
+        side,
+        density,
+        mapping: mapping.to_string(),
+        queue: match mapping {
+            Mapping::Thread(design) => design.name().to_owned(),
+            _ => "-".to_owned(),
+        },
+        slots: None,
+        group_size: None,
+        band: None,
+        searches,
+        found: 0,
+        expanded_each: 0.0,
+        seconds: 0.0,
+        searches_per_second: 0.0,
+    };
+
+    // The processor: as many searches as it takes in the time, at least one.
+    let all = grid.random_searches(1 << 20, args.seed);
+    let mut search = AStar::new(&grid);
+    let mut outcomes = Vec::new();
+    let begun = Instant::now();
+    while outcomes.len() < all.len()
+        && (outcomes.is_empty() || begun.elapsed().as_secs_f64() < args.cpu_seconds)
+    {
+        let (start, goal) = all[outcomes.len()];
+        outcomes.push(search.find(start, goal));
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let known = outcomes.len();
+    let expanded: u64 = outcomes.iter().map(|outcome| u64::from(outcome.expanded)).sum();
+    let cpu = Line {
+        adapter: "one core of the processor".to_owned(),
+        mapping: "cpu".to_owned(),
+        found: outcomes.iter().filter(|outcome| outcome.cost.is_some()).count(),
+        expanded_each: expanded as f64 / known as f64,
+        seconds,
+        searches_per_second: known as f64 / seconds,
+        ..line(Mapping::Auto, known)
+    };
+    cpu.print();
+    lines.push(cpu);
+
+    let mut mappings = Vec::new();
+    for mapping in or(&args.mapping, &[Mapping::Team, Mapping::Bands, "thread".parse()?]) {
+        match mapping {
+            Mapping::Thread(_) if !args.queue.is_empty() => {
+                mappings.extend(args.queue.iter().copied().map(Mapping::Thread));
+            }
+            other => mappings.push(other),
+        }
+    }
+    for mapping in mappings {
+        for slots in each(&args.slots) {
+            for group_size in each(&args.group_size) {
+                for band in each(&args.band) {
+                    if band.is_some() && !matches!(mapping, Mapping::Team | Mapping::Bands) {
+                        continue;
+                    }
+                    let mut engine = Engine::grid(gpu, grid.clone())?.with_mapping(mapping);
+                    if let Some(slots) = slots {
+                        engine = engine.with_slots(slots);
+                    }
+                    if let Some(size) = group_size {
+                        engine = engine.with_group_size(size);
+                    }
+                    if let Some(band) = band {
+                        engine = engine.with_band((band * f64::from(grid.moves().straight())) as u32);
+                    }
+                    if args.paths {
+                        engine = engine.with_paths();
+                    }
+                    if args.uncounted {
+                        engine = engine.without_count();
+                    }
+                    let first = engine.run(&all[..known])?;
+                    let costs = |outcomes: &[eventhorizon::search::Outcome]| {
+                        outcomes.iter().map(|outcome| outcome.cost).collect::<Vec<_>>()
+                    };
+                    if costs(first.outcomes()) != costs(&outcomes)
+                        || !args.uncounted && first.outcomes() != outcomes
+                    {
+                        return Err(format!("{mapping} differs from the sequential search").into());
+                    }
+                    let (searches, seconds, results) = timed(&engine, args, &all)?;
+                    let line = Line {
+                        slots,
+                        group_size,
+                        band,
+                        found: results.found(),
+                        expanded_each: results.expanded() as f64 / searches as f64,
+                        seconds,
+                        searches_per_second: searches as f64 / seconds,
+                        ..line(engine.mapping(), searches)
+                    };
+                    line.print();
+                    lines.push(line);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs as many searches as take about the time that was asked for, and says how many and how long.
+fn timed(
+    engine: &Engine,
+    args: &Args,
+    all: &[(UVec2, UVec2)],
+) -> Result<(usize, f64, eventhorizon::search::Results), Failure> {
+    let mut count = args.searches.map_or(256, |searches| searches as usize);
+    loop {
+        let list: Vec<_> = all.iter().cycle().take(count).copied().collect();
+        let begun = Instant::now();
+        let results = engine.run(&list)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        if args.searches.is_some() || seconds > 0.6 * args.seconds || count >= 1 << 25 {
+            return Ok((count, seconds, results));
+        }
+        let factor = (args.seconds / seconds.max(1e-4)).clamp(2.0, 16.0);
+        count = ((count as f64 * factor) as usize).min(1 << 25);
+    }
+}

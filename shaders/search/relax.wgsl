@@ -1,0 +1,32 @@
+// The neighbours of a cell that a path over it makes cheaper, for one invocation that serves a search alone.
+//
+// import: search/grid.wgsl
+//
+// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl)
+
+@group(0) @binding(6) var<storage, read_write> marks: array<u32>;
+
+// The neighbour in a direction, or the cell itself where the move is not allowed.
+fn neighbour(cell: u32, moves: u32, d: u32) -> u32 {
+    return select(cell, cell + direction_cell(d), ((moves >> d) & 1u) == 1u);
+}
+
+// Which of the `moves` from a cell lead to a cheaper path, and, one bit further than those, whether one was passed over because its cost is beyond the range.
+// `base` is of the slot's marks.
+//
+// All marks are asked for before one is used, so that no read waits for another. No loop: in kernels with run-time checks loops are not unrolled.
+fn cheaper(base: u32, cell: u32, moves: u32, cost: u32, epoch: u32) -> u32 {
+    let a = vec4<u32>(neighbour(cell, moves, 0u), neighbour(cell, moves, 1u), neighbour(cell, moves, 2u), neighbour(cell, moves, 3u));
+    let b = vec4<u32>(neighbour(cell, moves, 4u), neighbour(cell, moves, 5u), neighbour(cell, moves, 6u), neighbour(cell, moves, 7u));
+    let of_a = vec4<u32>(marks[base + a.x], marks[base + a.y], marks[base + a.z], marks[base + a.w]);
+    let of_b = vec4<u32>(marks[base + b.x], marks[base + b.y], marks[base + b.z], marks[base + b.w]);
+    let to_a = cost + work.straight * vec4<u32>(terrain_of(a.x), terrain_of(a.y), terrain_of(a.z), terrain_of(a.w));
+    let to_b = cost + work.diagonal * vec4<u32>(terrain_of(b.x), terrain_of(b.y), terrain_of(b.z), terrain_of(b.w));
+    let bits_a = vec4<u32>(1u, 2u, 4u, 8u);
+    let bits_b = bits_a << vec4<u32>(4u);
+    let range = vec4<u32>(work.range);
+    let beyond = select(vec4<u32>(0u), bits_a, to_a >= range) | select(vec4<u32>(0u), bits_b, to_b >= range);
+    let less = select(vec4<u32>(0u), bits_a, vec4<u32>(epoch) - to_a > of_a) | select(vec4<u32>(0u), bits_b, vec4<u32>(epoch) - to_b > of_b);
+    let dropped = (beyond.x | beyond.y | beyond.z | beyond.w) & moves;
+    return ((less.x | less.y | less.z | less.w) & moves & ~dropped) | select(0u, 0x100u, dropped != 0u);
+}

@@ -1,0 +1,7 @@
+// Terrain of maps: what moves into a cell are multiplied with, a byte for each cell, four in a word.
+
+@group(0) @binding(8) var<storage> terrain: array<u32>;
+
+fn terrain_of(cell: u32) -> u32 {
+    return (terrain[cell / 4u] >> (cell % 4u * 8u)) & 0xffu;
+}

@@ -1,0 +1,190 @@
+// A* searches, one invocation for each (Baudis et al., sections II.C.2 and IV.A, but that theirs takes eight cells at a time): for many
+// searches on small maps.
+//
+//   marks         work.cells words for each slot (search/grid.wgsl)
+//   queue_events  the open list of each slot, a queue of any design whose queues one invocation serves (search/items.wgsl)
+//
+// A dispatch is so many steps of every slot; a step expands a cell, or finds that one had a cheaper path since it was put in the
+// list, or clears a few marks. A cell is put in the list whenever a cheaper path to it is found, and expanded once, because the heuristic is
+// consistent.
+//
+// Slot: open = (what the queue keeps (2), level, below), more = (expanded, of search/walk.wgsl (2), -).
+//
+// A driver that cuts loops (gpu/loops.wgsl) leaves rubbish in a list: that search is begun again, and the host makes fewer steps.
+//
+// import: gpu/loops.wgsl
+// import: search/grid.wgsl
+// import: search/relax.wgsl
+// import: search/items.wgsl
+//
+// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl), a file of shaders/queue/
+
+override GROUP_SIZE: u32 = 32u;
+
+// Marks that a step clears: it takes about as long as another.
+const CLEARED = 64u;
+
+var<private> slot: Slot;
+var<private> number: u32;
+var<private> base: u32;         // of its marks
+var<private> level: u32;        // the estimate of the cell expanded last
+var<private> below: u32;        // cells expanded with a lesser one
+var<private> expanded: u32;
+var<private> full: bool;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn search_by_threads(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    number = (group.y * groups.x + group.x) * GROUP_SIZE + lane;
+    if number >= work.slots { return; }
+    slot = slots[number];
+    base = number * work.cells;
+    goal = slot.goal;
+    level = slot.open.z;
+    below = slot.open.w;
+    expanded = slot.more.x;
+    queue_open(number, slot.open.xy);
+    // Bound: work.steps.
+    for (var step = 0u; step < work.steps; step += 1u) {
+        if slot.status == SLOT_SEARCH {
+            expand();
+        } else if slot.status == SLOT_CLEAR {
+            clear();
+        } else if slot.status == SLOT_FREE {
+            let search = take_search();
+            if search >= work.searches { break; }
+            slot.search = search;
+            if epoch_ends(slot.epoch) {
+                slot.status = SLOT_CLEAR;
+                slot.cursor = 0u;
+            } else {
+                begin();
+            }
+        } else {
+            break;
+        }
+    }
+    let kept = queue_close();
+    if loops_cut(work.slots) && slot.status != SLOT_FREE && slot.status != SLOT_HOLD { again(); }
+    slot.open = vec4<u32>(kept, level, below);
+    slot.more.x = expanded;
+    slots[number] = slot;
+}
+
+// Begins the search that the slot has.
+fn begin() {
+    let ends = searches[slot.search];
+    slot.start = ends.x;
+    slot.goal = ends.y;
+    slot.epoch += work.range;
+    slot.best = COST_NONE;
+    slot.dropped = 0u;
+    slot.status = SLOT_SEARCH;
+    goal = ends.y;
+    level = 0u;
+    below = 0u;
+    expanded = 0u;
+    full = false;
+    queue_open(number, vec2<u32>(0u));
+    if ends.x != PLACE_NONE {
+        marks[base + cell_of(ends.x)] = slot.epoch;
+        full = !queue_push(Item(heuristic(ends.x, goal), ends.x));
+    }
+}
+
+// The search has to begin again, with marks of its own.
+fn again() {
+    atomicAdd(&control[CONTROL_CUT], 1u);
+    slot.status = SLOT_CLEAR;
+    slot.cursor = 0u;
+}
+
+fn clear() {
+    for (var i = 0u; i < CLEARED; i += 4u) {
+        let cell = slot.cursor + i;
+        if cell < work.cells { marks[base + cell] = 0u; }
+        if cell + 1u < work.cells { marks[base + cell + 1u] = 0u; }
+        if cell + 2u < work.cells { marks[base + cell + 2u] = 0u; }
+        if cell + 3u < work.cells { marks[base + cell + 3u] = 0u; }
+    }
+    slot.cursor += CLEARED;
+    if slot.cursor >= work.cells {
+        slot.epoch = 0u;
+        begin();
+    }
+}
+
+// Takes the next cell from the open list, and looks at its neighbours.
+fn expand() {
+    if queue_size() == 0u {
+        end();
+        return;
+    }
+    let item = queue_first();
+    if item.x > slot.best {
+        end();
+        return;
+    }
+    queue_pop();
+    let cost = item.x - heuristic(item.y, goal);
+    let cell = cell_of(item.y);
+    if marks[base + cell] != slot.epoch - cost { return; }
+    if item.x > level {
+        level = item.x;
+        below = expanded;
+    }
+    if item.y == goal {
+        slot.best = cost;
+        if work.all_paths == 0u { end(); }
+        return;
+    }
+    expanded += 1u;
+    var better = cheaper(base, cell, allowed_from(cell), cost, slot.epoch);
+    if better >= 0x100u {
+        slot.dropped = 1u;
+        better &= 0xffu;
+    }
+    // Bound: 8. Those that run in lockstep are all busy as long as they have a neighbour left, in whatever direction.
+    while better != 0u {
+        let d = countTrailingZeros(better);
+        better &= better - 1u;
+        let next = cell + direction_cell(d);
+        let total = cost + move_cost(d) * terrain_of(next);
+        marks[base + next] = slot.epoch - total;
+        let place = item.y + direction_place(d);
+        if !queue_push(Item(total + heuristic(place, goal), place)) { full = true; }
+    }
+    if full { end(); }
+}
+
+// The search is over.
+fn end() {
+    // In loops that were cut nothing is known.
+    if loops_cut(work.slots) {
+        again();
+        return;
+    }
+    var record: Record;
+    record.cost = slot.best;
+    record.expanded = expanded;
+    slot.status = SLOT_FREE;
+    if full {
+        record.status = RECORD_FULL;
+    } else if slot.best != COST_NONE {
+        record.status = RECORD_FOUND;
+        record.expanded = below;
+        if work.all_paths == 1u { slot.status = SLOT_HOLD; }
+    } else {
+        record.status = select(RECORD_NONE, RECORD_RANGE, slot.dropped == 1u);
+    }
+    records[slot.search] = record;
+    atomicAdd(&control[CONTROL_ENDED], 1u);
+    if slot.status == SLOT_HOLD {
+        slot.cursor = slot.goal;
+        slot.more.y = 0u;
+        atomicAdd(&control[CONTROL_HOLD], 1u);
+    }
+}

@@ -1,0 +1,98 @@
+// The paths of searches that are over: from the goal back to the start, one invocation for each slot.
+//
+//   marks   as the search left them
+//   paths   the cells of paths as places, each path from start to goal and in one piece, in the order in which they found room
+//
+// The cell before another on the path is the first, in the order of directions, whose cost and that of the move make the other's cost. All
+// cells that a cheapest path could have are marked with their costs, so that the path is the same whatever marked them.
+//
+// A path is walked twice: to count its cells, and, once there is room for so many, to write them. A dispatch is so many moves of each slot.
+//
+// Slot: cursor = the place that was reached, more = (-, cells so far, the first in `paths`, -).
+//
+// import: gpu/loops.wgsl
+// import: search/grid.wgsl
+//
+// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl)
+
+override GROUP_SIZE: u32 = 32u;
+
+@group(0) @binding(6) var<storage> marks: array<u32>;
+@group(0) @binding(7) var<storage, read_write> paths: array<u32>;
+
+@compute @workgroup_size(GROUP_SIZE)
+fn walk(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let number = (group.y * groups.x + group.x) * GROUP_SIZE + lane;
+    if number >= work.slots { return; }
+    var slot = slots[number];
+    if slot.status != SLOT_HOLD && slot.status != SLOT_WRITE { return; }
+    let before = slot;
+    let base = number * work.cells;
+    // Bound: work.steps.
+    for (var step = 0u; step < work.steps; step += 1u) {
+        if slot.status == SLOT_WRITE { paths[slot.more.z + slot.more.y] = slot.cursor; }
+        if slot.cursor != slot.start {
+            slot.cursor = place_before(base, slot.cursor);
+            slot.more.y = select(slot.more.y + 1u, slot.more.y - 1u, slot.status == SLOT_WRITE);
+            continue;
+        }
+        if slot.status == SLOT_WRITE {
+            if loops_cut(work.slots) { break; }
+            atomicSub(&control[CONTROL_HOLD], 1u);
+            atomicSub(&control[CONTROL_WRITING], 1u);
+            slot.status = SLOT_FREE;
+            break;
+        }
+        // All are counted.
+        let cells = slot.more.y + 1u;
+        if loops_cut(work.slots) { break; }
+        // Looked at first, so that the sum stays within 32 bits however often a path finds no room.
+        var first = atomicLoad(&control[CONTROL_PATHS]);
+        if first < work.path_room { first = atomicAdd(&control[CONTROL_PATHS], cells); }
+        if first >= work.path_room || cells > work.path_room - first {
+            atomicAdd(&control[CONTROL_FULL], 1u);
+            slot.cursor = slot.goal;
+            slot.more.y = 0u;
+            break;
+        }
+        records[slot.search].path_cells = cells;
+        records[slot.search].path_first = first;
+        records[slot.search].drain = work.drain;
+        atomicAdd(&control[CONTROL_WRITING], 1u);
+        slot.status = SLOT_WRITE;
+        slot.more.z = first;
+        slot.more.y = cells - 1u;
+        slot.cursor = slot.goal;
+    }
+    // Only the last of these moves is in doubt, but it is simpler to make all of them again.
+    if loops_cut(work.slots) {
+        atomicAdd(&control[CONTROL_CUT], 1u);
+        if slot.status == SLOT_WRITE && before.status == SLOT_HOLD { atomicSub(&control[CONTROL_WRITING], 1u); }
+        slot = before;
+    }
+    slots[number] = slot;
+}
+
+// The place from which the path comes to this one.
+fn place_before(base: u32, place: u32) -> u32 {
+    let cell = cell_of(place);
+    let mark = marks[base + cell];
+    let terrain = terrain_of(cell);
+    let at = vec2<i32>(i32(place & 0xffffu), i32(place >> 16u));
+    for (var d = 0u; d < work.directions; d += 1u) {
+        let x = at.x - direction_x(d);
+        let y = at.y - direction_y(d);
+        if x < 0 || y < 0 || x >= i32(work.width) || y >= i32(work.height) { continue; }
+        let other = u32(y) * work.width + u32(x);
+        // A mark is the epoch less the cost: the one before is greater by the cost of the move. Marks of earlier searches are all less.
+        if ((allowed_from(other) >> d) & 1u) == 1u && marks[base + other] == mark + move_cost(d) * terrain {
+            return u32(x) | (u32(y) << 16u);
+        }
+    }
+    // There always is one.
+    return place;
+}

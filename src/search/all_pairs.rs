@@ -1,0 +1,156 @@
+//! Distances between all pairs of vertices of a graph.
+
+use std::time::Duration;
+
+use bytemuck::{Pod, Zeroable};
+use web_time::Instant;
+
+use super::{Graph, SearchError};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
+use crate::shaders;
+
+/// `AllPairsWork` of `shaders/search/all_pairs.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Work {
+    side: u32,
+    block: u32,
+}
+
+/// As in WGSL.
+const STEP: u32 = 32;
+const TILE: u32 = 64;
+/// What a distance is where there is no way: `FAR`.
+const FAR: u32 = i32::MAX.cast_unsigned();
+
+/// The distances between all pairs of vertices, on the device.
+#[derive(Debug, Clone)]
+pub struct AllPairs {
+    vertices: u32,
+    side: u32,
+    distances: Buffer<u32>,
+    took: Duration,
+}
+
+impl AllPairs {
+    /// Finds all distances of a graph, by Floyd and Warshall's algorithm in blocks of vertices: as many sums as the cube of the number of vertices, whatever
+    /// the arcs. It is for graphs of up to some thousand vertices, and more than some arcs for each; for few sources in a large and
+    /// sparse graph, [`Graph::distances_from`] looks at each arc once.
+    ///
+    /// # Errors
+    /// [`SearchError::Weights`] where a path could be as long as 2^31 - 1, and [`SearchError::Gpu`]: the square of the number of vertices, rounded
+    /// up to a multiple of 64, takes 4 bytes each in one buffer.
+    pub fn new(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
+        pollster::block_on(Self::new_async(gpu, graph))
+    }
+
+    /// [`AllPairs::new`] for browsers, where nothing may block.
+    ///
+    /// # Errors
+    /// As [`AllPairs::new`].
+    pub async fn new_async(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
+        let vertices = graph.vertices();
+        let longest = u64::from(graph.heaviest()) * u64::from(vertices.max(1) - 1);
+        if longest >= FAR.into() || graph.heaviest() >= FAR {
+            return Err(SearchError::Weights { heaviest: graph.heaviest(), vertices });
+        }
+        let wide = u64::from(vertices).next_multiple_of(TILE.into()).max(TILE.into());
+        let bytes = 4 * wide * wide;
+        if bytes > gpu.max_buffer_bytes() {
+            let what = format!("the distances of {vertices} vertices");
+            return Err(GpuError::TooLarge { what, needed: bytes, limit: gpu.max_buffer_bytes() }.into());
+        }
+        let side = u32::try_from(wide).expect("its square fits a binding");
+        let words = usize::try_from(wide * wide).expect("a matrix fits the memory");
+        let mut matrix = vec![FAR; words];
+        for vertex in 0..vertices {
+            let row = &mut matrix[vertex as usize * side as usize..];
+            for &(to, weight) in graph.arcs_from(vertex) {
+                row[to as usize] = row[to as usize].min(weight);
+            }
+            row[vertex as usize] = 0;
+        }
+        let distances = Buffer::storage_from(gpu, "distances", &matrix)?;
+        let rounds: Vec<_> =
+            (0..side / STEP).map(|block| round(gpu, side, block, &distances)).collect::<Result<_, _>>()?;
+        let mut pace = Pace::new(side / STEP);
+        let mut done = 0;
+        let all_begun = Instant::now();
+        while done < rounds.len() {
+            let count = rounds.len().min(done + pace.units() as usize) - done;
+            let mut encoder = gpu.encoder("all pairs");
+            rounds[done..done + count].iter().for_each(|round| round.record(&mut encoder));
+            let begun = Instant::now();
+            gpu.submit(encoder)?;
+            // A read waits, in browsers too.
+            distances.read_range(gpu, 0, 1).await?;
+            pace.record(u32::try_from(count).expect("not above the units"), begun.elapsed());
+            done += count;
+        }
+        Ok(Self { vertices, side, distances, took: all_begun.elapsed() })
+    }
+
+    /// How many vertices there are.
+    pub fn vertices(&self) -> u32 {
+        self.vertices
+    }
+
+    /// The distances on the device: rows of [`AllPairs::row`] words, one for each vertex that paths begin at, with a column for each vertex that they end at; 2^31 - 1
+    /// where there is no way. Rows and columns beyond the last vertex are of no meaning.
+    pub fn distances(&self) -> &Buffer<u32> {
+        &self.distances
+    }
+
+    /// How long the rounds took, without bringing the graph to the device: the cube of [`AllPairs::row`] sums.
+    pub fn took(&self) -> Duration {
+        self.took
+    }
+
+    /// Words of a row of the buffer.
+    pub fn row(&self) -> u32 {
+        self.side
+    }
+
+    /// The distances from one vertex to all; none where there is no way.
+    ///
+    /// # Errors
+    /// [`SearchError::Vertex`] where there is no such vertex, and [`SearchError::Gpu`].
+    pub fn from(&self, gpu: &Gpu, vertex: u32) -> Result<Vec<Option<u32>>, SearchError> {
+        if vertex >= self.vertices {
+            return Err(SearchError::Vertex { arc: 0, vertex, vertices: self.vertices });
+        }
+        let first = u64::from(vertex) * u64::from(self.side);
+        let row = pollster::block_on(self.distances.read_range(gpu, first, self.vertices.into()))?;
+        Ok(row.into_iter().map(|distance| (distance < FAR).then_some(distance)).collect())
+    }
+}
+
+/// The dispatches of one round.
+fn round(gpu: &Gpu, side: u32, block: u32, distances: &Buffer<u32>) -> Result<Plan, SearchError> {
+    let work = Buffer::uniform(gpu, "all pairs", &Work { side, block })?;
+    let buffers = [("work", work.binding()), ("distances", distances.binding())];
+    let mut plan = Plan::new("all pairs");
+    let [pivots, panels, rest] = recipes();
+    plan.dispatch(gpu, &kernel(gpu, &pivots)?, 1, &buffers)?;
+    plan.dispatch(gpu, &kernel(gpu, &panels)?, 2 * side / STEP, &buffers)?;
+    let tiles = side / TILE;
+    plan.dispatch(gpu, &kernel(gpu, &rest)?, tiles * tiles, &buffers)?;
+    Ok(plan)
+}
+
+fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    // SAFETY: no WGSL of a user's. `distances` has `side` times `side` words, and `side` is a multiple of TILE and of STEP. Rows and columns are those of
+    // tiles and blocks, whose numbers are compared with, or dispatched as, as many as there are. Workgroup memory is indexed below STEP times TILE. Loops
+    // are over constants. The divisors are constants, and `side`, which is above 0.
+    unsafe { recipe.trusted(gpu) }
+}
+
+fn recipes() -> [Recipe; 3] {
+    let source = || shaders::file("search/all_pairs.wgsl");
+    ["pivots", "panels", "rest"].map(|entry| Recipe::new("search/all_pairs", entry, [source()]))
+}
+
+/// Every kernel of the file.
+pub(super) fn kernels() -> impl Iterator<Item = Recipe> {
+    recipes().into_iter()
+}

@@ -1,0 +1,165 @@
+//! What can go wrong in path search.
+
+use crate::gpu::{GpuError, LinkError};
+
+/// An error of the `search` module. Nothing was changed; the next call may succeed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// A side of a map is 0 or too long.
+    #[error("a map of {width} times {height} cells: sides are from 1 to {max}", max = super::MAX_SIDE)]
+    Sides {
+        /// Cells in a row.
+        width: u64,
+        /// Rows.
+        height: u64,
+    },
+    /// The terrain of a map is not as long as the map.
+    #[error("a map of {width} times {height} cells was given the terrain of {cells} cells")]
+    Cells {
+        /// Cells in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Cells that have a terrain.
+        cells: u64,
+    },
+    /// Moves with which the heuristic would not be one.
+    #[error(
+        "moves that cost {straight} and, diagonally, {diagonal}: a straight one costs at least 1, and a diagonal one as much or up to \
+         twice as much"
+    )]
+    Moves {
+        /// Cost of a straight move.
+        straight: u32,
+        /// Cost of a diagonal move.
+        diagonal: u32,
+    },
+    /// Costs could leave 32 bits.
+    #[error(
+        "moves that cost {straight} and, diagonally, {diagonal}: with the terrain and size of this map, the costs from end to end could \
+         be {most}, and half of 2^32 is the limit. Choose moves with smaller costs, or terrain with smaller numbers"
+    )]
+    Costs {
+        /// Cost of a straight move.
+        straight: u32,
+        /// Cost of a diagonal move.
+        diagonal: u32,
+        /// What the heuristic and a move could come to.
+        most: u64,
+    },
+    /// A path may be so long that its cost does not fit 32 bits.
+    #[error(
+        "search {search}: the only paths to the goal cost {limit} or more, which is beyond 32 bits. Choose moves with smaller costs \
+         (Moves::Eight {{ straight: 70, diagonal: 99 }} is sqrt 2 to four digits)"
+    )]
+    Overflow {
+        /// Its number in the list.
+        search: u32,
+        /// What costs stay below.
+        limit: u32,
+    },
+    /// A number of obstacles that no map has.
+    #[error("a density of obstacles of {density}: it is a number from 0 to 10")]
+    Density {
+        /// The density.
+        density: f64,
+    },
+    /// A start or a goal is not on the map.
+    #[error("search {search}: the cell ({x}, {y}) is not on the map, which has {width} times {height} cells")]
+    Outside {
+        /// Its number in the list.
+        search: usize,
+        /// Column of the cell.
+        x: u32,
+        /// Row of the cell.
+        y: u32,
+        /// Cells in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+    /// More searches than can be numbered.
+    #[error("{searches} searches in one list, and at most {limit} can be numbered: split the list")]
+    TooMany {
+        /// How many there are.
+        searches: usize,
+        /// How many there may be.
+        limit: u32,
+    },
+    /// An arc, or a question, of a vertex that does not exist.
+    #[error("arc {arc} names the vertex {vertex}, and the graph has {vertices}, numbered from 0")]
+    Vertex {
+        /// Its number in the list of arcs.
+        arc: usize,
+        /// The vertex.
+        vertex: u32,
+        /// Vertices of the graph.
+        vertices: u32,
+    },
+    /// Distances could leave their range.
+    #[error(
+        "arcs that weigh up to {heaviest} between {vertices} vertices: a path could be as long as 2^31 - 1, which is the limit. Choose \
+         smaller units"
+    )]
+    Weights {
+        /// The greatest weight.
+        heaviest: u32,
+        /// Vertices of the graph.
+        vertices: u32,
+    },
+    /// A queue design that no search can use.
+    #[error(
+        "the queue design {design} does not serve searches: one invocation keeps the open list of a search. Choose one of heap, heap-4, \
+         heap-interleaved, cb-seq, cb-seq-front, cb-seq-sp and splay, or the mapping team, which needs none"
+    )]
+    Queue {
+        /// Its name.
+        design: &'static str,
+    },
+    /// A setting that is not possible.
+    #[error("{what} of {value}: {remedy}")]
+    Setting {
+        /// What was set.
+        what: &'static str,
+        /// To what.
+        value: u32,
+        /// What is possible.
+        remedy: String,
+    },
+    /// The open list of a search does not fit the device.
+    #[error(
+        "search {search}: its open list outgrew {items} cells, and a longer one does not fit what this device binds in one buffer. Try \
+         another queue design, or an adapter with larger limits"
+    )]
+    OpenList {
+        /// Its number in the list.
+        search: u32,
+        /// Items that there was room for.
+        items: u32,
+    },
+    /// The driver ends loops so early that no search gets on.
+    #[error(
+        "the driver ends the loops of a single step of a search: no search gets on. Choose the queue design heap, or another driver"
+    )]
+    Cut,
+    /// A file of a map, a scenario or a graph.
+    #[error("{file}, line {line}: {message}")]
+    Format {
+        /// What was read, as the caller called it.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The device failed or refused.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+}
+
+impl From<LinkError> for SearchError {
+    fn from(error: LinkError) -> Self {
+        Self::Gpu(error.into())
+    }
+}

@@ -1,0 +1,266 @@
+//! Files of maps, scenarios and graphs.
+
+use glam::UVec2;
+
+use super::{Graph, Grid, MAX_SIDE, SearchError};
+
+/// A search of a Moving AI scenario, with the length of its optimal path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScenarioSearch {
+    /// The file of the map, as the scenario calls it.
+    pub map: String,
+    /// Cells in a row of the map, and rows.
+    pub size: UVec2,
+    /// The first cell.
+    pub start: UVec2,
+    /// The last cell.
+    pub goal: UVec2,
+    /// Length of the optimal path: straight moves count 1, diagonal ones sqrt 2.
+    pub length: f64,
+    /// The last digit of `length` as the file has it counts so much.
+    pub digit: f64,
+}
+
+impl ScenarioSearch {
+    /// Whether a length is the optimal one, to the digits that the file has. Some files leave off the digits after the last one,
+    /// others round.
+    pub fn agrees(&self, length: f64) -> bool {
+        (length - self.length).abs() < self.digit
+    }
+}
+
+/// The number of a line from 1, and its words.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines())
+}
+
+fn error(file: &str, line: usize, message: impl Into<String>) -> SearchError {
+    SearchError::Format { file: file.to_owned(), line, message: message.into() }
+}
+
+/// The next word as a number.
+fn number<T: std::str::FromStr>(
+    (file, line): (&str, usize),
+    word: Option<&str>,
+    what: &str,
+) -> Result<T, SearchError> {
+    let word = word.ok_or_else(|| error(file, line, format!("{what} is missing")))?;
+    word.parse().map_err(|_| error(file, line, format!("'{word}' is no {what}")))
+}
+
+/// Reads a map of the Moving AI benchmarks (`type octile`). `.`, `G` and `S` are passable, and so is `W`, water: moves between land and water,
+/// which the benchmarks do not allow, are allowed here, unless `water` is false, which blocks it. `@`, `O` and `T` are blocked.
+///
+/// `file` is what errors call the text.
+///
+/// # Errors
+/// [`SearchError::Format`], which names the line.
+pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, SearchError> {
+    let (mut width, mut height) = (None, None);
+    let mut lines = lines(text);
+    let mut last = 0;
+    loop {
+        let Some((line, content)) = lines.next() else {
+            return Err(error(file, last + 1, "the file ends before the line 'map'"));
+        };
+        last = line;
+        let mut words = content.split_ascii_whitespace();
+        let side = |word| {
+            let side: u32 = number((file, line), word, "number of cells")?;
+            match (1..=MAX_SIDE).contains(&side) {
+                true => Ok(Some(side)),
+                false => {
+                    Err(error(file, line, format!("a side of {side} cells: sides are from 1 to {MAX_SIDE}")))
+                }
+            }
+        };
+        match words.next() {
+            Some("type") | None => {}
+            Some("width") => width = side(words.next())?,
+            Some("height") => height = side(words.next())?,
+            Some("map") => break,
+            Some(word) => {
+                return Err(error(file, line, format!("'{word}': expected type, width, height or map")));
+            }
+        }
+    }
+    let missing = |what| error(file, last, format!("the {what} was not told before the line 'map'"));
+    let (width, height) = (width.ok_or_else(|| missing("width"))?, height.ok_or_else(|| missing("height"))?);
+    // Not more than the text has, whatever the head says.
+    let mut terrain = Vec::with_capacity(text.len().min(width as usize * height as usize));
+    for row in 0..height {
+        let Some((line, content)) = lines.next() else {
+            return Err(error(
+                file,
+                last + 1,
+                format!("the map has {height} rows, and the file ends after {row}"),
+            ));
+        };
+        last = line;
+        if content.len() != width as usize {
+            let found = content.len();
+            return Err(error(file, line, format!("a row of {found} cells in a map that is {width} wide")));
+        }
+        for letter in content.bytes() {
+            terrain.push(match letter {
+                b'.' | b'G' | b'S' => 1,
+                b'W' => water.into(),
+                b'@' | b'O' | b'T' => 0,
+                other => {
+                    let other = char::from(other).escape_default();
+                    return Err(error(
+                        file,
+                        line,
+                        format!("'{other}' is no terrain: there are . G S W @ O T"),
+                    ));
+                }
+            });
+        }
+    }
+    if let Some((line, _)) = lines.find(|(_, content)| !content.trim().is_empty()) {
+        return Err(error(file, line, format!("the map has {height} rows, and here is another")));
+    }
+    Grid::new(width, height, terrain)
+}
+
+/// Reads a scenario of the Moving AI benchmarks (`version 1`).
+///
+/// # Errors
+/// [`SearchError::Format`], which names the line.
+pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>, SearchError> {
+    let mut lines = lines(text).filter(|(_, content)| !content.trim().is_empty());
+    match lines.next() {
+        Some((_, content)) if content.starts_with("version 1") => {}
+        Some((line, _)) => return Err(error(file, line, "expected 'version 1'")),
+        None => return Err(error(file, 1, "the file is empty")),
+    }
+    let search = |(line, content): (usize, &str)| {
+        let at = (file, line);
+        // Names of maps may have blanks where columns are separated by tabs.
+        let mut words: Box<dyn Iterator<Item = &str>> = match content.contains('\t') {
+            true => Box::new(content.split('\t').map(str::trim)),
+            false => Box::new(content.split_ascii_whitespace()),
+        };
+        let _bucket: u32 = number(at, words.next(), "number of a bucket")?;
+        let map = words.next().ok_or_else(|| error(file, line, "the name of the map is missing"))?.to_owned();
+        let mut cell = |what| -> Result<UVec2, SearchError> {
+            Ok(UVec2::new(number(at, words.next(), what)?, number(at, words.next(), what)?))
+        };
+        let (size, start, goal) = (cell("size of the map")?, cell("place")?, cell("place")?);
+        if start.cmpge(size).any() || goal.cmpge(size).any() {
+            return Err(error(
+                file,
+                line,
+                format!("a cell that is not on a map of {} times {}", size.x, size.y),
+            ));
+        }
+        let printed = words.next();
+        let length: f64 = number(at, printed, "length")?;
+        if !(length.is_finite() && length >= 0.0) {
+            return Err(error(file, line, "a length is a number from 0 on"));
+        }
+        let digits =
+            printed.and_then(|printed| printed.split_once('.')).map_or(0, |(_, digits)| digits.len());
+        // Six digits are what most of these files were printed with: zeros at the end were left off.
+        let whole = printed.map_or(0, |printed| printed.split('.').next().map_or(0, str::len));
+        let digits = digits.max(6_usize.saturating_sub(whole).min(2));
+        let digit = 10_f64.powi(-i32::try_from(digits.min(12)).expect("small"));
+        Ok(ScenarioSearch { map, size, start, goal, length, digit })
+    };
+    lines.map(search).collect()
+}
+
+/// The words of the lines of a DIMACS file that are no comments, with what errors call them.
+fn dimacs_lines<'t>(
+    file: &'t str,
+    text: &'t str,
+) -> impl Iterator<Item = ((&'t str, usize), std::str::SplitAsciiWhitespace<'t>)> {
+    let words = lines(text).map(move |(line, content)| ((file, line), content.split_ascii_whitespace()));
+    words.filter(|(_, words)| !matches!(words.clone().next(), None | Some("c")))
+}
+
+/// A vertex of a DIMACS file, where they are numbered from 1.
+fn vertex(at: (&str, usize), word: Option<&str>, vertices: u32) -> Result<u32, SearchError> {
+    let vertex: u32 = number(at, word, "number of a vertex")?;
+    match (1..=vertices).contains(&vertex) {
+        true => Ok(vertex - 1),
+        false => {
+            Err(error(at.0, at.1, format!("the vertex {vertex} of {vertices}, which are numbered from 1")))
+        }
+    }
+}
+
+/// Reads a graph of the 9th DIMACS challenge (`.gr`): a line `p sp VERTICES ARCS`, then as many lines `a FROM TO WEIGHT`. Vertices, which are
+/// numbered from 1 there, are numbered from 0.
+///
+/// # Errors
+/// [`SearchError::Format`], which names the line.
+pub fn dimacs_graph(file: &str, text: &str) -> Result<Graph, SearchError> {
+    let mut lines = dimacs_lines(file, text);
+    let missing = || error(file, text.lines().count() + 1, "the line 'p sp VERTICES ARCS' is missing");
+    let (head, mut words) = lines.next().ok_or_else(missing)?;
+    if (words.next(), words.next()) != (Some("p"), Some("sp")) {
+        return Err(error(file, head.1, "expected 'p sp VERTICES ARCS'"));
+    }
+    let vertices: u32 = number(head, words.next(), "number of vertices")?;
+    let count: usize = number(head, words.next(), "number of arcs")?;
+    // A vertex takes memory before any arc says that it is there: not more than the text could name, some times over.
+    let most = 1 << 20;
+    if vertices as usize > most.max(text.len()) {
+        return Err(error(file, head.1, format!("{vertices} vertices in a file of {} bytes", text.len())));
+    }
+    let mut arcs = Vec::new();
+    for (at, mut words) in lines {
+        if words.next() != Some("a") {
+            return Err(error(file, at.1, "expected 'a FROM TO WEIGHT' or a comment, 'c'"));
+        }
+        if arcs.len() == count {
+            return Err(error(file, at.1, format!("the file has {count} arcs, and here is another")));
+        }
+        let (from, to) = (vertex(at, words.next(), vertices)?, vertex(at, words.next(), vertices)?);
+        arcs.push((from, to, number(at, words.next(), "weight")?));
+    }
+    if arcs.len() != count {
+        let found = arcs.len();
+        return Err(error(
+            file,
+            text.lines().count() + 1,
+            format!("the file has {count} arcs, and ends after {found}"),
+        ));
+    }
+    Graph::new(vertices, &arcs)
+}
+
+/// Reads coordinates of vertices of the 9th DIMACS challenge (`.co`): a line `p aux sp co VERTICES`, then a line `v VERTEX X Y` for each vertex. The
+/// result is (x, y) by vertex.
+///
+/// # Errors
+/// [`SearchError::Format`], which names the line.
+pub fn dimacs_coordinates(file: &str, text: &str) -> Result<Vec<(i32, i32)>, SearchError> {
+    let mut lines = dimacs_lines(file, text);
+    let end = || text.lines().count() + 1;
+    let missing = || error(file, end(), "the line 'p aux sp co VERTICES' is missing");
+    let (head, mut words) = lines.next().ok_or_else(missing)?;
+    if [(); 4].map(|()| words.next()) != [Some("p"), Some("aux"), Some("sp"), Some("co")] {
+        return Err(error(file, head.1, "expected 'p aux sp co VERTICES'"));
+    }
+    let vertices: u32 = number(head, words.next(), "number of vertices")?;
+    if vertices as usize > text.len() {
+        return Err(error(file, head.1, format!("{vertices} vertices in a file of {} bytes", text.len())));
+    }
+    let mut places = vec![None; vertices as usize];
+    for (at, mut words) in lines {
+        if words.next() != Some("v") {
+            return Err(error(file, at.1, "expected 'v VERTEX X Y' or a comment, 'c'"));
+        }
+        let vertex = vertex(at, words.next(), vertices)?;
+        let place = (number(at, words.next(), "coordinate")?, number(at, words.next(), "coordinate")?);
+        if places[vertex as usize].replace(place).is_some() {
+            return Err(error(file, at.1, format!("the vertex {} was told before", vertex + 1)));
+        }
+    }
+    let told = places.iter().enumerate().map(|(vertex, place)| {
+        place.ok_or_else(|| error(file, end(), format!("the vertex {} has no coordinates", vertex + 1)))
+    });
+    told.collect()
+}

@@ -1,0 +1,86 @@
+//! Shortest paths in batches: thousands of A* searches on one map at once, with optimal paths, and the same results on every device.
+//!
+//! It is the second application of Baudis et al., "Performance Evaluation of Priority Queues for Fine-Grained Parallel Tasks on GPUs" (sections II.C.2
+//! and IV.B). Theirs keeps distances in half floats and takes eight cells from the open list at a time, so that its paths are not optimal; costs here are
+//! integers, and every path is a shortest one.
+//!
+//! ```
+//! use eventhorizon::gpu::Gpu;
+//! use eventhorizon::search::{Engine, Grid};
+//! use glam::UVec2;
+//!
+//! let gpu = Gpu::new()?;
+//! let grid = Grid::random(64, 0.1, 1)?;
+//! let searches = grid.random_searches(100, 2);
+//! let engine = Engine::grid(&gpu, grid)?.with_paths();
+//! let results = engine.run(&searches)?;
+//! for (search, (start, goal)) in searches.iter().enumerate() {
+//!     let Some(cost) = results.outcomes()[search].cost else { continue };
+//!     let path: Vec<UVec2> = results.path(search).collect();
+//!     assert_eq!((path[0], path[path.len() - 1]), (*start, *goal));
+//!     let steps = path.windows(2).map(|pair| engine.map().step(pair[0], pair[1]).unwrap());
+//!     assert_eq!(steps.sum::<u32>(), cost);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Results
+//!
+//! * `cost` is exact, and in units of [`Moves`]; [`Grid::length`] makes a length of it.
+//! * `expanded` is a property of the map and not of the way in which it was searched: the cells whose cost so far and heuristic together are below the
+//!   cost of the path, which every A* has to expand; where there is no path, the cells that can be reached.
+//! * Of several cheapest paths, the one that is told is defined without regard to the order of the search, too
+//!   ([`reference::AStar::find_path`]).
+//! * The fingerprint is a sum of [`mix`](crate::random::mix) of each search's number, start, goal and cost.
+//!
+//! # Which mapping, which queue
+//!
+//! [`Mapping::Thread`] is one invocation for each search, with an open list of any design of [`queue`](crate::queue) that one invocation serves.
+//! [`Mapping::Team`] is a workgroup for each: it takes all cells whose estimates lie within a band together, and corrects costs that turn out not to be the
+//! least. [`Mapping::Bands`] does the same with one invocation. Nothing of the results depends on any of this.
+//!
+//! # Layout and dispatches
+//!
+//! A *slot* is the memory of one search at a time: a word for each cell of the map (its *mark*: the cost so far), the open list (items of 8 bytes), and 64
+//! bytes. Slots take searches from the list one after the other, by a counter; no workgroup waits for another. `shaders/search/grid.wgsl` says what the buffers
+//! hold, and how marks go from one search to the next without being cleared.
+//!
+//! | dispatch | invocations | reads | writes |
+//! | --- | --- | --- | --- |
+//! | `thread.wgsl` | one for each slot | map, searches | marks, queues, slots, records, control |
+//! | `bands.wgsl` | one for each slot | map, searches | marks, lists, slots, records, control |
+//! | `team.wgsl` | a workgroup for each slot | map, searches | marks, lists, slots, records, control |
+//! | `walk.wgsl`, if paths are wanted | one for each slot | map, marks | paths, slots, records, control |
+//!
+//! A dispatch makes so many *steps* of every slot: a cell expanded, or a part of a list. The number is set so that a submission takes some 30 ms, whatever the map;
+//! what a search is between two steps lies in its slot. How many slots there are follows from the map: `cells * 4 + list` bytes each, within what the device binds
+//! at once. A search whose open list is too short is run again with a longer one; nothing is cut off.
+//!
+//! # Graphs
+//!
+//! [`AllPairs`] finds the distances between all pairs of vertices of a directed graph ([`Graph`]).
+
+mod all_pairs;
+mod engine;
+mod error;
+mod format;
+mod graph;
+mod grid;
+mod memory;
+pub mod reference;
+mod results;
+
+pub use all_pairs::AllPairs;
+pub use engine::{Engine, Mapping, UnknownMapping};
+pub use error::SearchError;
+pub use format::{ScenarioSearch, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
+pub use graph::Graph;
+pub use grid::{Grid, MAX_SIDE, Moves};
+#[doc(hidden)]
+pub use memory::kernels;
+pub use results::{Outcome, Results};
+
+/// The programs of the guide run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide-search.md")]
+struct Guide;

@@ -1,0 +1,56 @@
+//! Maps for property tests.
+
+#![allow(unreachable_pub, reason = "a module of a test")]
+
+use eventhorizon::search::{Grid, Moves};
+use glam::UVec2;
+use proptest::prelude::*;
+
+/// A map and searches on it.
+#[derive(Debug, Clone)]
+pub struct Map {
+    pub grid: Grid,
+    pub searches: Vec<(UVec2, UVec2)>,
+}
+
+fn moves() -> impl Strategy<Value = Moves> {
+    prop_oneof![
+        Just(Moves::OCTILE),
+        Just(Moves::MANHATTAN),
+        Just(Moves::Eight { straight: 1, diagonal: 1 }),
+        Just(Moves::Eight { straight: 5, diagonal: 10 }),
+        Just(Moves::Eight { straight: 70, diagonal: 99 }),
+    ]
+}
+
+/// Terrain of one kind: nearly open, half blocked, with costs, a maze of combs.
+fn terrain(width: u32, height: u32) -> impl Strategy<Value = Vec<u8>> {
+    let cells = (width * height) as usize;
+    let comb = (0..height).flat_map(move |y| (0..width).map(move |x| (x, y))).map(move |(x, y)| {
+        let gap = if x % 4 == 1 { 0 } else { height - 1 };
+        u8::from(x % 2 == 0 || y == gap)
+    });
+    prop_oneof![
+        proptest::collection::vec(prop_oneof![1 => Just(0_u8), 9 => Just(1)], cells),
+        proptest::collection::vec(prop_oneof![4 => Just(0_u8), 6 => Just(1)], cells),
+        proptest::collection::vec(0_u8..=255, cells),
+        proptest::collection::vec(prop_oneof![Just(0_u8), Just(3), Just(4)], cells),
+        Just(comb.collect()),
+    ]
+}
+
+/// Maps of all shapes up to `most` cells wide and high, with `count` searches between any cells: blocked ones too, and from a cell to itself.
+pub fn map(most: u32, count: usize) -> impl Strategy<Value = Map> {
+    (1..=most, 1..=most).prop_flat_map(move |(width, height)| {
+        let cell = move || (0..width, 0..height).prop_map(|(x, y)| UVec2::new(x, y));
+        (terrain(width, height), moves(), proptest::collection::vec((cell(), cell()), count)).prop_map(
+            move |(terrain, moves, mut searches)| {
+                if let Some(first) = searches.first_mut() {
+                    first.1 = first.0;
+                }
+                let grid = Grid::new(width, height, terrain).and_then(|grid| grid.with_moves(moves));
+                Map { grid: grid.unwrap(), searches }
+            },
+        )
+    })
+}
