@@ -257,7 +257,7 @@ impl Facility {
             None => experiment.check()?,
             Some(stopping) => stopping.check()?,
         }
-        let mut facility = self.clone().with_warm_up(warm_up);
+        let mut facility = self.clone().with_warm_up(warm_up).with_room(self.room().min(study.room));
         let mut maker = Maker::new(place, &facility);
         let mut columns = facility.columns();
         let row_bytes = size_of::<FacilityOutput>() * facility.nodes.len();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mmc, Mmck};
 
-use super::check::{Kind, Node, Pair};
+use super::check::{Kind, Node, Pair, work};
 use super::{Discipline, Distribution, Facility, Measure};
 
 /// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
@@ -90,8 +90,12 @@ fn open(nodes: &[Node], known: &mut Known) {
         nodes.iter().enumerate().map(|(number, node)| Queue::new(number, node)).collect();
     let stations = nodes.iter().filter(|node| matches!(node.kind, Kind::Station { .. })).count();
     let whole = |queue: &Queue<'_>| queue.patient() && queue.capacity.is_none();
-    // Nobody is lost, and nobody is there from the beginning: what comes goes on.
-    let conserved = queues.iter().flatten().count() == stations && queues.iter().flatten().all(whole);
+    let stable = |queue: &Queue<'_>| {
+        queue.servers.is_none_or(|servers| work(&nodes[queue.number]) < f64::from(servers))
+    };
+    // Nobody is lost, nobody is there from the beginning, and no line grows without end: what comes goes on.
+    let conserved = queues.iter().flatten().count() == stations
+        && queues.iter().flatten().all(|queue| whole(queue) && stable(queue));
     let product = |queue: &Queue<'_>| {
         queue.servers.is_none() || queue.blind() && queue.shared(|pair| pair.service).is_some()
     };

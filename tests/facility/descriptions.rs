@@ -193,6 +193,10 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
         matches!(&error, FacilityError::LineFull { node, room: 1000, replication: 0 } if node == "server"),
         "{error}"
     );
+    // There is no steady state to tell of, but of who comes.
+    let report = facility.study(&Study::new(4, 50.0, 0.0), Place::Cpu, |_, _| {}).unwrap();
+    let known: Vec<_> = report.results.iter().filter(|row| row.theory.is_some()).collect();
+    assert!(known.len() == 1 && known[0].node == "in", "{known:?}");
     // Those who do not wait for ever, or are lost, do not.
     for station in [
         Station::new(EXPONENTIAL, "out").with_patience(EXPONENTIAL),
