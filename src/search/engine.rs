@@ -519,6 +519,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
         let usual_steps = if self.shape.open == Open::Team { TEAM_STEPS } else { THREAD_STEPS };
         let mut most_steps = self.kept.steps.unwrap_or(usual_steps);
         let mut pace = self.kept.pace.take().unwrap_or_else(|| Pace::new(MOST_STEPS));
+        let mut full_pace = None;
         let begun_with = self.over;
         loop {
             let steps = pace.units().min(most_steps);
@@ -534,6 +535,10 @@ impl<F: FnMut(u64)> Run<'_, F> {
             );
             if control.ended < work.searches {
                 pace.record(steps * times, begun.elapsed());
+            }
+            // Steps of slots of which many are idle say nothing of the next run's first ones.
+            if control.next < work.searches {
+                full_pace = Some(pace.clone());
             }
             if control.cut > 0 {
                 // It has begun those searches again. Dispatches are made shorter for good.
@@ -566,7 +571,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
         if capacity == engine.capacities().0 {
             self.kept.memory = Some(memory);
         }
-        self.kept.pace = Some(pace);
+        self.kept.pace = full_pace;
         Ok((records, paths))
     }
 }
