@@ -11,6 +11,9 @@ use crate::random::{Stream, mix};
 use crate::shaders;
 use crate::time::Ticks;
 
+use super::check::{Kind, Node};
+use super::{Discipline, Distribution, Facility};
+
 /// Why a network was not made, or did not run on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -141,6 +144,43 @@ impl FelNetwork {
             (mean, targets, tokens / count + u32::from(facility < tokens % count))
         };
         Self::new((0..count).map(facility))
+    }
+
+    /// The network that a description is, if it is a closed one of stations with one server each, first come first served, without bounds and patience, one class
+    /// of customers, exponential services, and ways whose probabilities are multiples of 1/n for an n up to 64.
+    ///
+    /// # Errors
+    /// [`FelError::Setting`], with the node and what the event list does not know of.
+    pub fn of(facility: &Facility) -> Result<Self, FelError> {
+        const REMEDY: &str = "the event list takes stations of one server each, first come first served, with exponential services, for one class of customers: run it without an interval";
+        let node = |node: &Node| {
+            let lacks = |what: &str| refuse(format!("`{}` {what}", node.name), REMEDY);
+            let fifo = Kind::Station { servers: Some(1), capacity: None, discipline: Discipline::Fifo };
+            let [pair] = &node.pairs[..] else { return lacks("serves several classes") };
+            if node.kind != fifo {
+                return lacks("is no such station");
+            }
+            if pair.patience.is_some() || node.in_turn {
+                return lacks("has customers who lose patience, or go on in turn");
+            }
+            let Some(Distribution::Exponential(mean)) = pair.service else {
+                return lacks("has services that are not exponential");
+            };
+            let times = |n: u32| pair.ways.iter().map(move |way| way.probability * f64::from(n));
+            let whole = |n: &u32| times(*n).all(|times| (times - times.round()).abs() < 1e-6);
+            let Some(n) = (1..=64).find(whole) else {
+                return lacks("has ways whose probabilities are no multiples of 1/64 or a larger part");
+            };
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64")]
+            let often = times(n).map(|times| times.round() as usize);
+            let targets =
+                pair.ways.iter().zip(often).flat_map(|(way, often)| {
+                    std::iter::repeat_n(u32::try_from(way.node).expect("an LP"), often)
+                });
+            let Ok(mean) = facility.resolution.ticks(mean) else { return lacks("has services of no length") };
+            Ok((Ticks::new(mean.get().saturating_sub(1)), targets.collect(), pair.population))
+        };
+        Self::new(facility.nodes.iter().map(node).collect::<Result<Vec<_>, _>>()?)
     }
 
     /// How many they are.
