@@ -322,3 +322,20 @@ proptest! {
         prop_assert!(quantiles.is_sorted(), "{quantiles:?}");
     }
 }
+
+/// Closed forms for one and two degrees of freedom, and the normal quantile of 2^-54.
+#[test]
+fn quantiles_of_levels_next_to_1_are_finite_and_right() {
+    let level = 0.9999999999999999_f64;
+    let tail = (1.0 - level) / 2.0;
+    let one = 1.0 / (std::f64::consts::PI * tail).tan();
+    let two = (1.0 - 2.0 * tail) / (2.0 * tail * (1.0 - tail)).sqrt();
+    for (degrees, expected) in [(1, one), (2, two), (u64::MAX, 8.292_361_075_813_595)] {
+        let found = student_t(degrees, level);
+        assert!((found / expected - 1.0).abs() < 1e-6, "{degrees}: {found} and not {expected}");
+    }
+    for degrees in [3, 10, 199, 200, 201, 1000] {
+        let found = student_t(degrees, level);
+        assert!(found.is_finite() && found > 8.29 && found < 1e6, "{degrees}: {found}");
+    }
+}

@@ -364,3 +364,22 @@ fn closed_networks_with_several_servers() {
     assert_eq!(GordonNewell::new(&nodes, 0).unwrap().throughput(), 0.0);
     assert!(GordonNewell::new(&[(Some(1), 0.0)], 3).is_err());
 }
+
+/// The sums over the first clients end where their terms settle, so that very many clients take no time.
+#[test]
+fn four_thousand_million_clients_are_as_easy_as_a_thousand() {
+    let light = Mm1::new(0.8, 1.0).unwrap();
+    let waits = light.time_in_queue().unwrap();
+    assert!((light.time_in_queue_of(u32::MAX) / waits - 1.0).abs() < 1e-12);
+    assert!((light.time_in_queue_of_first(u32::MAX) / waits - 1.0).abs() < 1e-8);
+    assert!((light.time_in_queue_of(3000) / waits - 1.0).abs() < 1e-12);
+    // More than the server serves: each client waits longer than the one before, by the same time in the long run.
+    let heavy = Mm1::new(2.0, 1.0).unwrap();
+    let [first, second] = [1000, u32::MAX].map(|client| heavy.time_in_queue_of(client));
+    let expected = 0.5 * f64::from(u32::MAX - 1000);
+    assert!(((second - first) / expected - 1.0).abs() < 1e-12, "{first} {second}");
+    let mean = heavy.time_in_queue_of_first(u32::MAX);
+    assert!((mean / (0.25 * f64::from(u32::MAX)) - 1.0).abs() < 1e-6, "{mean}");
+    assert_eq!(heavy.time_in_queue_of_first(0), 0.0);
+    assert_eq!(heavy.time_in_queue_of_first(1), 0.0);
+}
