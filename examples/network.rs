@@ -15,9 +15,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use eventhorizon::facility::{Network, Place, Study};
+use eventhorizon::facility::{Facility, FelNetwork, FelSimulation, FelTwin, Network, Place, Study};
 use eventhorizon::pdes::{EngineOptions, Mapping};
-use eventhorizon::statistics::Decision;
+use eventhorizon::statistics::{Column, Decision, Observations, Pairing, Values};
+use eventhorizon::time::Ticks;
 use shared::Outcome;
 
 #[derive(Parser)]
@@ -43,6 +44,10 @@ struct Args {
     /// Runs a network even if more customers come to a station than it serves.
     #[arg(long)]
     allow_unstable: bool,
+    /// Simulates as Park and Fishwick do: by one event list, with times rounded to whole intervals of this length, and with an error. 0 is for none. For closed
+    /// networks of single exponential servers.
+    #[arg(long, value_parser = shared::not_negative, conflicts_with_all = ["precision", "csv", "json", "mapping"])]
+    interval: Option<f64>,
     /// How replications are mapped to the device: grid, team, thread or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
@@ -71,6 +76,9 @@ fn run(args: &Args) -> Outcome<()> {
         .or(network.until)
         .ok_or_else(|| shared::usage("say where replications end: `until` in the file, or --until"))?;
     let warm_up = args.warm_up.or(network.warm_up.filter(|&warm_up| warm_up < until)).unwrap_or(until / 10.0);
+    if let Some(interval) = args.interval {
+        return by_event_list(args, &facility, interval, until, warm_up);
+    }
     let study = Study {
         seed: args.seed,
         level: args.runs.level,
@@ -117,6 +125,64 @@ fn run(args: &Args) -> Outcome<()> {
         report.to_csv(file)?;
     }
     args.json.write(&serde_json::to_value(&report)?)
+}
+
+/// Utilisations and throughputs by Park and Fishwick's method, with intervals over the replications.
+fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, warm_up: f64) -> Outcome<()> {
+    let (network, units) = (FelNetwork::of(facility)?, facility.resolution());
+    let [interval, end, begin] = [interval, until, warm_up].map(|time| units.ticks(time));
+    let (interval, end, begin) = (interval?, end?, begin?);
+    if begin >= end {
+        return Err(shared::usage("--warm-up: choose less than --until"));
+    }
+    let gpu = args.place.gpu()?;
+    let bar = shared::bar(args.runs.replications.into(), "{wide_bar} {pos} of {len} replications")?;
+    // By node: utilisation and throughput of each replication.
+    let mut found: Vec<[Vec<f64>; 2]> = vec![Default::default(); network.len()];
+    for run in 0..u64::from(args.runs.replications) {
+        if shared::interrupted() {
+            break;
+        }
+        let seed = args.seed.wrapping_add(run);
+        let [first, last] = match &gpu {
+            Some(gpu) => {
+                let mut simulation = FelSimulation::new(gpu, &network, seed, interval)?;
+                simulation.run(begin)?;
+                let first = simulation.results()?;
+                simulation.run(end)?;
+                [first, simulation.results()?]
+            }
+            None => {
+                let mut twin = FelTwin::new(&network, seed, interval)?;
+                twin.run(begin)?;
+                let first = twin.results();
+                twin.run(end)?;
+                [first, twin.results()]
+            }
+        };
+        #[allow(clippy::cast_precision_loss, reason = "a rate")]
+        for ((first, last), [busy, began]) in first.facilities.iter().zip(&last.facilities).zip(&mut found) {
+            let span = |ticks: u64| units.units(Ticks::new(ticks));
+            busy.push(span(last.busy.get() - first.busy.get()) / (until - warm_up));
+            began.push((last.began - first.began) as f64 / (until - warm_up));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    writeln!(stdout(), "{:<12}  {:>11} {:>9}  {:>11} {:>9}", "node", "utilisation", "±", "throughput", "±")?;
+    for (node, columns) in facility.nodes().zip(&found) {
+        write!(stdout(), "{node:<12}")?;
+        for values in columns {
+            let column = Column { name: "values".to_owned(), values: Values::F64(values.clone()) };
+            let observations = Observations::new(values.len(), vec![column], [], Pairing::Independent)?;
+            let summary = observations.summary("values", args.runs.level)?;
+            let [mean, half] = [summary.mean, summary.interval.map(|interval| interval.half_width)]
+                .map(|value| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}")));
+            write!(stdout(), "  {mean:>11} {half:>9}")?;
+        }
+        writeln!(stdout())?;
+    }
+    Ok(())
 }
 
 /// Why there are no more replications.

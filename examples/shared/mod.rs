@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
-use eventhorizon::facility::FacilityError;
+use eventhorizon::facility::{FacilityError, FelError};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
@@ -101,6 +101,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                 || error.is::<ModelError>()
                 || error.is::<PholdError>()
                 || error.is::<TimeError>()
+                || matches!(error.downcast_ref(), Some(FelError::Setting { .. }))
                 || error.downcast_ref().is_some_and(|error: &FacilityError| {
                     use FacilityError as F;
                     !matches!(

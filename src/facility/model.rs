@@ -181,6 +181,11 @@ impl Facility {
         self.resolution
     }
 
+    /// The names of the nodes, in the order of their LPs.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().map(|node| &*node.name)
+    }
+
     /// The same with statistics that begin at `warm_up`.
     #[must_use]
     pub fn with_warm_up(mut self, warm_up: Ticks) -> Self {

@@ -308,10 +308,12 @@ impl Engine {
             }
             Mapping::Thread(design) => (Open::Queue(design), 32),
             Mapping::Bands => (Open::Bands, 32),
-            // As many as there are cells with about the same estimate, and directions. A guess.
-            _ if self.grid.cells() <= 128 * 128 => (Open::Team, 32),
-            _ if self.grid.cells() <= 512 * 512 => (Open::Team, 64),
-            _ => (Open::Team, 128),
+            // As many as there are cells with about the same estimate, and directions. (`bench_search` on an H200, density 0.2, 1000 searches a second with
+            // teams of 64, 128, 256 and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303, 285, 205; 1,024 x 1,024
+            // 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550 and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
+            _ if self.grid.cells() <= 256 * 256 => (Open::Team, 64),
+            _ if self.grid.cells() <= 512 * 512 => (Open::Team, 128),
+            _ => (Open::Team, 512.min(most)),
         };
         let group_size = self.group_size.unwrap_or(usual);
         // A team has an invocation for each direction.
@@ -364,12 +366,13 @@ impl Engine {
         let open = 8 * shape.open.items(capacity);
         let fits = self.gpu.max_buffer_bytes() / marks.max(open);
         // A processor serves as many at once as it has lanes; beyond that, slots save dispatches. A GPU of today takes some thousand
-        // workgroups, and hides waits with more. Guesses.
+        // workgroups, and hides waits with more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and 65,536 slots: 10.2, 10.7,
+        // 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29, 1.33, 1.32. The rest are guesses.)
         let (most, bytes) = match (self.on_processor(), shape.open == Open::Team) {
             (true, false) => (256, 512 << 20),
             (true, true) => (64, 512 << 20),
             (false, false) => (1 << 17, 4 << 30),
-            (false, true) => (1 << 13, 6 << 30),
+            (false, true) => (1 << 16, 6 << 30),
         };
         let wanted = match self.slots {
             Some(slots) => u64::from(slots.max(1)),

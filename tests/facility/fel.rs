@@ -191,3 +191,26 @@ fn networks_that_are_none_are_refused() {
     let error = FelTwin::new(&network, 1, Ticks::new(1 << 40)).unwrap_err().to_string();
     assert!(error.contains("1099511627776 ticks"), "{error}");
 }
+
+#[test]
+fn a_description_is_a_network_of_the_event_list_or_is_refused() {
+    let facility = super::shipped_one("torus").compile().unwrap();
+    let network = FelNetwork::of(&facility).unwrap();
+    assert_eq!(network.len(), 9);
+    let end = facility.resolution().ticks(60_000.0).unwrap();
+    let results = same(&gpu(), &network, 1, 0, &[end.get() / 30]);
+    assert!(results.served() > 300);
+    let mut twin = FelTwin::new(&network, 1, Ticks::ZERO).unwrap();
+    twin.run(end).unwrap();
+    // Nine alike facilities, nine customers.
+    let utilisation = twin.results().utilisation();
+    assert!((utilisation - 9.0 / 17.0).abs() < 0.01, "{utilisation}");
+    for (name, words) in [
+        ("mm1", "`arrivals` is no such station"),
+        ("machine_repair", "`running` is no such station"),
+        ("processor", "serves several classes"),
+    ] {
+        let error = FelNetwork::of(&super::shipped_one(name).compile().unwrap()).unwrap_err().to_string();
+        assert!(error.contains(words), "{name}: {error}");
+    }
+}
