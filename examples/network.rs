@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release --example network -- examples/networks/mm1.toml
 //! cargo run --release --example network -- examples/networks/clinic.toml --precision 0.01 --replications 100000
-//! cargo run --release --example network -- examples/networks/jackson.toml --engine cpu --json result.json --csv result.csv
+//! cargo run --release --example network -- examples/networks/jackson.toml --backend cpu --json result.json --csv result.csv
 //! ```
 //!
 //! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md` says what may be written in one.
@@ -46,7 +46,7 @@ struct Args {
     allow_unstable: bool,
     /// Simulates as Park and Fishwick do: by one event list, with times rounded to whole intervals of this length, and with an error. 0 is for none. For closed
     /// networks of single exponential servers.
-    #[arg(long, value_parser = shared::not_negative, conflicts_with_all = ["precision", "csv", "json", "mapping"])]
+    #[arg(long, value_parser = shared::not_negative, conflicts_with_all = ["precision", "csv", "path", "mapping"])]
     interval: Option<f64>,
     /// How replications are mapped to the device: grid, team, thread or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto)]

@@ -34,6 +34,7 @@ struct Params {
     targets: u32,
     interval: u32,         // in ticks; 0 for none
     parity: u32,
+    unused: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -102,7 +102,8 @@ fn pair(lp: u32, class_: u32) -> u32 {
 
 fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> array<u32, 6> {
     let first = (kind << 24u) | (place << 8u) | who.class_;
-    return array<u32, 6>(first, serial, who.entered.x, who.entered.y, who.arrived.x, who.arrived.y);
+    // High words first: events of one time are in the order of their words.
+    return array<u32, 6>(first, serial, who.entered.y, who.entered.x, who.arrived.y, who.arrived.x);
 }
 
 fn init(lp: u32, state: ptr<function, State>) {
@@ -126,7 +127,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let words = event.payload;
     let kind = words[0] >> 24u;
     let discipline = data[node + 3u];
-    var who = Customer(words[0] & 0xffu, vec2<u32>(words[2], words[3]), vec2<u32>(words[4], words[5]), TIME_NEVER);
+    var who = Customer(words[0] & 0xffu, vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
     var deed = Deed();
     var moves = 0u;      // customers that go on to another node
     var law = 0u;        // of a time that is to be drawn

@@ -447,7 +447,20 @@ pub(super) fn work(node: &Node) -> f64 {
     node.pairs.iter().filter(|pair| pair.from_outside).map(of).sum()
 }
 
+/// Whether customers of several classes are sent on in turn, one after the other whatever their class. What comes of each class then depends on the order in which they
+/// come, and the traffic equations, which share each class out evenly, do not say it.
+pub(super) fn mixes(nodes: &[Node]) -> bool {
+    let mixes = |node: &Node| {
+        let mut coming = node.pairs.iter().filter(|pair| pair.comes && pair.ways.len() > 1);
+        node.in_turn && coming.next().is_some() && coming.next().is_some()
+    };
+    nodes.iter().any(mixes)
+}
+
 fn stable(nodes: &[Node]) -> Result<(), FacilityError> {
+    if mixes(nodes) {
+        return Ok(());
+    }
     for node in nodes {
         let Kind::Station { servers: Some(servers), capacity: None, .. } = node.kind else { continue };
         // Who leaves the line when his patience ends does not make it grow without end.

@@ -62,15 +62,31 @@ pub enum Distribution {
 /// The most stages of an Erlang distribution: each is a draw.
 const MOST_STAGES: u32 = 100;
 
+/// Mean and variance of a normal variate, zero where it would be negative.
+fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
+    if deviation <= 0.0 {
+        return [mean.max(0.0), 0.0];
+    }
+    let at = mean / deviation;
+    let above = 0.5 * statrs::function::erf::erfc(-at / std::f64::consts::SQRT_2);
+    let density = (-0.5 * at * at).exp() / std::f64::consts::TAU.sqrt();
+    let first = mean * above + deviation * density;
+    let second = (mean * mean + deviation * deviation) * above + mean * deviation * density;
+    [first, second - first * first]
+}
+
+/// Ticks that times that are drawn last on average at the least, as they are rounded down to whole ones: half a tick in a thousandth.
+const LEAST_MEAN: u64 = 500;
+
 impl Distribution {
-    /// The mean, in the network's unit. Of a normal distribution it is that before the cut.
+    /// The mean, in the network's unit.
     pub fn mean(&self) -> f64 {
         match *self {
             Self::Constant(mean)
             | Self::Exponential(mean)
             | Self::Erlang { mean, .. }
-            | Self::Normal { mean, .. }
             | Self::Lognormal { mean, .. } => mean,
+            Self::Normal { mean, deviation } => cut_normal(mean, deviation)[0],
             Self::Uniform([low, high]) => f64::midpoint(low, high),
             Self::Hyperexponential { probability, first, second } => {
                 probability * first + (1.0 - probability) * second
@@ -80,10 +96,10 @@ impl Distribution {
         }
     }
 
-    /// The variance, where it is known exactly: not of a normal distribution that is cut.
-    pub fn variance(&self) -> Option<f64> {
+    /// The variance, in the network's unit squared.
+    pub fn variance(&self) -> f64 {
         let mean = self.mean();
-        Some(match *self {
+        match *self {
             Self::Constant(_) => 0.0,
             Self::Exponential(mean) => mean * mean,
             Self::Uniform([low, high]) => (high - low).powi(2) / 12.0,
@@ -92,13 +108,12 @@ impl Distribution {
                 2.0 * (probability * first * first + (1.0 - probability) * second * second) - mean * mean
             }
             Self::Triangular([a, b, c]) => (a * a + b * b + c * c - a * b - a * c - b * c) / 18.0,
-            Self::Normal { mean, deviation } if deviation * 6.0 < mean => deviation * deviation,
-            Self::Normal { .. } => return None,
+            Self::Normal { mean, deviation } => cut_normal(mean, deviation)[1],
             Self::Lognormal { deviation, .. } => deviation * deviation,
             Self::Weibull { scale, shape } => {
                 scale * scale * statrs::function::gamma::gamma(1.0 + 2.0 / shape) - mean * mean
             }
-        })
+        }
     }
 
     /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
@@ -108,12 +123,25 @@ impl Distribution {
             Ticks::ZERO => {
                 Err(format!("{units} is less than a tick; choose a longer time, or more ticks per unit"))
             }
+            ticks if (resolution.units(ticks) / units - 1.0).abs() > 1e-3 => {
+                let ticks = ticks.get();
+                Err(format!(
+                    "{units} would be {ticks} whole ticks, which is more than a thousandth off; choose more ticks per unit"
+                ))
+            }
+            ticks => Ok(ticks),
+        };
+        let drawn = |units: f64| match positive(units)? {
+            ticks if ticks.get() < LEAST_MEAN => Err(format!(
+                "{units} is a mean of {} ticks, and what is drawn is rounded down to whole ones; choose more ticks per unit, so that it is {LEAST_MEAN} or more",
+                ticks.get()
+            )),
             ticks => Ok(ticks),
         };
         let zero = Ticks::ZERO;
         let (kind, number, times) = match *self {
             Self::Constant(value) => (0, 0, [positive(value)?, zero, zero]),
-            Self::Exponential(mean) => (1, 0, [positive(mean)?, zero, zero]),
+            Self::Exponential(mean) => (1, 0, [drawn(mean)?, zero, zero]),
             Self::Uniform([low, high]) => {
                 let times = [time(low)?, positive(high)?, zero];
                 if times[0] >= times[1] {
@@ -121,17 +149,18 @@ impl Distribution {
                         "it is uniform between {low} and {high}; the second has to be the later"
                     ));
                 }
+                drawn(high - low)?;
                 (2, 0, times)
             }
             Self::Erlang { stages, mean } => {
                 if !(1..=MOST_STAGES).contains(&stages) {
                     return Err(format!("it has {stages} stages; 1 to {MOST_STAGES} can be drawn"));
                 }
-                (3, stages, [positive(mean / f64::from(stages))?, zero, zero])
+                (3, stages, [drawn(mean / f64::from(stages))?, zero, zero])
             }
             Self::Hyperexponential { probability: share, first, second } => {
                 let share = probability(share).map_err(|error| error.to_string())?;
-                (4, share, [positive(first)?, positive(second)?, zero])
+                (4, share, [drawn(first)?, drawn(second)?, zero])
             }
             Self::Triangular([low, mode, high]) => {
                 let times = [time(low)?, time(mode)?, positive(high)?];
@@ -140,19 +169,20 @@ impl Distribution {
                         "it is triangular over {low}, {mode} and {high}; they have to be in order"
                     ));
                 }
+                drawn(high - low)?;
                 (5, 0, times)
             }
-            Self::Normal { mean, deviation } => (6, 0, [positive(mean)?, time(deviation)?, zero]),
+            Self::Normal { mean, deviation } => (6, 0, [drawn(mean)?, time(deviation)?, zero]),
             Self::Lognormal { mean, deviation } => {
                 positive(mean)?;
                 time(deviation)?;
                 let squared = 1.0 + (deviation / mean).powi(2);
                 let spread = lognormal_spread(squared.ln().sqrt()).map_err(|error| error.to_string())?;
-                (7, spread, [positive(mean / squared.sqrt())?, zero, zero])
+                (7, spread, [drawn(mean / squared.sqrt())?, zero, zero])
             }
             Self::Weibull { scale, shape } => {
                 let power = weibull_power(shape).map_err(|error| error.to_string())?;
-                (8, power, [positive(scale)?, zero, zero])
+                (8, power, [drawn(scale)?, zero, zero])
             }
         };
         let [a, b, c] = times.map(Ticks::to_words);
@@ -177,6 +207,8 @@ mod tests {
             Distribution::Hyperexponential { probability: 0.25, first: 4.0, second: 1.0 },
             Distribution::Triangular([1.0, 2.0, 5.0]),
             Distribution::Normal { mean: 7.0, deviation: 1.0 },
+            Distribution::Normal { mean: 1.0, deviation: 1.0 },
+            Distribution::Normal { mean: 1.0, deviation: 3.0 },
             Distribution::Lognormal { mean: 2.0, deviation: 1.0 },
             Distribution::Weibull { scale: 2.0, shape: 1.5 },
         ] {
@@ -192,7 +224,7 @@ mod tests {
             let mean = sum / f64::from(n);
             let variance = squares / f64::from(n) - mean * mean;
             assert!((mean / law.mean() - 1.0).abs() < 0.01, "{law:?}: {mean} {}", law.mean());
-            let expected = law.variance().unwrap();
+            let expected = law.variance();
             assert!((variance - expected).abs() <= 0.03 * expected + 1e-9, "{law:?}: {variance} {expected}");
         }
     }
@@ -211,6 +243,10 @@ mod tests {
             Distribution::Lognormal { mean: 0.0, deviation: 1.0 },
             Distribution::Weibull { scale: 1.0, shape: 0.1 },
             Distribution::Constant(1e300),
+            Distribution::Exponential(1e-5),
+            Distribution::Constant(1.4e-6),
+            Distribution::Erlang { stages: 100, mean: 0.01 },
+            Distribution::Uniform([1.0, 1.0001]),
         ] {
             assert!(law.words(Resolution::default()).is_err(), "{law:?}");
         }

@@ -167,7 +167,9 @@ impl FelNetwork {
                 return lacks("has services that are not exponential");
             };
             let times = |n: u32| pair.ways.iter().map(move |way| way.probability * f64::from(n));
-            let whole = |n: &u32| times(*n).all(|times| (times - times.round()).abs() < 1e-6);
+            let whole = |n: &u32| {
+                times(*n).all(|times| times > 0.5 && (times - times.round()).abs() < 1e-9 * f64::from(*n))
+            };
             let Some(n) = (1..=64).find(whole) else {
                 return lacks("has ways whose probabilities are no multiples of 1/64 or a larger part");
             };
@@ -264,7 +266,7 @@ impl FelResults {
 /// Time of service up to `now`, of what was counted when services began.
 fn busy_until(busy: u64, departs: Option<Ticks>, now: Ticks) -> Ticks {
     let ahead = departs.map_or(0, |departs| departs.get().saturating_sub(now.get()));
-    Ticks::new(busy - ahead)
+    Ticks::new(busy.saturating_sub(ahead))
 }
 
 /// The WGSL `struct Params`.
@@ -348,6 +350,18 @@ impl FelSimulation {
         let facilities = u32::try_from(count).expect("at most 2^28");
         let width = |lists: &[Vec<u32>]| lists.iter().map(Vec::len).max().unwrap_or(0);
         let (sources, targets) = (width(&network.sources), width(&network.targets));
+        // Numbers in the graph are words, and it is one binding.
+        let words = (sources + targets + 2) as u64 * u64::from(facilities);
+        if 4 * words > gpu.max_buffer_bytes() || words > u64::from(u32::MAX) {
+            return Err(GpuError::TooLarge {
+                what:
+                    "the graph of the event list, with as many lines as any facility has sources and targets"
+                        .to_owned(),
+                needed: 4 * words,
+                limit: gpu.max_buffer_bytes(),
+            }
+            .into());
+        }
         let mut graph = vec![NONE; (sources + targets + 2) * count];
         for (lists, first) in [(&network.sources, 0), (&network.targets, sources)] {
             for (facility, list) in lists.iter().enumerate() {
@@ -543,7 +557,7 @@ fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
     //
     // * Facilities are below `params.facilities`, which all invocations check, and workgroups are those of facilities; targets and sources are facilities, which `FelNetwork::new` checked, and
     //   sources that are none are passed over.
-    // * `graph` has the lines that `params` says, and `draw_below` gives a line below the number of targets, which is above 0.
+    // * `graph` has the lines that `params` says, numbered below 2^32, and `draw_below` gives a line below the number of targets, which is above 0.
     // * A token is in one queue, in one service, or under way from one facility to another: `next.token` is one of a source that released it. It is NONE only
     //   where no source is left, which the count of arrivals in the same dispatch excludes: sources differ, so the order has no equals.
     // * Loops count to tiles, sources, arrivals; those of `distributions.wgsl` have constants as bounds. Divisors: the interval where it is above 0, and in
@@ -564,6 +578,8 @@ pub struct FelTwin<'a> {
     seed: u64,
     interval: u32,
     until: Ticks,
+    /// The time of the last iteration, and how many came one after the other at that time.
+    last: (u64, u32),
     rows: Vec<Row>,
     departures: BinaryHeap<Reverse<(u64, u32)>>,
 }
@@ -602,8 +618,15 @@ impl<'a> FelTwin<'a> {
         });
         let rows = rows.collect();
         let interval = interval_word(interval)?;
-        let mut twin =
-            Self { network, seed, interval, until: Ticks::ZERO, rows, departures: BinaryHeap::new() };
+        let mut twin = Self {
+            network,
+            seed,
+            interval,
+            until: Ticks::ZERO,
+            rows,
+            departures: BinaryHeap::new(),
+            last: (0, 0),
+        };
         for facility in 0..u32::try_from(network.len()).expect("at most 2^28") {
             twin.serve_next(facility, 0);
         }
@@ -616,16 +639,16 @@ impl<'a> FelTwin<'a> {
     /// [`FelError::Stuck`].
     pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
         self.until = until.min(Ticks::new(u64::MAX >> 2)).max(self.until);
-        let (mut last, mut again) = (u64::MAX, 0);
         while let Some(&Reverse((now, _))) = self.departures.peek() {
             if now >= self.until.get() {
                 break;
             }
-            again = if now == last { again + 1 } else { 0 };
+            let again = if now == self.last.0 { self.last.1 + 1 } else { 0 };
             if again >= PATIENCE {
+                self.until = Ticks::new(now);
                 return Err(FelError::Stuck { time: now, interval: self.interval });
             }
-            last = now;
+            self.last = (now, again);
             self.iterate(now);
         }
         Ok(self.until)
@@ -701,6 +724,9 @@ mod tests {
     #[test]
     fn structs_lie_as_in_wgsl() {
         let program = Program::link("t", &[shaders::file("facility/event_list.wgsl")]).unwrap();
-        assert_same_layout!(program, Params { seed, until, facilities, sources, targets, interval, parity });
+        assert_same_layout!(
+            program,
+            Params { seed, until, facilities, sources, targets, interval, parity, unused }
+        );
     }
 }

@@ -344,8 +344,9 @@ type Payload = [u32; 6];
 type Here<'c> = Context<'c, Payload>;
 
 fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> Payload {
+    // High words first: events of one time are in the order of their words.
     let ([a, b], [c, d]) = (who.entered.to_words(), who.arrived.to_words());
-    [kind << 24 | place << 8 | who.class, serial, a, b, c, d]
+    [kind << 24 | place << 8 | who.class, serial, b, a, d, c]
 }
 
 fn since(end: Ticks, begin: Ticks) -> Ticks {
@@ -669,8 +670,8 @@ impl CpuModel for Facility {
         let discipline = self.node(lp, 3);
         let mut who = Customer {
             class: words[0] & 0xff,
-            entered: Ticks::from_words([words[2], words[3]]),
-            arrived: Ticks::from_words([words[4], words[5]]),
+            entered: Ticks::from_words([words[3], words[2]]),
+            arrived: Ticks::from_words([words[5], words[4]]),
             left: Ticks::NEVER,
         };
         let mut deed = Deed::default();

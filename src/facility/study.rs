@@ -12,7 +12,7 @@ use crate::pdes::{CpuEngine, Engine, EngineOptions, FaultKind, Results, Simulati
 use crate::random::mix;
 use crate::statistics::{
     AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Stopping, Summary, Tally,
-    Values,
+    Values, check_level,
 };
 use crate::time::Ticks;
 
@@ -252,6 +252,7 @@ impl Facility {
         if until <= warm_up {
             return Err(FacilityError::WarmUp { until: study.until, warm_up: study.warm_up });
         }
+        check_level(study.level)?;
         let experiment = Experiment::new(Design::default(), study.replications, study.seed);
         match &study.stopping {
             None => experiment.check()?,

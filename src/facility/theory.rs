@@ -10,6 +10,9 @@ use super::{Discipline, Distribution, Facility, Measure};
 /// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
 const MOST_WORK: f64 = 2e8;
 
+/// Room of a station up to which its states are looked at one by one.
+const MOST_ROOM: u32 = 1 << 16;
+
 /// By node, class (none for all) and measure.
 pub(super) type Known = HashMap<(usize, Option<usize>, Measure), f64>;
 
@@ -94,7 +97,8 @@ fn open(nodes: &[Node], known: &mut Known) {
         queue.servers.is_none_or(|servers| work(&nodes[queue.number]) < f64::from(servers))
     };
     // Nobody is lost, nobody is there from the beginning, and no line grows without end: what comes goes on.
-    let conserved = queues.iter().flatten().count() == stations
+    let conserved = !super::check::mixes(nodes)
+        && queues.iter().flatten().count() == stations
         && queues.iter().flatten().all(|queue| whole(queue) && stable(queue));
     let product = |queue: &Queue<'_>| {
         queue.servers.is_none() || queue.blind() && queue.shared(|pair| pair.service).is_some()
@@ -131,10 +135,14 @@ fn open(nodes: &[Node], known: &mut Known) {
 /// What comes to a node and goes on, where nobody is lost.
 fn rates(number: usize, node: &Node, known: &mut Known) {
     let comes: Vec<_> = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes).collect();
+    let all: f64 = comes.iter().map(|(_, pair)| pair.rate).sum();
+    // Equations that were too many to solve say nothing.
+    if !all.is_finite() {
+        return;
+    }
     for (class, pair) in &comes {
         known.insert((number, Some(*class), Measure::Throughput), pair.rate);
     }
-    let all = comes.iter().map(|(_, pair)| pair.rate).sum();
     known.insert((number, None, Measure::Throughput), all);
     let Kind::Station { servers: Some(servers), capacity: None, .. } = node.kind else { return };
     let mut busy = 0.0;
@@ -176,13 +184,13 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
         .iter()
         .map(|(_, pair, rate)| {
             let service = pair.service?;
-            Some(Mg1Class { arrival_rate: *rate, mean: service.mean(), variance: service.variance()? })
+            Some(Mg1Class { arrival_rate: *rate, mean: service.mean(), variance: service.variance() })
         })
         .collect();
     let mg1 = (servers == 1).then_some(parts).flatten().and_then(|parts| Mg1::new(&parts).ok());
     let mean = |pair: &Pair| pair.service.map_or(f64::NAN, |service| service.mean());
     match (service, queue.capacity, queue.discipline) {
-        (Some(service), Some(capacity), _) if queue.blind() && queue.patient() => {
+        (Some(service), Some(capacity), _) if queue.blind() && queue.patient() && capacity <= MOST_ROOM => {
             let Ok(theory) = Mmck::new(rate, 1.0 / service, servers, capacity) else { return };
             let served = 1.0 - theory.blocking();
             for &(class, _, rate) in &queue.classes {

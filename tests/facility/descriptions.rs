@@ -1,7 +1,8 @@
 //! What a description says, and what is wrong with a bad one.
 
 use eventhorizon::facility::{
-    Delay, Discipline, Distribution, FacilityError, Link, Network, Place, Route, Source, Station, Study,
+    Delay, Discipline, Distribution, FacilityError, Link, Measure, Network, Place, Route, Source, Station,
+    Study,
 };
 
 use super::{shipped, shipped_one};
@@ -19,6 +20,41 @@ fn right() -> Network {
 #[track_caller]
 fn refused(network: &Network) -> FacilityError {
     network.compile().expect_err("it is refused")
+}
+
+#[test]
+fn what_depends_on_the_order_of_classes_is_not_told_as_theory() {
+    // All of `a` go to x, and all of `b` to y.
+    let network = Network::from_toml(
+        r#"
+        classes = ["a", "b"]
+        [source.a]
+        interarrival = { constant = 2.0 }
+        class = "a"
+        to = "hall"
+        [source.b]
+        interarrival = { constant = 2.0 }
+        class = "b"
+        to = "hall"
+        [delay.hall]
+        time = { constant = 1.0 }
+        to = { in_turn = ["x", "y"] }
+        [station.x]
+        service = { exponential = 0.5 }
+        to = "out"
+        [station.y]
+        service = { exponential = 0.5 }
+        to = "out"
+        [sink.out]
+        "#,
+    )
+    .unwrap();
+    let study = Study::new(4, 200.0, 20.0);
+    let report = network.compile().unwrap().study(&study, Place::Cpu, |_, _| {}).unwrap();
+    let throughput = |node, class| report.row(node, Some(class), Measure::Throughput).unwrap();
+    assert_eq!(throughput("a", "a").theory, Some(0.5));
+    assert!((throughput("x", "a").mean.unwrap() - 0.5).abs() < 0.02);
+    assert_eq!(throughput("x", "a").theory, None);
 }
 
 #[test]

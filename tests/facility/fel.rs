@@ -206,8 +206,8 @@ fn a_description_is_a_network_of_the_event_list_or_is_refused() {
     let utilisation = twin.results().utilisation();
     assert!((utilisation - 9.0 / 17.0).abs() < 0.01, "{utilisation}");
     for (name, words) in [
-        ("mm1", "`arrivals` is no such station"),
-        ("machine_repair", "`running` is no such station"),
+        ("mm1", "is no such station"),
+        ("machine_repair", "`repair` is no such station"),
         ("processor", "serves several classes"),
     ] {
         let error = FelNetwork::of(&super::shipped_one(name).compile().unwrap()).unwrap_err().to_string();
