@@ -27,6 +27,7 @@ fn what_depends_on_the_order_of_classes_is_not_told_as_theory() {
     // All of `a` go to x, and all of `b` to y.
     let network = Network::from_toml(
         r#"
+        name = "in turn"
         classes = ["a", "b"]
         [source.a]
         interarrival = { constant = 2.0 }
