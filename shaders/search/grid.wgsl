@@ -14,7 +14,7 @@
 // What `marks` holds of a cell is epoch - (cost so far from the start), for costs below work.range; each search of a slot has an epoch
 // that is work.range more than the last one's. So the better of two costs is the greater mark, and marks of earlier searches and cells that were never
 // reached are less than any of this search: nothing is cleared between searches, until the epoch reaches 32 bits. Costs from work.range
-// on are passed over; a search that ends without a path has failed if that happened.
+// on are passed over; a search that ends without a path has failed if that happened on the way to a cell that it had not reached.
 //
 // The cells of a search are named by x | y << 16 (a *place*), and as y * width + x in the map and in `marks`.
 
@@ -61,7 +61,7 @@ struct Slot {
     goal: u32,
     epoch: u32,
     best: u32,          // cost of the best path so far, or COST_NONE
-    dropped: u32,       // 1: a cost beyond the range was passed over
+    dropped: u32,       // 1: a cost beyond the range was passed over, of a cell not reached before
     cursor: u32,        // how far the slot's work that has a length of its own has come (marks cleared, items of a list)
     open: vec4<u32>,    // the mapping's own: of the open list
     more: vec4<u32>,

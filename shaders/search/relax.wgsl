@@ -11,7 +11,8 @@ fn neighbour(cell: u32, moves: u32, d: u32) -> u32 {
     return select(cell, cell + direction_cell(d), ((moves >> d) & 1u) == 1u);
 }
 
-// Which of the `moves` from a cell lead to a cheaper path, and, one bit further than those, whether one was passed over because its cost is beyond the range.
+// Which of the `moves` from a cell lead to a cheaper path, and, one bit further than those, whether one was passed over because its cost is beyond the range
+// and led to a cell that this search has not reached.
 // `base` is of the slot's marks.
 //
 // All marks are asked for before one is used, so that no read waits for another. No loop: in kernels with run-time checks loops are not unrolled.
@@ -28,5 +29,8 @@ fn cheaper(base: u32, cell: u32, moves: u32, cost: u32, epoch: u32) -> u32 {
     let beyond = select(vec4<u32>(0u), bits_a, to_a >= range) | select(vec4<u32>(0u), bits_b, to_b >= range);
     let less = select(vec4<u32>(0u), bits_a, vec4<u32>(epoch) - to_a > of_a) | select(vec4<u32>(0u), bits_b, vec4<u32>(epoch) - to_b > of_b);
     let dropped = (beyond.x | beyond.y | beyond.z | beyond.w) & moves;
-    return ((less.x | less.y | less.z | less.w) & moves & ~dropped) | select(0u, 0x100u, dropped != 0u);
+    let before = vec4<u32>(epoch - work.range);
+    let fresh = select(vec4<u32>(0u), bits_a, of_a <= before) | select(vec4<u32>(0u), bits_b, of_b <= before);
+    let lost = dropped & (fresh.x | fresh.y | fresh.z | fresh.w);
+    return ((less.x | less.y | less.z | less.w) & moves & ~dropped) | select(0u, 0x100u, lost != 0u);
 }

@@ -38,12 +38,12 @@ const SLOT_IDLE = 7u;       // there are no more searches
 var<workgroup> team_slot: Slot;
 var<workgroup> team_status: u32;
 // What the invocations change in a pass.
+// The lengths count entries that found no room, too: so a list that was too short is known as such, in later dispatches as well (lists_full).
 var<workgroup> team_next: atomic<u32>;      // length of the next list of the band
 var<workgroup> team_far: atomic<u32>;       // length of the list beyond
 var<workgroup> team_least: atomic<u32>;     // the least estimate in it
 var<workgroup> team_best: atomic<u32>;
 var<workgroup> team_dropped: atomic<u32>;
-var<workgroup> team_full: atomic<u32>;
 var<workgroup> team_counted: atomic<u32>;
 var<workgroup> team_top: atomic<u32>;       // the rows in which cells were reached
 var<workgroup> team_bottom: atomic<u32>;
@@ -66,7 +66,6 @@ fn search_by_teams(
         atomicStore(&team_least, team_slot.more.w);
         atomicStore(&team_best, team_slot.best);
         atomicStore(&team_dropped, team_slot.dropped);
-        atomicStore(&team_full, 0u);
         atomicStore(&team_counted, team_slot.more.y);
         atomicStore(&team_top, team_slot.more.z & 0xffffu);
         atomicStore(&team_bottom, team_slot.more.z >> 16u);
@@ -112,13 +111,16 @@ fn wanted(estimate: u32) -> bool {
     return estimate < best || (work.all_paths == 1u && estimate == best);
 }
 
-// Puts a cell in one of the three lists (2 is the one beyond).
+// Puts a cell in one of the three lists (2 is the one beyond), if there is room.
 fn put(lists: u32, list: u32, index: u32, entry: vec2<u32>) {
     if index < work.capacity {
         open_cells[lists + list * work.capacity + index] = entry;
-    } else {
-        atomicStore(&team_full, 1u);
     }
+}
+
+// Whether an entry found no room.
+fn lists_full() -> bool {
+    return atomicLoad(&team_next) > work.capacity || atomicLoad(&team_far) > work.capacity;
 }
 
 // Puts a cell in the band's next list or in the one beyond.
@@ -146,7 +148,7 @@ fn expand(base: u32, lists: u32, lane: u32) {
     let place = entry.x + direction_place(d);
     let total = cost + move_cost(d) * terrain_of(next);
     if total >= work.range {
-        atomicStore(&team_dropped, 1u);
+        if atomicLoad(&marks[base + next]) <= team_slot.epoch - work.range { atomicStore(&team_dropped, 1u); }
         return;
     }
     let estimate = total + heuristic(place, team_slot.goal);
@@ -240,7 +242,7 @@ fn decide(base: u32, lists: u32) {
 // The band's next list, or the next band.
 fn next_list() {
     team_slot.cursor = 0u;
-    if atomicLoad(&team_full) == 1u {
+    if lists_full() {
         end();
         return;
     }
@@ -300,7 +302,6 @@ fn begin(base: u32, lists: u32) {
     atomicStore(&team_least, COST_NONE);
     atomicStore(&team_best, COST_NONE);
     atomicStore(&team_dropped, 0u);
-    atomicStore(&team_full, 0u);
     atomicStore(&team_counted, 0u);
     team_slot.open = vec4<u32>(0u);
     if ends.x == PLACE_NONE {
@@ -338,7 +339,7 @@ fn end() {
     record.cost = atomicLoad(&team_best);
     record.expanded = atomicLoad(&team_counted);
     team_slot.status = SLOT_FREE;
-    if atomicLoad(&team_full) == 1u {
+    if lists_full() {
         record.status = RECORD_FULL;
     } else if record.cost != COST_NONE {
         record.status = RECORD_FOUND;

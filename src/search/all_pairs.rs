@@ -114,10 +114,10 @@ impl AllPairs {
     /// The distances from one vertex to all; none where there is no way.
     ///
     /// # Errors
-    /// [`SearchError::Vertex`] where there is no such vertex, and [`SearchError::Gpu`].
+    /// [`SearchError::Source`] where there is no such vertex, and [`SearchError::Gpu`].
     pub fn from(&self, gpu: &Gpu, vertex: u32) -> Result<Vec<Option<u32>>, SearchError> {
         if vertex >= self.vertices {
-            return Err(SearchError::Vertex { arc: 0, vertex, vertices: self.vertices });
+            return Err(SearchError::Source { vertex, vertices: self.vertices });
         }
         let first = u64::from(vertex) * u64::from(self.side);
         let row = pollster::block_on(self.distances.read_range(gpu, first, self.vertices.into()))?;

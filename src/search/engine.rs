@@ -1,12 +1,12 @@
 //! Searches on the device, from a list to its results.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 use glam::UVec2;
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::memory::{Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Work};
+use super::memory::{Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Slot, Work};
 use super::{Grid, Outcome, Results, SearchError};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 use crate::queue::QueueDesign;
@@ -103,6 +103,22 @@ impl Open {
             _ => 1,
         }
     }
+
+    /// The bytes of the least number of slots that a buffer can have.
+    fn bytes(self, capacity: u32) -> u64 {
+        8 * self.items(capacity) * self.neighbours()
+    }
+
+    /// The longest lists that so many bytes have room for.
+    fn fitting(self, bytes: u64) -> u32 {
+        let (mut fits, mut beyond) = (0, u32::MAX);
+        // Bound: 32.
+        while beyond - fits > 1 {
+            let middle = fits + (beyond - fits) / 2;
+            *(if self.bytes(middle) <= bytes { &mut fits } else { &mut beyond }) = middle;
+        }
+        fits
+    }
 }
 
 impl Shape {
@@ -190,7 +206,7 @@ impl Engine {
     /// The same without counting the cells expanded, which costs teams and bands some time: [`Outcome::expanded`] is 0.
     #[must_use]
     pub fn without_count(self) -> Self {
-        Self { count: false, ..self }
+        Self { count: false, kept: Mutex::default(), ..self }
     }
 
     /// The same with so many searches at once at the most, where the library would choose.
@@ -256,7 +272,7 @@ impl Engine {
         self.run_watched(searches, |_| ())
     }
 
-    /// The same, and `watch` hears now and then how many searches are over.
+    /// The same, and `watch` hears now and then how many searches are over. It may not run this engine, which would wait for itself.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -265,28 +281,42 @@ impl Engine {
         searches: &[(UVec2, UVec2)],
         watch: impl FnMut(u64),
     ) -> Result<Results, SearchError> {
-        pollster::block_on(self.run_async(searches, watch))
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        pollster::block_on(self.run_with(&mut kept, searches, watch))
     }
 
     /// [`Engine::run_watched`] for browsers, where nothing may block. One run at a time: a second one, while the first waits, fails.
     ///
     /// # Errors
-    /// As [`Engine::run`].
-    #[expect(clippy::await_holding_lock, reason = "runs of one engine follow one another")]
+    /// As [`Engine::run`], and [`SearchError::Busy`] while another run of this engine is not over.
+    #[expect(clippy::await_holding_lock, reason = "nobody waits for it here: a second run is refused")]
     pub async fn run_async(
         &self,
+        searches: &[(UVec2, UVec2)],
+        watch: impl FnMut(u64),
+    ) -> Result<Results, SearchError> {
+        let mut kept = match self.kept.try_lock() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(SearchError::Busy),
+        };
+        self.run_with(&mut kept, searches, watch).await
+    }
+
+    async fn run_with(
+        &self,
+        kept: &mut Kept,
         searches: &[(UVec2, UVec2)],
         mut watch: impl FnMut(u64),
     ) -> Result<Results, SearchError> {
         let shape = self.shape()?;
         let places = self.places(searches)?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let mut outcomes = Vec::with_capacity(searches.len());
         let mut paths = Vec::new();
         for (number, list) in places.chunks(LIST).enumerate() {
             let first = number * LIST;
             let mut run =
-                Run { engine: self, shape, kept: &mut kept, first, over: first as u64, watch: &mut watch };
+                Run { engine: self, shape, kept: &mut *kept, first, over: first as u64, watch: &mut watch };
             let (records, some) = run.list(list).await?;
             let count = self.count;
             outcomes.par_extend(records.par_iter().map(|record| Outcome {
@@ -352,10 +382,15 @@ impl Engine {
         places.or_else(|_| searches.iter().enumerate().map(ends).collect())
     }
 
-    /// Open lists that searches begin with, and the longest that any could need: each move puts a cell in the list once at most
-    /// where the heuristic is consistent; a team's lists may hold more, but hardly ever do.
-    fn capacities(&self) -> (u32, u32) {
-        let most = self.grid.cells().saturating_mul(self.grid.moves().directions()).saturating_add(1);
+    /// Open lists that searches begin with, and the longest that there may be: as the device binds them for a slot. No queue needs more than an item
+    /// for each move, because each puts a cell there once at most where the heuristic is consistent; for lists in bands there is no such bound.
+    fn capacities(&self, shape: Shape) -> (u32, u32) {
+        let moves = self.grid.cells().saturating_mul(self.grid.moves().directions()).saturating_add(1);
+        let most = match shape.open {
+            Open::Queue(_) => moves,
+            Open::Bands | Open::Team => u32::MAX,
+        };
+        let most = most.min(shape.open.fitting(self.gpu.max_buffer_bytes())).max(1);
         let usual = (self.grid.width() + self.grid.height()) * 4;
         (self.capacity.unwrap_or(usual.max(64)).clamp(1, most), most)
     }
@@ -364,7 +399,10 @@ impl Engine {
     fn slots(&self, shape: Shape, capacity: u32, searches: usize) -> Result<u32, SearchError> {
         let marks = 4 * u64::from(self.grid.cells());
         let open = 8 * shape.open.items(capacity);
-        let fits = self.gpu.max_buffer_bytes() / marks.max(open);
+        let limit = self.gpu.max_buffer_bytes();
+        // Marks have no neighbours: a group of lists may have fewer slots than it has room for.
+        let lists = limit / shape.open.bytes(capacity) * shape.open.neighbours();
+        let fits = lists.min(limit / marks).min(limit / size_of::<Slot>() as u64);
         // A processor serves as many at once as it has lanes; beyond that, slots save dispatches. A GPU of today takes some thousand
         // workgroups, and hides waits with more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and 65,536 slots: 10.2, 10.7,
         // 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29, 1.33, 1.32. The rest are guesses.)
@@ -378,19 +416,12 @@ impl Engine {
             Some(slots) => u64::from(slots.max(1)),
             None => u64::min(most, bytes / (marks + open)).max(1),
         };
-        let neighbours = shape.open.neighbours();
-        let fits = fits / neighbours * neighbours;
         if fits == 0 {
-            let (what, needed) = match marks > open {
+            let (what, needed) = match marks > limit {
                 true => ("the cells of a search", marks),
-                false => ("the open list of a search", open * neighbours),
+                false => ("the open list of a search", shape.open.bytes(capacity)),
             };
-            return Err(GpuError::TooLarge {
-                what: what.to_owned(),
-                needed,
-                limit: self.gpu.max_buffer_bytes(),
-            }
-            .into());
+            return Err(GpuError::TooLarge { what: what.to_owned(), needed, limit }.into());
         }
         let slots = wanted.min(fits).min(searches as u64).max(1);
         Ok(u32::try_from(slots).unwrap_or(u32::MAX))
@@ -413,7 +444,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
     /// The records of a list, and its paths, if they are wanted.
     async fn list(&mut self, list: &[[u32; 2]]) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
         let grid = &self.engine.grid;
-        let (mut capacity, most_capacity) = self.engine.capacities();
+        let (mut capacity, most_capacity) = self.engine.capacities(self.shape);
         let most_range = grid.most_cost();
         // Few paths are longer than this, and the less it is the more seldom marks are cleared. A guess.
         let usual = u64::from(grid.moves().diagonal())
@@ -459,14 +490,18 @@ impl<F: FnMut(u64)> Run<'_, F> {
         let engine = self.engine;
         let mut slots = engine.slots(self.shape, capacity, searches)?;
         // That of searches with longer lists is used once, and the usual one waits for the next run.
-        if let Some(memory) = self.kept.memory.take_if(|memory| memory.capacity == capacity)
+        if let Some(memory) =
+            self.kept.memory.take_if(|memory| (memory.shape, memory.capacity) == (self.shape, capacity))
             && memory.slots >= slots
         {
             return Ok(memory);
         }
         let cells = engine.grid.cells();
         let room = match engine.paths {
-            true => engine.path_room.max(cells),
+            true => {
+                let most = u32::try_from(engine.gpu.max_buffer_bytes() / 4).unwrap_or(u32::MAX);
+                engine.path_room.min(most).max(cells)
+            }
             false => 0,
         };
         loop {
@@ -571,7 +606,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
                 .await?;
         }
         let records = records.read_range(gpu, 0, list.len() as u64).await?;
-        if capacity == engine.capacities().0 {
+        if capacity == engine.capacities(self.shape).0 {
             self.kept.memory = Some(memory);
         }
         self.kept.pace = full_pace;

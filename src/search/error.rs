@@ -38,7 +38,7 @@ pub enum SearchError {
     /// Costs could leave 32 bits.
     #[error(
         "moves that cost {straight} and, diagonally, {diagonal}: with the terrain and size of this map, the costs from end to end could \
-         be {most}, and half of 2^32 is the limit. Choose moves with smaller costs, or terrain with smaller numbers"
+         be {most}, and half of 2^32 is the limit. Choose moves with smaller costs (Grid::new_with_moves), or terrain with smaller numbers"
     )]
     Costs {
         /// Cost of a straight move.
@@ -48,9 +48,10 @@ pub enum SearchError {
         /// What the heuristic and a move could come to.
         most: u64,
     },
-    /// A path may be so long that its cost does not fit 32 bits.
+    /// A path may be so long that its cost does not fit 32 bits: some cells were passed over because of their costs, and no path was found without them. With smaller costs it
+    /// may turn out that there is no path at all.
     #[error(
-        "search {search}: the only paths to the goal cost {limit} or more, which is beyond 32 bits. Choose moves with smaller costs \
+        "search {search}: a path to the goal would cost {limit} or more, which is beyond 32 bits, if there is one. Choose moves with smaller costs \
          (Moves::Eight {{ straight: 70, diagonal: 99 }} is sqrt 2 to four digits)"
     )]
     Overflow {
@@ -87,11 +88,19 @@ pub enum SearchError {
         /// How many there may be.
         limit: u32,
     },
-    /// An arc, or a question, of a vertex that does not exist.
+    /// An arc of a vertex that does not exist.
     #[error("arc {arc} names the vertex {vertex}, and the graph has {vertices}, numbered from 0")]
     Vertex {
         /// Its number in the list of arcs.
         arc: usize,
+        /// The vertex.
+        vertex: u32,
+        /// Vertices of the graph.
+        vertices: u32,
+    },
+    /// Distances were asked for from a vertex that does not exist.
+    #[error("distances from the vertex {vertex} of a graph that has {vertices}, numbered from 0")]
+    Source {
         /// The vertex.
         vertex: u32,
         /// Vertices of the graph.
@@ -129,8 +138,8 @@ pub enum SearchError {
     },
     /// The open list of a search does not fit the device.
     #[error(
-        "search {search}: its open list outgrew {items} cells, and a longer one does not fit what this device binds in one buffer. Try \
-         another queue design, or an adapter with larger limits"
+        "search {search}: its open list outgrew {items} cells, which is the longest that this device binds in one buffer. Try \
+         another mapping, or an adapter with larger limits"
     )]
     OpenList {
         /// Its number in the list.
@@ -138,6 +147,11 @@ pub enum SearchError {
         /// Items that there was room for.
         items: u32,
     },
+    /// A run was begun while another one of the same engine was waiting.
+    #[error(
+        "the engine is in the middle of a run, and the next may begin when that is over. Wait for it, or make an engine for each"
+    )]
+    Busy,
     /// The driver ends loops so early that no search gets on.
     #[error(
         "the driver ends the loops of a single step of a search: no search gets on. Choose the queue design heap, or another driver"

@@ -22,10 +22,10 @@ pub struct ScenarioSearch {
 }
 
 impl ScenarioSearch {
-    /// Whether a length is the optimal one, to the digits that the file has. Some files leave off the digits after the last one,
-    /// others round.
+    /// Whether a length is the optimal one, to the digits that the file has, or to the seven that lengths with [`Moves::OCTILE`](super::Moves::OCTILE)
+    /// have. Some files leave off the digits after the last one, others round.
     pub fn agrees(&self, length: f64) -> bool {
-        (length - self.length).abs() < self.digit
+        (length - self.length).abs() < self.digit + 1e-7 * self.length
     }
 }
 

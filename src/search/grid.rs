@@ -93,6 +93,19 @@ impl Grid {
     /// [`SearchError::Sides`] where a side is 0 or above [`MAX_SIDE`], [`SearchError::Cells`] where `terrain` has another length, and
     /// [`SearchError::Costs`] where costs could leave 32 bits.
     pub fn new(width: u32, height: u32, terrain: Vec<u8>) -> Result<Self, SearchError> {
+        Self::new_with_moves(width, height, terrain, Moves::OCTILE)
+    }
+
+    /// A map with the terrain of its cells, row by row, and moves: for maps so large and dear that [`Moves::OCTILE`] costs too much there.
+    ///
+    /// # Errors
+    /// As [`Grid::new`] and [`Grid::with_moves`].
+    pub fn new_with_moves(
+        width: u32,
+        height: u32,
+        terrain: Vec<u8>,
+        moves: Moves,
+    ) -> Result<Self, SearchError> {
         if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
             return Err(SearchError::Sides { width: width.into(), height: height.into() });
         }
@@ -101,7 +114,7 @@ impl Grid {
         }
         let passable = || terrain.iter().copied().filter(|&terrain| terrain > 0);
         let span = (passable().min().unwrap_or(1), passable().max().unwrap_or(1));
-        Self { width, height, terrain, moves: Moves::OCTILE, span }.with_moves(Moves::OCTILE)
+        Self { width, height, terrain, moves, span }.with_moves(moves)
     }
 
     /// The same map with other moves.

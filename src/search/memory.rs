@@ -108,6 +108,8 @@ impl Map {
 /// Slots, and what belongs to all of them.
 #[derive(Debug)]
 pub(super) struct Memory {
+    /// What the lists were made for.
+    pub(super) shape: Shape,
     pub(super) slots: u32,
     pub(super) capacity: u32,
     slot: Buffer<Slot>,
@@ -129,6 +131,7 @@ impl Memory {
     ) -> Result<Self, GpuError> {
         let items = shape.open.items_of(slots, capacity);
         Ok(Self {
+            shape,
             slots,
             capacity,
             slot: Buffer::storage(gpu, "search: slots", slots.into())?,
@@ -244,8 +247,8 @@ unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
     // * Numbers of slots are compared with `slots`, for which `slots`, `marks` and the open lists were made; numbers of searches with
     //   `searches`, the length of `searches` and `records`.
     // * The lists of bands: entries are put at places below `capacity`, and read where they were put.
-    // * A team's lists: entries are written below `capacity`, and a list whose length went beyond it is never read (`next_list`). Every entry
-    //   below a list's length was written by the pass before.
+    // * A team's lists: entries are written below `capacity`, and a list whose length went beyond it is never read (`next_list`; lengths are
+    //   kept between dispatches). Every entry below a list's length was written by the pass before.
     // * `paths` is written from `path_first` on, `path_cells` words, which were compared with `path_room`, and counted down as they were counted up.
     // * Loops count to `steps`, 8, CELLS or `directions`. Shifts are by less than 32. Divisors are `width`, `directions` and constants, all above 0.
     unsafe { recipe.trusted(gpu) }

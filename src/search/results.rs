@@ -61,10 +61,17 @@ impl Results {
     }
 
     /// The cells of a search's path from start to goal; none where there is no path, or no paths were asked for.
+    ///
+    /// # Panics
+    /// If there is no such search.
     pub fn path(&self, search: usize) -> impl ExactSizeIterator<Item = UVec2> + '_ {
-        let at =
-            |place: usize| self.firsts.get(place).map_or(0, |first| usize::try_from(*first).unwrap_or(0));
-        let cells = &self.cells[at(search)..at(search + 1)];
+        let searches = self.outcomes.len();
+        assert!(search < searches, "the path of search {search}, and there are {searches}, numbered from 0");
+        let at = |first: u64| usize::try_from(first).expect("the cells are in memory");
+        let cells = match self.firsts.get(search..search + 2) {
+            Some(ends) => &self.cells[at(ends[0])..at(ends[1])],
+            None => &[],
+        };
         cells.iter().map(|place| UVec2::new(place & 0xffff, place >> 16))
     }
 

@@ -65,6 +65,10 @@ fn errors_of_scenarios_name_the_line() {
     let good = moving_ai_scenario("s", &line("0\t1\t4\t3\t5.24264")).unwrap();
     assert_eq!((good[0].map.as_str(), good[0].size), ("a map", UVec2::new(5, 4)));
     assert!(good[0].agrees(5.242_640_7) && !good[0].agrees(5.2427));
+    // Files with more digits than costs have: 9 diagonal moves.
+    let exact = moving_ai_scenario("s", &line("0\t1\t4\t3\t12.72792206")).unwrap();
+    let octile = |cost: u32| f64::from(cost) / 2378.0;
+    assert!(exact[0].agrees(octile(9 * 3363)) && !exact[0].agrees(octile(9 * 3363 + 1)));
     for (text, says) in [
         ("", "s, line 1: the file is empty"),
         ("version 2\n", "s, line 1: expected 'version 1'"),

@@ -55,7 +55,7 @@ fn what_graphs_cannot_be_is_refused() {
     let small = gpu().binding_at_most(1 << 20);
     assert!(matches!(AllPairs::new(&small, &far), Err(SearchError::Gpu(_))));
     let all = AllPairs::new(&gpu(), &Graph::new(2, &[]).unwrap()).unwrap();
-    assert!(matches!(all.from(&gpu(), 2), Err(SearchError::Vertex { vertex: 2, .. })));
+    assert!(matches!(all.from(&gpu(), 2), Err(SearchError::Source { vertex: 2, vertices: 2 })));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use common::{gpu, queues};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::search::reference::AStar;
-use eventhorizon::search::{Engine, Grid, Mapping, Moves, Outcome, SearchError};
+use eventhorizon::search::{Engine, Grid, Mapping, Moves, Outcome, Results, SearchError};
 use glam::UVec2;
 use maps::{Map, map};
 use proptest::test_runner::{Config, TestRunner};
@@ -181,6 +181,119 @@ fn an_open_list_that_is_too_short_grows() {
     for mapping in mappings() {
         check(&|| engine(&grid, mapping).with_capacity(2), &searches, &expected);
     }
+}
+
+#[test]
+fn a_list_that_was_too_short_is_so_in_the_next_dispatch() {
+    // The start is in a room of 3 times 3 cells, in a ring with 11 open cells; the 11th is found last, before an entry that finds none, and leads to the goal. With
+    // dispatches of 1 and 8 passes the first search's list is too short at the end of the second; later searches have other boundaries.
+    let ring = [(2, -2), (1, -2), (0, -2), (2, -1), (2, 0)];
+    let cell = |x: i32, y: i32| match x {
+        -4 | -3 => y == -2,
+        _ => !ring.contains(&(x, y)),
+    };
+    let terrain = (-2..=2).flat_map(|y| (-4..=2).map(move |x| u8::from(cell(x, y))));
+    let grid = Grid::new(7, 5, terrain.collect()).unwrap();
+    let searches = vec![(UVec2::new(4, 2), UVec2::ZERO); 40];
+    let expected = expected(&grid, &searches);
+    assert!(expected.0[0].cost.is_some());
+    let tight = || {
+        let engine = engine(&grid, Mapping::Team).with_group_size(8).with_capacity(10);
+        engine.with_band(u32::MAX).with_slots(1)
+    };
+    check(&tight, &searches, &expected);
+}
+
+#[test]
+fn a_list_longer_than_the_device_binds_is_told() {
+    // 112 bytes: the marks of 25 cells, 7 items of each of two lists, 4 of each of three.
+    let grid = Grid::new(5, 5, vec![1; 25]).unwrap();
+    let small = Gpu::binding_at_most(&gpu(), 112);
+    let searches = [(UVec2::new(2, 2), UVec2::new(4, 4))];
+    let run = |mapping| {
+        let engine = Engine::grid(&small, grid.clone()).unwrap().with_mapping(mapping);
+        engine.with_band(u32::MAX).with_capacity(2).run(&searches)
+    };
+    for (mapping, longest) in [(Mapping::Bands, 7), (Mapping::Team, 4)] {
+        let refused = run(mapping).unwrap_err();
+        assert!(
+            matches!(refused, SearchError::OpenList { search: 0, items } if items == longest),
+            "{refused}"
+        );
+    }
+    let found = run(Mapping::Thread(QueueDesign::Heap)).unwrap();
+    assert_eq!(found.outcomes()[0].cost, Some(2 * 3363));
+}
+
+#[test]
+fn queues_that_lie_in_one_another_need_no_more_slots_than_fit() {
+    // Marks of 16 slots fit, and one group of 32 lists.
+    let grid = Grid::random(64, 0.1, 5).unwrap();
+    let searches = grid.random_searches(9, 6);
+    let expected = expected(&grid, &searches);
+    let small = Gpu::binding_at_most(&gpu(), 1 << 18);
+    let mapping = Mapping::Thread(QueueDesign::HeapInterleaved);
+    check(&|| Engine::grid(&small, grid.clone()).unwrap().with_mapping(mapping), &searches, &expected);
+}
+
+#[test]
+fn settings_change_between_runs() {
+    let grid = Grid::random(33, 0.2, 7).unwrap();
+    let searches = grid.random_searches(40, 7);
+    for mapping in [Mapping::Auto, Mapping::Bands, Mapping::Team] {
+        let counting = engine(&grid, mapping);
+        let counted = counting.run(&searches).unwrap();
+        let plain = counting.without_count().run(&searches).unwrap();
+        assert_eq!(plain.fingerprint(), counted.fingerprint());
+        assert_eq!((plain.found(), plain.expanded()), (counted.found(), 0));
+    }
+}
+
+#[test]
+fn a_second_run_while_the_first_waits_is_refused() {
+    let grid = Grid::random(8, 0.0, 1).unwrap();
+    let engine = engine(&grid, Mapping::Auto);
+    let searches = grid.random_searches(3, 1);
+    let mut refused = 0;
+    let watch = |_| match pollster::block_on(engine.run_async(&searches, |_| ())) {
+        Err(SearchError::Busy) => refused += 1,
+        other => panic!("{other:?}"),
+    };
+    assert!(engine.run_watched(&searches, watch).is_ok());
+    assert!(refused > 0);
+    assert!(pollster::block_on(engine.run_async(&searches, |_| ())).is_ok());
+}
+
+#[test]
+fn without_a_path_costs_near_the_limit_are_no_overflow() {
+    // One way of 47 cells to its end before the goal, which is walled off. The next move would be beyond 32 bits, and all it could do is to go back.
+    let mut terrain = comb(9).terrain().to_vec();
+    terrain[9 + 8] = 0;
+    let moves = Moves::Four { straight: 64_500_000 };
+    let grid = Grid::new_with_moves(9, 9, terrain, moves).unwrap();
+    let searches = vec![(UVec2::new(0, 8), UVec2::new(8, 0)), (UVec2::new(0, 8), UVec2::new(8, 2))];
+    let expected = expected(&grid, &searches);
+    assert_eq!(expected.0[0], Outcome { cost: None, expanded: 47 });
+    assert_eq!(expected.0[1].cost, Some(46 * 64_500_000));
+    for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
+        check(&|| engine(&grid, mapping), &searches, &expected);
+    }
+}
+
+#[test]
+fn maps_too_dear_for_the_usual_moves_are_made_with_others() {
+    let terrain = || vec![255; 4000];
+    assert!(matches!(Grid::new(4000, 1, terrain()), Err(SearchError::Costs { .. })));
+    let grid = Grid::new_with_moves(4000, 1, terrain(), Moves::Eight { straight: 70, diagonal: 99 }).unwrap();
+    assert_eq!(grid.step(UVec2::ZERO, UVec2::new(1, 0)), Some(70 * 255));
+}
+
+#[test]
+#[should_panic = "the path of search 1, and there are 1"]
+fn there_is_no_path_of_no_search() {
+    let ends = [(UVec2::ZERO, UVec2::ZERO)];
+    let outcome = Outcome { cost: Some(0), expanded: 0 };
+    let _ = Results::new(&ends, vec![outcome], Some(vec![vec![UVec2::ZERO]])).path(1);
 }
 
 #[test]
