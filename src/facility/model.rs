@@ -305,9 +305,12 @@ fn ways(pair: &Pair) -> Vec<u32> {
 
 /// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave.
 fn capacity(nodes: &[Node]) -> Capacity {
-    let population: u32 = nodes.iter().flat_map(|node| &node.pairs).map(|pair| pair.population).sum();
+    let sum = |pairs: &mut dyn Iterator<Item = &Pair>| {
+        pairs.map(|pair| pair.population).fold(0, u32::saturating_add)
+    };
+    let population = sum(&mut nodes.iter().flat_map(|node| &node.pairs));
     let held = |node: &Node| {
-        let known = node.pairs.iter().map(|pair| pair.population).sum::<u32>();
+        let known = sum(&mut node.pairs.iter());
         let Kind::Station { servers, .. } = node.kind else { return 1 };
         let mut load = work(node);
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {

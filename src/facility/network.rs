@@ -122,7 +122,8 @@ pub struct Station {
     /// Who is served next.
     #[serde(default)]
     pub discipline: Discipline,
-    /// How long a customer waits before it leaves the network, of all classes but those in `patience_of`; for ever, unless it is said.
+    /// How long a customer waits before it leaves the network, of all classes but those in `patience_of`; for ever, unless it is said. Who has been served once, and was
+    /// interrupted, waits for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Distribution>,
     /// The same by class.
