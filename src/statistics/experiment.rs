@@ -77,9 +77,12 @@ impl Experiment {
     }
 }
 
-/// Whether the host gives so much memory, asked before it is filled: an allocation that fails in the middle ends the program.
+/// Whether the host gives so much memory, asked before it is filled: an allocation that fails in the middle ends the program. Some systems promise any
+/// amount, so nobody is given more than 256 GiB.
 pub(crate) fn fits_host(bytes: u64) -> bool {
-    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
+    const MOST: u64 = 1 << 38;
+    bytes <= MOST
+        && usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 /// Refuses runs whose results the host has no memory for, where a run takes so many bytes in all.
