@@ -23,8 +23,6 @@
 //              Then by token: the next one in its queue, nothing, when it arrived at its facility (2)
 //
 // What a workgroup's facilities have to do with an iteration is seen from two words, so that those without an event do not look at each.
-//
-// needs: nothing but this
 
 struct Params {
     seed: vec2<u32>,

@@ -6,7 +6,7 @@ use crate::time::TimeError;
 
 /// An error of the `facility` module. Those of a description come before anything is run; correct it and call again. What a run gave that
 /// ended in one of the others is lost.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FacilityError {
     /// A description that is not TOML, or has a field that no network has.
@@ -241,3 +241,5 @@ pub enum FacilityError {
     #[error("the table cannot be written: {0}")]
     Write(#[from] csv::Error),
 }
+
+crate::text::debug_is_display!(FacilityError);

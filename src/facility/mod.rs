@@ -72,7 +72,7 @@
 //! # Another way
 //!
 //! [`FelSimulation`] simulates closed networks as Park and Fishwick do: by one event list without order for all facilities, with time intervals that make
-//! it faster and wrong by as much as [`FelTwin`] says. It stands alone, for comparison (`fel.rs`).
+//! it faster and wrong by as much as [`FelTwin`] says. It stands alone, for comparison (`fel.rs` and its folder).
 
 mod check;
 mod distribution;

@@ -53,9 +53,11 @@ impl std::str::FromStr for Mapping {
 }
 
 /// No mapping of searches has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no mapping of searches: there are thread, bands, team and auto")]
 pub struct UnknownMapping(pub String);
+
+crate::text::debug_is_display!(UnknownMapping);
 
 /// The design for searches by threads where nobody chooses.
 const THREAD_QUEUE: QueueDesign = QueueDesign::Heap;

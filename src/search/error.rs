@@ -3,7 +3,7 @@
 use crate::gpu::{GpuError, LinkError};
 
 /// An error of the `search` module. Nothing was changed; the next call may succeed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// A side of a map is 0 or too long.
@@ -171,6 +171,8 @@ pub enum SearchError {
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }
+
+crate::text::debug_is_display!(SearchError);
 
 impl From<LinkError> for SearchError {
     fn from(error: LinkError) -> Self {

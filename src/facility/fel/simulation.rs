@@ -1,0 +1,323 @@
+//! Park and Fishwick's method on a device. `shaders/facility/event_list.wgsl` says how it works.
+
+use std::collections::VecDeque;
+
+use bytemuck::{Pod, Zeroable};
+use web_time::Instant;
+
+use super::{FelError, FelNetwork, FelResults, FelRow, busy_until, interval_word};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Verdict};
+use crate::shaders;
+use crate::time::Ticks;
+
+/// The WGSL `struct Params`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+struct Params {
+    seed: u64,
+    until: Ticks,
+    facilities: u32,
+    sources: u32,
+    targets: u32,
+    interval: u32,
+    parity: u32,
+    unused: u32,
+}
+
+const NONE: u32 = u32::MAX;
+const STOP_NOT: u32 = 0;
+const STOP_STUCK: u32 = 3;
+
+/// A closed network on the GPU by a global future event list: Park and Fishwick's method. `shaders/facility/event_list.wgsl` says how it works.
+///
+/// An iteration executes all events of the earliest time. With an interval, departures are rounded to whole intervals, so that an iteration has many
+/// events, and tokens that arrive together are taken by their original times (section 5.2.1); tokens of the same original time in a random order that
+/// depends on the seed. Results are then not those of the network: how far they are off grows with the interval (Figure 20). Without an
+/// interval they are exact, and an iteration has few events.
+///
+/// ```
+/// use eventhorizon::facility::{FelNetwork, FelSimulation, FelTwin};
+/// use eventhorizon::gpu::Gpu;
+/// use eventhorizon::time::Resolution;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let units = Resolution::new(1000)?;
+/// let network = FelNetwork::torus(8, 8, 64, units.ticks(10.0)?)?;
+/// let (seed, interval, end) = (42, units.ticks(1.0)?, units.ticks(100.0)?);
+///
+/// let mut simulation = FelSimulation::new(&Gpu::new()?, &network, seed, interval)?;
+/// simulation.run(end)?;
+/// let results = simulation.results()?;
+/// assert!((0.3..0.6).contains(&results.utilisation()));
+///
+/// // The same on the processor, one event after the other.
+/// let mut twin = FelTwin::new(&network, seed, interval)?;
+/// twin.run(end)?;
+/// assert_eq!(results, twin.results());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct FelSimulation {
+    gpu: Gpu,
+    params: Params,
+    uniforms: [Buffer<Params>; 2],
+    control: Buffer<[u32; 4]>,
+    times: Buffer<Ticks>,
+    rows: Buffer<[u32; 4]>,
+    pair: Plan,
+    pace: Pace,
+    /// Up to when it has come.
+    time: Ticks,
+}
+
+/// Facilities that an invocation looks at. (`torus` on an H200, intervals of a tenth of a service, 10⁶ events per second with 1, 2, 4 and 8: 256² facilities
+/// 87, 84, 77, 65; 512² 213, 274, 253, 216; 1,024² 271, 372, 454, 461; 2,048² 329, 472, 632, 743.)
+fn tiles(gpu: &Gpu, facilities: u32) -> u32 {
+    match gpu.info().device_type {
+        wgpu::DeviceType::Cpu => 1,
+        _ => (facilities >> 17).next_power_of_two().min(8),
+    }
+}
+
+impl FelSimulation {
+    /// A network at time zero, on a device. `interval` is in ticks, and zero for none.
+    ///
+    /// # Errors
+    /// [`FelError::Setting`] for an interval beyond 2^31 ticks, and where the device fails.
+    pub fn new(gpu: &Gpu, network: &FelNetwork, seed: u64, interval: Ticks) -> Result<Self, FelError> {
+        let interval = interval_word(interval)?;
+        let count = network.len();
+        let facilities = u32::try_from(count).expect("at most 2^28");
+        let width = |lists: &[Vec<u32>]| lists.iter().map(Vec::len).max().unwrap_or(0);
+        let (sources, targets) = (width(&network.sources), width(&network.targets));
+        // Numbers in the graph are words, and it is one binding.
+        let words = (sources + targets + 2) as u64 * u64::from(facilities);
+        if 4 * words > gpu.max_buffer_bytes() || words > u64::from(u32::MAX) {
+            return Err(GpuError::TooLarge {
+                what:
+                    "the graph of the event list, with as many lines as any facility has sources and targets"
+                        .to_owned(),
+                needed: 4 * words,
+                limit: gpu.max_buffer_bytes(),
+            }
+            .into());
+        }
+        let mut graph = vec![NONE; (sources + targets + 2) * count];
+        for (lists, first) in [(&network.sources, 0), (&network.targets, sources)] {
+            for (facility, list) in lists.iter().enumerate() {
+                for (line, &other) in list.iter().enumerate() {
+                    graph[(first + line) * count + facility] = other;
+                }
+            }
+        }
+        for facility in 0..count {
+            let last = (sources + targets) * count + facility;
+            graph[last] = u32::try_from(network.targets[facility].len()).expect("checked");
+            graph[last + count] = network.means[facility];
+        }
+        // Tokens in queues, facility by facility.
+        let (mut rows, mut tokens) = (Vec::with_capacity(2 * count), Vec::new());
+        for &held in &network.tokens {
+            let first = u32::try_from(tokens.len()).expect("at most 2^28");
+            let row = if held == 0 { [NONE, NONE, 0, 0] } else { [first, first + held - 1, 0, 0] };
+            rows.extend([row, [0; 4]]);
+            tokens.extend((1..=held).map(|next| [if next == held { NONE } else { first + next }, 0, 0, 0]));
+        }
+        let sources = u32::try_from(sources).expect("checked");
+        let targets = u32::try_from(targets).expect("checked");
+        let params =
+            Params { seed, until: Ticks::ZERO, facilities, sources, targets, interval, parity: 0, unused: 0 };
+        let uniforms = [
+            Buffer::uniform(gpu, "event list: params", &params)?,
+            Buffer::uniform(gpu, "event list: params", &Params { parity: 1, ..params })?,
+        ];
+        let tiles = tiles(gpu, facilities);
+        let size = gpu.limits().max_compute_invocations_per_workgroup.min(256);
+        let groups = facilities.div_ceil(size * tiles);
+        let all = count as u64;
+        let control = Buffer::storage(gpu, "event list: control", 4)?;
+        let keys = Buffer::storage_from(gpu, "event list: keys", &[u32::MAX; 2])?;
+        let times = Buffer::storage(gpu, "event list: times", all + u64::from(groups))?;
+        let hits = Buffer::<u32>::storage(gpu, "event list: hits", all + u64::from(groups))?;
+        let servers = Buffer::<[u32; 4]>::storage(gpu, "event list: servers", all)?;
+        let released = Buffer::<[u32; 4]>::storage(gpu, "event list: released", 2 * all)?;
+        let graph = Buffer::storage_from(gpu, "event list: graph", &graph)?;
+        rows.append(&mut tokens);
+        let rows = Buffer::storage_from(gpu, "event list: rows", &rows)?;
+        let int64 = gpu.has(wgpu::Features::SHADER_INT64);
+        let [begin, depart, arrive] = recipes(int64, size, tiles).map(|recipe| kernel(gpu, &recipe));
+        let bound = |uniform: usize| {
+            [
+                ("params", uniforms[uniform].binding()),
+                ("control", control.binding()),
+                ("times", times.binding()),
+                ("released", released.binding()),
+                ("servers", servers.binding()),
+                ("keys", keys.binding()),
+                ("graph", graph.binding()),
+                ("rows", rows.binding()),
+                ("hits", hits.binding()),
+            ]
+        };
+        let mut start = Plan::new("event list: start");
+        start.dispatch(gpu, &begin?, groups, &bound(0))?;
+        start.submit(gpu)?;
+        let mut pair = Plan::new("event list: two iterations");
+        let (depart, arrive) = (depart?, arrive?);
+        for parity in 0..2 {
+            for kernel in [&depart, &arrive] {
+                pair.dispatch(gpu, kernel, groups, &bound(parity))?;
+            }
+        }
+        let pace = Pace::new(1 << 14);
+        let time = Ticks::ZERO;
+        Ok(Self { gpu: gpu.clone(), params, uniforms, control, times, rows, pair, pace, time })
+    }
+
+    /// Executes all events before `until`. Returns up to when it has come.
+    ///
+    /// # Errors
+    /// [`FelError::Stuck`], and where the device fails.
+    pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
+        self.run_watched(until, |_| {})
+    }
+
+    /// The same, and tells after each submission up to what time it has come. Where `watch` answers [`ControlFlow::Break`](std::ops::ControlFlow), the run ends
+    /// with the iteration that it has come to, and can go on from there.
+    ///
+    /// # Errors
+    /// As [`FelSimulation::run`].
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        until: Ticks,
+        watch: impl FnMut(Ticks) -> V,
+    ) -> Result<Ticks, FelError> {
+        pollster::block_on(self.run_async(until, watch))
+    }
+
+    /// The same where nothing may block.
+    ///
+    /// # Errors
+    /// As [`FelSimulation::run`].
+    pub async fn run_async<V: Verdict>(
+        &mut self,
+        until: Ticks,
+        mut watch: impl FnMut(Ticks) -> V,
+    ) -> Result<Ticks, FelError> {
+        let gpu = &self.gpu;
+        // Times are sums of ticks that must not wrap.
+        self.params.until = until.min(Ticks::new(u64::MAX >> 2)).max(self.time);
+        for (parity, uniform) in (0..).zip(&self.uniforms) {
+            uniform.write(gpu, 0, &[Params { parity, ..self.params }])?;
+        }
+        // Two submissions at a time: the device works on one while the host records the other. Iterations beyond the end do nothing.
+        let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
+        let (mut last, mut before) = (Instant::now(), None);
+        let (mut ended, mut stuck) = (false, false);
+        loop {
+            while flying.len() < 2 && !ended {
+                let mut encoder = gpu.encoder("event list");
+                self.pair.record_times(&mut encoder, self.pace.units());
+                let download = Download::new(gpu, "event list: control", 32)?;
+                download.record(&mut encoder, self.control.raw(), 0);
+                flying.push_back((download, gpu.submit(encoder)?));
+            }
+            let Some((download, submission)) = flying.pop_front() else { break };
+            let words = download.finish(gpu, submission).await?;
+            let [[low, high, stop, _], [done, done_high, ..]]: [[u32; 4]; 2] =
+                bytemuck::pod_read_unaligned(&words);
+            let now = Ticks::from_words([low, high]);
+            let done = Ticks::from_words([done, done_high]).get();
+            match (stop, before) {
+                (STOP_NOT, Some(before)) => {
+                    let pairs = u32::try_from((done - before) / 2).unwrap_or(u32::MAX);
+                    self.pace.record(pairs, last.elapsed());
+                }
+                (STOP_NOT, None) => {}
+                _ => (ended, stuck) = (true, stop == STOP_STUCK),
+            }
+            // A run whose watcher ends it has come to the events of this time.
+            self.time = if [STOP_NOT, STOP_STUCK].contains(&stop) { now } else { self.params.until };
+            ended |= watch(now).flow().is_break();
+            (last, before) = (Instant::now(), Some(done));
+        }
+        if stuck {
+            return Err(FelError::Stuck { time: self.time.get(), interval: self.params.interval });
+        }
+        Ok(self.time)
+    }
+
+    /// What the run gave, up to the end of the last one.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    pub fn results(&self) -> Result<FelResults, FelError> {
+        let count = u64::from(self.params.facilities);
+        let rows = pollster::block_on(self.rows.read_range(&self.gpu, 0, 2 * count))?;
+        let times = pollster::block_on(self.times.read_range(&self.gpu, 0, count))?;
+        // A run that was dropped while it waited has come further than it could tell.
+        let [[low, high, ..], ..] = self.control.read(&self.gpu)?[..] else {
+            unreachable!("it has four rows")
+        };
+        let time = self.time.max(Ticks::from_words([low, high]));
+        let facility = |(row, &departs): (&[[u32; 4]], &Ticks)| {
+            let wide = |low, high| Ticks::from_words([low, high]);
+            let [[.., began, began_high], [busy, busy_high, waited, waited_high]] = [row[0], row[1]];
+            let departs = Some(departs).filter(|&departs| departs != Ticks::NEVER);
+            FelRow {
+                began: wide(began, began_high).get(),
+                busy: busy_until(wide(busy, busy_high).get(), departs, time),
+                waited: wide(waited, waited_high),
+                departs,
+            }
+        };
+        Ok(FelResults { time, facilities: rows.chunks_exact(2).zip(&times).map(facility).collect() })
+    }
+}
+fn recipes(int64: bool, group_size: u32, tiles: u32) -> [Recipe; 3] {
+    let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
+    let recipe = |entry, files: &[&'static str]| {
+        let files: Vec<_> = files.iter().map(|file| shaders::file(file)).collect();
+        let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
+        Recipe::new(format!("event list: {entry}"), entry, files).with(sizes)
+    };
+    [
+        recipe("begin", &["facility/fel_arrive.wgsl", product]),
+        recipe("depart", &["facility/fel_depart.wgsl"]),
+        recipe("arrive", &["facility/fel_arrive.wgsl", product]),
+    ]
+}
+
+fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    // SAFETY: the kernels hold no WGSL of a user's, and no buffer leaves this file but by a read. So:
+    //
+    // * Facilities are below `params.facilities`, which all invocations check, and workgroups are those of facilities; targets and sources are facilities, which `FelNetwork::new` checked, and
+    //   sources that are none are passed over.
+    // * `graph` has the lines that `params` says, numbered below 2^32, and `draw_below` gives a line below the number of targets, which is above 0.
+    // * A token is in one queue, in one service, or under way from one facility to another: `next.token` is one of a source that released it. It is NONE only
+    //   where no source is left, which the count of arrivals in the same dispatch excludes: sources differ, so the order has no equals.
+    // * Loops count to tiles, sources, arrivals; those of `distributions.wgsl` have constants as bounds. Divisors: the interval where it is above 0, and in
+    //   `draw_below` what is above 0.
+    unsafe { recipe.trusted(gpu) }
+}
+
+/// Every kernel that the module may build.
+#[doc(hidden)]
+pub fn kernels() -> Vec<Recipe> {
+    [(false, 1), (true, 8)].into_iter().flat_map(|(int64, tiles)| recipes(int64, 256, tiles)).collect()
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Program, assert_same_layout};
+
+    #[test]
+    fn structs_lie_as_in_wgsl() {
+        let program = Program::link("t", &[shaders::file("facility/event_list.wgsl")]).unwrap();
+        assert_same_layout!(
+            program,
+            Params { seed, until, facilities, sources, targets, interval, parity, unused }
+        );
+    }
+}
