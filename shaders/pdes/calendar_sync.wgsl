@@ -111,9 +111,11 @@ fn synchronise(lane: u32) -> Horizon {
     next.until = time_min(time_add(next.now, run.cell), run.until);
 
     // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
-    let ended = run.part.parity == 1u && status.z != 0u;
+    let second = run.part.parity == 1u;
+    let ended = second && status.z != 0u;
     let stopped = found.failure != NO_FAILURE || ended || all(next.now == TIME_NEVER) || !time_less(next.now, run.until)
-        || !time_less(found.events, run.event_limit) || all(next.until == found.tried);
+        || !time_less(found.events, run.event_limit) || (!second && !time_less(found.events, run.pause))
+        || all(next.until == found.tried);
     if stopped {
         found.now = next.now;
         found.stopped = true;

@@ -40,6 +40,9 @@ struct Run {
     lookahead: vec2<u32>,
     until: vec2<u32>,
     event_limit: vec2<u32>,
+    // From so many events on, windows wait for the next submission: the first of a pair does nothing, as at the end of the run. The host, which cannot
+    // know how much windows to come will do, so bounds what it submits ahead.
+    pause: vec2<u32>,
     // The length of a cell of time (pdes/cells.wgsl), and floor((2^64 - 1) / cell).
     cell: vec2<u32>,
     reciprocal: vec2<u32>,
@@ -63,6 +66,7 @@ struct Run {
     failures: u32,
     // The number of the run among those that differ in their random streams.
     replica: u32,
+    unused: vec2<u32>,
     part: Part,
 }
 

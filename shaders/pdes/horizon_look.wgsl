@@ -38,7 +38,7 @@ fn look_ahead(
     let last = left_by_all(lane);
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     let stopped = failure != NO_FAILURE || all(last.xy == TIME_NEVER) || !time_less(last.xy, run.until)
-        || !time_less(events, run.event_limit);
+        || !time_less(events, run.event_limit) || !time_less(events, run.pause);
     var reach = time_add(last.xy, span);
     // What bounds others is everybody's, however late.
     if LOOK_FAR { reach = TIME_NEVER; }

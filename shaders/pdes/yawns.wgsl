@@ -9,6 +9,7 @@
 // A window that finds the run at its end (time, number of events, nothing pending, failure) executes nothing and carries the
 // halves over, so any number of further windows is harmless, and a later run goes on from there. Runs begin at parity 0. So
 // if it is one of parity 1 that first finds the end, it *settles* what the last window sent: takes the mails into the queues.
+// A pause (run.pause) is as an end to windows, and always of parity 0; the host sees that no end is reached.
 //
 // What a file that synchronises brings:
 //
@@ -56,7 +57,7 @@ fn synchronise(lane: u32) -> Horizon {
     let second = run.part.parity == 1u;
     let ended = second && status.z != 0u;
     found.stopped = !sound || ended || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
-        || !time_less(found.events, run.event_limit);
+        || !time_less(found.events, run.event_limit) || (!second && !time_less(found.events, run.pause));
     let settle = sound && second && !ended;
     found.rounds = select(0u, status.w, all(status.xy == found.now)) + u32(!found.stopped);
     found.serve = !found.stopped || settle;

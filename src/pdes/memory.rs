@@ -19,6 +19,7 @@ pub(super) struct Run {
     pub(super) lookahead: Ticks,
     pub(super) until: Ticks,
     pub(super) event_limit: u64,
+    pub(super) pause: u64,
     pub(super) cell: Ticks,
     pub(super) reciprocal: u64,
     pub(super) epoch: Ticks,
@@ -36,6 +37,7 @@ pub(super) struct Run {
     pub(super) addresses: u32,
     pub(super) failures: u32,
     pub(super) replica: u32,
+    pub(super) unused: u64,
     pub(super) part: Part,
 }
 
@@ -45,7 +47,7 @@ const SPAN: u64 = 64;
 impl Run {
     /// Of a model with so many LPs, of which none are held.
     pub(super) fn of_none(lps: u32) -> Self {
-        Self { total: lps, budget: super::budget(lps), ..Self::zeroed() }
+        Self { total: lps, budget: super::budget(lps), pause: u64::MAX, ..Self::zeroed() }
     }
 
     /// The workgroups that digest the memory of so many LPs of a part.
@@ -454,6 +456,7 @@ mod tests {
                 lookahead,
                 until,
                 event_limit,
+                pause,
                 cell,
                 reciprocal,
                 epoch,
@@ -471,6 +474,7 @@ mod tests {
                 addresses,
                 failures,
                 replica,
+                unused,
                 part
             }
         );

@@ -69,6 +69,10 @@ pub struct Simulation<M: Model> {
     /// None for a model without.
     results: Option<Results>,
     pace: Pace,
+    /// The same for events, of which windows to come may execute far more than those before.
+    load: Pace,
+    /// The events that were known to be executed when anybody looked last.
+    seen: u64,
     /// None where capacities are fixed, or the device has no room for one.
     snapshot: Option<Snapshot>,
     rebuild: Rebuild<M>,
@@ -94,6 +98,9 @@ struct Rebuild<M> {
 
 /// Windows in one submission at the most: as many empty ones as take 10 ms on an H200.
 const MAX_WINDOWS: u32 = 4096;
+
+/// Submissions stop at this many times the events that fit one: twice for the two that are under way, and loads vary.
+const SLACK: u64 = 8;
 
 impl<M: Model> Simulation<M> {
     /// Prepares the kernels and buffers of `model` and initialises its LPs.
@@ -189,7 +196,8 @@ impl<M: Model> Simulation<M> {
             let snapshot =
                 (!options.fixed).then(|| new_snapshot(gpu, &memory).inspect_err(cannot_grow).ok()).flatten();
             let rebuild = Rebuild { source: source.clone(), declared, needs, tiles, model: PhantomData };
-            let (gpu, name, pace) = (gpu.clone(), name.clone(), Pace::new(MAX_WINDOWS));
+            let (gpu, name) = (gpu.clone(), name.clone());
+            let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
             let (done, unsaved, counted) = (Ticks::ZERO, AtomicBool::new(false), false);
             let auto = Auto::new(&[way], rows, Duration::ZERO);
             let simulation = Self {
@@ -201,6 +209,8 @@ impl<M: Model> Simulation<M> {
                 name,
                 results,
                 pace,
+                load,
+                seen: 0,
                 snapshot,
                 rebuild,
                 auto,
@@ -259,6 +269,17 @@ impl<M: Model> Simulation<M> {
     pub async fn run_async<V: Verdict>(
         &mut self,
         until: Until,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        let ended = self.run_paced(until, watch).await;
+        // What an application records is its own to bound.
+        self.set_pause(u64::MAX)?;
+        ended
+    }
+
+    async fn run_paced<V: Verdict>(
+        &mut self,
+        until: Until,
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
         self.set_until(until)?;
@@ -275,7 +296,7 @@ impl<M: Model> Simulation<M> {
         // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
         // submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
-        let (mut last, mut windows) = (Instant::now(), None);
+        let (mut last, mut before) = (Instant::now(), None::<Progress>);
         // A way to go on, as soon as nothing is under way.
         let mut change = None;
         let mut stopped = false;
@@ -288,7 +309,7 @@ impl<M: Model> Simulation<M> {
             }
             if let Some(way) = change.take_if(|_| flying.is_empty()) {
                 self.change(way, ends.make_contiguous()).await?;
-                (last, windows) = (Instant::now(), None);
+                (last, before) = (Instant::now(), None);
             }
             let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
             while !halt && flying.len() < 2 && (!due && change.is_none() || flying.is_empty()) {
@@ -296,6 +317,8 @@ impl<M: Model> Simulation<M> {
                 if let Some(snapshot) = self.snapshot.as_mut().filter(|_| due) {
                     snapshot.save(&mut encoder, ends.iter().copied());
                 }
+                let ahead = u64::from(self.load.units()).saturating_mul(SLACK);
+                self.set_pause(self.seen.saturating_add(ahead))?;
                 self.plans.record(&mut encoder, self.pace.units());
                 let download = self.record_progress(&mut encoder)?;
                 flying.push_back((download, self.gpu.submit(encoder)?));
@@ -322,16 +345,18 @@ impl<M: Model> Simulation<M> {
             let stop = progress.and_then(|progress| progress.stop);
             if let Some(progress) = &progress {
                 // Windows beyond the end take no time and say nothing of those to come.
-                if let (None, Some(before)) = (stop, windows) {
-                    let done = u32::try_from(progress.windows - before).unwrap_or(u32::MAX);
-                    self.pace.record(done, last.elapsed());
+                if let (None, Some(before)) = (stop, before) {
+                    let units = |now, before| u32::try_from(now - before).unwrap_or(u32::MAX);
+                    self.pace.record(units(progress.windows, before.windows), last.elapsed());
+                    self.load.record(units(progress.events, before.events), last.elapsed());
                 }
                 if stop.is_none() && change.is_none() && refused.is_none() {
                     change = self.auto.record(self.way, *progress, Instant::now());
                 }
                 stopped |= watch(progress).flow().is_break();
             }
-            (last, windows) = (Instant::now(), progress.map(|progress| progress.windows));
+            (last, before) = (Instant::now(), progress);
+            self.seen = progress.map_or(0, |progress| progress.events);
             if stop.is_some() {
                 self.auto.defer(change.take());
                 ends.pop_front();
@@ -351,7 +376,7 @@ impl<M: Model> Simulation<M> {
                     if stop.is_some() || progress.is_none() {
                         // What is under way goes to another end.
                         flying.clear();
-                        windows = None;
+                        before = None;
                         self.set_until(next)?;
                     }
                 }
@@ -386,6 +411,16 @@ impl<M: Model> Simulation<M> {
         self.memory.run.event_limit = until.events;
         self.count(until.events != Until::EMPTY.events)?;
         for (part, buffer) in &self.plans.runs {
+            buffer.write(&self.gpu, 0, &[self.memory.run_for(*part)])?;
+        }
+        Ok(())
+    }
+
+    /// Has windows that are submitted from now on wait for later submissions, from so many events on.
+    fn set_pause(&mut self, events: u64) -> Result<(), SimulationError> {
+        self.memory.run.pause = events;
+        // Pairs of windows pause before the first.
+        for (part, buffer) in self.plans.runs.iter().filter(|(part, _)| part.parity == 0 && part.turn == 0) {
             buffer.write(&self.gpu, 0, &[self.memory.run_for(*part)])?;
         }
         Ok(())

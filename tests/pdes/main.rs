@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod bursts;
 mod growth;
 mod horizon;
 mod neighbours;
