@@ -77,5 +77,8 @@ pub mod statistics;
 mod text;
 pub mod time;
 
+/// In the version that this library's interface is made of.
+pub use {glam, wgpu};
+
 #[doc(inline)]
 pub use self_test::{SelfTest, self_test};

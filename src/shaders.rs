@@ -153,9 +153,11 @@ files! {
     "queue/parallel_heap_levels.wgsl",
     "queue/splay.wgsl",
     "random/distributions.wgsl",
+    "random/exponential_table.wgsl",
     "random/mix.wgsl",
     "random/mul_wide.wgsl",
     "random/mul_wide_int64.wgsl",
+    "random/no_tables.wgsl",
     "random/philox.wgsl",
     "random/stream.wgsl",
     "replication/job.wgsl",
@@ -200,9 +202,10 @@ pub(crate) fn file(path: &str) -> Source {
 }
 
 /// The files that a model's file may import.
-const IMPORTABLE: [&str; 5] = [
+const IMPORTABLE: [&str; 6] = [
     "gpu/wide.wgsl",
     "pdes/line.wgsl",
+    "random/exponential_table.wgsl",
     "statistics/histogram.wgsl",
     "statistics/tally.wgsl",
     "statistics/time_average.wgsl",

@@ -5,10 +5,13 @@
 // since the arrival before it and its own service S. The server idles for max(A - R, 0). The first client finds no work, and
 // the server idles until it comes.
 //
-// Client k uses draws 2k (for A) and 2k + 1 (for S), so one Philox block serves two clients: a step is two clients.
+// Client k uses draws 2k (for A) and 2k + 1 (for S), so one Philox block serves two clients. A step is eight clients.
+//
+// What the server idled follows at the end: all that arrived in (the sum of A) and what is left, less what was served (the sum of S).
 //
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
+// import: random/exponential_table.wgsl
 
 struct Params {
     // Ticks, at most MM1_LONGEST_MEAN.
@@ -21,11 +24,11 @@ struct Params {
 struct State {
     // The work R in ticks is workload + backlog. backlog is 0 unless workload is MM1_ENOUGH.
     workload: u32,
-    // Number of the next client, even.
+    // Number of the next client, a multiple of eight between steps.
     next: u32,
     backlog: vec2<u32>,
-    // Sums over the clients so far, in ticks.
-    idle: vec2<u32>,
+    // Sums over the clients so far, in ticks: of A, of W, of S.
+    arrival: vec2<u32>,
     queue: vec2<u32>,
     service: vec2<u32>,
 }
@@ -41,6 +44,11 @@ struct Output {
 const MM1_LONGEST_MEAN = 0x2000000u;
 // With this much work before them two clients cannot find the server idle: 2 * 0.77e9 < 1.61e9.
 const MM1_ENOUGH = 0x60000000u;
+// Eight times of service are below MM1_GROWTH means. While the work and these are below an eighth of 2^32, and eight times between arrivals
+// too, all sums over the eight clients of a step fit a word.
+const MM1_GROWTH = 184u;
+const MM1_EIGHTH = 0x20000000u;
+const MM1_SHORT_MEAN = MM1_EIGHTH / MM1_GROWTH;
 // `fail`: the clients wait for more than 2^62 ticks in all.
 const MM1_TOO_LONG = 1u;
 
@@ -49,26 +57,80 @@ fn start(state: ptr<function, State>) {
 }
 
 fn step(state: ptr<function, State>) -> bool {
-    mm1_serve(state, mm1_times(draw_block(), (*state).next));
+    if mm1_calm(*state) {
+        mm1_serve_eight(state);
+    } else {
+        // Bound: four pairs. The work is below 2^60 ticks, so the sum does not overflow before it is looked at.
+        for (var pair = 0u; pair < 4u && (*state).next < params.clients; pair++) {
+            mm1_serve(state, mm1_times(draw_block(), (*state).next));
+        }
+    }
+    if (*state).queue.y >= 0x40000000u { fail(MM1_TOO_LONG); }
     return (*state).next < params.clients;
 }
 
 fn finish(state: ptr<function, State>) -> Output {
-    return Output((*state).idle, (*state).queue, wide_add((*state).queue, (*state).service));
+    let left = add_word((*state).backlog, (*state).workload);
+    let idle = wide_subtract(wide_add((*state).arrival, left), (*state).service);
+    return Output(idle, (*state).queue, wide_add((*state).queue, (*state).service));
+}
+
+// Whether there are eight clients, and words are enough for them. (Where times are as short as that, there is a backlog only if the workload is more.)
+fn mm1_calm(state: State) -> bool {
+    let means = max(params.mean_interarrival, params.mean_service);
+    return means < MM1_SHORT_MEAN && params.clients - state.next >= 8u
+        && state.workload < MM1_EIGHTH - MM1_GROWTH * params.mean_service;
+}
+
+// What a step needs of the state, and its sums.
+struct Mm1Words {
+    work: u32,
+    arrival: u32,
+    queue: u32,
+    service: u32,
+}
+
+fn mm1_serve_eight(state: ptr<function, State>) {
+    var sums = Mm1Words((*state).workload, 0u, 0u, 0u);
+    sums = mm1_serve_two(sums, draw_block());
+    sums = mm1_serve_two(sums, draw_block());
+    sums = mm1_serve_two(sums, draw_block());
+    sums = mm1_serve_two(sums, draw_block());
+    (*state).workload = sums.work;
+    (*state).arrival = add_word((*state).arrival, sums.arrival);
+    (*state).queue = add_word((*state).queue, sums.queue);
+    (*state).service = add_word((*state).service, sums.service);
+    (*state).next += 8u;
+}
+
+fn mm1_serve_two(before: Mm1Words, words: vec4<u32>) -> Mm1Words {
+    let first_arrival = exponential_tabled(words.x, params.mean_interarrival);
+    let first_service = exponential_tabled(words.y, params.mean_service);
+    let second_arrival = exponential_tabled(words.z, params.mean_interarrival);
+    let second_service = exponential_tabled(words.w, params.mean_service);
+    let first_wait = max(before.work, first_arrival) - first_arrival;
+    let left = first_wait + first_service;
+    let second_wait = max(left, second_arrival) - second_arrival;
+    return Mm1Words(
+        second_wait + second_service,
+        before.arrival + first_arrival + second_arrival,
+        before.queue + first_wait + second_wait,
+        before.service + first_service + second_service,
+    );
 }
 
 // A, S of client `next` and A, S of the one after it, which are 0 where it does not exist.
 fn mm1_times(words: vec4<u32>, next: u32) -> vec4<u32> {
     let times = vec4<u32>(
-        exponential_short(words.x, params.mean_interarrival),
-        exponential_short(words.y, params.mean_service),
-        exponential_short(words.z, params.mean_interarrival),
-        exponential_short(words.w, params.mean_service),
+        exponential_tabled(words.x, params.mean_interarrival),
+        exponential_tabled(words.y, params.mean_service),
+        exponential_tabled(words.z, params.mean_interarrival),
+        exponential_tabled(words.w, params.mean_service),
     );
     return select(times, vec4<u32>(times.xy, 0u, 0u), vec4<bool>(next + 1u == params.clients));
 }
 
-// Two clients. Only words are used while the workload fits one, which is nearly always.
+// Two clients, whatever the work. Only words are used while it fits one.
 fn mm1_serve(state: ptr<function, State>, times: vec4<u32>) {
     let single = (*state).next + 1u == params.clients;
     if (*state).workload > MM1_ENOUGH || ((*state).backlog.x | (*state).backlog.y) != 0u {
@@ -79,21 +141,15 @@ fn mm1_serve(state: ptr<function, State>, times: vec4<u32>) {
             (*state).queue = wide_add((*state).queue, (*state).backlog);
         }
     }
-    let found = (*state).workload;
-    let first_wait = max(found, times.x) - times.x;
-    let first_idle = first_wait + times.x - found;
+    let first_wait = max((*state).workload, times.x) - times.x;
     let left = first_wait + times.y;
     let second_wait = max(left, times.z) - times.z;
-    let second_idle = second_wait + times.z - left;
     (*state).workload = second_wait + times.w;
     // No sum of two words overflows: waits are below 1.61e9 + 0.77e9 and 1.61e9, times below 0.77e9.
     (*state).queue = add_word((*state).queue, first_wait + select(second_wait, 0u, single));
-    (*state).idle = add_word((*state).idle, first_idle + second_idle);
+    (*state).arrival = add_word((*state).arrival, times.x + times.z);
     (*state).service = add_word((*state).service, times.y + times.w);
     (*state).next += 2u;
-    if (*state).queue.y >= 0x40000000u {
-        fail(MM1_TOO_LONG);
-    }
 }
 
 // Splits the work into at most MM1_ENOUGH and a backlog.

@@ -63,7 +63,7 @@ fn team_step(state: ptr<function, State>) -> bool {
             break;
         }
     }
-    (*state).idle = wide_add((*state).idle, team_sum(mine.idle));
+    (*state).arrival = wide_add((*state).arrival, team_sum(mine.arrival));
     (*state).queue = wide_add((*state).queue, team_sum(mine.queue));
     (*state).service = wide_add((*state).service, team_sum(mine.service));
     (*state).workload = 0u;

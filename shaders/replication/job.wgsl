@@ -20,7 +20,8 @@
 //
 // import: gpu/loops.wgsl
 // import: random/distributions.wgsl
-// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl); the model
+// needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl); tables_open (random/no_tables.wgsl or
+// random/exponential_table.wgsl), for all invocations of a workgroup to call first; the model
 
 struct JobWork {
     // Read by no kernel, and always zero, for the sake of Mesa's lavapipe: see `struct Run` in shaders/pdes/engine.wgsl.

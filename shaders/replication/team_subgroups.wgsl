@@ -59,6 +59,7 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
 @compute @workgroup_size(GROUP_SIZE)
 fn team(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32, @builtin(subgroup_invocation_id) sublane: u32) {
+    tables_open(lane, GROUP_SIZE);
     if lane == 0u {
         atomicStore(&team_next, 0u);
     }

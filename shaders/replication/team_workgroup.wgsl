@@ -37,6 +37,7 @@ fn team_scan(mine: vec4<u32>) -> TeamScan {
 @compute @workgroup_size(GROUP_SIZE)
 fn team(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
+    tables_open(lane, GROUP_SIZE);
     team_lane = lane;
     let slot = group.y * groups.x + group.x;
     if slot < job_work.jobs {

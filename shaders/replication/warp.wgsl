@@ -12,6 +12,7 @@ override PER_GROUP: u32 = 1u;
 @compute @workgroup_size(GROUP_SIZE)
 fn warp(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
+    tables_open(lane, GROUP_SIZE);
     let slot = (group.y * groups.x + group.x) * PER_GROUP;
     if lane == 0u && slot < job_work.jobs {
         job_slice(slot);

@@ -14,6 +14,7 @@ var<workgroup> warp_next: atomic<u32>;
 @compute @workgroup_size(GROUP_SIZE)
 fn warp(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32, @builtin(subgroup_invocation_id) sublane: u32) {
+    tables_open(lane, GROUP_SIZE);
     if lane == 0u {
         atomicStore(&warp_next, 0u);
     }

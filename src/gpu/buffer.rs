@@ -1,7 +1,7 @@
 //! Typed buffers: plain data on the host, the same bytes on the device.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -175,8 +175,11 @@ fn usize_of(bytes: u64) -> usize {
 }
 
 /// Staging memory for one readback, used once.
+#[derive(Debug)]
 pub(crate) struct Download {
     staging: wgpu::Buffer,
+    /// Since [`Download::poll`] was called first: what became of the mapping, when that is known.
+    mapped: Option<Arc<OnceLock<Result<(), wgpu::BufferAsyncError>>>>,
 }
 
 impl Download {
@@ -189,7 +192,7 @@ impl Download {
                 mapped_at_creation: false,
             })
         })?;
-        Ok(Self { staging })
+        Ok(Self { staging, mapped: None })
     }
 
     /// Records the copy from `source`, from byte `first` on, into `encoder`.
@@ -215,6 +218,29 @@ impl Download {
         submission: wgpu::SubmissionIndex,
     ) -> Result<Vec<u8>, GpuError> {
         self.finish_with(gpu, submission, <[u8]>::to_vec).await
+    }
+
+    /// The bytes, where the submission that holds the copy is done by now. Never waits.
+    pub(crate) fn poll(&mut self, gpu: &Gpu) -> Result<Option<Vec<u8>>, GpuError> {
+        if self.mapped.is_none() {
+            let mapped = Arc::new(OnceLock::new());
+            let told = Arc::clone(&mapped);
+            gpu.catch("a readback", |_| {
+                self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+                    let _ = told.set(result);
+                });
+            })?;
+            self.mapped = Some(mapped);
+        }
+        gpu.look()?;
+        match self.mapped.as_ref().and_then(|mapped| mapped.get()) {
+            None => Ok(None),
+            Some(Err(error)) => Err(gpu.failure("a readback", error)),
+            Some(Ok(())) => {
+                let view = self.staging.get_mapped_range(..);
+                Ok(Some(view.map_err(|error| gpu.failure("a readback", &error))?.to_vec()))
+            }
+        }
     }
 
     /// What `take` makes of the bytes.

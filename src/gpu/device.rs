@@ -269,6 +269,14 @@ impl Gpu {
         }
     }
 
+    /// Takes in what the device has done by now, without a wait.
+    pub(super) fn look(&self) -> Result<(), GpuError> {
+        match self.poll(wgpu::PollType::Poll)? {
+            Ok(_) => self.alive(),
+            Err(error) => Err(self.failure("a look at the device", &error)),
+        }
+    }
+
     /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.
     fn poll(&self, how: wgpu::PollType) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
         let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));

@@ -58,6 +58,17 @@ impl Source {
         &self.text
     }
 
+    /// Whether it imports a file of the library itself.
+    pub(crate) fn imports(&self, path: &str) -> bool {
+        self.comments().any(|(_, comment)| comment.strip_prefix("import:").map(str::trim) == Some(path))
+    }
+
+    /// Lines that are comments: their number, and what they say.
+    fn comments(&self) -> impl Iterator<Item = (u32, &str)> {
+        let lines = (1..).zip(self.text.lines());
+        lines.filter_map(|(number, line)| Some((number, line.trim().strip_prefix("//")?.trim())))
+    }
+
     /// The same without its declaration of a uniform variable of this name, which another file declares: in its place are blanks, so that all else
     /// stays in its lines.
     pub(crate) fn without_uniform(&self, name: &str) -> Self {
@@ -393,9 +404,7 @@ impl Joined {
         if !self.seen.insert(source.clone()) {
             return Ok(());
         }
-        for (number, line) in (1..).zip(source.text().lines()) {
-            let Some(comment) = line.trim().strip_prefix("//") else { continue };
-            let comment = comment.trim();
+        for (number, comment) in source.comments() {
             if let Some(import) = comment.strip_prefix("import:").map(str::trim) {
                 let found = crate::shaders::find(import).ok_or_else(|| LinkError::UnknownImport {
                     file: source.name().to_owned(),

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::mean_ticks;
 use crate::gpu::Source;
-use crate::random::{Stream, exponential_short};
+use crate::random::{Stream, exponential_tabled};
 use crate::replication::{AnalysisError, Fail, Model, Observations, Twin};
 use crate::time::{Resolution, TimeError};
 
@@ -116,10 +116,10 @@ impl Twin for Mm1 {
     }
 
     fn step(&self, params: &Mm1Params, state: &mut Mm1State, stream: &mut Stream) -> Result<bool, Fail> {
-        // Two clients, or the last one.
-        for _ in 0..(params.clients - state.next).min(2) {
-            let interarrival = u64::from(exponential_short(stream.draw(), params.mean_interarrival));
-            let service = u64::from(exponential_short(stream.draw(), params.mean_service));
+        // Eight clients, or the last ones.
+        for _ in 0..(params.clients - state.next).min(8) {
+            let interarrival = u64::from(exponential_tabled(stream.draw(), params.mean_interarrival));
+            let service = u64::from(exponential_tabled(stream.draw(), params.mean_service));
             let wait = state.work.saturating_sub(interarrival);
             state.idle += interarrival.saturating_sub(state.work);
             state.queue += wait;

@@ -73,7 +73,7 @@ pub use output::{Number, Outputs};
 pub use recipes::{kernels, output_kernels};
 pub use replica::Replica;
 pub use replicas::{CpuEngine, Engine, EngineOptions, Mapping, Ran, Results, UnknownMapping};
-pub use simulation::{Options, Simulation};
+pub use simulation::{Options, Simulation, Telling};
 pub use sync::{Sync, UnknownSync};
 pub use totals::{ClassTotals, MAX_CLASSES, Total, Totals};
 

@@ -2,6 +2,7 @@
 
 mod read;
 mod rebuild;
+mod telling;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -29,6 +30,7 @@ use super::recipes::{Choice, Recipes, Way, Windows};
 use super::results::Results;
 use super::{Capacity, Model, Progress, Replica, Stop, Sync, Until};
 use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
+pub use telling::Telling;
 
 /// Choices that change how fast a simulation runs, and the seed, which alone changes its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

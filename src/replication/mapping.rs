@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Model;
 use super::ReplicationError;
-use crate::gpu::{Gpu, Kernel, Recipe, Subgroups};
+use crate::gpu::{Gpu, Kernel, Recipe, Source, Subgroups};
 use crate::shaders;
 
 /// The largest workgroup that the kernels are written for: WebGPU has 256 invocations unless asked for more.
@@ -160,7 +160,7 @@ impl Files {
             let team = model.team_source();
             sources.push(team.ok_or_else(|| ReplicationError::NoTeam { file: name.clone() })?);
         }
-        sources.extend([engine, product(self.int64)].map(shaders::file));
+        sources.extend([engine, product(self.int64), tables(&sources)].map(shaders::file));
         let mut constants = vec![("GROUP_SIZE", group_size.into())];
         match self.mapping {
             Mapping::Warp => constants.push(("PER_GROUP", per_group.into())),
@@ -177,6 +177,12 @@ pub(super) fn product(int64: bool) -> &'static str {
         true => "random/mul_wide_int64.wgsl",
         false => "random/mul_wide.wgsl",
     }
+}
+
+/// The file that fills the tables which a model draws by.
+pub(super) fn tables(model: &[Source]) -> &'static str {
+    const TABLE: &str = "random/exponential_table.wgsl";
+    if model.iter().any(|source| source.imports(TABLE)) { TABLE } else { "random/no_tables.wgsl" }
 }
 
 /// Every kernel that an engine of `model` may build, in the largest workgroups.

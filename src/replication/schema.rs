@@ -1,6 +1,6 @@
 //! A model linked with the engine's WGSL, and what reflection says about its structs.
 
-use super::mapping::product;
+use super::mapping::{product, tables};
 use super::{Model, ReplicationError};
 use crate::gpu::{Allowed, Declaration, GpuError, MOST_KEPT, Program, Source, StructLayout};
 use crate::{random, shaders, statistics};
@@ -29,13 +29,14 @@ const CONTRACT: [Declaration; 6] = [
 ];
 
 /// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and `statistics`: the documentation of [`Model`].
-const FUNCTIONS: [&str; 16] = [
+const FUNCTIONS: [&str; 17] = [
     "draw_block",
     "stream_seek",
     "stream_position",
     "stream_block",
     "exponential_unit",
     "exponential_short",
+    "exponential_tabled",
     "mul_wide",
     "add_word",
     "time_add",
@@ -102,6 +103,7 @@ pub(super) fn link<M: Model>(model: &M, engine: &[Source]) -> Result<Program, Re
     let source = model.source();
     let mut sources = vec![source.clone()];
     sources.extend_from_slice(engine);
+    sources.push(shaders::file(tables(&sources)));
     Program::link(source.name(), &sources).map_err(|error| match source.lacks(&CONTRACT, &error) {
         Some(problem) => ReplicationError::Contract { file: source.name().to_owned(), problem },
         None => GpuError::from(error).into(),

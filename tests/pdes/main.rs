@@ -1,8 +1,8 @@
 //! The conservative engine on the GPU does what the sequential engine does, bit for bit.
 
+mod bursts;
 #[path = "../common/mod.rs"]
 mod common;
-mod bursts;
 mod growth;
 mod horizon;
 mod neighbours;

@@ -7,7 +7,8 @@ mod statistics;
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::random::{
-    AliasTable, Stream, exponential_short, exponential_unit, log2_unit, normal_unit, philox4x32,
+    AliasTable, Stream, exponential_short, exponential_tabled, exponential_unit, log2_unit, normal_unit,
+    philox4x32,
 };
 use eventhorizon::time::Ticks;
 
@@ -168,6 +169,16 @@ fn short_exponentials_are_the_hosts() {
     let means = [0, 1, 2, 3, 1000, 1 << 20, (1 << 20) + 1, 83_886_080, (1 << 27) - 1, 1 << 27];
     let cases: Vec<_> = words(2000).iter().flat_map(|&word| means.map(|mean| [word, mean])).collect();
     check("probe_exponential_short", &cases, |_, &[word, mean]| [exponential_short(word, mean)]);
+}
+
+#[test]
+fn exponentials_by_the_table_are_the_hosts() {
+    // Both ends of each chord, without and with zeros before; and the last words.
+    let ends = (0..1024u32).flat_map(|i| [!(i << 21), !((i + 1) << 21) + 1].map(|word| [word, word >> 7]));
+    let all: Vec<u32> = words(2000).into_iter().chain(ends.flatten()).chain([0, 1, 2, u32::MAX]).collect();
+    let means = [0, 1, 1000, 1 << 20, (1 << 25) + 1, (1 << 27) - 1];
+    let cases: Vec<_> = all.iter().flat_map(|&word| means.map(|mean| [word, mean])).collect();
+    check("probe_exponential_tabled", &cases, |_, &[word, mean]| [exponential_tabled(word, mean)]);
 }
 
 #[test]

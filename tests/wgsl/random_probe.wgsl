@@ -6,6 +6,7 @@
 // import: random/philox.wgsl
 // import: random/stream.wgsl
 // import: random/distributions.wgsl
+// import: random/exponential_table.wgsl
 // needs: mul_wide (random/mul_wide.wgsl or random/mul_wide_int64.wgsl)
 
 // How many cases there are: a buffer may be longer than what was asked for.
@@ -82,6 +83,18 @@ fn probe_exponential_short(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x * 2u;
     if i + 2u > arrayLength(&input) { return; }
     output[id.x] = exponential_short(input[i], input[i + 1u]);
+}
+
+// in: word, mean; out: ticks.
+@compute @workgroup_size(64)
+fn probe_exponential_tabled(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    tables_open(lane, 64u);
+    let i = id.x * 2u;
+    if id.x >= cases.x { return; }
+    output[id.x] = exponential_tabled(input[i], input[i + 1u]);
 }
 
 // in: n; out: DRAWS variates, position after them. The stream is (SEED, owner = case, index = 0).
