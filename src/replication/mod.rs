@@ -39,19 +39,21 @@
 //!
 //! | replications | 64 | 1,024 | 32,768 | 1,048,576 |
 //! |---|---|---|---|---|
-//! | thread, best workgroup | 0.33 (32) | 5.3 (32) | 106 (32) | 128 (32) |
-//! | cooperative, best workgroup | 11.0 (256) | 59.5 (128) | 81.8 (128) | 83.7 (128) |
-//! | warp, best workgroup | 0.31 (32) | 3.2 (32) | 4.0 (32) | - |
-//! | all of [`Engine::run`], results on the host | 3.9 | 28.5 | 65.1 | 97.0 |
+//! | thread, best workgroup | 0.92 (128) | 14.6 (128) | 312 (64) | 358 (128) |
+//! | cooperative, best workgroup | 12.0 (256) | 74.0 (128) | 106 (128) | 109 (128) |
+//! | warp, best workgroup | 0.92 (32) | 9.8 (128) | 10.9 (128) | 11.3 (128) |
+//! | all of [`Engine::run`], results on the host | 3.3 | 30.0 | 107 | 156 |
 //!
 //! * 64 replications are bound by latency: 64 workgroups leave half of the 132 cores idle, and the rounds of the prefix scan follow one
 //!   another. One invocation each would be worse, as each serves its 10,000 clients one after the other.
 //! * 1,024 cooperative workgroups fill the cores; the scan then costs work that one invocation per replication does not have. That is
-//!   why the cooperative mapping ends at 84.
+//!   why the cooperative mapping ends at 109.
 //! * From 32,768 on, one invocation each hides the latency, and integer instructions are the bound: of memory a replication
 //!   touches its result and, between slices, some tens of bytes. Philox's products are a large part of them: without 64-bit
-//!   integers 1,048,576 replications reach 73 (with workgroups of 64, which reach 126 otherwise), and the same bits. Run-time checks cost 2 %
-//!   there, and 8 % at 32,768.
+//!   integers 1,048,576 replications reach 141 (with workgroups of 64, which reach 348 otherwise), and the same bits. Run-time checks cost 3 %
+//!   there, and 2 % at 32,768.
+//! * Variates come from a table of chords in workgroup memory ([`exponential_tabled`](crate::random::exponential_tabled)): with the polynomial of
+//!   [`exponential_short`](crate::random::exponential_short), and two clients a step instead of eight, it were 128.
 //!
 //! The paper finds one subgroup per replication up to six times faster than one invocation each between 20 and 700 replications of
 //! the random walk. Speed-up of [`Mapping::Warp`] over [`Mapping::Thread`] on the H200, each with its best workgroup:

@@ -12,7 +12,7 @@ mod replicas;
 mod stopped;
 mod teams;
 
-use common::models::Ring;
+use common::models::{Mischief, Ring};
 use common::{each_queue, gpu};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
@@ -410,4 +410,51 @@ fn an_application_runs_windows_in_its_own_encoder_and_binds_the_states() {
     cpu.run(Until::EMPTY).unwrap();
     assert_eq!(simulation.states().unwrap(), cpu.states());
     assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+}
+
+#[test]
+fn an_application_is_told_how_far_its_windows_are_without_a_wait() {
+    let gpu = gpu();
+    let (device, queue) = (gpu.device(), gpu.queue());
+    let model = Ring::new(40, 9);
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    simulation.set_until(Until::EMPTY).unwrap();
+    let (mut telling, mut events) = (None, 0);
+    for _ in 0..30 {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        simulation.record(&mut encoder, 1);
+        if telling.is_none() {
+            telling = Some(simulation.record_telling(&mut encoder).unwrap());
+        }
+        queue.submit([encoder.finish()]);
+        if let Some(asked) = &mut telling
+            && let Some(progress) = simulation.told(asked).unwrap()
+        {
+            assert!(progress.events >= events);
+            events = progress.events;
+            telling = None;
+        }
+    }
+    // What the device has done is told at once.
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let mut last = simulation.record_telling(&mut encoder).unwrap();
+    queue.submit([encoder.finish()]);
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    assert_eq!(simulation.told(&mut last).unwrap(), Some(simulation.progress().unwrap()));
+    assert_eq!(simulation.progress().unwrap().events, 400);
+
+    // A fault is told in the same way.
+    let capacity = Capacity { queue: 20, mailbox: 20 };
+    let model = Mischief { lps: 10, rule: 1, culprit: 7, at: 0, capacity };
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    simulation.set_until(Until::EMPTY).unwrap();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    simulation.record(&mut encoder, 20);
+    let mut last = simulation.record_telling(&mut encoder).unwrap();
+    queue.submit([encoder.finish()]);
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    match simulation.told(&mut last) {
+        Err(SimulationError::Fault(fault)) => assert_eq!((fault.kind, fault.lp), (FaultKind::Destination, 7)),
+        other => panic!("{other:?}"),
+    }
 }
