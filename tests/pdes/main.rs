@@ -1,5 +1,6 @@
 //! The conservative engine on the GPU does what the sequential engine does, bit for bit.
 
+mod checkpoints;
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;
