@@ -12,8 +12,8 @@ use super::{phold, until};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::models::{FifoTorus, Phold};
 use eventhorizon::pdes::{
-    Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Options, Replica,
-    Simulation, SimulationError, Stop, Sync, Until,
+    Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Options, Replica, Simulation,
+    SimulationError, Stop, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -77,7 +77,7 @@ fn any_engine_and_queue_design_goes_on_where_any_other_was_saved() {
     // LP memory, and more events in a window than an LP executes; then events of 32 bytes, data.
     through(&gpu, &Busy::new(70), &ways, |step| Until::events(90 * step));
     through(&gpu, &phold(2, 300, 0.1), &ways[..6], |step| Until::events(700 * step));
-    through(&gpu, &phold(130, 9, 0.1), &ways, |step| until(6.1 * step as f64));
+    through(&gpu, &phold(130, 9, 0.1), &ways[..6], |step| until(6.1 * step as f64));
     through(&gpu, &Wide::new(33), &ways[..6], |step| Until::time(Ticks::new(9 * step)));
     through(&gpu, &Ring::new(40, 1000), &ways[..4], |step| Until::events(333 * step));
     through(&gpu, &Counted::new(50), &ways[..4], |step| Until::time(Ticks::new(77 * step)));
