@@ -137,9 +137,9 @@ pub(super) struct Told<'a, S, P> {
     pub(super) pending: &'a [(u32, Event<P>)],
 }
 
-/// A run between two windows: all that decides how it goes on, and nothing of how it was made. It is the same, byte for byte, whichever engine, device, queue design,
-/// capacity or way to synchronise wrote it, and any of them goes on from it: [`Simulation::resume`](super::Simulation::resume),
-/// [`CpuSimulation::resume`](super::CpuSimulation::resume).
+/// A run between two windows: all that decides how it goes on, and nothing of how it was made. It is the same, byte for byte, whichever engine, device, queue design or
+/// capacity wrote it, and any of them goes on from it: [`Simulation::resume`](super::Simulation::resume), [`CpuSimulation::resume`](super::CpuSimulation::resume). (Ways to
+/// synchronise differ in their counts of windows alone.) `docs/checkpoints.md` says what a file holds.
 ///
 /// ```
 /// use eventhorizon::models::Phold;

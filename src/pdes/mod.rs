@@ -167,3 +167,7 @@ pub enum Stop {
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide-pdes.md")]
 struct Guide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/checkpoints.md")]
+struct Checkpoints;

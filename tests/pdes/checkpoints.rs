@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::common::counted::Counted;
+use super::common::hostile::sealed;
 use super::common::models::Ring;
 use super::common::{gpu, own_gpu};
 use super::own_events::{Busy, Wide};
@@ -322,18 +323,6 @@ fn sample() -> (Busy, Vec<u8>) {
     let mut simulation = CpuSimulation::new(&model, 3).unwrap();
     simulation.run(Until::events(60)).unwrap();
     (model, simulation.checkpoint().unwrap().to_bytes().to_vec())
-}
-
-/// With the checksum and the length that belong to the rest.
-fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
-    let body = bytes.len().saturating_sub(4);
-    if body >= 24 {
-        let length = bytes.len() as u64;
-        bytes[16..24].copy_from_slice(&length.to_le_bytes());
-        let sum = crc32fast::hash(&bytes[..body]);
-        bytes[body..].copy_from_slice(&sum.to_le_bytes());
-    }
-    bytes
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The example programs, as people meet them: how they end, and what they say. `cargo test` builds them; alone, this file needs
 //! `cargo build --examples` first.
 
+mod hostile;
 mod self_test;
 
 use std::collections::BTreeSet;
