@@ -194,6 +194,15 @@ fn ctrl_c_ends_a_program_with_what_there_is() {
     }
 }
 
+#[test]
+fn rounds_of_soak_are_as_they_should_be() {
+    for args in [["--backend", "cpu", "--seconds", "0.5"], ["--backend", "gpu", "--round", "3"]] {
+        let output = run("soak", &args);
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && told.contains("all as they should be"), "{args:?}: {output:?}");
+    }
+}
+
 /// The value of a row of a program's table.
 #[cfg(unix)]
 fn told(output: &str, name: &str) -> String {
