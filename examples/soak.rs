@@ -189,10 +189,10 @@ impl Round<'_> {
                 let traits = Traits { senders: true, conserved: false, ..conserved };
                 if self.chances(2) {
                     let model = FifoTorus::new(side, side + 1, customers, 1.0, units)?;
-                    return self.follow(&model, &model.clone().with_capacity(TINY), traits);
+                    return self.follow(&model, &model.with_capacity(TINY), traits);
                 }
                 let model = Torus::new(side, side + 1, customers, 1.0, 8.0, units)?;
-                self.follow(&model, &model.clone().with_capacity(TINY), traits)
+                self.follow(&model, &model.with_capacity(TINY), traits)
             }
             6 => {
                 let people = self.one_of(&[10, 300, 2000]);
@@ -209,11 +209,7 @@ impl Round<'_> {
                 let (centres, servers) = (self.one_of(&[1, 40, 300]), self.one_of(&[1, 5]));
                 self.story.push(format!("call centre: {centres}, {servers} servers"));
                 let model = CallCentre::new(centres, servers, 3.0, 1.0, 0.5, 64, units)?;
-                self.follow(
-                    &model,
-                    &model.clone().with_capacity(TINY),
-                    Traits { conserved: false, ..conserved },
-                )
+                self.follow(&model, &model.with_capacity(TINY), Traits { conserved: false, ..conserved })
             }
             _ => self.experiment(units),
         }

@@ -15,6 +15,8 @@ use crate::time::Ticks;
 use super::error::MAX_LPS;
 use super::{Event, Model, Payload, Pending, Progress, Replica, SimulationError, Stop, Until};
 
+/// No run has so many windows or events.
+const MOST: u64 = 1 << 62;
 /// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
 const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
 /// It changes with what lies where, and with what the same bytes would go on to.
@@ -266,7 +268,12 @@ impl Checkpoint {
             return wrong("no model has so many LPs, or such events");
         }
         let narrow = |number: u64| u32::try_from(number).is_ok();
-        if !numbers.replica.into_iter().all(narrow) || !narrow(memory_rows) {
+        // Those that go on are counted on from there.
+        let counts = [numbers.windows, numbers.events];
+        if !numbers.replica.into_iter().all(narrow)
+            || !narrow(memory_rows)
+            || counts.iter().any(|&count| count >= MOST)
+        {
             return wrong("a number is out of range");
         }
         let each = [

@@ -186,6 +186,9 @@ impl<M: Model> Simulation<M> {
         let queue = way.queue;
         let rows = lps.end - lps.start;
         let mut needs = Needs::of(model);
+        if let Some(most) = saved.and_then(|saved| saved.held().max()).filter(|_| !options.fixed) {
+            needs.capacity.queue = needs.capacity.queue.max(most);
+        }
         let results = contract::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
         let tiles = options.tiles;

@@ -344,12 +344,16 @@ fn what_is_said_of_files_that_are_none() {
     let mut flipped = bytes.clone();
     flipped[900] ^= 4;
     assert!(told(flipped.clone()).contains("checksum"));
-    // Numbers that would be 2^60 LPs, with the right checksum: nothing of that size is allotted.
-    for (place, what) in
-        [(40, "no model has so many LPs"), (48, "rows"), (64, "out of range"), (32, "longer than the file")]
-    {
+    // Numbers that would be 2^62 LPs, with the right checksum: nothing of that size is allotted.
+    for (place, what) in [
+        (40, "no model has so many LPs"),
+        (48, "rows"),
+        (64, "out of range"),
+        (136, "out of range"),
+        (32, "longer than the file"),
+    ] {
         let mut bombed = bytes.clone();
-        bombed[place..place + 8].copy_from_slice(&(1_u64 << 60).to_le_bytes());
+        bombed[place..place + 8].copy_from_slice(&(1_u64 << 62).to_le_bytes());
         let told = told(sealed(bombed));
         assert!(told.contains(what), "{place}: {told}");
     }
