@@ -1,13 +1,15 @@
 //! PHOLD, the usual benchmark of parallel discrete-event simulation, on the GPU or on the CPU.
 //!
-//! Shows: preparing a model, running it with a progress bar, comparing two engines by fingerprint, and what to do
-//! where there is no GPU.
+//! Shows: preparing a model, running it with a progress bar, comparing two engines by fingerprint, saving a run and going on with it, and what
+//! to do where there is no GPU, or where it is lost.
 //!
 //! ```text
 //! cargo run --release --example phold
 //! cargo run --release --example phold -- --lps 1024 --until 200 --verify
 //! cargo run --release --example phold -- --neighbours 4 --rate 0.001 --until 3000 --sync neighbours
 //! cargo run --release --example phold -- --lps 64 --population 4 --until 200 --replicas 1000 --verify
+//! cargo run --release --example phold -- --until 100000 --checkpoint phold.checkpoint --every 60    # Ctrl-C, and then
+//! cargo run --release --example phold -- --resume phold.checkpoint --verify
 //! ```
 
 #[path = "phold/replicas.rs"]
@@ -16,14 +18,16 @@ mod shared;
 
 use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
-use eventhorizon::gpu::Gpu;
+use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    CpuSimulation, Fingerprint, Mapping, Model, Options, Progress, Simulation, SimulationError, Sync, Until,
+    Checkpoint, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress, Simulation, SimulationError,
+    Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -46,9 +50,9 @@ struct Args {
     /// Least delay of an event, in units of time. It may be 0.
     #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
     lookahead: f64,
-    /// End of the simulation, in units of time: exactly the earlier events are executed.
-    #[arg(long, default_value_t = 1000.0, allow_negative_numbers = true)]
-    until: f64,
+    /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
+    #[arg(long, allow_negative_numbers = true)]
+    until: Option<f64>,
     /// End after the first window that completes this many events, instead of at a time.
     #[arg(long, conflicts_with = "until")]
     events: Option<u64>,
@@ -61,9 +65,9 @@ struct Args {
     /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead) or auto. It changes the speed only.
     #[arg(long, default_value_t = Sync::Auto)]
     sync: Sync,
-    /// Names the random streams of the run.
-    #[arg(long, default_value_t = 42)]
-    seed: u64,
+    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on with]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Invocations per workgroup: a power of two. It changes the speed only.
     #[arg(long, alias = "workgroup", value_parser = shared::group_size)]
     group_size: Option<u32>,
@@ -76,6 +80,18 @@ struct Args {
     /// How these are mapped to the device: grid (one after the other), team, thread (which takes an end in time) or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto, requires = "replicas")]
     mapping: Mapping,
+    /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run goes on from there on a new one.
+    #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
+    checkpoint: Option<PathBuf>,
+    /// Saves it every so many seconds, too.
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
+    every: Option<f64>,
+    /// Goes on with a run that was saved, in whatever way and on whichever engine.
+    #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
+    resume: Option<PathBuf>,
+    /// Goes on from its state with the parameters and the seed that are given here, though they be others.
+    #[arg(long, requires = "resume")]
+    fork: bool,
     #[command(flatten)]
     place: shared::Where,
     /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
@@ -90,6 +106,8 @@ struct Outcome {
     queue: String,
     sync: String,
     progress: Progress,
+    /// Of its events, those that this program executed.
+    executed: u64,
     seconds: f64,
     fingerprint: Fingerprint,
 }
@@ -105,9 +123,29 @@ fn run(args: &Args) -> Ended<()> {
         Some(neighbours) => model.with_neighbours(neighbours)?,
         None => model,
     };
-    let until = match args.events {
-        Some(events) => Until::events(events),
-        None => Until::time(resolution.ticks(args.until)?),
+    let saved = match &args.resume {
+        Some(path) => Some(Checkpoint::load(path)?),
+        None => None,
+    };
+    let saved = saved.map(|saved| match args.fork {
+        true => saved.fork(&model, args.seed.unwrap_or(saved.seed()), saved.replica()),
+        false => Ok(saved),
+    });
+    let saved = saved.transpose()?;
+    let seed = match (&saved, args.seed) {
+        (Some(saved), Some(seed)) if saved.seed() != seed => {
+            return Err(shared::usage(format!(
+                "the run that was saved has seed {}: --fork takes another",
+                saved.seed()
+            )));
+        }
+        (Some(saved), _) => saved.seed(),
+        (None, seed) => seed.unwrap_or(42),
+    };
+    let until = match (args.events, args.until, &saved) {
+        (Some(events), ..) => Until::events(events),
+        (None, None, Some(saved)) => saved.until(),
+        (None, until, _) => Until::time(resolution.ticks(until.unwrap_or(1000.0))?),
     };
     let queue = match args.queue.as_str() {
         "auto" => None,
@@ -116,7 +154,7 @@ fn run(args: &Args) -> Ended<()> {
         }
     };
     let options = Options {
-        seed: args.seed,
+        seed,
         queue,
         group_size: args.group_size,
         tiles: args.tiles,
@@ -131,8 +169,8 @@ fn run(args: &Args) -> Ended<()> {
         return replicas::run(args, gpu.as_ref(), model, options, until, replicas);
     }
     let outcome = match &gpu {
-        Some(gpu) => on_gpu(gpu, &model, options, until, args)?,
-        None => on_cpu(&model, args.seed, until, args)?,
+        Some(gpu) => on_gpu(gpu, &model, options, until, args, saved.as_ref())?,
+        None => on_cpu(&model, seed, until, args, saved.as_ref())?,
     };
     let rate = events_per_second(&outcome);
     let mut ok = true;
@@ -152,8 +190,12 @@ fn run(args: &Args) -> Ended<()> {
     if shared::interrupted() {
         let now = resolution.units(outcome.progress.now);
         table.push(("stopped early", format!("at {now:.3} units of time")));
+        if let Some(path) = &args.checkpoint {
+            table.push(("to go on", format!("--resume {}", path.display())));
+        }
     } else if args.verify {
-        let cpu = on_cpu(&model, args.seed, until, args)?;
+        // All of the run, from its start; but a fork has none.
+        let cpu = on_cpu(&model, seed, until, args, saved.as_ref().filter(|_| args.fork))?;
         let of = |progress: Progress| (progress.events, progress.now, progress.stop);
         ok = cpu.fingerprint == outcome.fingerprint && of(cpu.progress) == of(outcome.progress);
         let verdict = if ok { "equal" } else { "DIFFERENT" };
@@ -174,8 +216,8 @@ fn run(args: &Args) -> Ended<()> {
         "neighbours": args.neighbours,
         "rate": args.rate,
         "lookahead": args.lookahead,
-        "seed": args.seed,
-        "until": args.events.is_none().then_some(args.until),
+        "seed": seed,
+        "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
         "events": outcome.progress.events,
         "windows": outcome.progress.windows,
         "seconds": outcome.seconds,
@@ -201,56 +243,110 @@ fn verdict(equal: bool) -> Ended<()> {
     }
 }
 
-fn on_gpu(gpu: &Gpu, model: &Phold, options: Options, until: Until, args: &Args) -> Result<Outcome, Failure> {
-    let mut simulation = Simulation::new(gpu, model, options).map_err(|error| explain(error, gpu, args))?;
-    simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
-    let bar = Bar::new(args)?;
+fn on_gpu(
+    gpu: &Gpu,
+    model: &Phold,
+    options: Options,
+    until: Until,
+    args: &Args,
+    saved: Option<&Checkpoint>,
+) -> Result<Outcome, Failure> {
+    let simulation = match saved {
+        None => Simulation::new(gpu, model, options),
+        Some(saved) => Simulation::resume(gpu, model, options, saved),
+    };
+    let mut simulation = simulation.map_err(|error| explain(error, gpu, args))?;
+    if saved.is_none() {
+        simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
+    }
+    let bar = Bar::new(until)?;
     let begin = Instant::now();
-    let progress = simulation.run_watched(until, |progress| bar.tell(progress))?;
+    let watch = |progress: &_| bar.tell(progress);
+    let progress = match &args.checkpoint {
+        None => simulation.run_watched(until, watch),
+        Some(path) => simulation.run_saving(until, path, every(args), watch),
+    };
     let seconds = begin.elapsed().as_secs_f64();
-    bar.0.finish_and_clear();
+    bar.bar.finish_and_clear();
+    let progress = match (progress, &args.checkpoint) {
+        // Once for each time that it came further.
+        (Err(SimulationError::Gpu(error @ GpuError::Lost { .. })), Some(path)) => {
+            let last = Checkpoint::load(path).map_err(|none| format!("{error}. And {none}"))?;
+            if saved.is_some_and(|saved| saved.progress().events >= last.progress().events) {
+                return Err(error.into());
+            }
+            shared::tell(&format!(
+                "notice: {error}.\nnotice: going on from {} on a new device.",
+                path.display()
+            ));
+            return on_gpu(&Gpu::new()?, model, options, until, args, Some(&last));
+        }
+        (progress, _) => progress?,
+    };
     Ok(Outcome {
         adapter: gpu.info().name.clone(),
         queue: simulation.queue().to_string(),
         sync: simulation.sync().to_string(),
         progress,
+        executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
         seconds,
         fingerprint: simulation.fingerprint()?,
     })
 }
 
-fn on_cpu(model: &Phold, seed: u64, until: Until, args: &Args) -> Result<Outcome, Failure> {
-    let mut simulation = CpuSimulation::new(model, seed)?;
-    let bar = Bar::new(args)?;
+fn on_cpu(
+    model: &Phold,
+    seed: u64,
+    until: Until,
+    args: &Args,
+    saved: Option<&Checkpoint>,
+) -> Result<Outcome, Failure> {
+    let mut simulation = match saved {
+        None => CpuSimulation::new(model, seed)?,
+        Some(saved) => CpuSimulation::resume(model, saved)?,
+    };
+    let bar = Bar::new(until)?;
     let begin = Instant::now();
-    let progress = simulation.run_watched(until, |progress| bar.tell(progress))?;
+    let watch = |progress: &_| bar.tell(progress);
+    let progress = match args.checkpoint.as_ref().filter(|_| !args.verify) {
+        None => simulation.run_watched(until, watch)?,
+        Some(path) => simulation.run_saving(until, path, every(args), watch)?,
+    };
     let seconds = begin.elapsed().as_secs_f64();
-    bar.0.finish_and_clear();
+    bar.bar.finish_and_clear();
     Ok(Outcome {
         adapter: "CPU, sequential".into(),
         queue: "binary heap".into(),
         sync: "none".into(),
         progress,
+        executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
         seconds,
         fingerprint: simulation.fingerprint(),
     })
 }
 
-/// How far a run is, and whether it goes on.
-struct Bar<'a>(ProgressBar, &'a Args);
+/// How often a run is saved: without --every, where it ends.
+fn every(args: &Args) -> Duration {
+    args.every.map_or(Duration::MAX, Duration::from_secs_f64)
+}
 
-impl<'a> Bar<'a> {
-    fn new(args: &'a Args) -> Ended<Self> {
-        Ok(Self(shared::bar(1000, "{wide_bar} {percent}% {msg}")?, args))
+/// How far a run is, and whether it goes on.
+struct Bar {
+    bar: ProgressBar,
+    until: Until,
+}
+
+impl Bar {
+    fn new(until: Until) -> Ended<Self> {
+        Ok(Self { bar: shared::bar(1000, "{wide_bar} {percent}% {msg}")?, until })
     }
 
     fn tell(&self, progress: &Progress) -> ControlFlow<()> {
-        let share = match self.1.events {
-            Some(events) => progress.events as f64 / events as f64,
-            None => Resolution::default().units(progress.now) / self.1.until,
-        };
-        self.0.set_position((1000.0 * share.min(1.0)) as u64);
-        self.0.set_message(format!("{} events", progress.events));
+        let units = |time| Resolution::default().units(time);
+        let by_time = units(progress.now) / units(self.until.time);
+        let share = by_time.max(progress.events as f64 / self.until.events as f64);
+        self.bar.set_position((1000.0 * share.min(1.0)) as u64);
+        self.bar.set_message(format!("{} events", progress.events));
         shared::watch()
     }
 }
@@ -279,5 +375,5 @@ fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
 }
 
 fn events_per_second(outcome: &Outcome) -> f64 {
-    outcome.progress.events as f64 / outcome.seconds
+    outcome.executed as f64 / outcome.seconds
 }

@@ -10,7 +10,8 @@ const MARGIN: f32 = 8.0;
 
 /// The ink of each pixel, row by row.
 pub(crate) fn pixels(text: &str) -> Vec<u8> {
-    let font = FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT).expect("the font that comes with the crate");
+    let font = FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT)
+        .expect("the font that comes with the crate");
     let scaled = font.as_scaled(PxScale::from(HEIGHT));
     let mut ink = vec![0; (SIZE.x * SIZE.y) as usize];
     let mut pen = point(MARGIN, MARGIN / 2.0 + scaled.ascent());

@@ -166,9 +166,23 @@ fn headless(args: &Args) -> Outcome<()> {
     let mut out = stdout();
     writeln!(out, "adapter            {}", own.device.adapter_info().name)?;
     writeln!(out, "stations           {} x {}", args.side, args.side)?;
-    writeln!(out, "frames             {} in {seconds:.2} s, {written} written to {}", clock.frames, args.out.display())?;
-    writeln!(out, "events             {} ({:.3e} /s, drawing included)", progress.events, scene::real(progress.events) / seconds)?;
-    writeln!(out, "recording          {mean:.1?} a frame for {} windows, {longest:.1?} at the most", args.windows)?;
+    writeln!(
+        out,
+        "frames             {} in {seconds:.2} s, {written} written to {}",
+        clock.frames,
+        args.out.display()
+    )?;
+    writeln!(
+        out,
+        "events             {} ({:.3e} /s, drawing included)",
+        progress.events,
+        scene::real(progress.events) / seconds
+    )?;
+    writeln!(
+        out,
+        "recording          {mean:.1?} a frame for {} windows, {longest:.1?} at the most",
+        args.windows
+    )?;
     writeln!(out, "errors of its own  {}", own.errors.load(Ordering::Relaxed))?;
     if args.verify {
         let (model, until) = (scene.model(), scene.until());

@@ -57,7 +57,8 @@ impl Shown {
         let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(Box::new(display));
         let instance = wgpu::Instance::new(descriptor);
         let surface = instance.create_surface(Arc::clone(&window))?;
-        let options = wgpu::RequestAdapterOptions { compatible_surface: Some(&surface), ..Default::default() };
+        let options =
+            wgpu::RequestAdapterOptions { compatible_surface: Some(&surface), ..Default::default() };
         let adapter = pollster::block_on(instance.request_adapter(&options))?;
         let own = Device::open(&adapter)?;
         let size = window.inner_size();

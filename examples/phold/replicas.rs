@@ -8,7 +8,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Options, Results, Until};
 use eventhorizon::statistics::{Design, Experiment, Point};
-use eventhorizon::time::Ticks;
+use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 
 use crate::Args;
@@ -23,7 +23,7 @@ pub(crate) fn run(
     replicas: u32,
 ) -> Outcome<()> {
     // One point, and the same model for all of its runs.
-    let experiment = Experiment::new(Design::default(), replicas, args.seed);
+    let experiment = Experiment::new(Design::default(), replicas, options.seed);
     let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
     let bar = shared::bar(replicas.into(), "{wide_bar} {pos} of {len} runs, {msg}")?;
     let watch = |ended: usize, events: u64| {
@@ -112,8 +112,8 @@ pub(crate) fn run(
         "neighbours": args.neighbours,
         "rate": args.rate,
         "lookahead": args.lookahead,
-        "seed": args.seed,
-        "until": args.events.is_none().then_some(args.until),
+        "seed": options.seed,
+        "until": (until.time != Ticks::NEVER).then(|| Resolution::default().units(until.time)),
         "events": events,
         "failed": failed.len(),
         "seconds": seconds,

@@ -22,7 +22,7 @@ use eventhorizon::facility::{FacilityError, FelError};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
-use eventhorizon::pdes::SimulationError;
+use eventhorizon::pdes::{CheckpointError, SimulationError};
 use eventhorizon::replication::ReplicationError;
 use eventhorizon::statistics::{AnalysisError, Budget, Precision, Stopping};
 use eventhorizon::time::TimeError;
@@ -92,6 +92,7 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
 fn code(error: &(dyn Error + 'static)) -> u8 {
     use SimulationError as S;
     let asked = match (error.downcast_ref::<SimulationError>(), error.downcast_ref::<ReplicationError>()) {
+        (Some(S::Checkpoint(error)), _) => matches!(error, CheckpointError::Foreign { .. }),
         (Some(S::Gpu(_) | S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_)), _) => false,
         (Some(_), _) => true,
         (_, Some(ReplicationError::Gpu(_) | ReplicationError::Cut)) => false,
@@ -100,6 +101,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
             error.is::<Usage>()
                 || error.is::<ModelError>()
                 || error.is::<PholdError>()
+                || matches!(error.downcast_ref(), Some(CheckpointError::Foreign { .. }))
                 || error.is::<TimeError>()
                 || matches!(error.downcast_ref(), Some(FelError::Setting { .. }))
                 || error.downcast_ref().is_some_and(|error: &FacilityError| {

@@ -86,6 +86,9 @@ pub(super) fn check(text: &str) -> Result<bool, (u32, String)> {
                     }
                     levels += here.operators + here.angles;
                     declarations += usize::from(ends && last == 1);
+                } else {
+                    // Nothing was open: the parser will say so.
+                    levels += here.operators + here.angles;
                 }
             }
             Kind::Comma => {

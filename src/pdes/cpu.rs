@@ -2,21 +2,24 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use web_time::Instant;
+use web_time::{Duration, Instant};
 
 use crate::gpu::{SLICE, Verdict};
 use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
+use super::checkpoint::{Identity, Saves, Told};
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::output::Columns;
 use super::{
-    Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals, Until, budget,
-    contract,
+    Checkpoint, Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals,
+    Until, budget, contract,
 };
 
 /// `PATIENCE` in `shaders/pdes/engine.wgsl`.
@@ -43,7 +46,9 @@ struct Turn {
 /// A simulation on the CPU, one event after the other.
 pub struct CpuSimulation<'m, M: CpuModel> {
     model: &'m M,
-    /// The key of its streams.
+    /// Names its streams.
+    run: (u64, Replica),
+    /// Their key.
     seed: u64,
     replica: u32,
     states: Vec<M::State>,
@@ -59,6 +64,8 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     turns: Vec<Turn>,
     /// The latest time up to which a run went.
     done: Ticks,
+    /// Where the last run was to end.
+    heading: Until,
     /// What the present window sent to other LPs: they hold it from the next one on.
     mail: Vec<(u32, Event<M::Payload>)>,
     /// The time of the first event of the last window, and how many windows in a row began there.
@@ -81,16 +88,74 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// # Errors
     /// As [`CpuSimulation::new`].
     pub fn of_replica(model: &'m M, seed: u64, replica: Replica) -> Result<Self, SimulationError> {
+        let mut simulation = Self::of_none(model, (seed, replica))?;
+        for lp in 0..model.lps() {
+            simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
+        }
+        simulation.faultless()?;
+        simulation.deliver();
+        Ok(simulation)
+    }
+
+    /// Goes on where a run was saved, by whichever engine.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Foreign`](super::CheckpointError::Foreign) for another model's; as [`CpuSimulation::new`].
+    pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
         check(model)?;
-        let seed = replica.key(seed);
+        checkpoint.check(&Identity::of(model))?;
+        let progress = checkpoint.progress();
+        let lps = (0..).zip(checkpoint.held());
+        let lps = lps.flat_map(|(lp, held)| std::iter::repeat_n(lp, held as usize));
+        Ok(Self {
+            states: checkpoint.states(),
+            memory: checkpoint.memory(),
+            executed: checkpoint.executed().collect(),
+            pending: checkpoint.events().zip(lps).map(Reverse).collect(),
+            events: progress.events,
+            windows: progress.windows,
+            fingerprint: Fingerprint(checkpoint.digest()),
+            done: checkpoint.done(),
+            heading: checkpoint.until(),
+            ..Self::of_none(model, (checkpoint.seed(), checkpoint.replica()))?
+        })
+    }
+
+    /// The run as it is, to go on from there later, on whichever engine.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run.
+    pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
+        self.faultless()?;
+        Ok(Checkpoint::new(&Told {
+            identity: &Identity::of(self.model),
+            seed: self.run.0,
+            replica: self.run.1,
+            until: self.heading,
+            done: self.done,
+            windows: self.windows,
+            events: self.events,
+            digest: self.fingerprint.0,
+            states: &self.states,
+            memory: &self.memory,
+            executed: &self.executed,
+            pending: &self.pending(),
+        }))
+    }
+
+    /// One that holds nothing, and no LP of which is initialised.
+    fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
+        check(model)?;
+        let (seed, replica) = (run.1.key(run.0), run.1);
         let lps = model.lps();
         let row = size_of::<M::State>() + size_of::<u64>() + size_of::<Turn>();
         let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
         if !fits_host(bytes) {
             return Err(SimulationError::HostMemory { lps, bytes });
         }
-        let mut simulation = Self {
+        Ok(Self {
             model,
+            run,
             seed,
             replica: replica.number,
             states: vec![M::State::zeroed(); lps as usize],
@@ -103,16 +168,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fault: None,
             turns: vec![Turn::default(); lps as usize],
             done: Ticks::ZERO,
+            heading: Until::EMPTY,
             mail: Vec::new(),
             rounds: (Ticks::ZERO, 0),
             aside: BTreeMap::new(),
-        };
-        for lp in 0..lps {
-            simulation.call(lp, Ticks::ZERO, |state, context| model.init(lp, state, context));
-        }
-        simulation.faultless()?;
-        simulation.deliver();
-        Ok(simulation)
+        })
     }
 
     /// Executes events until the end that `until` names.
@@ -133,6 +193,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         until: Until,
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
+        self.heading = until;
         let mut told = Instant::now();
         loop {
             self.faultless()?;
@@ -160,6 +221,21 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             }
             self.window(self.cell_end(now).min(until.time));
         }
+    }
+
+    /// [`CpuSimulation::run_watched`], saving the run every so often and where it ends:
+    /// [`Simulation::run_saving`](super::Simulation::run_saving).
+    ///
+    /// # Errors
+    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] where the file cannot be written.
+    pub fn run_saving<V: Verdict>(
+        &mut self,
+        until: Until,
+        path: impl AsRef<Path>,
+        every: Duration,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        self.run_and_save(until, path.as_ref(), every, watch)
     }
 
     /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or of one tick where there is none, and a window
@@ -383,6 +459,20 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             Some(fault) => Err(fault.into()),
             None => Ok(()),
         }
+    }
+}
+
+impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
+    fn run_until_told(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, SimulationError> {
+        self.run_watched(until, watch)
+    }
+
+    fn take(&self) -> Result<Checkpoint, SimulationError> {
+        self.checkpoint()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::gpu::GpuError;
 use crate::statistics::AnalysisError;
 use crate::time::Ticks;
 
-use super::{Event, Payload};
+use super::{CheckpointError, Event, Payload};
 
 /// An error of the `pdes` module.
 ///
@@ -274,6 +274,9 @@ pub enum SimulationError {
         /// The column.
         column: String,
     },
+    /// A checkpoint that cannot be read, written, or gone on from.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// Results could not be written.
     #[error("the results could not be written: {0}")]
     Write(#[from] csv::Error),

@@ -96,6 +96,39 @@ pub(super) async fn lift<S: Pod, P: Payload>(
 }
 
 impl<P: Payload> Lifted<P> {
+    /// What the host has: so many events for each row, one row after the other.
+    pub(super) fn of_host(
+        gpu: &Gpu,
+        held: impl Iterator<Item = u32>,
+        mut events: impl Iterator<Item = Event<P>>,
+    ) -> Result<Self, GpuError> {
+        let most = usize::try_from(gpu.max_buffer_bytes()).unwrap_or(usize::MAX) / size_of::<Event<P>>();
+        let (mut counts, mut chunks) = (Vec::new(), Vec::new());
+        let (mut begin, mut chunk) = (0, Vec::<Event<P>>::new());
+        let upload = |events: &[Event<P>], rows| {
+            let events = match events {
+                [] => Buffer::storage(gpu, "what is pending", 1)?,
+                events => Buffer::storage_from(gpu, "what is pending", events)?,
+            };
+            Ok::<_, GpuError>(Chunk { rows, events })
+        };
+        for (row, count) in (0..).zip(held) {
+            if chunk.len() + count as usize > most {
+                chunks.push(upload(&chunk, begin..row)?);
+                chunk.clear();
+                begin = row;
+            }
+            let place = u32::try_from(chunk.len()).expect("what fits a binding fits a word");
+            chunk.extend(events.by_ref().take(count as usize));
+            let first = chunk[place as usize..].iter().map(|event| event.time).min().unwrap_or(Ticks::NEVER);
+            let [low, high] = first.to_words();
+            counts.push([count, place, low, high]);
+        }
+        let rows = u32::try_from(counts.len()).expect("LPs are fewer than 2^28");
+        chunks.push(upload(&chunk, begin..rows)?);
+        Ok(Self { held: Buffer::storage_from(gpu, "events held", &counts)?, counts, chunks })
+    }
+
     /// The time of the first event.
     pub(super) fn first(&self) -> Ticks {
         let times = self.counts.iter().map(|&[.., low, high]| Ticks::from_words([low, high]));

@@ -363,18 +363,29 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(())
     }
 
-    /// Has the control of a run that nobody has stopped, which is where `old` is between calls. `first` is the time of the first pending event.
-    pub(super) async fn take_control(&self, gpu: &Gpu, old: &Self, first: Ticks) -> Result<(), GpuError> {
-        let [done, status] = old.lps.read_range(gpu, old.control(), 2).await?[..] else {
+    /// Where the run is between calls.
+    pub(super) async fn control_of(&self, gpu: &Gpu) -> Result<Control, GpuError> {
+        let [done, status] = self.lps.read_range(gpu, self.control(), 2).await?[..] else {
             unreachable!("two were asked for")
         };
-        let partials = old.lps.read_range(gpu, 2 * u64::from(old.cut.rows), old.cut.groups().into()).await?;
+        let partials =
+            self.lps.read_range(gpu, 2 * u64::from(self.cut.rows), self.cut.groups().into()).await?;
         let number = |[low, high, ..]: [u32; 4]| Ticks::from_words([low, high]);
         let events = Ticks::from_words([done[2], done[3]]).get();
         let last = partials.iter().map(|partial| u64::from(partial[2])).sum::<u64>();
-        // In a calendar, a window that executed nothing was none.
-        let none = old.cut.buckets > 0 && status[3] & SERVED != 0 && last == 0;
-        let windows = number(done).get() - u64::from(none);
+        // In a calendar, a window that executed nothing was none, and those at one time are not counted.
+        let calendar = self.cut.buckets > 0;
+        let none = calendar && status[3] & SERVED != 0 && last == 0;
+        Ok(Control {
+            windows: number(done).get() - u64::from(none),
+            events: events + last,
+            now: number(status),
+            rounds: if calendar { 0 } else { status[3] },
+        })
+    }
+
+    /// Has the control of a run that nobody has stopped. `first` is the time of the first pending event.
+    pub(super) fn put_control(&self, gpu: &Gpu, control: Control, first: Ticks) -> Result<(), GpuError> {
         let base = match self.cut.buckets {
             0 => Ticks::ZERO,
             _ if first == Ticks::NEVER => Ticks::ZERO,
@@ -384,9 +395,48 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             }
         };
         // Windows at one time are counted where there may be many, which a calendar has not.
-        let rounds = if old.cut.buckets > 0 || self.cut.buckets > 0 { 0 } else { status[3] };
-        let now = (number(status), rounds);
-        self.lps.write(gpu, self.control(), &control_at(windows, events + last, now, base))
+        let now = (control.now, if self.cut.buckets > 0 { 0 } else { control.rounds });
+        self.lps.write(gpu, self.control(), &control_at(control.windows, control.events, now, base))
+    }
+
+    /// How many events each LP has executed, with the sum of their fingerprints.
+    pub(super) async fn executed(&self, gpu: &Gpu) -> Result<(Vec<u64>, u64), GpuError> {
+        let rows = u64::from(self.cut.rows);
+        let counts = self.lps.read_range(gpu, rows, rows).await?;
+        let number = |low, high| Ticks::from_words([low, high]).get();
+        let digests = counts.iter().map(|&[.., low, high]| number(low, high));
+        let digest = digests.fold(0, u64::wrapping_add);
+        Ok((counts.iter().map(|&[low, high, ..]| number(low, high)).collect(), digest))
+    }
+
+    /// Has LPs that have executed so many events, of which the fingerprints have this sum: it is kept with the first of them.
+    pub(super) fn put_executed(
+        &self,
+        gpu: &Gpu,
+        counts: impl Iterator<Item = u64>,
+        digest: u64,
+    ) -> Result<(), GpuError> {
+        let digests = std::iter::once(digest).chain(std::iter::repeat(0));
+        let words = |number| Ticks::new(number).to_words();
+        let counts: Vec<_> = counts
+            .zip(digests)
+            .map(|(count, digest)| {
+                let ([a, b], [c, d]) = (words(count), words(digest));
+                [a, b, c, d]
+            })
+            .collect();
+        self.lps.write(gpu, self.cut.rows.into(), &counts)
+    }
+
+    /// Has these rows of LP memory, by row of the run.
+    pub(super) fn put_lp_memory(&self, gpu: &Gpu, mut rows: &[[u32; 4]]) -> Result<(), GpuError> {
+        for memory in &self.memories {
+            let length = usize::try_from(memory.len()).expect("it is in memory");
+            let (these, others) = rows.split_at(length);
+            memory.write(gpu, 0, these)?;
+            rows = others;
+        }
+        Ok(())
     }
 
     /// Failures, and the counts of mails.
@@ -402,6 +452,16 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         }
         Ok(rows)
     }
+}
+
+/// Where a run is between calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Control {
+    pub(super) windows: u64,
+    pub(super) events: u64,
+    /// The time up to which all is done, and the windows in a row that began there.
+    pub(super) now: Ticks,
+    pub(super) rounds: u32,
 }
 
 /// The control of a run that has not stopped, at some window: half 0.

@@ -42,6 +42,7 @@
 
 mod auto;
 mod capacity;
+mod checkpoint;
 mod contract;
 mod cpu;
 mod cut;
@@ -63,6 +64,7 @@ mod sync;
 mod totals;
 
 pub use capacity::Capacity;
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use cpu::CpuSimulation;
 pub use error::{Fault, FaultKind, SimulationError};
 pub use fingerprint::Fingerprint;
@@ -165,3 +167,7 @@ pub enum Stop {
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide-pdes.md")]
 struct Guide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/checkpoints.md")]
+struct Checkpoints;

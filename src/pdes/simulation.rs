@@ -1,7 +1,9 @@
-//! The engine on the GPU: the host's side of a run. Another memory for it is `rebuild.rs`, what it can be asked for `read.rs`.
+//! The engine on the GPU: the host's side of a run. Another memory for it is `rebuild.rs`, what it can be asked for `read.rs`, how it is saved and gone on with
+//! `saved.rs`.
 
 mod read;
 mod rebuild;
+mod saved;
 mod telling;
 
 use std::collections::VecDeque;
@@ -16,6 +18,7 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::auto::{self, Auto};
+use super::checkpoint::Identity;
 use super::contract::{self, Declared};
 use super::cpu::check;
 use super::cut::{Cut, Needs, usual_group_size};
@@ -28,7 +31,7 @@ use super::memory::Memory;
 use super::plans::{self, Plans};
 use super::recipes::{Choice, Recipes, Way, Windows};
 use super::results::Results;
-use super::{Capacity, Model, Progress, Replica, Stop, Sync, Until};
+use super::{Capacity, Checkpoint, Model, Progress, Replica, Stop, Sync, Until};
 use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
 pub use telling::Telling;
 
@@ -83,6 +86,10 @@ pub struct Simulation<M: Model> {
     counted: bool,
     /// The latest time up to which a run went.
     done: Ticks,
+    /// Where the last run was to end.
+    heading: Until,
+    /// Names its streams.
+    seed: (u64, Replica),
     /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
     /// dropped or refused.
     unsaved: AtomicBool,
@@ -91,6 +98,7 @@ pub struct Simulation<M: Model> {
 /// What it takes to build the same run again, with other capacities.
 struct Rebuild<M> {
     source: Source,
+    identity: Identity,
     declared: Declared,
     /// With the capacity of the start.
     needs: Needs,
@@ -110,7 +118,7 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// Everything that [`SimulationError`] names.
     pub fn new(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
-        Self::of_range(gpu, model, 0..model.lps(), options)
+        Self::begin(gpu, model, 0..model.lps(), options, None)
     }
 
     /// The LPs of a range alone, as a part of the run of all. What they send to others is
@@ -121,6 +129,17 @@ impl<M: Model> Simulation<M> {
         model: &M,
         lps: Range<u32>,
         options: Options,
+    ) -> Result<Self, SimulationError> {
+        Self::begin(gpu, model, lps, options, None)
+    }
+
+    /// At the start, or where a run was saved.
+    fn begin(
+        gpu: &Gpu,
+        model: &M,
+        lps: Range<u32>,
+        options: Options,
+        saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         check(model)?;
         assert!(lps.start < lps.end && lps.end <= model.lps(), "{lps:?} of {} LPs", model.lps());
@@ -141,7 +160,7 @@ impl<M: Model> Simulation<M> {
         let mut before = None;
         loop {
             let begin = Instant::now();
-            match Self::build(gpu, model, lps.clone(), options, candidates[0], group_size) {
+            match Self::build(gpu, model, lps.clone(), options, (candidates[0], group_size), saved) {
                 // Another design may need less memory. (And if a model's names are those of the design's files, other names.)
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
@@ -170,12 +189,15 @@ impl<M: Model> Simulation<M> {
         model: &M,
         lps: Range<u32>,
         options: Options,
-        way: Way,
-        group_size: u32,
+        (way, group_size): (Way, u32),
+        saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let queue = way.queue;
         let rows = lps.end - lps.start;
         let mut needs = Needs::of(model);
+        if let Some(most) = saved.and_then(|saved| saved.held().max()).filter(|_| !options.fixed) {
+            needs.capacity.queue = needs.capacity.queue.max(most);
+        }
         let results = contract::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
         let tiles = options.tiles;
@@ -193,14 +215,21 @@ impl<M: Model> Simulation<M> {
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
             let memory =
                 Memory::new(gpu, model, (options.seed, options.replica), lps.start, cut, way, state_bytes)?;
-            plans::start(gpu, &recipes, &memory)?;
+            match saved {
+                None => plans::start(gpu, &recipes, &memory)?,
+                Some(saved) => saved::put(gpu, &recipes, &memory, saved)?,
+            }
             let plans = plans::windows(gpu, &recipes, &memory)?;
             let snapshot =
                 (!options.fixed).then(|| new_snapshot(gpu, &memory).inspect_err(cannot_grow).ok()).flatten();
-            let rebuild = Rebuild { source: source.clone(), declared, needs, tiles, model: PhantomData };
+            let identity = Identity::of(model);
+            let rebuild =
+                Rebuild { source: source.clone(), identity, declared, needs, tiles, model: PhantomData };
             let (gpu, name) = (gpu.clone(), name.clone());
             let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
-            let (done, unsaved, counted) = (Ticks::ZERO, AtomicBool::new(false), false);
+            let (unsaved, counted) = (AtomicBool::new(false), false);
+            let done = saved.map_or(Ticks::ZERO, Checkpoint::done);
+            let heading = saved.map_or(Until::EMPTY, Checkpoint::until);
             let auto = Auto::new(&[way], rows, Duration::ZERO);
             let simulation = Self {
                 gpu,
@@ -218,6 +247,8 @@ impl<M: Model> Simulation<M> {
                 auto,
                 counted,
                 done,
+                heading,
+                seed: (options.seed, options.replica),
                 unsaved,
             };
             // A browser cannot wait here; there, the first call that reads something tells of a fault.
@@ -284,6 +315,7 @@ impl<M: Model> Simulation<M> {
         until: Until,
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
+        self.heading = until;
         self.set_until(until)?;
         if let Some(snapshot) = &mut self.snapshot {
             if *self.unsaved.get_mut() {

@@ -105,6 +105,16 @@ fn where_the_device_has_no_more_room_the_run_stays_what_it_was() {
 }
 
 #[test]
+fn more_lps_than_can_be_numbered_are_refused_by_both_engines() {
+    let model = phold((1 << 28) + 1, 1, 0.1);
+    let refused =
+        [Simulation::new(&gpu(), &model, Options::default()).err(), CpuSimulation::new(&model, 0).err()];
+    for error in refused {
+        assert!(matches!(error, Some(SimulationError::TooManyLps { lps: 268_435_457, .. })), "{error:?}");
+    }
+}
+
+#[test]
 fn other_faults_are_faults_and_growth_can_be_refused() {
     let gpu = gpu();
     let model = Busy { capacity: TINY, ..Busy::new(100) }.breaking(2, 40);

@@ -1,6 +1,7 @@
 //! The conservative engine on the GPU does what the sequential engine does, bit for bit.
 
 mod bursts;
+mod checkpoints;
 #[path = "../common/mod.rs"]
 mod common;
 mod growth;

@@ -1,6 +1,7 @@
 //! The example programs, as people meet them: how they end, and what they say. `cargo test` builds them; alone, this file needs
 //! `cargo build --examples` first.
 
+mod hostile;
 mod self_test;
 
 use std::collections::BTreeSet;
@@ -191,4 +192,64 @@ fn ctrl_c_ends_a_program_with_what_there_is() {
         // There may have been none by then.
         assert!(told.is_empty() || told.contains("stopped early"), "{backend}: {told}");
     }
+}
+
+#[test]
+fn rounds_of_soak_are_as_they_should_be() {
+    for args in [["--backend", "cpu", "--seconds", "0.5"], ["--backend", "gpu", "--round", "3"]] {
+        let output = run("soak", &args);
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && told.contains("all as they should be"), "{args:?}: {output:?}");
+    }
+}
+
+/// The value of a row of a program's table.
+#[cfg(unix)]
+fn told(output: &str, name: &str) -> String {
+    let row = output
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.starts_with(' ').then(|| line[name.len()..].trim()));
+    row.unwrap_or_else(|| panic!("{name}: {output}")).to_owned()
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
+    let folder = std::env::temp_dir().join(format!("eventhorizon-resumed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (first, second) in [("cpu", "gpu"), ("gpu", "cpu")] {
+        let file = folder.join(format!("{first}.checkpoint"));
+        let (file, model) = (file.to_str().unwrap(), ["--lps", "64", "--rate", "0.2"]);
+        let saving = ["--until", "1e12", "--checkpoint", file, "--every", "0.1", "--backend", first];
+        let stopped = interrupted("phold", &[&model[..], &saving].concat());
+        assert!(stopped.contains("--resume"), "{stopped}");
+        let end = (told(&stopped, "events").parse::<u64>().unwrap() + 5000).to_string();
+        let resumed = ["--resume", file, "--events", &end, "--backend", second];
+        let resumed = run("phold", &[&model[..], &resumed].concat());
+        let whole = run("phold", &[&model[..], &["--events", &end, "--backend", "cpu"]].concat());
+        let [resumed, whole] = [resumed, whole].map(|output| String::from_utf8(output.stdout).unwrap());
+        for name in ["events", "fingerprint"] {
+            assert_eq!(told(&resumed, name), told(&whole, name));
+        }
+        let refused = run("phold", &["--lps", "65", "--backend", "cpu", "--resume", file]);
+        ended(&refused, 2, &["with 64 LPs, and this one has 65"], "phold");
+        let refused =
+            run("phold", &[&model[..], &["--seed", "7", "--backend", "cpu", "--resume", file]].concat());
+        ended(&refused, 2, &["seed 42", "--fork"], "phold");
+        let fork = ["--seed", "7", "--fork", "--resume", file, "--events", &end, "--backend", "cpu"];
+        let fork = run("phold", &[&model[..], &fork].concat());
+        assert!(fork.status.success(), "{fork:?}");
+        assert_ne!(
+            told(&String::from_utf8(fork.stdout).unwrap(), "fingerprint"),
+            told(&whole, "fingerprint")
+        );
+    }
+    let (bad, nowhere) = (folder.join("bad"), folder.join("no").join("file"));
+    std::fs::write(&bad, "nothing").unwrap();
+    let args = ["--backend", "cpu", "--lps", "16", "--until", "20"];
+    let refused = run("phold", &[&args[..], &["--resume", bad.to_str().unwrap()]].concat());
+    ended(&refused, 1, &["no checkpoint"], "phold");
+    let refused = run("phold", &[&args[..], &["--checkpoint", nowhere.to_str().unwrap()]].concat());
+    ended(&refused, 1, &["could not be written"], "phold");
+    std::fs::remove_dir_all(folder).unwrap();
 }

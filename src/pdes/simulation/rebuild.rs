@@ -122,7 +122,7 @@ impl<M: Model> Simulation<M> {
         let recipes = self.recipes(way, &cut);
         let memory = old.with_room(gpu, cut, way)?;
         memory.take_memory(gpu, old)?;
-        memory.take_control(gpu, old, lifted.first()).await?;
+        memory.put_control(gpu, old.control_of(gpu).await?, lifted.first())?;
         lifted.lower(gpu, &recipes, &memory)?;
         plans::settle(gpu, &recipes, &memory)?;
         memory.keep_counts(gpu, old)?;

@@ -1,0 +1,125 @@
+//! Runs that are saved, and gone on with.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use bytemuck::Pod;
+use web_time::Duration;
+
+use crate::gpu::{Gpu, GpuError, Verdict};
+
+use super::super::checkpoint::{CheckpointError, Identity, Saves, Told};
+use super::super::cpu::check;
+#[cfg(doc)]
+use super::super::error::Fault;
+use super::super::error::SimulationError;
+use super::super::lift::{self, Lifted};
+use super::super::memory::{Control, Memory};
+use super::super::recipes::Recipes;
+use super::super::{Checkpoint, Model, Payload, Progress, Until, plans};
+use super::{Options, Simulation};
+
+impl<M: Model> Simulation<M> {
+    /// Goes on where a run was saved, by whichever engine, on whichever device. What `options` say of speed and capacity holds; seed and replica are
+    /// the checkpoint's.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::new`].
+    pub fn resume(
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        checkpoint: &Checkpoint,
+    ) -> Result<Self, SimulationError> {
+        check(model)?;
+        checkpoint.check(&Identity::of(model))?;
+        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        Self::begin(gpu, model, 0..model.lps(), options, Some(checkpoint))
+    }
+
+    /// The run as it is, to go on from there later, on whichever engine: between two runs, or after windows that an application submitted.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the run, or the device's error; [`CheckpointError::Part`].
+    pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
+        pollster::block_on(self.checkpoint_async())
+    }
+
+    /// [`Simulation::checkpoint`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::checkpoint`].
+    pub async fn checkpoint_async(&self) -> Result<Checkpoint, SimulationError> {
+        let (gpu, memory) = (&self.gpu, &self.memory);
+        if memory.run.rows != memory.run.total {
+            return Err(CheckpointError::Part.into());
+        }
+        self.progress_async().await?;
+        let lifted = lift::lift(gpu, &self.recipes(self.way, &memory.cut), memory).await?;
+        // The driver may have cut the loops of that.
+        self.progress_async().await?;
+        let Control { windows, events, .. } = memory.control_of(gpu).await?;
+        let (executed, digest) = memory.executed(gpu).await?;
+        Ok(Checkpoint::new(&Told {
+            identity: &self.rebuild.identity,
+            seed: self.seed.0,
+            replica: self.seed.1,
+            until: self.heading,
+            done: self.done,
+            windows,
+            events,
+            digest,
+            states: &memory.states.read_range(gpu, 0, memory.states.len()).await?,
+            memory: &memory.lp_memory(gpu).await?,
+            executed: &executed,
+            pending: &lifted.read(gpu, memory.run.first_lp).await?,
+        }))
+    }
+
+    /// [`Simulation::run_watched`], saving the run to a file as often as `every` says, and where it ends: at `until`, or where `watch` stops it. The file is
+    /// written by [`Checkpoint::save`], so there is a whole one at any time; after a [`Fault`], a lost device, or the end of the process, it is the last that was written.
+    ///
+    /// For each, the run is brought to a halt between two windows, and read: choose `every` far longer than that takes.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`], and [`SimulationError::Checkpoint`] where the file cannot be written.
+    pub fn run_saving<V: Verdict>(
+        &mut self,
+        until: Until,
+        path: impl AsRef<Path>,
+        every: Duration,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, SimulationError> {
+        self.run_and_save(until, path.as_ref(), every, watch)
+    }
+}
+
+impl<M: Model> Saves for Simulation<M> {
+    fn run_until_told(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, SimulationError> {
+        self.run_watched(until, watch)
+    }
+
+    fn take(&self) -> Result<Checkpoint, SimulationError> {
+        self.checkpoint()
+    }
+}
+
+/// Makes a memory that holds nothing that of a saved run of the same model: what `plans::start` does at the start.
+pub(super) fn put<S: Pod, P: Payload>(
+    gpu: &Gpu,
+    recipes: &Recipes,
+    memory: &Memory<S, P>,
+    saved: &Checkpoint,
+) -> Result<(), GpuError> {
+    let Progress { now, events, windows, .. } = saved.progress();
+    memory.states.write(gpu, 0, &saved.states())?;
+    memory.put_lp_memory(gpu, &saved.memory())?;
+    memory.put_control(gpu, Control { windows, events, now, rounds: 0 }, now)?;
+    Lifted::of_host(gpu, saved.held(), saved.events())?.lower(gpu, recipes, memory)?;
+    plans::settle(gpu, recipes, memory)?;
+    memory.put_executed(gpu, saved.executed(), saved.digest())
+}

@@ -1,0 +1,84 @@
+//! What reads files of strangers: each takes any bytes, and neither panics nor takes memory that is not there. `fuzz/` gives them bytes by coverage,
+//! `tests/programs/hostile.rs` by chance.
+
+#![allow(dead_code, unreachable_pub, reason = "each target uses a part of this module")]
+
+use eventhorizon::facility::Network;
+use eventhorizon::gpu::{Program, Source};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{Checkpoint, CpuSimulation, Until};
+use eventhorizon::search::{dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
+use eventhorizon::statistics::Design;
+use eventhorizon::time::Resolution;
+
+/// The linker: a model's WGSL.
+pub fn linker(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let _ = Program::link("hostile", &[Source::new("hostile.wgsl", text.to_owned())]);
+    }
+}
+
+/// The model of checkpoints.
+pub fn saved_model() -> Phold {
+    Phold::new(20, 3, 0.1, 10.0, Resolution::default()).expect("sizes that there can be")
+}
+
+/// One of that.
+pub fn saved() -> Vec<u8> {
+    let model = saved_model();
+    let mut simulation = CpuSimulation::new(&model, 3).expect("a small model");
+    simulation.run(Until::events(60)).expect("a sound one");
+    simulation.checkpoint().expect("a sound run").to_bytes().to_vec()
+}
+
+/// The reader of checkpoints: the bytes, and what they are with the length and the checksum that belong to them.
+pub fn checkpoint(bytes: &[u8]) {
+    for bytes in [bytes.to_vec(), sealed(bytes.to_vec())] {
+        if let Ok(checkpoint) = Checkpoint::from_bytes(bytes) {
+            assert_eq!(
+                Checkpoint::from_bytes(checkpoint.to_bytes().to_vec()).expect("it was one"),
+                checkpoint
+            );
+            let _ = (checkpoint.pending::<[u32; 2]>(), checkpoint.pending::<[u32; 6]>());
+            let model = saved_model();
+            let _ = checkpoint.fork(&model, 4, checkpoint.replica());
+            if let Ok(simulation) = CpuSimulation::resume(&model, &checkpoint) {
+                assert_eq!(simulation.checkpoint().expect("it has no fault"), checkpoint, "it is canonical");
+            }
+        }
+    }
+}
+
+/// With the length and the checksum that belong to the rest.
+pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let body = bytes.len().saturating_sub(4);
+    if body >= 24 {
+        let length = bytes.len() as u64;
+        bytes[16..24].copy_from_slice(&length.to_le_bytes());
+        let sum = crc32fast::hash(&bytes[..body]);
+        bytes[body..].copy_from_slice(&sum.to_le_bytes());
+    }
+    bytes
+}
+
+/// Descriptions of networks, in both languages, and what is made of them.
+pub fn network(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        for network in [Network::from_toml(text), Network::from_json(text)].into_iter().flatten() {
+            let _ = (network.compile(), network.compile_unstable());
+        }
+    }
+}
+
+/// Maps, scenarios, graphs and coordinates.
+pub fn map(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let _ = (moving_ai_map("hostile.map", text, true), moving_ai_scenario("hostile.scen", text));
+        let _ = (dimacs_graph("hostile.gr", text), dimacs_coordinates("hostile.co", text));
+    }
+}
+
+/// Tables: designs as CSV.
+pub fn table(bytes: &[u8]) {
+    let _ = Design::from_csv(bytes);
+}
