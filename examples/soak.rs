@@ -312,7 +312,7 @@ impl Round<'_> {
                         let model = if self.chances(3) { tight } else { model };
                         self.story
                             .push(format!("saved; on with {options:?}, capacity {:?}", model.capacity()));
-                        let from = Checkpoint::from_bytes(from.to_bytes().to_vec())?;
+                        let from = Checkpoint::from_bytes(from.as_bytes().to_vec())?;
                         exact = options.sync == Sync::Yawns && (exact || from == saved);
                         *simulation =
                             Simulation::resume(self.gpu.expect("it runs there"), model, options, &from)?;
@@ -322,7 +322,7 @@ impl Round<'_> {
             }
             if self.chances(3) {
                 self.story.push("the sequential engine goes on from its checkpoint".to_owned());
-                cpu = CpuSimulation::resume(model, &Checkpoint::from_bytes(saved.to_bytes().to_vec())?)?;
+                cpu = CpuSimulation::resume(model, &Checkpoint::from_bytes(saved.as_bytes().to_vec())?)?;
             }
             last = Some(expected);
         }

@@ -151,7 +151,7 @@ pub(super) struct Told<'a, S, P> {
 /// let model = Phold::new(100, 4, 0.1, 10.0, Resolution::default())?;
 /// let mut first = CpuSimulation::new(&model, 42)?;
 /// first.run(Until::events(500))?;
-/// let saved = first.checkpoint()?.to_bytes().to_vec();
+/// let saved = first.checkpoint()?.as_bytes().to_vec();
 ///
 /// let checkpoint = Checkpoint::from_bytes(saved)?;
 /// let mut second = CpuSimulation::resume(&model, &checkpoint)?;
@@ -174,7 +174,9 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(super) fn new<S: Pod, P: Payload>(told: &Told<'_, S, P>) -> Self {
+    /// # Errors
+    /// [`CheckpointError::Inconsistent`] where what it is told does not fit together: a device that lost something.
+    pub(super) fn new<S: Pod, P: Payload>(told: &Told<'_, S, P>) -> Result<Self, CheckpointError> {
         let identity = told.identity;
         let numbers = Numbers {
             lps: identity.lps.into(),
@@ -206,7 +208,7 @@ impl Checkpoint {
             let words = told.pending.iter().flat_map(|(_, event)| event.words());
             words.for_each(|word| bytes.extend(word.to_le_bytes()));
         });
-        Self::from_bytes(file.end()).expect("what an engine says of a run fits together")
+        Self::from_bytes(file.end())
     }
 
     /// A file's bytes, if they are a checkpoint.
@@ -317,7 +319,7 @@ impl Checkpoint {
     }
 
     /// The bytes of the file.
-    pub fn to_bytes(&self) -> &[u8] {
+    pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -348,8 +350,10 @@ impl Checkpoint {
         let failed = |source| CheckpointError::Write { path: shown(path), source };
         let name = path.file_name().ok_or_else(|| failed(io::ErrorKind::IsADirectory.into()))?;
         static SAVED: AtomicU64 = AtomicU64::new(0);
+        // Browsers have neither processes nor files.
+        let process = if cfg!(target_arch = "wasm32") { 0 } else { std::process::id() };
         let mut beside = name.to_owned();
-        beside.push(format!(".{}.{}.part", std::process::id(), SAVED.fetch_add(1, Ordering::Relaxed)));
+        beside.push(format!(".{process}.{}.part", SAVED.fetch_add(1, Ordering::Relaxed)));
         let beside = path.with_file_name(beside);
         let written = (|| {
             let mut file = File::create_new(&beside)?;
@@ -555,7 +559,7 @@ impl Writer {
     fn new(numbers: &Numbers, identity: &Identity) -> Self {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((SECTIONS.len() as u64).to_le_bytes()[..4].iter());
+        bytes.extend(&(SECTIONS.len() as u64).to_le_bytes()[..4]);
         bytes.extend([0; 8]);
         let mut file = Self { bytes, written: 0 };
         file.section(|bytes| bytes.extend(numbers.to_bytes()));

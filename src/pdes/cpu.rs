@@ -102,7 +102,6 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// # Errors
     /// [`CheckpointError::Foreign`](super::CheckpointError::Foreign) for another model's; as [`CpuSimulation::new`].
     pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
-        check(model)?;
         checkpoint.check(&Identity::of(model))?;
         let progress = checkpoint.progress();
         let lps = (0..).zip(checkpoint.held());
@@ -140,7 +139,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             memory: &self.memory,
             executed: &self.executed,
             pending: &self.pending(),
-        }))
+        })?)
     }
 
     /// One that holds nothing, and no LP of which is initialised.

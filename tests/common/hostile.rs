@@ -28,7 +28,7 @@ pub fn saved() -> Vec<u8> {
     let model = saved_model();
     let mut simulation = CpuSimulation::new(&model, 3).expect("a small model");
     simulation.run(Until::events(60)).expect("a sound one");
-    simulation.checkpoint().expect("a sound run").to_bytes().to_vec()
+    simulation.checkpoint().expect("a sound run").as_bytes().to_vec()
 }
 
 /// The reader of checkpoints: the bytes, and what they are with the length and the checksum that belong to them.
@@ -36,7 +36,7 @@ pub fn checkpoint(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed(bytes.to_vec())] {
         if let Ok(checkpoint) = Checkpoint::from_bytes(bytes) {
             assert_eq!(
-                Checkpoint::from_bytes(checkpoint.to_bytes().to_vec()).expect("it was one"),
+                Checkpoint::from_bytes(checkpoint.as_bytes().to_vec()).expect("it was one"),
                 checkpoint
             );
             let _ = (checkpoint.pending::<[u32; 2]>(), checkpoint.pending::<[u32; 6]>());

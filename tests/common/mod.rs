@@ -3,7 +3,6 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this module")]
 
 pub mod counted;
-pub mod hostile;
 pub mod models;
 pub mod replications;
 

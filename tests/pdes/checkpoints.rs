@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::common::counted::Counted;
-use super::common::hostile::sealed;
 use super::common::models::Ring;
 use super::common::{gpu, own_gpu};
+use super::hostile::sealed;
 use super::own_events::{Busy, Wide};
 use super::{phold, until};
 use eventhorizon::gpu::{Gpu, GpuError};
@@ -51,7 +51,7 @@ where
         assert_eq!((its.until(), its.progress().events), (end, expected.events));
         if exact {
             assert_eq!(found, expected, "{options:?}, step {step}");
-            assert!(its.to_bytes() == mine.to_bytes(), "{options:?}, step {step}: {its:?}, {mine:?}");
+            assert!(its.as_bytes() == mine.as_bytes(), "{options:?}, step {step}: {its:?}, {mine:?}");
         }
         // What another way to synchronise counts differently.
         saved = if exact { its } else { mine };
@@ -322,7 +322,7 @@ fn sample() -> (Busy, Vec<u8>) {
     let model = Busy::new(20);
     let mut simulation = CpuSimulation::new(&model, 3).unwrap();
     simulation.run(Until::events(60)).unwrap();
-    (model, simulation.checkpoint().unwrap().to_bytes().to_vec())
+    (model, simulation.checkpoint().unwrap().as_bytes().to_vec())
 }
 
 #[test]

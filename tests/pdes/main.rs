@@ -6,6 +6,8 @@ mod checkpoints;
 mod common;
 mod growth;
 mod horizon;
+#[path = "../common/hostile.rs"]
+mod hostile;
 mod neighbours;
 mod outputs;
 mod own_events;

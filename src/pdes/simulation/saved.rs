@@ -9,7 +9,6 @@ use web_time::Duration;
 use crate::gpu::{Gpu, GpuError, Verdict};
 
 use super::super::checkpoint::{CheckpointError, Identity, Saves, Told};
-use super::super::cpu::check;
 #[cfg(doc)]
 use super::super::error::Fault;
 use super::super::error::SimulationError;
@@ -31,7 +30,6 @@ impl<M: Model> Simulation<M> {
         options: Options,
         checkpoint: &Checkpoint,
     ) -> Result<Self, SimulationError> {
-        check(model)?;
         checkpoint.check(&Identity::of(model))?;
         let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
         Self::begin(gpu, model, 0..model.lps(), options, Some(checkpoint))
@@ -73,7 +71,7 @@ impl<M: Model> Simulation<M> {
             memory: &memory.lp_memory(gpu).await?,
             executed: &executed,
             pending: &lifted.read(gpu, memory.run.first_lp).await?,
-        }))
+        })?)
     }
 
     /// [`Simulation::run_watched`], saving the run to a file as often as `every` says, and where it ends: at `until`, or where `watch` stops it. The file is
