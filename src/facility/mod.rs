@@ -78,8 +78,11 @@ mod check;
 mod distribution;
 mod error;
 mod fel;
+mod long;
+mod measures;
 mod model;
 mod network;
+mod report;
 mod study;
 mod theory;
 
@@ -88,9 +91,16 @@ pub use error::FacilityError;
 #[doc(hidden)]
 pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelResults, FelRow, FelSimulation, FelTwin};
-pub use model::{ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState};
-pub use network::{Delay, Discipline, Link, Network, Route, Sink, Source, Station};
-pub use study::{Measure, Place, Report, Row, Study};
+pub use measures::Measure;
+pub use model::{
+    ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, QUANTILES, Quantile,
+    Quantiles,
+};
+pub use network::{
+    Breakdown, Delay, Discipline, Link, Network, Rate, Route, Router, Shift, Sink, Source, Station, WhenFull,
+};
+pub use report::{Length, Report, Row};
+pub use study::{Place, Study};
 
 /// The classes of customers that a network may have.
 pub const MAX_CLASSES: usize = 4;

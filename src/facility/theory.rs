@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mmc, Mmck};
 
-use super::check::{Kind, Node, Pair, work};
+use super::check::{Choice, Kind, Node, Pair, work};
 use super::{Discipline, Distribution, Facility, Measure};
 
 /// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
@@ -29,6 +29,9 @@ struct Queue<'n> {
 impl<'n> Queue<'n> {
     fn new(number: usize, node: &'n Node) -> Option<Self> {
         let Kind::Station { servers, capacity, discipline } = node.kind else { return None };
+        if !node.plain() {
+            return None;
+        }
         let comes = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
         let classes: Vec<_> = comes.map(|(class, pair)| (class, pair, pair.rate)).collect();
         // Those who are there from the beginning come from nowhere.
@@ -81,7 +84,8 @@ pub(super) fn known(facility: &Facility) -> Known {
 
 fn open(nodes: &[Node], known: &mut Known) {
     let poisson = |node: &Node| {
-        !node.in_turn
+        node.choice == Choice::Chance
+            && node.calendar.is_empty()
             && match node.kind {
                 Kind::Source { interarrival, batch, .. } => {
                     batch == 1 && matches!(interarrival, Distribution::Exponential(_))
@@ -97,7 +101,10 @@ fn open(nodes: &[Node], known: &mut Known) {
         queue.servers.is_none_or(|servers| work(&nodes[queue.number]) < f64::from(servers))
     };
     // Nobody is lost, nobody is there from the beginning, and no line grows without end: what comes goes on.
-    let conserved = !super::check::mixes(nodes)
+    let steady =
+        nodes.iter().all(|node| !matches!(node.kind, Kind::Source { .. }) || node.calendar.is_empty());
+    let conserved = steady
+        && !super::check::mixes(nodes)
         && queues.iter().flatten().count() == stations
         && queues.iter().flatten().all(|queue| whole(queue) && stable(queue));
     let product = |queue: &Queue<'_>| {
@@ -106,7 +113,7 @@ fn open(nodes: &[Node], known: &mut Known) {
     let jackson = conserved && nodes.iter().all(poisson) && queues.iter().flatten().all(product);
 
     for (number, node) in nodes.iter().enumerate() {
-        if conserved || matches!(node.kind, Kind::Source { .. }) {
+        if conserved || matches!(node.kind, Kind::Source { .. }) && node.calendar.is_empty() {
             rates(number, node, known);
         }
         let Some(queue) = &queues[number] else { continue };
@@ -287,7 +294,11 @@ fn closed(nodes: &[Node], known: &mut Known) {
         let Some(service) = pair.service else { return };
         let exponential = matches!(service, Distribution::Exponential(_));
         let blind = matches!(discipline, Discipline::Fifo | Discipline::Lifo | Discipline::Random);
-        if pair.patience.is_some() || node.in_turn || servers.is_some() && !(exponential && blind) {
+        if pair.patience.is_some()
+            || !node.plain()
+            || node.choice != Choice::Chance
+            || servers.is_some() && !(exponential && blind)
+        {
             return;
         }
         kinds.push((servers, service.mean()));
