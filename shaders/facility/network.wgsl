@@ -61,7 +61,7 @@ struct State {
     down: u32,    // whether the station is broken
     guests: u32,  // customers that wait at other nodes for room here
     next: u32,    // serial of the next departure from servers that are shared
-    unused: u32,
+    polled: u32,  // class that was served last, where they are polled
     since: vec2<u32>, // when the number of customers changed last; kept only with details
     clock: vec2<u32>, // facility/network/sharing.wgsl, and when it was moved last
     last: vec2<u32>,
@@ -78,6 +78,7 @@ const RANDOM = 2u;
 const PRIORITY = 3u;
 const PREEMPTIVE = 4u;
 const SHARING = 5u;
+const POLLING = 6u;
 const BLOCKS = 1u;      // flags: who finds it full waits where he is, and keeps his server there
 const SERVER_ROWS = 2u; // its servers have rows
 const HOLDS = 4u;       // some of its ways lead to a node that blocks
@@ -346,6 +347,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         slot = 0u;
         serial = 0u;
         (*state).busy += 1u;
+        if discipline == POLLING { (*state).polled = next.class_; }
         if (flags & SERVER_ROWS) != 0u {
             slot = server;
             if server == SURE { slot = free_server(lp); }

@@ -396,7 +396,7 @@ fn unsupported(node: &str, what: &'static str, reason: &'static str) -> Facility
 
 /// What a node has that does not go together, or not with those that its ways lead to.
 fn together(nodes: &[Node]) -> Result<(), FacilityError> {
-    use Discipline::{Preemptive, Random, Sharing};
+    use Discipline::{Polling, Preemptive, Random, Sharing};
     for node in nodes {
         let refused = |what, reason| Err(unsupported(&node.name, what, reason));
         let holds = node.holds(nodes);
@@ -431,6 +431,9 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
                 "so many servers",
                 "where services are interrupted all servers are looked at, and at most 32",
             );
+        }
+        if discipline == Polling && servers != Some(1) {
+            return refused("polling by several servers", "each would go its own way; make it one server");
         }
         if discipline == Random && !patient {
             let reason =

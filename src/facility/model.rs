@@ -40,6 +40,7 @@ const LIFO: u32 = 1;
 const RANDOM: u32 = 2;
 const PREEMPTIVE: u32 = 4;
 const SHARING: u32 = 5;
+const POLLING: u32 = 6;
 const BLOCKS: u32 = 1;
 const SERVER_ROWS: u32 = 2;
 const HOLDS: u32 = 4;
@@ -128,8 +129,8 @@ pub struct FacilityState {
     pub guests: u32,
     /// Serial of the next departure from servers that are shared.
     pub next: u32,
-    /// Zero.
-    pub unused: u32,
+    /// The class that was served last, where classes are polled.
+    pub polled: u32,
     /// When the number of customers changed last, where distributions are told.
     pub since: Ticks,
     /// Of servers that are shared: the service that each customer had, in units of 2^-16 ticks.
@@ -345,6 +346,7 @@ fn discipline(node: &Node) -> u32 {
             Discipline::Priority => 3,
             Discipline::Preemptive => PREEMPTIVE,
             Discipline::Sharing => SHARING,
+            Discipline::Polling => POLLING,
         },
         _ => 0,
     }
@@ -447,7 +449,7 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
                 Choice::InTurn => IN_TURN,
                 Choice::Shortest => SHORTEST,
             };
-            row[5] = if matches!(discipline(node), 3 | PREEMPTIVE) { word(class) } else { 0 };
+            row[5] = if matches!(discipline(node), 3 | PREEMPTIVE | POLLING) { word(class) } else { 0 };
             row[6] = pair.population;
             data.extend(ways(pair));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]

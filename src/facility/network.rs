@@ -260,6 +260,9 @@ pub enum Discipline {
     Priority,
     /// The same, and who arrives interrupts the service of a later class, which goes on later where it stopped (preemptive resume).
     Preemptive,
+    /// One server goes from class to class, in their order and round again, and serves each until nobody of it waits (exhaustive polling); of a class, who came first. Going
+    /// takes no time.
+    Polling,
     /// Nobody waits: the servers are shared by all, with equal parts, and at most one server to a customer (processor sharing). Shares are exact to 2^-16 of a tick for
     /// each arrival and departure, and departures are at the next whole tick.
     Sharing,

@@ -1,5 +1,7 @@
 //! What queueing theory knows of a network: steady-state means, for those nodes for which they are exact.
 
+mod mva;
+
 use std::collections::HashMap;
 
 use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mmc, Mmck};
@@ -78,6 +80,8 @@ pub(super) fn known(facility: &Facility) -> Known {
         open(nodes, &mut known);
     } else if facility.network.classes.len() == 1 {
         closed(nodes, &mut known);
+    } else {
+        mva::closed(nodes, &mut known);
     }
     known
 }
@@ -108,7 +112,10 @@ fn open(nodes: &[Node], known: &mut Known) {
         && queues.iter().flatten().count() == stations
         && queues.iter().flatten().all(|queue| whole(queue) && stable(queue));
     let product = |queue: &Queue<'_>| {
-        queue.servers.is_none() || queue.blind() && queue.shared(|pair| pair.service).is_some()
+        // (BCMP: of one server that is shared, only means count.)
+        queue.servers.is_none()
+            || queue.discipline == Discipline::Sharing && queue.servers == Some(1)
+            || queue.blind() && queue.shared(|pair| pair.service).is_some()
     };
     let jackson = conserved && nodes.iter().all(poisson) && queues.iter().flatten().all(product);
 
@@ -196,6 +203,12 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
         .collect();
     let mg1 = (servers == 1).then_some(parts).flatten().and_then(|parts| Mg1::new(&parts).ok());
     let mean = |pair: &Pair| pair.service.map_or(f64::NAN, |service| service.mean());
+    if servers == 1 && queue.capacity.is_none() && queue.patient() {
+        let load: f64 = queue.classes.iter().map(|&(_, pair, rate)| rate * mean(pair)).sum();
+        if load < 1.0 {
+            told(None, Measure::Empty, 1.0 - load);
+        }
+    }
     match (service, queue.capacity, queue.discipline) {
         (Some(service), Some(capacity), _) if queue.blind() && queue.patient() && capacity <= MOST_ROOM => {
             let Ok(theory) = Mmck::new(rate, 1.0 / service, servers, capacity) else { return };
@@ -231,6 +244,10 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 // The time in M/M/1 is exponential.
                 for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
                     told(class, Measure::SojournDeviation, wait + service);
+                    for percent in super::QUANTILES {
+                        let of = Measure::SojournQuantile(u8::try_from(percent).expect("below 100"));
+                        told(class, of, -(wait + service) * (1.0 - f64::from(percent) / 100.0).ln());
+                    }
                 }
             }
         }
@@ -246,6 +263,26 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 };
                 by_class.push((class, rate, wait, mean(pair)));
             }
+        }
+        (_, None, Discipline::Sharing) if servers == 1 => {
+            let load: f64 = queue.classes.iter().map(|&(_, pair, rate)| rate * mean(pair)).sum();
+            if load >= 1.0 {
+                return;
+            }
+            for &(class, pair, rate) in &queue.classes {
+                told(Some(class), Measure::Sojourn, mean(pair) / (1.0 - load));
+                told(Some(class), Measure::Number, rate * mean(pair) / (1.0 - load));
+            }
+            told(None, Measure::Utilisation, load);
+            told(None, Measure::Number, load / (1.0 - load));
+            told(None, Measure::Sojourn, load / (1.0 - load) / rate);
+        }
+        (Some(service), None, Discipline::Sharing) => {
+            // However exponential services are shared, as many leave in a time.
+            let Ok(theory) = Mmc::new(rate, 1.0 / service, servers) else { return };
+            told(None, Measure::Utilisation, theory.utilisation());
+            told(None, Measure::Number, theory.number_in_system());
+            told(None, Measure::Sojourn, theory.time_in_system());
         }
         (_, None, Discipline::Preemptive) if queue.patient() && mg1.is_some() => {
             let mut all = 0.0;
@@ -294,6 +331,8 @@ fn closed(nodes: &[Node], known: &mut Known) {
         let Some(service) = pair.service else { return };
         let exponential = matches!(service, Distribution::Exponential(_));
         let blind = matches!(discipline, Discipline::Fifo | Discipline::Lifo | Discipline::Random);
+        let exponential = exponential || discipline == Discipline::Sharing && servers == Some(1);
+        let blind = blind || discipline == Discipline::Sharing;
         if pair.patience.is_some()
             || !node.plain()
             || node.choice != Choice::Chance
@@ -304,7 +343,7 @@ fn closed(nodes: &[Node], known: &mut Known) {
         kinds.push((servers, service.mean()));
     }
     let customers: u32 = nodes.iter().map(|node| node.pairs[0].population).sum();
-    let Some(visits) = visits(nodes) else { return };
+    let Some(visits) = visits(nodes, 0) else { return };
     let demands: Vec<f64> = kinds.iter().zip(&visits).map(|(kind, visits)| kind.1 * visits).collect();
     // Rounds per unit of time, and the mean number at each node.
     let (throughput, numbers) = if kinds.iter().all(|kind| kind.0.is_none_or(|servers| servers == 1)) {
@@ -354,6 +393,9 @@ fn closed(nodes: &[Node], known: &mut Known) {
             told(Measure::Sojourn, here / rate);
             if let Some(servers) = servers {
                 told(Measure::Utilisation, rate * service / f64::from(servers));
+                if matches!(nodes[number].kind, Kind::Station { discipline: Discipline::Sharing, .. }) {
+                    continue;
+                }
                 told(Measure::Queue, here - rate * service);
                 told(Measure::Wait, here / rate - service);
             }
@@ -361,22 +403,27 @@ fn closed(nodes: &[Node], known: &mut Known) {
     }
 }
 
-/// How often a customer comes to each node of a closed network, for each time that it comes to the first; none where not all are on one round.
-fn visits(nodes: &[Node]) -> Option<Vec<f64>> {
+/// How often a customer of a class comes to each node of a closed network, for each time that it comes to the first of them that it ever comes to; none where not all are on one
+/// round.
+fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     let size = nodes.len();
+    let first = nodes.iter().position(|node| node.pairs[class].comes)?;
     let mut rows = vec![vec![0.0; size + 1]; size];
     for (number, node) in nodes.iter().enumerate() {
         rows[number][number] += 1.0;
-        for way in &node.pairs[0].ways {
+        for way in node.pairs[class].ways.iter().filter(|_| node.pairs[class].comes) {
             rows[way.node][number] -= way.probability;
         }
     }
     // One of the equations follows from the others.
-    rows[0] = vec![0.0; size + 1];
-    (rows[0][0], rows[0][size]) = (1.0, 1.0);
+    rows[first] = vec![0.0; size + 1];
+    (rows[first][first], rows[first][size]) = (1.0, 1.0);
     if size > 600 {
         return None;
     }
     let found = super::check::eliminate(rows);
-    found.iter().all(|visits| visits.is_finite() && *visits > 1e-12).then_some(found)
+    let comes = |(node, visits): (&Node, &f64)| {
+        visits.is_finite() && (*visits > 1e-12) == node.pairs[class].comes && *visits > -1e-12
+    };
+    nodes.iter().zip(&found).all(comes).then_some(found)
 }

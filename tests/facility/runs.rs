@@ -165,10 +165,11 @@ fn chance(number: u64) -> Network {
             Discipline::Priority,
             Discipline::Preemptive,
             Discipline::Sharing,
+            Discipline::Polling,
         ];
-        let discipline = disciplines[(stream.below(6)) as usize];
+        let discipline = disciplines[(stream.below(7)) as usize];
         let changes = !matches!(discipline, Discipline::Preemptive | Discipline::Sharing);
-        let servers = 1 + stream.below(3);
+        let servers = if discipline == Discipline::Polling { 1 } else { 1 + stream.below(3) };
         let mut station = Station::new(law(2.0 * f64::from(servers)), route())
             .with_servers(servers)
             .with_discipline(discipline)

@@ -78,10 +78,13 @@ fn take(lp: u32, guests: bool, state: ptr<function, State>) -> Customer {
     if discipline == RANDOM {
         slot = draw_below((*state).waiting);
     } else {
-        for (line = select(0u, GUESTS, guests); line < GUESTS; line += 1u) {
-            if memory_get(line).x != 0u { break; }
+        // Where classes are polled, from the one on that was served last.
+        let first = select(0u, (*state).polled, discipline == POLLING);
+        for (var i = select(0u, CLASSES, guests); i <= CLASSES && slot == 0u; i += 1u) {
+            line = select((first + i) % CLASSES, GUESTS, i == CLASSES);
+            slot = memory_get(line).x;
         }
-        slot = max(memory_get(line).x, 1u) - 1u;
+        slot = max(slot, 1u) - 1u;
     }
     let times = slot_row(slot, 0u);
     var taken = Customer(slot_row(slot, 1u).x, times.xy, times.zw, TIME_NEVER);

@@ -1,6 +1,6 @@
 //! The twin of `shaders/facility/network/lines.wgsl`: who waits, and servers that have rows.
 
-use super::{Customer, FacilityState, Here, PAIR_WORDS, RANDOM, halves, times};
+use super::{CLASSES, Customer, FacilityState, Here, PAIR_WORDS, POLLING, RANDOM, halves, times};
 use crate::facility::Facility;
 use crate::time::Ticks;
 
@@ -104,8 +104,12 @@ impl Facility {
         let slot = if random {
             context.stream().below(state.waiting)
         } else {
-            let mut lines = if guests { GUESTS } else { 0 }..GUESTS;
-            line = lines.find(|&line| context.memory_get(line)[0] > 0).unwrap_or(GUESTS);
+            // Where classes are polled, from the one on that was served last.
+            let first = if self.node(lp, 3) == POLLING { state.polled } else { 0 };
+            let mut lines = (0..CLASSES).map(|line| (first + line) % CLASSES);
+            if !guests {
+                line = lines.find(|&line| context.memory_get(line)[0] > 0).unwrap_or(GUESTS);
+            }
             context.memory_get(line)[0].max(1) - 1
         };
         let [entered, arrived] = halves(self.slot_row(slot, 0, context));

@@ -4,8 +4,9 @@ use super::lines::{GUESTS, next_serial};
 use super::records::{Deed, record_of};
 use super::{
     ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FacilityState, HOLDS, Here, IN_TURN, LIFO,
-    PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT, SHORTEST,
-    SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate, since, times,
+    POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
+    SHORTEST, SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate, since,
+    times,
 };
 use crate::facility::{Facility, FacilityOutput};
 use crate::pdes::{CpuModel, Event};
@@ -268,6 +269,9 @@ impl CpuModel for Facility {
         if begins {
             (own, slot, serial) = (Some(COMPLETION), 0, 0);
             state.busy += 1;
+            if discipline == POLLING {
+                state.polled = next.class;
+            }
             if flags & SERVER_ROWS != 0 {
                 slot = server.unwrap_or_else(|| self.free_server(lp, context));
                 serial = next_serial(state);
