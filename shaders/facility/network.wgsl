@@ -188,6 +188,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var joins = false;   // whether `waits` joins `line`
     var waits = who;
     var line = GUESTS;
+    var drops = SURE;       // slot of who leaves the line `from_line`
+    var from_line = GUESTS;
     var interrupted = SURE; // the class of who was
     var sender = vec2<u32>(words[1], place); // of who arrives: LP + 1, and his class there + 1 if he keeps a server
     var holds = false;      // whether who goes on keeps his server
@@ -197,6 +199,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if kind == EMISSION && data[node + 7u] != 0u { odds = (*state).open; }
     if kind == ARRIVAL && data[node + 11u] != 0u { odds = data[data[node + 11u] + min(before, data[node + 12u] - 1u)]; }
     let stays = odds == SURE || draw() < odds;
+
+    if discipline == SHARING && (kind == ARRIVAL || (kind == COMPLETION && words[1] == (*state).next)) { advance(lp, state); }
 
     switch kind {
         case SHIFT: {
@@ -216,10 +220,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case COMPLETION: {
             if discipline == SHARING {
                 if words[1] != (*state).next { return; } // another came, who leaves earlier
-                advance(lp, state);
                 // Else others came, and he leaves later.
                 if !time_less((*state).clock, slot_row(0u, 2u).xy) {
-                    who = leave_shared(state);
+                    who = customer_of(0u);
+                    who.left = TIME_NEVER;
                     moves = 1u;
                 }
             } else {
@@ -274,7 +278,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case ADMIT, ARRIVAL: {
             if kind == ADMIT {
                 if (*state).guests == 0u || before >= data[node + 2u] { return; }
-                who = take(lp, true, state);
+                drops = memory_get(GUESTS).x - 1u;
+                who = customer_of(drops);
                 sender = who.left;
             }
             waits = Customer(who.class_, who.entered, who.arrived, sender);
@@ -324,17 +329,24 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         default: { // RENEGE
             if slot_row(place, 1u).w != words[1] { return; } // it was served before
-            drop_out(place, line_of(lp, who.class_), state);
+            drops = place;
+            from_line = line_of(lp, who.class_);
             deed.reneged = 1u;
             deed.present = -1;
         }
     }
+    if begins && kind != ADMIT && kind != ARRIVAL {
+        let found = next_in_line(lp, state);
+        from_line = found.x;
+        drops = found.y;
+        next = customer_of(drops);
+    }
+    if drops != SURE { drop_out(lp, drops, from_line, state); }
     if joins {
         slot = wait(lp, waits, line, line != GUESTS && (discipline == LIFO || begins), state);
         serial = (*state).serial;
         if law != 0u { own = RENEGE; }
     }
-    if begins && kind != ADMIT && kind != ARRIVAL { next = take(lp, false, state); }
     let fresh = all(next.left == TIME_NEVER);
     if begins || shares {
         if fresh { law = data[pair(lp, next.class_)]; } else { span = next.left; }
@@ -357,12 +369,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
     }
     if discipline == SHARING && (shares || kind == COMPLETION) {
-        if shares {
-            advance(lp, state);
-            enter_shared(next, span, state);
-        } else {
-            (*state).due = TIME_NEVER;
-        }
+        if !shares { (*state).due = TIME_NEVER; }
+        if shares || moves != 0u { change_shared(next, span, shares, state); }
         if (*state).busy > 0u {
             span = until_next(lp, state);
             if !shares || time_less(time_add(now(), span), (*state).due) {

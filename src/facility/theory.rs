@@ -29,9 +29,11 @@ struct Queue<'n> {
 }
 
 impl<'n> Queue<'n> {
-    fn new(number: usize, node: &'n Node) -> Option<Self> {
+    fn new(number: usize, nodes: &'n [Node]) -> Option<Self> {
+        let node = &nodes[number];
         let Kind::Station { servers, capacity, discipline } = node.kind else { return None };
-        if !node.plain() {
+        // (Who waits for room elsewhere keeps his server.)
+        if !node.plain() || node.holds(nodes) {
             return None;
         }
         let comes = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
@@ -97,8 +99,7 @@ fn open(nodes: &[Node], known: &mut Known) {
                 _ => true,
             }
     };
-    let queues: Vec<Option<Queue<'_>>> =
-        nodes.iter().enumerate().map(|(number, node)| Queue::new(number, node)).collect();
+    let queues: Vec<Option<Queue<'_>>> = (0..nodes.len()).map(|number| Queue::new(number, nodes)).collect();
     let stations = nodes.iter().filter(|node| matches!(node.kind, Kind::Station { .. })).count();
     let whole = |queue: &Queue<'_>| queue.patient() && queue.capacity.is_none();
     let stable = |queue: &Queue<'_>| {

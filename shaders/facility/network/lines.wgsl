@@ -57,9 +57,14 @@ fn link(slot: u32, side: u32, other: u32) {
 }
 
 // Takes a customer out of a line.
-fn drop_out(slot: u32, line: u32, state: ptr<function, State>) {
-    let row = slot_row(slot, 1u);
+fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
     if line == GUESTS { (*state).guests -= 1u; } else { (*state).waiting -= 1u; }
+    if data[lp * NODE_WORDS + 3u] == RANDOM {
+        // The last one comes to his place.
+        move_slot((*state).waiting, slot, params.slot_rows);
+        return;
+    }
+    let row = slot_row(slot, 1u);
     // At most twice: who came before, and who comes after.
     for (var side = 1u; side <= 2u; side += 1u) {
         link(select(row.y, row.z, side == 1u), side, select(row.z, row.y, side == 1u));
@@ -70,34 +75,31 @@ fn drop_out(slot: u32, line: u32, state: ptr<function, State>) {
     (*state).free = slot + 1u;
 }
 
-// Takes the customer who is served next out of his line, or the first of the guests. There is one.
-fn take(lp: u32, guests: bool, state: ptr<function, State>) -> Customer {
-    let discipline = data[lp * NODE_WORDS + 3u];
-    var slot = 0u;
-    var line = GUESTS;
-    if discipline == RANDOM {
-        slot = draw_below((*state).waiting);
-    } else {
-        // Where classes are polled, from the one on that was served last.
-        let first = select(0u, (*state).polled, discipline == POLLING);
-        for (var i = select(0u, CLASSES, guests); i <= CLASSES && slot == 0u; i += 1u) {
-            line = select((first + i) % CLASSES, GUESTS, i == CLASSES);
-            slot = memory_get(line).x;
-        }
-        slot = max(slot, 1u) - 1u;
-    }
+// Puts a slot's rows elsewhere.
+fn move_slot(from_: u32, to: u32, rows: u32) {
+    for (var row = 0u; row < rows; row += 1u) { set_slot_row(to, row, slot_row(from_, row)); }
+}
+
+// Who is in a slot.
+fn customer_of(slot: u32) -> Customer {
     let times = slot_row(slot, 0u);
-    var taken = Customer(slot_row(slot, 1u).x, times.xy, times.zw, TIME_NEVER);
-    if params.slot_rows > 2u { taken.left = slot_row(slot, 2u).xy; }
-    if discipline == RANDOM {
-        (*state).waiting -= 1u;
-        for (var row = 0u; row < params.slot_rows; row += 1u) {
-            set_slot_row(slot, row, slot_row((*state).waiting, row));
-        }
-    } else {
-        drop_out(slot, line, state);
+    var who = Customer(slot_row(slot, 1u).x, times.xy, times.zw, TIME_NEVER);
+    if params.slot_rows > 2u { who.left = slot_row(slot, 2u).xy; }
+    return who;
+}
+
+// The line of who is served next, and his slot. Somebody waits.
+fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
+    let discipline = data[lp * NODE_WORDS + 3u];
+    if discipline == RANDOM { return vec2<u32>(0u, draw_below((*state).waiting)); }
+    // Where classes are polled, from the one on that was served last.
+    let first = select(0u, (*state).polled, discipline == POLLING);
+    for (var i = 0u; i < CLASSES; i += 1u) {
+        let line = (first + i) % CLASSES;
+        let slot = memory_get(line).x;
+        if slot != 0u { return vec2<u32>(line, slot - 1u); }
     }
-    return taken;
+    return vec2<u32>(0u);
 }
 
 // The server that is free, one of which there is.

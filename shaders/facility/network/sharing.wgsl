@@ -1,11 +1,11 @@
 // Processor sharing: c servers give n customers the same share each, c / n of a tick of service in a tick, or a whole one where there are no more customers than servers.
 //
 // The station has a clock that goes at the rate of one share, so that a customer whose service is s leaves when the clock has gone on by s since he came. The clock
-// counts 2^-16 of a tick. It is moved whenever somebody comes or leaves, and what it gains is rounded down once each time: so nobody gets more than his share, and a move
+// counts 2^-16 of a tick. It is moved whenever somebody comes (and be it in vain) or may leave, and what it gains is rounded down once each time: so nobody gets more than his share, and a move
 // takes less than 2^-16 of a tick from each. The time at which the next one leaves is the first whole tick by which his service is complete. (The
 // clock is not set back to the end of the service: others keep what they got.)
 //
-// Customers lie in slots 0 .. n - 1, a binary heap by when they leave: row 2 is (reading of the clock (2), 0, 0).
+// Customers lie in slots 0 .. n - 1, a binary heap by when they leave: row 2 is (reading of the clock (2), serial, 0).
 
 // a * factor / divisor, rounded up or down; TIME_NEVER where it does not fit. Factor and divisor are below 2^16, and the divisor is not 0.
 fn scaled(a: vec2<u32>, factor: u32, divisor: u32, up: bool) -> vec2<u32> {
@@ -53,57 +53,51 @@ fn until_next(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     return select(ticks, TIME_NEVER, all(left == TIME_NEVER) || all(leaves == TIME_NEVER));
 }
 
-// Puts a slot's rows elsewhere.
-fn move_slot(from_: u32, to: u32) {
-    for (var row = 0u; row < 3u; row += 1u) { set_slot_row(to, row, slot_row(from_, row)); }
+fn leaves_before(a: vec4<u32>, b: vec4<u32>) -> bool {
+    return time_less(a.xy, b.xy) || (all(a.xy == b.xy) && a.z < b.z);
 }
 
-fn leaves_before(a: vec4<u32>, a_serial: u32, b: vec4<u32>, b_serial: u32) -> bool {
-    return time_less(a.xy, b.xy) || (all(a.xy == b.xy) && a_serial < b_serial);
-}
-
-// Who comes takes part. The clock is at the present time.
-fn enter_shared(who: Customer, service: vec2<u32>, state: ptr<function, State>) {
+// Who comes takes part (`comes`), or who leaves next is taken out, and the last one put into his place. The clock is at the present time.
+fn change_shared(who: Customer, service: vec2<u32>, comes: bool, state: ptr<function, State>) {
     var slot = (*state).busy;
-    if slot >= min(params.room, 0xffffu) {
+    if comes && slot >= min(params.room, 0xffffu) {
         memory_full();
         return;
     }
-    (*state).busy += 1u;
-    let leaves = vec4<u32>(time_add((*state).clock, fine(service)), 0u, 0u);
-    let serial = next_serial(state);
-    // At most 16 levels.
-    while slot > 0u {
-        let parent = (slot - 1u) / 2u;
-        if !leaves_before(leaves, serial, slot_row(parent, 2u), slot_row(parent, 1u).w) { break; }
-        move_slot(parent, slot);
-        slot = parent;
+    var rows = array<vec4<u32>, 3>();
+    if comes {
+        (*state).busy += 1u;
+        let serial = next_serial(state);
+        rows[0] = vec4<u32>(who.entered, who.arrived);
+        rows[1] = vec4<u32>(who.class_, 0u, 0u, serial);
+        rows[2] = vec4<u32>(time_add((*state).clock, fine(service)), serial, 0u);
+    } else {
+        (*state).busy -= 1u;
+        for (var row = 0u; row < 3u; row += 1u) { rows[row] = slot_row((*state).busy, row); }
+        slot = 0u;
     }
-    set_slot_row(slot, 0u, vec4<u32>(who.entered, who.arrived));
-    set_slot_row(slot, 1u, vec4<u32>(who.class_, 0u, 0u, serial));
-    set_slot_row(slot, 2u, leaves);
-}
-
-// Takes out who leaves next.
-fn leave_shared(state: ptr<function, State>) -> Customer {
-    let times = slot_row(0u, 0u);
-    let left = Customer(slot_row(0u, 1u).x, times.xy, times.zw, TIME_NEVER);
-    (*state).busy -= 1u;
-    let last = (*state).busy;
-    let leaves = slot_row(last, 2u);
-    let serial = slot_row(last, 1u).w;
-    var slot = 0u;
-    // At most 16 levels.
-    while 2u * slot + 1u < last {
-        var child = 2u * slot + 1u;
-        if child + 1u < last
-            && leaves_before(slot_row(child + 1u, 2u), slot_row(child + 1u, 1u).w, slot_row(child, 2u), slot_row(child, 1u).w) {
-            child += 1u;
+    let end = (*state).busy;
+    let leaves = rows[2];
+    // From slot to slot, upwards or downwards, as far as somebody there leaves later, or earlier. At most 16 levels.
+    loop {
+        var other = (slot - 1u) / 2u;
+        if comes {
+            if slot == 0u { break; }
+        } else {
+            other = 2u * slot + 1u;
+            if other >= end { break; }
         }
-        if !leaves_before(slot_row(child, 2u), slot_row(child, 1u).w, leaves, serial) { break; }
-        move_slot(child, slot);
-        slot = child;
+        var found = slot_row(other, 2u);
+        if !comes && other + 1u < end {
+            let right = slot_row(other + 1u, 2u);
+            if leaves_before(right, found) {
+                found = right;
+                other += 1u;
+            }
+        }
+        if leaves_before(leaves, found) != comes { break; }
+        move_slot(other, slot, 3u);
+        slot = other;
     }
-    if slot != last { move_slot(last, slot); }
-    return left;
+    for (var row = 0u; row < 3u; row += 1u) { set_slot_row(slot, row, rows[row]); }
 }

@@ -53,8 +53,8 @@ impl Facility {
 
     /// When the clock says that a slot's customer leaves, and his number.
     fn leaves(&self, slot: u32, context: &mut Here<'_>) -> (Ticks, u32) {
-        let [leaves, _] = halves(self.slot_row(slot, 2, context));
-        (leaves, self.slot_row(slot, 1, context)[3])
+        let [low, high, serial, _] = self.slot_row(slot, 2, context);
+        (Ticks::from_words([low, high]), serial)
     }
 
     /// Whether the service of the next one is complete.
@@ -89,7 +89,8 @@ impl Facility {
         }
         self.set_slot_row(slot, 0, times(who.entered, who.arrived), context);
         self.set_slot_row(slot, 1, [who.class, 0, 0, leaves.1], context);
-        self.set_slot_row(slot, 2, times(leaves.0, Ticks::ZERO), context);
+        let [low, high] = leaves.0.to_words();
+        self.set_slot_row(slot, 2, [low, high, leaves.1, 0], context);
     }
 
     /// Takes out who leaves next.
@@ -99,6 +100,7 @@ impl Facility {
         state.busy -= 1;
         let last = state.busy;
         let leaves = self.leaves(last, context);
+        let rows = [0, 1, 2].map(|row| self.slot_row(last, row, context));
         let mut slot = 0;
         while 2 * slot + 1 < last {
             let mut child = 2 * slot + 1;
@@ -111,8 +113,8 @@ impl Facility {
             self.move_slot(child, slot, context);
             slot = child;
         }
-        if slot != last {
-            self.move_slot(last, slot, context);
+        for (row, words) in (0..).zip(rows) {
+            self.set_slot_row(slot, row, words, context);
         }
         Customer { class, entered, arrived, left: Ticks::NEVER }
     }

@@ -110,6 +110,10 @@ impl CpuModel for Facility {
         };
         let stays = odds == SURE || context.stream().draw() < odds;
 
+        if discipline == SHARING && (kind == ARRIVAL || kind == COMPLETION && words[1] == state.next) {
+            self.advance(lp, state, context);
+        }
+
         match kind {
             SHIFT => {
                 own = Some(SHIFT);
@@ -130,7 +134,6 @@ impl CpuModel for Facility {
                     if words[1] != state.next {
                         return; // another came, who leaves earlier
                     }
-                    self.advance(lp, state, context);
                     // Else others came, and he leaves later.
                     if self.complete(state, context) {
                         who = self.leave_shared(state, context);
@@ -282,7 +285,6 @@ impl CpuModel for Facility {
         }
         if discipline == SHARING && (shares || kind == COMPLETION) {
             if shares {
-                self.advance(lp, state, context);
                 self.enter_shared(next, span, state, context);
             } else {
                 state.due = Ticks::NEVER;
