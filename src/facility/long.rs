@@ -15,7 +15,7 @@ use super::study::{MORE, served};
 use super::{Facility, FacilityError, FacilityOutput, Measure, Place, Report, Row, Study, theory};
 
 /// Parts of a run whose averages MSER-5 looks at.
-const PARTS: u64 = 500;
+const PARTS: usize = 500;
 
 impl Facility {
     /// Where statistics should begin in runs until `until`, in the network's unit, by the rule MSER-5: of the average numbers of customers in 500 parts of a run, averaged over
@@ -29,15 +29,15 @@ impl Facility {
         let stations: Vec<_> = (0..self.nodes.len())
             .filter(|&node| matches!(self.nodes[node].kind, Kind::Station { .. }))
             .collect();
-        let mut series = vec![vec![0.0; PARTS as usize]; stations.len()];
+        let mut series = vec![vec![0.0; PARTS]; stations.len()];
         let mut number = 0;
         while number < pilots.max(1) {
             let mut simulation = CpuSimulation::of_replica(&facility, seed, Replica { point: 0, number })?;
-            let (mut told, mut at) = (vec![vec![0.0; PARTS as usize]; stations.len()], Ticks::ZERO);
+            let (mut told, mut at) = (vec![vec![0.0; PARTS]; stations.len()], Ticks::ZERO);
             let mut areas = vec![0; stations.len()];
             let mut fault = None;
             for part in 0..PARTS {
-                let next = part_end(Ticks::ZERO, end, part + 1, PARTS);
+                let next = part_end(Ticks::ZERO, end, part as u64 + 1, PARTS as u64);
                 if let Err(error) = simulation.run(Until::time(next)) {
                     fault = Some(error);
                     break;
@@ -48,7 +48,7 @@ impl Facility {
                     let classes = facility.network.classes.len();
                     let level = |class| TimeAverage::at(present_of(memory, class), next).area().unwrap_or(0);
                     let area: u128 = (0..classes).map(level).sum();
-                    told[part as usize] = real(area - *before) / real(u128::from(next.get() - at.get()));
+                    told[part] = real(area - *before) / real(u128::from(next.get() - at.get()));
                     *before = area;
                 }
                 at = next;
@@ -72,7 +72,7 @@ impl Facility {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(self.resolution.units(part_end(Ticks::ZERO, end, latest as u64, PARTS)))
+        Ok(self.resolution.units(part_end(Ticks::ZERO, end, latest as u64, PARTS as u64)))
     }
 
     /// Makes one long run, and tells every measure with an interval from the means of `batches` parts of equal length after the warm-up: 10 to 30 serve well. Of the study,
@@ -160,7 +160,6 @@ impl Facility {
     }
 
     /// What each node tells at these times of one run.
-    #[expect(clippy::type_complexity, reason = "it has one caller")]
     fn told_at(
         &self,
         ends: &[Ticks],
