@@ -442,7 +442,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let begun = (begins || shares) && (kind == ARRIVAL || kind == ADMIT); // who came begins at once
     if begun { deed.busy = 1; }
     record(who, deed);
-    if (*state).busy + (*state).waiting != before && data[node] == STATION { length(before, state); }
+    if (*state).busy + (*state).waiting != before && data[node] == STATION { were_here(before, state); }
     for (var i = 0u; i < 5u; i += 1u) {
         var at_row = record_of(who.class_) + 8u;
         var change = deed.present;

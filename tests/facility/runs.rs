@@ -197,7 +197,7 @@ fn by_chance(number: u64, until: f64, mappings: &[Mapping]) {
     let network = chance(number);
     let facility = network.compile_unstable().unwrap_or_else(|error| panic!("{number}: {error}"));
     let ticks = |units: f64| facility.resolution().ticks(units).unwrap();
-    let details = if number % 2 == 0 { facility.clone().with_details() } else { facility.clone() };
+    let details = if number.is_multiple_of(2) { facility.clone().with_details() } else { facility.clone() };
     let warm = details.with_room(512).with_warm_up(ticks(until / 3.0));
     let what = format!("network {number}");
     if mappings.is_empty() {

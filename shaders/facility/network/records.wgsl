@@ -161,7 +161,7 @@ fn lasted(state: ptr<function, State>) -> vec2<u32> {
 }
 
 // There were so many customers until now.
-fn length(customers: u32, state: ptr<function, State>) {
+fn were_here(customers: u32, state: ptr<function, State>) {
     if params.details == 0u { return; }
     let place = min(customers, LENGTHS - 1u);
     var row = memory_get(params.details + place / 2u);

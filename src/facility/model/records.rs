@@ -148,7 +148,7 @@ impl Facility {
     }
 
     /// There were so many customers until now.
-    pub(super) fn length(&self, customers: u32, state: &mut FacilityState, context: &mut Here<'_>) {
+    pub(super) fn were_here(&self, customers: u32, state: &mut FacilityState, context: &mut Here<'_>) {
         if self.params.details == 0 {
             return;
         }

@@ -355,7 +355,7 @@ impl CpuModel for Facility {
         }
         self.record(who, deed, context);
         if state.busy + state.waiting != before && node == STATION {
-            self.length(before, state, context);
+            self.were_here(before, state, context);
         }
         let servers = match discipline {
             SHARING => state.busy.min(state.open).cast_signed() - working.cast_signed(),
