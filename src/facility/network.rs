@@ -264,7 +264,7 @@ pub enum Discipline {
     /// takes no time.
     Polling,
     /// Nobody waits: the servers are shared by all, with equal parts, and at most one server to a customer (processor sharing). Shares are exact to 2^-16 of a tick for
-    /// each arrival and departure, and departures are at the next whole tick.
+    /// each arrival and departure, and departures are at the next whole tick. (Their clock counts up to 2^47 ticks; a [`Study`](super::Study) that goes on for longer is refused.)
     Sharing,
 }
 
