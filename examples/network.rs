@@ -41,6 +41,15 @@ struct Args {
     /// The most customers that may wait at a station.
     #[arg(long, default_value_t = 65_536)]
     room: u32,
+    /// Finds where statistics should begin, by the rule MSER-5, in runs of another seed.
+    #[arg(long, conflicts_with_all = ["warm_up", "interval"])]
+    find_warm_up: bool,
+    /// Makes one long run instead of replications, with intervals from so many batches of it.
+    #[arg(long, value_name = "N", conflicts_with_all = ["replications", "precision", "interval", "quantiles"])]
+    batches: Option<usize>,
+    /// Tells quantiles of waits and sojourns, too, and with --json how often there are how many customers.
+    #[arg(long, conflicts_with = "interval")]
+    quantiles: bool,
     /// Runs a network even if more customers come to a station than it serves.
     #[arg(long)]
     allow_unstable: bool,
@@ -59,6 +68,9 @@ struct Args {
     #[arg(long)]
     csv: Option<PathBuf>,
 }
+
+/// Runs in which the warm-up is looked for.
+const PILOTS: u32 = 8;
 
 fn main() -> ExitCode {
     shared::main(run)
@@ -79,8 +91,14 @@ fn run(args: &Args) -> Outcome<()> {
     if let Some(interval) = args.interval {
         return by_event_list(args, &facility, interval, until, warm_up);
     }
+    let warm_up = match args.find_warm_up {
+        // (Not of the runs that are then observed.)
+        true => facility.settles(!args.seed, until, PILOTS)?,
+        false => warm_up,
+    };
     let study = Study {
         seed: args.seed,
+        details: args.quantiles,
         level: args.runs.level,
         stopping: args.runs.stopping()?,
         room: args.room,
@@ -98,7 +116,10 @@ fn run(args: &Args) -> Outcome<()> {
         bar.set_message(format!("{runs} replications, {events} events"));
         shared::watch()
     };
-    let report = facility.study(&study, place, watch)?;
+    let report = match args.batches {
+        Some(batches) => facility.long_run(&study, batches, place)?,
+        None => facility.study(&study, place, watch)?,
+    };
     bar.finish_and_clear();
 
     if !args.json.on_stdout() {

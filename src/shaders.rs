@@ -15,6 +15,10 @@ files! {
     "facility/fel_arrive.wgsl",
     "facility/fel_depart.wgsl",
     "facility/network.wgsl",
+    "facility/network/laws.wgsl",
+    "facility/network/lines.wgsl",
+    "facility/network/records.wgsl",
+    "facility/network/sharing.wgsl",
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
     "gpu/search.wgsl",
@@ -190,10 +194,13 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().map(|&(_, name, text)| (name, text))
 }
 
+/// Parts of the file of a model, which have no more rights than it has.
+const OF_MODELS: &str = "facility/network/";
+
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {
     let (_, name, text) = FILES.iter().find(|(found, ..)| *found == path)?;
-    Some(Source::library(name, text))
+    Some(if path.starts_with(OF_MODELS) { Source::new(*name, *text) } else { Source::library(name, text) })
 }
 
 /// The file at `path`, which the library itself names: absent only if the list above is out of date.

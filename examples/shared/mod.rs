@@ -108,7 +108,11 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                     use FacilityError as F;
                     !matches!(
                         error,
-                        F::Simulation(_) | F::Fault { .. } | F::LineFull { .. } | F::Little { .. }
+                        F::Simulation(_)
+                            | F::Fault { .. }
+                            | F::LineFull { .. }
+                            | F::Deadlock { .. }
+                            | F::Little { .. }
                     )
                 })
                 || error.is::<AnalysisError>()

@@ -1,37 +1,50 @@
 // A queueing network that is data: an interpreter of the tables that `facility::Network` is compiled to. Every LP is a node: a source, a
-// station (a delay is one with servers for all), or a sink. A customer is the event that moves it. One thread serves one LP. The Rust twin is
-// `facility::Facility`.
+// station (a delay is one with servers for all), a router, or a sink. A customer is the event that moves it. One thread serves one LP. The Rust twin is
+// `facility::Facility`; the files of the folder `network` have twins of their names beside it.
 //
 // Tables, in `data` (words):
-//     nodes       NODE_WORDS words for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
-//                 arrivals, customers in a batch, their class, 0
-//     pairs       PAIR_WORDS words for each LP and class: law of service, law of patience (0: none), place and number of its ways, whether they are taken
-//                 in turn, its line (the lower goes first), customers at the beginning, 0
+//     nodes       NODE_WORDS for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
+//                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
+//                 (0: none), law of repairs, place and number of odds to stay, place and number of listeners, FLAGS
+//     pairs       PAIR_WORDS for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
+//                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, 0
 //     laws        8 words: kind, a number, three times
 //     ways        WAY_WORDS words: threshold and other of an alias table, LP, class
+//     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
+//     odds        a word each, by the number of customers found: a probability in units of 2^-32, SURE for 1
+//     listeners   2 words each: the LP that wants to know how many customers are here, and the number of this node there
 //
 // LP memory (rows):
-//     lines       CLASSES: first + 1, last + 1 (0: nobody waits)
-//     records     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
-//                 lost, reneged), ages (1: see `record`)
-//     servers     2 for each server of a preemptive station: serial (0: free), class, end of service; entered, arrived
-//     slots       2, or 3 where any station is preemptive, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
-//                 service that is left
+//     lines       CLASSES and one for guests: first + 1, last + 1 (0: nobody waits)
+//     SERVERS     a TimeAverage (3): servers that wait for another node; of a station that shares its servers, those that work
+//     RECORDS     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
+//                 lost, reneged), ages (1: see `record`), counts (1: balked)
+//     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
+//     known       customers at each of the nodes that a shortest line is chosen of, four in a row
+//     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
+//     slots       2, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
+//                 service that is left, or of a guest, who sent him, or of one who shares servers, when he leaves
 //
-// import: statistics/tally.wgsl
-// import: statistics/time_average.wgsl
+// import: facility/network/laws.wgsl
+// import: facility/network/lines.wgsl
+// import: facility/network/records.wgsl
+// import: facility/network/sharing.wgsl
 
 const CLASSES = 4u;
+const GUESTS = CLASSES; // the line of those who wait for room at other nodes
 const SURE = 0xffffffffu;
 
 struct Params {
     warm_up: vec2<u32>, // in ticks; statistics begin here
     classes: u32,
-    servers: u32,       // first row of servers
-    slots: u32,         // first row of slots
+    details: u32,       // first rows of what the head names
+    known: u32,
+    servers: u32,
+    slots: u32,
     slot_rows: u32,
     room: u32,          // slots
-    unused: u32,
+    bin_shift: u32,     // the unit of bins is 2^bin_shift ticks, at most 2^31
+    unused: vec2<u32>,
 }
 @group(1) @binding(0) var<uniform> params: Params;
 @group(1) @binding(1) var<storage, read> data: array<u32>;
@@ -39,259 +52,66 @@ struct Params {
 struct State {
     busy: u32,    // customers in service
     waiting: u32, // and those that wait
-    serial: u32,  // of who waited, or was served by a preemptive station, last
+    serial: u32,  // of who waited, or was served where servers have rows or are shared, last
     turn: u32,    // ways that were taken in turn
     free: u32,    // slot + 1 that is free, the first of a list; 0: none
     used: u32,    // slots that were ever used
-    unused: vec2<u32>,
+    open: u32,    // servers that there are now; of a source with a calendar, odds that who comes stays
+    piece: u32,   // of the calendar, the next one
+    down: u32,    // whether the station is broken
+    guests: u32,  // customers that wait at other nodes for room here
+    next: u32,    // serial of the next departure from servers that are shared
+    polled: u32,  // class that was served last, where they are polled
+    since: vec2<u32>, // when the number of customers changed last; kept only with details
+    clock: vec2<u32>, // facility/network/sharing.wgsl, and when it was moved last
+    last: vec2<u32>,
+    due: vec2<u32>,   // time of the departure `next`, at the earliest
 }
 
-// What a class of customers did at a node.
-struct ClassOutput {
-    sojourn: Tally,       // from arrival to departure of those who were served; at a sink, from where they entered the network
-    wait: Tally,          // from arrival to the beginning of service
-    present: TimeAverage, // customers
-    busy: TimeAverage,    // of these in service
-    arrivals: vec2<u32>,
-    served: vec2<u32>,
-    lost: vec2<u32>,
-    reneged: vec2<u32>,
-    came: vec2<u32>,      // sum of the times of arrival of those present, modulo 2^64
-    stayed: vec2<u32>,    // sum of the times that those who left were here, modulo 2^64
-}
-struct Output { classes: array<ClassOutput, CLASSES> }
-
-const NODE_WORDS = 8u;
+const NODE_WORDS = 16u;
 const SOURCE = 0u;
 const STATION = 1u;
 const SINK = 2u;
+const ROUTER = 3u;
 const LIFO = 1u; // disciplines; first come first served is 0
 const RANDOM = 2u;
 const PRIORITY = 3u;
 const PREEMPTIVE = 4u;
+const SHARING = 5u;
+const POLLING = 6u;
+const BLOCKS = 1u;      // flags: who finds it full waits where he is, and keeps his server there
+const SERVER_ROWS = 2u; // its servers have rows
+const HOLDS = 4u;       // some of its ways lead to a node that blocks
+const WAKES = 8u;       // servers may be free while customers wait: it holds, or has a calendar or breakdowns
 const PAIR_WORDS = 8u;
+const IN_TURN = 1u; // ways; by chance is 0
+const SHORTEST = 2u;
 const WAY_WORDS = 4u;
-const RECORD_ROWS = 17u;
+const SERVERS = 5u;
+const RECORDS = 8u;
+const RECORD_ROWS = 18u;
 
 // Kinds of event, in the order in which they come at one time: see `event_of` for the words.
-const COMPLETION = 0u;
-const EMISSION = 1u;
-const ARRIVAL = 2u;
-const RENEGE = 3u;
+const SHIFT = 0u;      // of the calendar (place 0), a breakdown (1), the end of its repair, or the beginning (2)
+const COMPLETION = 1u;
+const EMISSION = 2u;   // place 1: of nobody, at the beginning
+const RELEASE = 3u;    // a node took in the customer that kept a server here
+const REPORT = 4u;     // the node of number `place` has `serial` customers more
+const WAKE = 5u;       // a free server takes who waits
+const ADMIT = 6u;      // the first guest comes in
+const ARRIVAL = 7u;    // serial: LP + 1 where it comes from; place: its class there + 1 if it keeps a server
+const RENEGE = 8u;
+const NOTHING = 9u;
 
 struct Customer {
     class_: u32,
     entered: vec2<u32>, // the network
     arrived: vec2<u32>, // at this node
-    left: vec2<u32>,    // of a service that was interrupted; TIME_NEVER for one that has not begun
-}
-
-// What happens to a customer's record.
-struct Deed {
-    arrivals: u32,
-    served: u32,
-    lost: u32,
-    reneged: u32,
-    present: i32,
-    busy: i32,
+    left: vec2<u32>,    // of a service that was interrupted; TIME_NEVER for one that has not begun. Of a guest, words 1 and place of his event
 }
 
 fn pair(lp: u32, class_: u32) -> u32 {
     return lp_count() * NODE_WORDS + (lp * params.classes + class_) * PAIR_WORDS;
-}
-
-fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> array<u32, 6> {
-    let first = (kind << 24u) | (place << 8u) | who.class_;
-    // High words first: events of one time are in the order of their words.
-    return array<u32, 6>(first, serial, who.entered.y, who.entered.x, who.arrived.y, who.arrived.x);
-}
-
-fn init(lp: u32, state: ptr<function, State>) {
-    let node = lp * NODE_WORDS;
-    if data[node] == SOURCE {
-        let who = Customer(data[node + 6u], TIME_ZERO, TIME_ZERO, TIME_NEVER);
-        schedule(lp, variate(data[node + 4u]), event_of(EMISSION, 0u, 0u, who));
-        return;
-    }
-    for (var class_ = 0u; class_ < params.classes; class_ += 1u) {
-        let who = Customer(class_, TIME_ZERO, TIME_ZERO, TIME_NEVER);
-        // At most 4,096.
-        for (var i = 0u; i < data[pair(lp, class_) + 6u]; i += 1u) {
-            schedule(lp, TIME_ZERO, event_of(ARRIVAL, 0u, 0u, who));
-        }
-    }
-}
-
-fn handle(lp: u32, event: Event, state: ptr<function, State>) {
-    let node = lp * NODE_WORDS;
-    let words = event.payload;
-    let kind = words[0] >> 24u;
-    let discipline = data[node + 3u];
-    var who = Customer(words[0] & 0xffu, vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
-    var deed = Deed();
-    var moves = 0u;      // customers that go on to another node
-    var law = 0u;        // of a time that is to be drawn
-    var begins = false;  // whether `next` begins or resumes service
-    var next = who;
-    var server = 0u;     // by which, at a preemptive station
-    var slot = 0u;       // of who waits
-    var serial = 0u;
-    var joins = false;   // whether `waits` joins the line
-    var waits = who;
-    var interrupted = SURE; // the class of who was
-    switch kind {
-        case EMISSION: {
-            law = data[node + 4u];
-            who.entered = now();
-            moves = data[node + 5u];
-            deed.served = moves;
-        }
-        case ARRIVAL: {
-            who.arrived = now();
-            deed.arrivals = 1u;
-            if data[node] == SINK {
-                who.arrived = who.entered;
-                deed.served = 1u;
-            } else if (*state).busy + (*state).waiting >= data[node + 2u] {
-                deed.lost = 1u;
-            } else {
-                deed.present = 1;
-                next = who;
-                begins = (*state).busy < data[node + 1u];
-                if discipline == PREEMPTIVE {
-                    server = select(worst_server(lp), free_server(lp), begins);
-                    if !begins {
-                        let row = memory_get(params.servers + 2u * server);
-                        begins = line_of(lp, row.y) > line_of(lp, who.class_);
-                        if begins {
-                            let times = memory_get(params.servers + 2u * server + 1u);
-                            interrupted = row.y;
-                            (*state).busy -= 1u;
-                            joins = true;
-                            waits = Customer(row.y, times.xy, times.zw, time_since(row.zw, now()));
-                        }
-                    }
-                }
-                if !begins {
-                    law = data[pair(lp, who.class_) + 1u];
-                    joins = true;
-                    waits = who;
-                }
-            }
-        }
-        case COMPLETION: {
-            if discipline == PREEMPTIVE {
-                server = (words[0] >> 8u) & 0xffffu;
-                if memory_get(params.servers + 2u * server).x != words[1] { return; } // it was interrupted
-                memory_set(params.servers + 2u * server, vec4<u32>(0u));
-            }
-            moves = 1u;
-            deed.served = 1u;
-            deed.present = -1;
-            deed.busy = -1;
-            (*state).busy -= 1u;
-            begins = (*state).waiting > 0u;
-            if begins { next = take(lp, state); }
-        }
-        default: { // RENEGE
-            let place = (words[0] >> 8u) & 0xffffu;
-            if slot_row(place, 1u).w != words[1] { return; } // it was served before
-            drop_out(lp, place, state);
-            deed.reneged = 1u;
-            deed.present = -1;
-        }
-    }
-    if joins {
-        slot = wait(lp, waits, discipline == LIFO || begins, state);
-        serial = (*state).serial;
-    }
-    let fresh = all(next.left == TIME_NEVER);
-    if begins {
-        (*state).busy += 1u;
-        if fresh { law = data[pair(lp, next.class_)]; }
-    }
-    var span = next.left;
-    if law != 0u { span = variate(law); }
-
-    // The next event of the node's own: what it is, and of whom.
-    let at = time_add(now(), span);
-    var own = RENEGE;
-    if kind == EMISSION {
-        own = EMISSION;
-        next = Customer(who.class_, TIME_ZERO, TIME_ZERO, TIME_NEVER);
-    } else if begins {
-        own = COMPLETION;
-        slot = server;
-        if discipline == PREEMPTIVE {
-            serial = next_serial(state);
-            memory_set(params.servers + 2u * server, vec4<u32>(serial, next.class_, at));
-            memory_set(params.servers + 2u * server + 1u, vec4<u32>(next.entered, next.arrived));
-        } else {
-            serial = 0u;
-        }
-    }
-    // And then customers that go on, at most 256. (One call of a function where it can be: drivers put the function in the place of each.)
-    for (var i = select(1u, 0u, begins || law != 0u); i <= moves; i += 1u) {
-        var to = lp;
-        var when = at;
-        var what = event_of(own, slot, serial, next);
-        if i > 0u {
-            let way = way_of(lp, who.class_, state);
-            to = data[way + 2u];
-            when = now();
-            what = event_of(ARRIVAL, 0u, 0u, Customer(data[way + 3u], who.entered, TIME_ZERO, TIME_NEVER));
-        }
-        schedule(to, when, what);
-    }
-
-    // Statistics.
-    let begun = begins && kind == ARRIVAL; // who came begins at once
-    if begun { deed.busy = 1; }
-    record(who, deed);
-    for (var i = 0u; i < 4u; i += 1u) {
-        var class_ = who.class_;
-        var change = deed.present;
-        switch i {
-            case 0u: {}
-            case 1u: { change = deed.busy; }
-            case 2u: {
-                class_ = next.class_;
-                change = i32(begins && !begun);
-            }
-            default: {
-                class_ = interrupted;
-                change = -i32(interrupted != SURE);
-            }
-        }
-        if change != 0 { level(class_, select(3u, 0u, i == 0u), change); }
-    }
-    for (var i = 0u; i < 2u; i += 1u) {
-        var class_ = who.class_;
-        var arrived = who.arrived;
-        var counts = deed.served > 0u && kind != EMISSION;
-        if i == 1u {
-            class_ = next.class_;
-            arrived = next.arrived;
-            counts = begins && fresh;
-        }
-        if counts { tally(class_, 4u * i, time_since(now(), arrived)); }
-    }
-}
-
-// The way that a customer of a class takes: its place in `data`.
-fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
-    let ways = pair(lp, class_);
-    let first = data[ways + 2u];
-    let count = data[ways + 3u];
-    var way = 0u;
-    if data[ways + 4u] != 0u {
-        way = (*state).turn % count;
-        (*state).turn = (way + 1u) % count;
-    } else if count > 1u {
-        let picked = alias_slot(count);
-        way = alias_pick(picked, data[first + WAY_WORDS * picked], data[first + WAY_WORDS * picked + 1u]);
-    }
-    return first + WAY_WORDS * way;
 }
 
 fn line_of(lp: u32, class_: u32) -> u32 {
@@ -303,236 +123,389 @@ fn next_serial(state: ptr<function, State>) -> u32 {
     return (*state).serial;
 }
 
-// The server of a preemptive station that is free, one of which there is.
-fn free_server(lp: u32) -> u32 {
-    var server = 0u;
-    // At most 32.
-    while server < data[lp * NODE_WORDS + 1u] && memory_get(params.servers + 2u * server).x != 0u { server += 1u; }
-    return server;
+fn event_of(kind: u32, place: u32, serial: u32, who: Customer) -> array<u32, 6> {
+    let first = (kind << 24u) | (place << 8u) | who.class_;
+    // High words first: events of one time are in the order of their words.
+    return array<u32, 6>(first, serial, who.entered.y, who.entered.x, who.arrived.y, who.arrived.x);
 }
 
-// And if there is none, that of the customer whom an arrival interrupts first: of the lowest class, and of these who began last.
-fn worst_server(lp: u32) -> u32 {
-    var worst = 0u;
-    var found = memory_get(params.servers);
-    // At most 32.
-    for (var server = 1u; server < data[lp * NODE_WORDS + 1u]; server += 1u) {
-        let row = memory_get(params.servers + 2u * server);
-        let order = line_of(lp, row.y);
-        let other = line_of(lp, found.y);
-        if order > other || (order == other && row.x > found.x) {
-            worst = server;
-            found = row;
-        }
-    }
-    return worst;
+fn nobody(class_: u32) -> Customer {
+    return Customer(class_, TIME_ZERO, TIME_ZERO, TIME_NEVER);
 }
 
-fn slot_row(slot: u32, row: u32) -> vec4<u32> {
-    return memory_get(params.slots + slot * params.slot_rows + row);
-}
-
-fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
-    memory_set(params.slots + slot * params.slot_rows + row, words);
-}
-
-// Puts a customer into its line, at the end or in front. Returns its slot.
-fn wait(lp: u32, who: Customer, in_front: bool, state: ptr<function, State>) -> u32 {
-    // Without gaps for a random order, else from the list of those that are free.
-    var slot = (*state).waiting;
-    if data[lp * NODE_WORDS + 3u] != RANDOM {
-        slot = (*state).free - 1u;
-        if (*state).free == 0u {
-            slot = (*state).used;
-            (*state).used += 1u;
+fn init(lp: u32, state: ptr<function, State>) {
+    let node = lp * NODE_WORDS;
+    (*state).open = data[node + 1u];
+    (*state).due = TIME_NEVER;
+    // Who is there from the beginning, at most 4,096 of a class; and the first pieces of what goes on by itself.
+    for (var class_ = 0u; class_ < params.classes + 3u; class_ += 1u) {
+        var what = event_of(ARRIVAL, 0u, 0u, nobody(class_));
+        var count = 0u;
+        if class_ < params.classes {
+            count = data[pair(lp, class_) + 6u];
+        } else if class_ == params.classes {
+            what = event_of(SHIFT, 0u, 0u, nobody(0u));
+            count = u32(data[node + 7u] != 0u);
+        } else if class_ == params.classes + 1u {
+            what = event_of(SHIFT, 2u, 0u, nobody(0u));
+            count = u32(data[node + 9u] != 0u);
         } else {
-            (*state).free = slot_row(slot, 1u).y;
+            what = event_of(EMISSION, 1u, 0u, nobody(data[node + 6u]));
+            count = u32(data[node] == SOURCE);
+        }
+        for (var i = 0u; i < count; i += 1u) { schedule(lp, TIME_ZERO, what); }
+    }
+}
+
+// Servers that may begin a service.
+fn free_servers(state: ptr<function, State>) -> u32 {
+    if (*state).down != 0u || (*state).busy >= (*state).open { return 0u; }
+    return (*state).open - (*state).busy;
+}
+
+fn handle(lp: u32, event: Event, state: ptr<function, State>) {
+    let node = lp * NODE_WORDS;
+    let words = event.payload;
+    let kind = words[0] >> 24u;
+    let place = (words[0] >> 8u) & 0xffffu;
+    let discipline = data[node + 3u];
+    let flags = data[node + 15u];
+    let before = (*state).busy + (*state).waiting;
+    var came = TIME_ZERO; // of who arrives: where he keeps a server
+    let working = min((*state).busy, (*state).open);
+    var who = Customer(words[0] & 0xffu, vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
+    var deed = Deed();
+    var moves = 0u;      // customers that go on to another node
+    var law = 0u;        // of a time that is to be drawn
+    var span = TIME_NEVER;
+    var own = NOTHING;   // the node's next event of its own
+    var slot = 0u;       // its place
+    var serial = 0u;
+    var begins = false;  // whether `next` begins or resumes service
+    var next = who;
+    var server = SURE;   // by which, where servers have rows
+    var shares = false;  // whether `next` begins service with the others
+    var joins = false;   // whether `waits` joins `line`
+    var waits = who;
+    var line = GUESTS;
+    var drops = SURE;       // slot of who leaves the line `from_line`
+    var from_line = GUESTS;
+    var interrupted = SURE; // the class of who was
+    var sender = vec2<u32>(words[1], place); // of who arrives: LP + 1, and his class there + 1 if he keeps a server
+    var holds = false;      // whether who goes on keeps his server
+
+    // What happens with a probability only.
+    var odds = SURE;
+    if kind == EMISSION && data[node + 7u] != 0u { odds = (*state).open; }
+    if kind == ARRIVAL && data[node + 11u] != 0u { odds = data[data[node + 11u] + min(before, data[node + 12u] - 1u)]; }
+    let stays = odds == SURE || draw() < odds;
+
+    if discipline == SHARING && (kind == ARRIVAL || (kind == COMPLETION && words[1] == (*state).next)) { advance(lp, state); }
+
+    switch kind {
+        case SHIFT: {
+            own = SHIFT;
+            if place == 0u {
+                let piece = data[node + 7u] + 3u * (*state).piece;
+                (*state).piece = ((*state).piece + 1u) % data[node + 8u];
+                (*state).open = data[piece + 2u];
+                span = vec2<u32>(data[piece], data[piece + 1u]);
+            } else {
+                (*state).down = 2u - place;
+                law = data[node + 11u - place];
+                slot = 3u - place;
+            }
+            next = nobody(0u);
+        }
+        case COMPLETION: {
+            if discipline == SHARING {
+                if words[1] != (*state).next { return; } // another came, who leaves earlier
+                // Else others came, and he leaves later.
+                if !time_less((*state).clock, slot_row(0u, 2u).xy) {
+                    who = customer_of(0u);
+                    who.left = TIME_NEVER;
+                    moves = 1u;
+                }
+            } else {
+                if (flags & SERVER_ROWS) != 0u {
+                    server = place;
+                    let row = memory_get(params.servers + 2u * server);
+                    if row.x != words[1] { return; } // it was interrupted
+                    if time_less(now(), row.zw) {
+                        // The station broke down meanwhile.
+                        own = COMPLETION;
+                        slot = server;
+                        serial = row.x;
+                        span = time_since(row.zw, now());
+                    } else {
+                        memory_set(params.servers + 2u * server, vec4<u32>(0u));
+                        moves = 1u;
+                    }
+                } else {
+                    moves = 1u;
+                }
+                (*state).busy -= moves;
+                begins = (flags & HOLDS) == 0u && moves != 0u && (*state).waiting > 0u && free_servers(state) > 0u;
+            }
+            deed.served = moves;
+            deed.present = -i32(moves);
+            deed.busy = -i32(moves);
+        }
+        case EMISSION: {
+            own = EMISSION;
+            law = data[node + 4u];
+            who.entered = now();
+            if place == 0u && stays { moves = data[node + 5u]; }
+            deed.served = moves;
+            next = nobody(who.class_);
+        }
+        case RELEASE: {
+            (*state).busy -= 1u;
+            deed.served = 1u;
+            deed.present = -1;
+            deed.busy = -1;
+        }
+        case REPORT: {
+            var known = memory_get(params.known + place / 4u);
+            known[place & 3u] += words[1];
+            memory_set(params.known + place / 4u, known);
+            return;
+        }
+        case WAKE: {
+            begins = (*state).waiting > 0u && free_servers(state) > 0u;
+            if !begins { return; }
+        }
+        case ADMIT, ARRIVAL: {
+            if kind == ADMIT {
+                if (*state).guests == 0u || before >= data[node + 2u] { return; }
+                drops = memory_get(GUESTS).x - 1u;
+                who = customer_of(drops);
+                sender = who.left;
+            }
+            waits = Customer(who.class_, who.entered, who.arrived, sender);
+            came = who.arrived;
+            who.arrived = now();
+            who.left = TIME_NEVER;
+            next = who;
+            deed.arrivals = 1u;
+            if data[node] == SINK {
+                who.arrived = who.entered;
+                deed.served = 1u;
+            } else if data[node] == ROUTER {
+                deed.served = 1u;
+                moves = 1u;
+            } else if !stays {
+                deed.balked = 1u;
+            } else if before >= data[node + 2u] || (kind == ARRIVAL && (*state).guests > 0u) {
+                joins = sender.y != 0u;
+                deed.arrivals = u32(!joins);
+                deed.lost = u32(!joins);
+            } else {
+                deed.present = 1;
+                shares = discipline == SHARING;
+                begins = !shares && (*state).waiting == 0u && free_servers(state) > 0u;
+                if discipline == PREEMPTIVE {
+                    begins = free_servers(state) > 0u;
+                    if !begins {
+                        server = worst_server(lp);
+                        let row = memory_get(params.servers + 2u * server);
+                        begins = line_of(lp, row.y) > line_of(lp, who.class_);
+                        if begins {
+                            let times = memory_get(params.servers + 2u * server + 1u);
+                            interrupted = row.y;
+                            (*state).busy -= 1u;
+                            joins = true;
+                            waits = Customer(row.y, times.xy, times.zw, time_since(row.zw, now()));
+                        }
+                    }
+                }
+                if !begins && !shares {
+                    law = data[pair(lp, who.class_) + 1u];
+                    joins = true;
+                    waits = who;
+                }
+                if joins { line = line_of(lp, waits.class_); }
+            }
+        }
+        default: { // RENEGE
+            if slot_row(place, 1u).w != words[1] { return; } // it was served before
+            drops = place;
+            from_line = line_of(lp, who.class_);
+            deed.reneged = 1u;
+            deed.present = -1;
         }
     }
-    if slot >= params.room {
-        memory_full();
-        return 0u;
+    if begins && kind != ADMIT && kind != ARRIVAL {
+        let found = next_in_line(lp, state);
+        from_line = found.x;
+        drops = found.y;
+        next = customer_of(drops);
     }
-    (*state).waiting += 1u;
-    var neighbours = vec2<u32>(0u);
-    if data[lp * NODE_WORDS + 3u] != RANDOM {
-        let line = line_of(lp, who.class_);
-        var ends = memory_get(line);
-        if in_front {
-            neighbours.x = ends.x;
-            link(ends.x, 2u, slot + 1u);
-            ends = vec4<u32>(slot + 1u, select(ends.y, slot + 1u, ends.y == 0u), 0u, 0u);
+    if drops != SURE { drop_out(lp, drops, from_line, state); }
+    if joins {
+        slot = wait(lp, waits, line, line != GUESTS && (discipline == LIFO || begins), state);
+        serial = (*state).serial;
+        if law != 0u { own = RENEGE; }
+    }
+    let fresh = all(next.left == TIME_NEVER);
+    if begins || shares {
+        if fresh { law = data[pair(lp, next.class_)]; } else { span = next.left; }
+    }
+    if law != 0u { span = variate(law); }
+
+    // The next event of the node's own: what it is, and of whom.
+    if begins {
+        own = COMPLETION;
+        slot = 0u;
+        serial = 0u;
+        (*state).busy += 1u;
+        if discipline == POLLING { (*state).polled = next.class_; }
+        if (flags & SERVER_ROWS) != 0u {
+            slot = server;
+            if server == SURE { slot = free_server(lp); }
+            serial = next_serial(state);
+            memory_set(params.servers + 2u * slot, vec4<u32>(serial, next.class_, time_add(now(), span)));
+            memory_set(params.servers + 2u * slot + 1u, vec4<u32>(next.entered, next.arrived));
+        }
+    }
+    if discipline == SHARING && (shares || kind == COMPLETION) {
+        if !shares { (*state).due = TIME_NEVER; }
+        if shares || moves != 0u { change_shared(next, span, shares, state); }
+        if (*state).busy > 0u {
+            span = until_next(lp, state);
+            if !shares || time_less(time_add(now(), span), (*state).due) {
+                own = COMPLETION;
+                serial = next_serial(state);
+                (*state).next = serial;
+                (*state).due = time_add(now(), span);
+            }
+        }
+    }
+    let at = time_add(now(), span);
+    if kind == SHIFT && place == 1u {
+        // It breaks down: all services take longer by the repair. At most 32.
+        for (var i = 0u; i < data[node + 1u]; i += 1u) {
+            let row = memory_get(params.servers + 2u * i);
+            if row.x != 0u { memory_set(params.servers + 2u * i, vec4<u32>(row.xy, time_add(row.zw, span))); }
+        }
+    }
+
+    // And then customers that go on, at most 256; what a node with flags tells itself, and the node from which a guest came; and listeners. (One call of a function where
+    // it can be: drivers put the function in the place of each.)
+    let listeners = data[node + 14u];
+    let last = moves + select(0u, 3u, flags != 0u) + listeners;
+    for (var i = 0u; i <= last; i += 1u) {
+        var to = lp;
+        var when = now();
+        var what = event_of(WAKE, 0u, 0u, nobody(0u));
+        var tells = true;
+        if i == 0u {
+            tells = own != NOTHING;
+            when = at;
+            var whose = next;
+            if discipline == SHARING { whose = nobody(0u); }
+            what = event_of(own, slot, serial, whose);
+        } else if i <= moves {
+            let way = way_of(lp, who.class_, state);
+            to = data[way + 2u];
+            var goes = Customer(data[way + 3u], who.entered, TIME_ZERO, TIME_NEVER);
+            holds = (flags & HOLDS) != 0u && (data[to * NODE_WORDS + 15u] & BLOCKS) != 0u;
+            var keeps = 0u;
+            if holds {
+                goes.arrived = who.arrived;
+                keeps = who.class_ + 1u;
+                (*state).busy += 1u;
+                deed = Deed();
+            }
+            what = event_of(ARRIVAL, keeps, lp + 1u, goes);
+        } else if i > last - listeners {
+            // Who sent somebody here knows of him.
+            let listener = data[node + 13u] + 2u * (i + listeners - last - 1u);
+            to = data[listener];
+            let change = deed.present - i32(kind == ARRIVAL && sender.x == to + 1u);
+            tells = change != 0;
+            what = event_of(REPORT, data[listener + 1u], bitcast<u32>(change), nobody(0u));
+        } else if i == moves + 1u {
+            tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u;
+        } else if i == moves + 2u {
+            what = event_of(ADMIT, 0u, 0u, nobody(0u));
+            tells = (*state).guests > 0u && (*state).busy + (*state).waiting < data[node + 2u];
         } else {
-            neighbours.y = ends.y;
-            link(ends.y, 1u, slot + 1u);
-            ends = vec4<u32>(select(ends.x, slot + 1u, ends.x == 0u), slot + 1u, 0u, 0u);
+            to = sender.x - 1u;
+            tells = deed.present > 0 && sender.y != 0u;
+            what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
         }
-        memory_set(line, ends);
+        if tells { schedule(to, when, what); }
     }
-    set_slot_row(slot, 0u, vec4<u32>(who.entered, who.arrived));
-    set_slot_row(slot, 1u, vec4<u32>(who.class_, neighbours, next_serial(state)));
-    if data[lp * NODE_WORDS + 3u] == PREEMPTIVE { set_slot_row(slot, 2u, vec4<u32>(who.left, 0u, 0u)); }
-    return slot;
-}
 
-// Tells a slot, if there is one, its next (1) or previous (2).
-fn link(slot: u32, side: u32, other: u32) {
-    if slot == 0u { return; }
-    var row = slot_row(slot - 1u, 1u);
-    row = select(vec4<u32>(row.xy, other, row.w), vec4<u32>(row.x, other, row.zw), side == 1u);
-    set_slot_row(slot - 1u, 1u, row);
-}
-
-// Takes a customer out of its line.
-fn drop_out(lp: u32, slot: u32, state: ptr<function, State>) {
-    let row = slot_row(slot, 1u);
-    (*state).waiting -= 1u;
-    link(row.y, 2u, row.z);
-    link(row.z, 1u, row.y);
-    let line = line_of(lp, row.x);
-    let ends = memory_get(line);
-    memory_set(line, vec4<u32>(select(ends.x, row.y, row.z == 0u), select(ends.y, row.z, row.y == 0u), 0u, 0u));
-    set_slot_row(slot, 1u, vec4<u32>(0u, (*state).free, 0u, 0u));
-    (*state).free = slot + 1u;
-}
-
-// Takes the customer who is served next out of its line. Somebody waits.
-fn take(lp: u32, state: ptr<function, State>) -> Customer {
-    let discipline = data[lp * NODE_WORDS + 3u];
-    var slot = 0u;
-    if discipline == RANDOM {
-        slot = draw_below((*state).waiting);
-    } else {
-        for (var line = 0u; line < CLASSES; line += 1u) {
-            slot = memory_get(line).x;
-            if slot != 0u { break; }
+    // Statistics.
+    let begun = (begins || shares) && (kind == ARRIVAL || kind == ADMIT); // who came begins at once
+    if begun { deed.busy = 1; }
+    record(who, deed);
+    if (*state).busy + (*state).waiting != before && data[node] == STATION { were_here(before, state); }
+    for (var i = 0u; i < 5u; i += 1u) {
+        var at_row = record_of(who.class_) + 8u;
+        var change = deed.present;
+        switch i {
+            case 0u: {}
+            case 1u: {
+                at_row += 3u;
+                change = deed.busy;
+            }
+            case 2u: {
+                at_row = record_of(next.class_) + 11u;
+                change = i32(begins && !begun);
+            }
+            case 3u: {
+                at_row = record_of(interrupted) + 11u;
+                change = -i32(interrupted != SURE);
+            }
+            default: {
+                at_row = SERVERS;
+                change = i32(holds) - i32(kind == RELEASE);
+                if discipline == SHARING { change = i32(min((*state).busy, (*state).open)) - i32(working); }
+            }
         }
-        slot = max(slot, 1u) - 1u;
+        if change != 0 { level(at_row, change); }
     }
-    let times = slot_row(slot, 0u);
-    var taken = Customer(slot_row(slot, 1u).x, times.xy, times.zw, TIME_NEVER);
-    if discipline == PREEMPTIVE { taken.left = slot_row(slot, 2u).xy; }
-    if discipline == RANDOM {
-        (*state).waiting -= 1u;
-        set_slot_row(slot, 0u, slot_row((*state).waiting, 0u));
-        set_slot_row(slot, 1u, slot_row((*state).waiting, 1u));
-    } else {
-        drop_out(lp, slot, state);
-    }
-    return taken;
-}
-
-// The row where the record of a class begins.
-fn record_of(class_: u32) -> u32 {
-    return CLASSES + class_ * RECORD_ROWS;
-}
-
-// What happened to a customer, but for levels and tallies. Ages: the sum of the times of arrival of those present, and of the times that those who left were here, modulo 2^64
-// and from the end of the warm-up on. With the time now, they make the area under the number present: Little's law.
-fn record(who: Customer, deed: Deed) {
-    let at = record_of(who.class_);
-    if deed.present != 0 {
-        let ages = memory_get(at + 16u);
-        let till = later(now());
-        let since = later(who.arrived);
-        if deed.present > 0 {
-            memory_set(at + 16u, vec4<u32>(plus(ages.xy, till), ages.zw));
-        } else {
-            memory_set(at + 16u, vec4<u32>(minus(ages.xy, since), plus(ages.zw, minus(till, since))));
+    for (var i = 0u; i < 2u; i += 1u) {
+        var class_ = who.class_;
+        var arrived = who.arrived;
+        var counts = deed.served > 0u && data[node] != SOURCE && data[node] != ROUTER;
+        if i == 1u {
+            class_ = next.class_;
+            arrived = next.arrived;
+            counts = (begins || shares) && fresh;
         }
-    }
-    if time_less(now(), params.warm_up) { return; }
-    if deed.arrivals + deed.served > 0u {
-        let counts = memory_get(at + 14u);
-        let some = vec4<u32>(plus(counts.xy, vec2<u32>(deed.arrivals, 0u)), plus(counts.zw, vec2<u32>(deed.served, 0u)));
-        memory_set(at + 14u, some);
-    }
-    if deed.lost + deed.reneged > 0u {
-        let counts = memory_get(at + 15u);
-        let some = vec4<u32>(plus(counts.xy, vec2<u32>(deed.lost, 0u)), plus(counts.zw, vec2<u32>(deed.reneged, 0u)));
-        memory_set(at + 15u, some);
+        if counts { tally(class_, i, time_since(now(), arrived)); }
     }
 }
 
-fn later(time: vec2<u32>) -> vec2<u32> {
-    if time_less(time, params.warm_up) { return params.warm_up; }
-    return time;
-}
-
-// Modulo 2^64.
-fn plus(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let low = a.x + b.x;
-    return vec2<u32>(low, a.y + b.y + u32(low < a.x));
-}
-
-fn minus(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return vec2<u32>(a.x - b.x, a.y - b.y - u32(a.x < b.x));
-}
-
-// The tally in row `row` of a class's record.
-fn tally_of(class_: u32, row: u32) -> Tally {
-    let at = record_of(class_) + row;
-    let range = memory_get(at + 2u);
-    return Tally(memory_get(at), memory_get(at + 1u), range.xy, range.zw, memory_get(at + 3u).xy, params.warm_up);
-}
-
-fn tally(class_: u32, row: u32, value: vec2<u32>) {
-    let at = record_of(class_) + row;
-    let next = tally_add(tally_of(class_, row), now(), value);
-    memory_set(at, next.sum);
-    memory_set(at + 1u, next.squares);
-    memory_set(at + 2u, vec4<u32>(next.minimum, next.maximum));
-    memory_set(at + 3u, vec4<u32>(next.count, next.since));
-}
-
-// The number present (0) or in service (3) of a class.
-fn level_of(class_: u32, row: u32) -> TimeAverage {
-    let at = record_of(class_) + 8u + row;
-    let last = memory_get(at + 2u);
-    return TimeAverage(memory_get(at), params.warm_up, memory_get(at + 1u).zw, last.x, last.y, last.z, last.w);
-}
-
-fn level(class_: u32, row: u32, change: i32) {
-    let at = record_of(class_) + 8u + row;
-    let next = time_average_add(level_of(class_, row), now(), change);
-    memory_set(at, next.area);
-    memory_set(at + 1u, vec4<u32>(next.since, next.changed));
-    memory_set(at + 2u, vec4<u32>(next.level, next.minimum, next.maximum, next.unused));
-}
-
-// A time by the law at a place in `data`.
-fn variate(law: u32) -> vec2<u32> {
-    let number = data[law + 1u];
-    let a = vec2<u32>(data[law + 2u], data[law + 3u]);
-    let b = vec2<u32>(data[law + 4u], data[law + 5u]);
-    let c = vec2<u32>(data[law + 6u], data[law + 7u]);
-    switch data[law] {
-        case 1u: { return draw_exponential(a); }
-        case 2u: { return draw_uniform(a, b); }
-        case 3u: { return draw_erlang(number, a); }
-        case 4u: { return draw_hyperexponential(number, a, b); }
-        case 5u: { return draw_triangular(a, b, c); }
-        case 6u: { return draw_normal(a, b); }
-        case 7u: { return draw_lognormal(a, number); }
-        case 8u: { return draw_weibull(a, number); }
-        default: { return a; }
+// The way that a customer of a class takes: its place in `data`.
+fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
+    let ways = pair(lp, class_);
+    let first = data[ways + 2u];
+    let count = data[ways + 3u];
+    var way = 0u;
+    if data[ways + 4u] == IN_TURN {
+        way = (*state).turn % count;
+        (*state).turn = (way + 1u) % count;
+    } else if data[ways + 4u] == SHORTEST {
+        var least = SURE;
+        // At most 64.
+        for (var i = 0u; i < count; i += 1u) {
+            let known = memory_get(params.known + i / 4u)[i & 3u];
+            if known < least {
+                least = known;
+                way = i;
+            }
+        }
+        var known = memory_get(params.known + way / 4u);
+        known[way & 3u] += 1u;
+        memory_set(params.known + way / 4u, known);
+    } else if count > 1u {
+        let picked = alias_slot(count);
+        way = alias_pick(picked, data[first + WAY_WORDS * picked], data[first + WAY_WORDS * picked + 1u]);
     }
-}
-
-fn class_output(class_: u32) -> ClassOutput {
-    let at = record_of(class_);
-    let counts = memory_get(at + 14u);
-    let others = memory_get(at + 15u);
-    let ages = memory_get(at + 16u);
-    return ClassOutput(
-        tally_of(class_, 0u), tally_of(class_, 4u),
-        time_average_at(level_of(class_, 0u), now()), time_average_at(level_of(class_, 3u), now()),
-        counts.xy, counts.zw, others.xy, others.zw, ages.xy, ages.zw,
-    );
-}
-
-fn output(lp: u32, state: ptr<function, State>) -> Output {
-    var told = Output();
-    for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
-    return told;
+    return first + WAY_WORDS * way;
 }

@@ -6,7 +6,7 @@
 //
 // Functions: draw_below, exponential_unit, exponential_short, draw_exponential, draw_bernoulli, draw_uniform,
 // draw_hyperexponential, draw_erlang, draw_geometric, draw_triangular, draw_poisson, alias_slot, alias_pick, draw_normal,
-// normal_unit, draw_lognormal, draw_weibull; exponential_of, normal_of, lognormal_of, weibull_of, draw_word. (Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction,
+// normal_unit, draw_lognormal, draw_weibull; exponential_of, uniform_of, triangular_of, normal_of, lognormal_of, weibull_of, draw_word. (Helpers: exponential_fold, add_word, product_128, draw_unit_48, exp2_fraction,
 // log2_unit, times_exp2.)
 //
 // import: random/stream.wgsl
@@ -134,7 +134,11 @@ fn draw_bernoulli(p: u32) -> bool {
 fn draw_uniform(low: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
     let a = draw();
     let b = draw();
-    let c = draw();
+    return uniform_of(a, b, draw(), low, high);
+}
+
+// The variate of draw_uniform that three words stand for, the first of which counts most.
+fn uniform_of(a: u32, b: u32, c: u32, low: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
     let span = wide_subtract(high, low);
     // The words (c, b, a) times the span's low word, whose lowest word is not needed; then times the high word on top.
     // No sum overflows: 0xffffffff^2 + 2 * 0xffffffff < 2^64.
@@ -201,7 +205,11 @@ fn draw_geometric(scale: vec2<u32>) -> u32 {
 // as often in each interval as the triangle is wide there.
 fn draw_triangular(low: vec2<u32>, mode: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
     let a = draw();
-    let b = draw();
+    return triangular_of(a, draw(), low, mode, high);
+}
+
+// The variate of draw_triangular that two words stand for, in either order.
+fn triangular_of(a: u32, b: u32, low: vec2<u32>, mode: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
     let larger = max(a, b);
     let smaller = min(a, b);
     let up = wide_subtract(mode, low);

@@ -2,14 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::network::{Link, Network, Route};
+use super::network::{Link, Network, Route, WhenFull};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
 
 /// Pairs of node and class up to which traffic equations are solved: by elimination, which takes their third power.
 const MOST_PAIRS: usize = 1500;
 
-/// The most servers of a preemptive station, which looks at all of them when somebody comes.
-const MOST_PREEMPTIVE: u32 = 32;
+/// The most servers of a station that looks at all of them: when somebody comes who may interrupt, or when it breaks down.
+const MOST_ROWS: u32 = 32;
+
+/// The most lines that the shortest is chosen of.
+const MOST_LINES: usize = 64;
+
+/// The most probabilities of balking.
+const MOST_BALKING: usize = 256;
 
 /// Customers of a class that are at a node at the beginning, at the most: its LP schedules an event for each at once.
 const MOST_POPULATION: u32 = 4096;
@@ -31,7 +37,17 @@ pub(super) enum Kind {
         capacity: Option<u32>,
         discipline: Discipline,
     },
+    Router,
     Sink,
+}
+
+/// How one of several ways is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Choice {
+    #[default]
+    Chance,
+    InTurn,
+    Shortest,
 }
 
 /// A node of a network that was looked through.
@@ -39,9 +55,51 @@ pub(super) enum Kind {
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) kind: Kind,
-    pub(super) in_turn: bool,
+    pub(super) choice: Choice,
     /// By class.
     pub(super) pairs: Vec<Pair>,
+    /// Whether who finds it full waits where he is.
+    pub(super) blocks: bool,
+    /// The probabilities to leave at once, by the number found.
+    pub(super) balking: Vec<f64>,
+    /// How long each piece lasts, and how many servers there are in it; of a source, the share of its rate.
+    pub(super) calendar: Vec<(f64, f64)>,
+    /// The times between breakdowns, and of repairs.
+    pub(super) breakdown: Option<(Distribution, Distribution)>,
+}
+
+impl Node {
+    fn new(name: &str, kind: Kind, route: Option<&Route>, pairs: Vec<Pair>) -> Self {
+        let choice = match route {
+            Some(Route::InTurn { .. }) => Choice::InTurn,
+            Some(Route::Shortest { .. }) => Choice::Shortest,
+            _ => Choice::Chance,
+        };
+        let name = name.to_owned();
+        let (blocks, balking, calendar, breakdown) = (false, Vec::new(), Vec::new(), None);
+        Self { name, kind, choice, pairs, blocks, balking, calendar, breakdown }
+    }
+
+    /// Whether it is as formulas have it.
+    pub(super) fn plain(&self) -> bool {
+        !self.blocks && self.balking.is_empty() && self.calendar.is_empty() && self.breakdown.is_none()
+    }
+
+    /// The average of its calendar.
+    pub(super) fn average(&self) -> f64 {
+        let all: f64 = self.calendar.iter().map(|piece| piece.0).sum();
+        self.calendar.iter().map(|(lasts, value)| lasts / all * value).sum()
+    }
+
+    pub(super) fn most_ways(&self) -> usize {
+        self.pairs.iter().map(|pair| pair.ways.len()).max().unwrap_or(0)
+    }
+
+    /// Whether any of its ways leads to a node that blocks.
+    pub(super) fn holds(&self, nodes: &[Node]) -> bool {
+        let ways = self.pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.ways);
+        ways.into_iter().any(|way| nodes[way.node].blocks)
+    }
 }
 
 /// A class of customers at a node.
@@ -84,6 +142,7 @@ pub(super) fn check(network: &Network, allow_unstable: bool) -> Result<Vec<Node>
     let mut nodes = Names::new(network).nodes(network)?;
     arrive(&mut nodes, classes)?;
     leave(&nodes, classes)?;
+    together(&nodes)?;
     match traffic(&mut nodes) {
         Err(_) if allow_unstable => {}
         result => result?,
@@ -145,10 +204,21 @@ impl<'n> Names<'n> {
     fn ways(&self, node: &str, route: &Route) -> Result<Vec<Vec<Way>>, FacilityError> {
         let links = match route {
             Route::Links(links) => links,
-            Route::InTurn { in_turn } => {
+            Route::InTurn { in_turn: nodes } | Route::Shortest { shortest: nodes } => {
+                if matches!(route, Route::Shortest { .. }) {
+                    let twice = (1..nodes.len()).find(|&place| nodes[..place].contains(&nodes[place]));
+                    if let Some(place) = twice {
+                        let remedy = "name each node once".to_owned();
+                        return Err(setting(node, "the list of lines", &nodes[place], remedy));
+                    }
+                    if nodes.len() > MOST_LINES {
+                        let remedy = format!("at most {MOST_LINES} lines can be compared");
+                        return Err(setting(node, "the number of lines", nodes.len(), remedy));
+                    }
+                }
                 #[expect(clippy::cast_precision_loss, reason = "a probability")]
-                let share = 1.0 / in_turn.len() as f64;
-                let nodes = in_turn.iter().map(|to| self.node(node, to)).collect::<Result<Vec<_>, _>>()?;
+                let share = 1.0 / nodes.len() as f64;
+                let nodes = nodes.iter().map(|to| self.node(node, to)).collect::<Result<Vec<_>, _>>()?;
                 let of =
                     |class| nodes.iter().map(move |&node| Way { probability: share, node, class }).collect();
                 return Ok((0..self.classes.len()).map(of).collect());
@@ -196,59 +266,93 @@ impl<'n> Names<'n> {
             // Of a source, only its own class has ways.
             let ways = ways.map(|(number, ways)| if number == class { ways } else { Vec::new() });
             let pairs = ways.map(|ways| Pair { ways, ..Pair::default() }).collect();
-            nodes.push(Node { name: name.clone(), kind, in_turn: in_turn(&source.to), pairs });
+            let mut node = Node::new(name, kind, Some(&source.to), pairs);
+            for piece in &source.rates {
+                if !(0.0..=1.0).contains(&piece.factor) {
+                    let remedy = "choose 0 to 1; `interarrival` is that of the highest rate".to_owned();
+                    return Err(setting(name, "the factor of a rate", piece.factor, remedy));
+                }
+                node.calendar.push((piece.lasts, piece.factor));
+            }
+            if !node.calendar.is_empty() {
+                if !matches!(source.interarrival, Distribution::Exponential(_)) {
+                    let reason = "customers are left out of a Poisson process until the rate is right, and of no \
+                                  other process is that known to be right; make the time between arrivals exponential";
+                    return Err(unsupported(name, "a rate that changes", reason));
+                }
+                if node.average() == 0.0 {
+                    let remedy = "let somebody come in one of the pieces".to_owned();
+                    return Err(setting(name, "the factor of all its rates", 0, remedy));
+                }
+            }
+            nodes.push(node);
         }
         for (name, station) in &network.stations {
-            if station.servers == 0 {
+            let scheduled = station.schedule.iter().map(|piece| piece.servers).max();
+            let servers = scheduled.unwrap_or(station.servers);
+            if servers == 0 {
                 let remedy = "choose at least 1, or make it a delay if it has one for everybody".to_owned();
                 return Err(setting(name, "the number of servers", 0, remedy));
             }
+            if scheduled.is_some() && station.servers != 1 {
+                let remedy = "leave it out: the schedule says how many there are".to_owned();
+                return Err(setting(name, "the number of servers", station.servers, remedy));
+            }
             if let Some(capacity) = station.capacity
-                && capacity < station.servers
+                && capacity < servers
             {
                 let remedy = "count the customers in service, too: at least the number of servers".to_owned();
                 return Err(setting(name, "the capacity", capacity, remedy));
             }
             let service = self.by_class(name, station.service, &station.service_of)?;
             let patience = self.by_class(name, station.patience, &station.patience_of)?;
-            let preemptive = station.discipline == Discipline::Preemptive;
-            if preemptive && station.servers > MOST_PREEMPTIVE {
-                let reason =
-                    "of a preemptive station all servers are looked at for each arrival, and at most 32";
-                return Err(FacilityError::Unsupported {
-                    node: name.clone(),
-                    what: "so many servers",
-                    reason,
-                });
+            if let Some(wrong) = station.balking.iter().find(|leaves| !(0.0..=1.0).contains(*leaves)) {
+                let remedy = "a probability is 0 to 1".to_owned();
+                return Err(setting(name, "a probability of balking", wrong, remedy));
             }
-            if station.discipline == Discipline::Random && patience.iter().any(Option::is_some) {
-                let reason =
-                    "a line in random order moves its customers, and does not find those again who leave it";
-                return Err(FacilityError::Unsupported {
-                    node: name.clone(),
-                    what: "patience in a random order",
-                    reason,
-                });
+            if station.balking.len() > MOST_BALKING {
+                let remedy =
+                    format!("at most {MOST_BALKING}, of which the last holds for all greater numbers");
+                return Err(setting(
+                    name,
+                    "the number of probabilities of balking",
+                    station.balking.len(),
+                    remedy,
+                ));
+            }
+            if station.when_full == WhenFull::Block && station.capacity.is_none() {
+                return Err(setting(name, "`when_full`", "block", "give it a capacity".to_owned()));
             }
             let kind = Kind::Station {
-                servers: Some(station.servers),
+                servers: Some(servers),
                 capacity: station.capacity,
                 discipline: station.discipline,
             };
             let pairs =
                 self.pairs(name, &station.to, service, patience, station.population, &station.population_of)?;
-            nodes.push(Node { name: name.clone(), kind, in_turn: in_turn(&station.to), pairs });
+            let mut node = Node::new(name, kind, Some(&station.to), pairs);
+            node.blocks = station.when_full == WhenFull::Block;
+            node.balking.clone_from(&station.balking);
+            node.calendar =
+                station.schedule.iter().map(|piece| (piece.lasts, piece.servers.into())).collect();
+            node.breakdown = station.breakdown.map(|breakdown| (breakdown.up, breakdown.down));
+            nodes.push(node);
         }
         for (name, delay) in &network.delays {
             let time = self.by_class(name, delay.time, &delay.time_of)?;
             let kind = Kind::Station { servers: None, capacity: None, discipline: Discipline::Fifo };
             let none = vec![None; self.classes.len()];
             let pairs = self.pairs(name, &delay.to, time, none, delay.population, &delay.population_of)?;
-            nodes.push(Node { name: name.clone(), kind, in_turn: in_turn(&delay.to), pairs });
+            nodes.push(Node::new(name, kind, Some(&delay.to), pairs));
+        }
+        for (name, router) in &network.routers {
+            let ways = self.ways(name, &router.to)?.into_iter();
+            let pairs = ways.map(|ways| Pair { ways, ..Pair::default() }).collect();
+            nodes.push(Node::new(name, Kind::Router, Some(&router.to), pairs));
         }
         for name in network.sinks.keys() {
             let pairs = vec![Pair::default(); self.classes.len()];
-            nodes.push(Node { name: name.clone(), kind: Kind::Sink, in_turn: false, pairs });
+            nodes.push(Node::new(name, Kind::Sink, None, pairs));
         }
         Ok(nodes)
     }
@@ -282,12 +386,125 @@ impl<'n> Names<'n> {
     }
 }
 
-fn in_turn(route: &Route) -> bool {
-    matches!(route, Route::InTurn { .. })
-}
-
 fn setting(node: &str, what: &'static str, value: impl ToString, remedy: String) -> FacilityError {
     FacilityError::Setting { node: node.to_owned(), what, value: value.to_string(), remedy }
+}
+
+fn unsupported(node: &str, what: &'static str, reason: &'static str) -> FacilityError {
+    FacilityError::Unsupported { node: node.to_owned(), what, reason }
+}
+
+/// What a node has that does not go together, or not with those that its ways lead to.
+fn together(nodes: &[Node]) -> Result<(), FacilityError> {
+    use Discipline::{Polling, Preemptive, Random, Sharing};
+    for node in nodes {
+        let refused = |what, reason| Err(unsupported(&node.name, what, reason));
+        let holds = node.holds(nodes);
+        if node.choice == Choice::Shortest {
+            let ways = node.pairs.iter().flat_map(|pair| &pair.ways);
+            for other in ways.map(|way| &nodes[way.node]) {
+                if !matches!(other.kind, Kind::Station { .. }) {
+                    return refused(
+                        "a shortest line among nodes that have none",
+                        "only stations and delays tell how many are there",
+                    );
+                }
+                if other.blocks {
+                    return refused(
+                        "a shortest line among stations that block",
+                        "those who wait elsewhere for room there are in no line",
+                    );
+                }
+            }
+        }
+        if node.kind == Kind::Router && holds {
+            return refused(
+                "a router to a station that blocks",
+                "who is refused has no server to wait at; send him there directly",
+            );
+        }
+        let Kind::Station { servers, discipline, .. } = node.kind else { continue };
+        let patient = node.pairs.iter().all(|pair| pair.patience.is_none());
+        let rows = discipline == Preemptive || node.breakdown.is_some();
+        if rows && servers.is_some_and(|servers| servers > MOST_ROWS) {
+            return refused(
+                "so many servers",
+                "where services are interrupted all servers are looked at, and at most 32",
+            );
+        }
+        if discipline == Polling && servers != Some(1) {
+            return refused("polling by several servers", "each would go its own way; make it one server");
+        }
+        if discipline == Random && !patient {
+            let reason =
+                "a line in random order moves its customers, and does not find those again who leave it";
+            return refused("patience in a random order", reason);
+        }
+        if discipline == Random && node.blocks {
+            return refused(
+                "blocking in a random order",
+                "a line in random order leaves no room for those who wait elsewhere",
+            );
+        }
+        if discipline == Sharing {
+            if !patient {
+                return refused(
+                    "patience with shared servers",
+                    "everybody is served at once, and nobody waits",
+                );
+            }
+            if !node.calendar.is_empty() || node.breakdown.is_some() {
+                return refused(
+                    "a schedule or breakdowns of shared servers",
+                    "the clock of their shares runs at one rate per number of customers",
+                );
+            }
+            if node.blocks {
+                return refused(
+                    "blocking at shared servers",
+                    "everybody is served at once; give it a capacity with loss",
+                );
+            }
+            if servers.is_some_and(|servers| servers > 0xffff) {
+                return refused("so many shared servers", "shares are fractions of 16 bits");
+            }
+        }
+        if discipline == Preemptive && (node.breakdown.is_some() || !node.calendar.is_empty()) {
+            return refused(
+                "a schedule or breakdowns of a preemptive station",
+                "a service that was interrupted twice would have to remember both",
+            );
+        }
+        if holds && (rows || discipline == Sharing) {
+            return refused(
+                "a way to a station that blocks",
+                "from preemptive, shared or breaking servers nobody can wait in service",
+            );
+        }
+        if node.blocks && !node.balking.is_empty() {
+            return refused(
+                "balking at a station that blocks",
+                "who waits elsewhere for room there has joined already",
+            );
+        }
+    }
+    // Routers take no time: a way round through nothing else would never end.
+    let mut left: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node].kind == Kind::Router).collect();
+    // As often as one is taken away that leads to no other.
+    while let Some(place) = left.iter().position(|&node| {
+        let ways = nodes[node].pairs.iter().flat_map(|pair| &pair.ways);
+        ways.into_iter().all(|way| !left.contains(&way.node))
+    }) {
+        left.remove(place);
+    }
+    match left.first() {
+        None => Ok(()),
+        Some(&node) => Err(unsupported(
+            &nodes[node].name,
+            "a way round through routers only",
+            "it takes no time, and would never end; put a delay on it",
+        )),
+    }
 }
 
 /// Finds who comes where, and that everybody who comes is served and has a way on.
@@ -402,7 +619,8 @@ fn traffic(nodes: &mut [Node]) -> Result<(), FacilityError> {
         let node = &nodes[number];
         rows[place][place] += 1.0;
         if let Kind::Source { interarrival, batch, .. } = node.kind {
-            rows[place][size] = f64::from(batch) / interarrival.mean();
+            let share = if node.calendar.is_empty() { 1.0 } else { node.average() };
+            rows[place][size] = share * f64::from(batch) / interarrival.mean();
         }
         for way in &node.pairs[class].ways {
             rows[places[&(way.node, way.class)]][place] -= way.probability;
@@ -447,12 +665,16 @@ pub(super) fn work(node: &Node) -> f64 {
     node.pairs.iter().filter(|pair| pair.from_outside).map(of).sum()
 }
 
-/// Whether customers of several classes are sent on in turn, one after the other whatever their class. What comes of each class then depends on the order in which they
-/// come, and the traffic equations, which share each class out evenly, do not say it.
+/// Whether customers of several classes are sent on in turn, one after the other whatever their class, or to the shortest line. What comes of each class then depends on the order in
+/// which they come, and the traffic equations, which share each class out evenly, do not say it.
 pub(super) fn mixes(nodes: &[Node]) -> bool {
     let mixes = |node: &Node| {
         let mut coming = node.pairs.iter().filter(|pair| pair.comes && pair.ways.len() > 1);
-        node.in_turn && coming.next().is_some() && coming.next().is_some()
+        match node.choice {
+            Choice::Chance => false,
+            Choice::InTurn => coming.next().is_some() && coming.next().is_some(),
+            Choice::Shortest => coming.next().is_some(),
+        }
     };
     nodes.iter().any(mixes)
 }
@@ -467,7 +689,15 @@ fn stable(nodes: &[Node]) -> Result<(), FacilityError> {
         if node.pairs.iter().filter(|pair| pair.from_outside).all(|pair| pair.patience.is_some()) {
             continue;
         }
-        let load = work(node) / f64::from(servers);
+        // (How much balking leaves is not known.)
+        if node.balking.last().is_some_and(|leaves| *leaves > 0.0) {
+            continue;
+        }
+        let mut there = if node.calendar.is_empty() { f64::from(servers) } else { node.average() };
+        if let Some((up, down)) = &node.breakdown {
+            there *= up.mean() / (up.mean() + down.mean());
+        }
+        let load = work(node) / there;
         if load >= 1.0 {
             return Err(FacilityError::Unstable { node: node.name.clone(), load });
         }

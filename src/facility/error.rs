@@ -180,6 +180,16 @@ pub enum FacilityError {
         /// Where statistics begin.
         warm_up: f64,
     },
+    /// A run whose beginning shows in its second half.
+    #[error(
+        "at `{node}` the number of customers still settles in the second half of runs until {until}; make them longer, or say the warm-up"
+    )]
+    NotSettled {
+        /// The station.
+        node: String,
+        /// The end of runs.
+        until: f64,
+    },
     /// More customers wait at a station than there may be.
     #[error(
         "in replication {replication} more than {room} customers wait at `{node}`: it may be unstable. Give it a capacity, or allow more to wait"
@@ -201,6 +211,17 @@ pub enum FacilityError {
         replication: u32,
         /// Why.
         fault: Fault,
+    },
+    /// Stations that wait for each other for ever.
+    #[error(
+        "in replication {replication} {nodes} wait for each other for ever: all servers of each are kept by customers for whom another of them has no room. Give one of \
+         them more room, or let customers be lost there"
+    )]
+    Deadlock {
+        /// Their names.
+        nodes: String,
+        /// The run.
+        replication: u32,
     },
     /// Little's law does not hold in a run: a bug of the library's, or of the device's.
     #[error(

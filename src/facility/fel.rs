@@ -163,7 +163,7 @@ impl FelNetwork {
             if node.kind != fifo {
                 return lacks("is no such station");
             }
-            if pair.patience.is_some() || node.in_turn {
+            if pair.patience.is_some() || !node.plain() || node.choice != super::check::Choice::Chance {
                 return lacks("has customers who lose patience, or go on in turn");
             }
             let Some(Distribution::Exponential(mean)) = pair.service else {

@@ -45,29 +45,44 @@
 //!
 //! | node | what it has |
 //! | --- | --- |
-//! | [`Source`] | a distribution of times between arrivals, a class, batches |
-//! | [`Station`] | servers; services by class; a capacity, beyond which customers are lost; first come first served, last come first served, random order, priorities with and without preemption; patience, whose end makes customers leave the network |
+//! | [`Source`] | a distribution of times between arrivals, a class, batches, a rate that changes in the course of time |
+//! | [`Station`] | servers, whose number may follow a schedule; services by class; a capacity, beyond which customers are lost, or wait where they are and keep their server there ([`WhenFull`]); first come first served, last come first served, random order, priorities with and without preemption, polling, processor sharing ([`Discipline`]); patience, whose end makes customers leave the network; balking; breakdowns |
 //! | [`Delay`] | a time that customers spend there; nobody waits |
+//! | [`Router`] | where ways part, which takes no time |
 //! | [`Sink`] | the end of the way, and the time in the network |
 //!
-//! Customers go on by probabilities or in turn, and may change their class ([`Link`], [`Route`]). Networks are open, closed (with customers from the beginning:
-//! [`Station::population`]), or both. All times are of a [`Distribution`].
+//! Customers go on by probabilities, in turn, or to the shortest of several lines, and may change their class ([`Link`], [`Route`]). Networks are open, closed (with customers from the
+//! beginning: [`Station::population`]), or both. All times are of a [`Distribution`].
 //!
-//! What is not there is refused, and never approximated: blocking, processor sharing, fork and join, breakdowns, schedules, ways to the shortest queue, more than
-//! [`MAX_CLASSES`] classes, patience in a line in random order.
+//! What is not there is refused, and never approximated: fork and join, times of travel, more than [`MAX_CLASSES`] classes, and what does not go together, such as
+//! patience in a line in random order, or breakdowns of shared servers: the error names the node, and why.
 //!
 //! # What it means
 //!
 //! Times are whole ticks ([`Network::ticks_per_unit`]); each time that is drawn is rounded once. Ways from node to node take no time: the model has no lookahead, and what
-//! happens at one time has an order by rounds (see [`pdes::Model`](crate::pdes::Model)): at a node, departures come before arrivals, and arrivals before ends of
-//! patience; arrivals at one time in one round are in the order of their classes, and then of when they entered the network.
+//! happens at one time has an order by rounds (see [`pdes::Model`](crate::pdes::Model)): at a node, changes of the number of servers come first, then departures, arrivals, and ends of
+//! patience; arrivals at one time in one round are in the order of their classes, then of the nodes that they come from, and then of when they entered the network.
+//!
+//! * *Blocking.* Who is served goes to the next node, and his server stays his until that node takes him in: two rounds later if it has room, and else when somebody leaves there, in
+//!   the order in which they came. Both are at the same time, so no tick is lost. Stations that wait for each other for ever are found at the end of a run
+//!   ([`FacilityError::Deadlock`]).
+//! * *The shortest line.* A node that sends customers to the shortest of several lines knows what each told by the end of the last round, and whom it sent there since; of equal
+//!   ones it takes the first. So what others do in the same round does not count, and all else does.
+//! * *Shared servers* give everybody the same part, in units of 2^-16 ticks of service, rounded down at each arrival and departure; who has got all his service leaves at the next whole
+//!   tick. (`shaders/facility/network/sharing.wgsl`)
+//! * *A rate that changes*: customers come at the highest rate, and each stays away with the probability that is too much (thinning), which is exact for Poisson processes.
+//! * *A breakdown* stops all servers at once; services go on after the repair, and count as busy meanwhile.
+//!
+//! Quantiles are of histograms with 16 bins for each power of two: a bin is at most 1/16 as wide as the times in it, and times are spread evenly within. They are told where
+//! [`Study::details`] says so, since they take memory.
 //!
 //! A measure counts from the warm-up on: arrivals, departures and losses that happen then, and times of those who depart (or, of waits, whose service begins) then.
 //!
 //! # How it works
 //!
-//! `network.rs` is the description, `check.rs` looks it through, `model.rs` compiles it into tables and is the twin of the one kernel file that interprets
-//! them (`shaders/facility/network.wgsl`, whose head says what lies where), `theory.rs` says what is known, `study.rs` makes runs and reports.
+//! `network.rs` is the description, `check.rs` looks it through, `model.rs` compiles it into tables, and its folder has the twins of the kernel file that interprets
+//! them (`shaders/facility/network.wgsl`, whose head says what lies where) and of its parts; `theory.rs` says what is known, `study.rs` makes replications and `long.rs` one long run,
+//! `measures.rs` what they mean, `report.rs` how it is told.
 //!
 //! # Another way
 //!
@@ -78,8 +93,11 @@ mod check;
 mod distribution;
 mod error;
 mod fel;
+mod long;
+mod measures;
 mod model;
 mod network;
+mod report;
 mod study;
 mod theory;
 
@@ -88,9 +106,16 @@ pub use error::FacilityError;
 #[doc(hidden)]
 pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelResults, FelRow, FelSimulation, FelTwin};
-pub use model::{ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState};
-pub use network::{Delay, Discipline, Link, Network, Route, Sink, Source, Station};
-pub use study::{Measure, Place, Report, Row, Study};
+pub use measures::Measure;
+pub use model::{
+    ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, QUANTILES, Quantile,
+    Quantiles,
+};
+pub use network::{
+    Breakdown, Delay, Discipline, Link, Network, Rate, Route, Router, Shift, Sink, Source, Station, WhenFull,
+};
+pub use report::{Length, Report, Row};
+pub use study::{Place, Study};
 
 /// The classes of customers that a network may have.
 pub const MAX_CLASSES: usize = 4;

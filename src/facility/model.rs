@@ -1,15 +1,27 @@
-//! The model that a network is compiled to: tables, and the Rust twin of `shaders/facility/network.wgsl`, whose head says what lies where.
+//! The model that a network is compiled to: tables, as the head of `shaders/facility/network.wgsl` has them. The folder has the Rust twins of that file and of those that
+//! it imports.
+
+mod laws;
+mod lines;
+mod records;
+mod sharing;
+mod twin;
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
-use crate::random::{AliasTable, Stream};
+use crate::pdes::{Capacity, Context, Model};
+use crate::random::{AliasTable, probability};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::{Resolution, Ticks};
 
-use super::check::{Kind, Node, Pair, check, work};
+use super::check::{Choice, Kind, Node, Pair, check, work};
 use super::{Discipline, FacilityError, MAX_CLASSES, Network};
+
+#[cfg(test)]
+pub(super) use laws::variate;
+pub use records::{LENGTHS, QUANTILES};
+pub(super) use records::{bin_edges, present_of};
 
 /// Those that wait at a station, until somebody says otherwise: see [`Facility::with_room`].
 const ROOM: u32 = 128;
@@ -19,21 +31,37 @@ pub(super) const MOST_ROOM: u32 = 1 << 16;
 
 const CLASSES: u32 = 4;
 const SURE: u32 = u32::MAX;
-const NODE_WORDS: usize = 8;
+const NODE_WORDS: usize = 16;
 const SOURCE: u32 = 0;
 const STATION: u32 = 1;
 const SINK: u32 = 2;
+const ROUTER: u32 = 3;
 const LIFO: u32 = 1;
 const RANDOM: u32 = 2;
 const PREEMPTIVE: u32 = 4;
+const SHARING: u32 = 5;
+const POLLING: u32 = 6;
+const BLOCKS: u32 = 1;
+const SERVER_ROWS: u32 = 2;
+const HOLDS: u32 = 4;
+const WAKES: u32 = 8;
 const PAIR_WORDS: usize = 8;
+const IN_TURN: u32 = 1;
+const SHORTEST: u32 = 2;
 const WAY_WORDS: usize = 4;
-const RECORD_ROWS: u32 = 17;
+const SERVERS: u32 = 5;
+const RECORDS: u32 = 8;
+const RECORD_ROWS: u32 = 18;
 
-const COMPLETION: u32 = 0;
-const EMISSION: u32 = 1;
-const ARRIVAL: u32 = 2;
-const RENEGE: u32 = 3;
+const SHIFT: u32 = 0;
+const COMPLETION: u32 = 1;
+const EMISSION: u32 = 2;
+const RELEASE: u32 = 3;
+const REPORT: u32 = 4;
+const WAKE: u32 = 5;
+const ADMIT: u32 = 6;
+const ARRIVAL: u32 = 7;
+const RENEGE: u32 = 8;
 
 /// A network that was checked, as a model of the engine: an LP for each node, in the order of [`Network::names`], and no lookahead.
 ///
@@ -57,6 +85,10 @@ pub struct FacilityParams {
     pub warm_up: Ticks,
     /// Classes of customers.
     pub classes: u32,
+    /// The first row of details: what distributions are told of; 0 for none.
+    pub details: u32,
+    /// The first row of what is known of lines elsewhere.
+    pub known: u32,
     /// The first row of servers.
     pub servers: u32,
     /// The first row of slots.
@@ -65,8 +97,10 @@ pub struct FacilityParams {
     pub slot_rows: u32,
     /// Slots: how many may wait at a station.
     pub room: u32,
+    /// The unit of histograms is 2 to this power, in ticks.
+    pub bin_shift: u32,
     /// Zero.
-    pub unused: u32,
+    pub unused: [u32; 2],
 }
 
 /// The WGSL `struct State` of [`Facility`].
@@ -85,8 +119,26 @@ pub struct FacilityState {
     pub free: u32,
     /// Slots that were ever used.
     pub used: u32,
-    /// Zero.
-    pub unused: [u32; 2],
+    /// Servers that there are now; of a source whose rate changes, the probability that who comes stays, in units of 2^-32.
+    pub open: u32,
+    /// The next piece of the calendar.
+    pub piece: u32,
+    /// Whether the station is broken.
+    pub down: u32,
+    /// Customers who wait at other nodes for room here.
+    pub guests: u32,
+    /// Serial of the next departure from servers that are shared.
+    pub next: u32,
+    /// The class that was served last, where classes are polled.
+    pub polled: u32,
+    /// When the number of customers changed last, where distributions are told.
+    pub since: Ticks,
+    /// Of servers that are shared: the service that each customer had, in units of 2^-16 ticks.
+    pub clock: Ticks,
+    /// When the clock was moved last.
+    pub last: Ticks,
+    /// When the next departure is, at the earliest.
+    pub due: Ticks,
 }
 
 /// What a class of customers did at a node since the end of the warm-up: the WGSL `struct ClassOutput`. Times in ticks.
@@ -110,10 +162,36 @@ pub struct ClassOutput {
     pub lost: u64,
     /// Whose patience ended.
     pub reneged: u64,
+    /// Who did not join the line.
+    pub balked: u64,
     /// Sum of the times of arrival of those present, or of the end of the warm-up if that is later, modulo 2^64.
     pub came: u64,
     /// Sum of the times that those who left were here after the warm-up, modulo 2^64.
     pub stayed: u64,
+    /// Zero.
+    pub unused: u64,
+}
+
+/// Where a quantile lies among the bins of a histogram: the WGSL `struct Quantile`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Quantile {
+    /// The bin: 16 for each power of two, and below 16 units one for each.
+    pub bin: u32,
+    /// Its rank among those in the bin, from 1 on; 0 where nothing was counted.
+    pub rank: u32,
+    /// How many are in the bin.
+    pub count: u32,
+}
+
+/// Of a class, or of all: the WGSL `struct Quantiles`. By the parts 50, 90, 95 and 99 %.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Quantiles {
+    /// Of times of sojourn.
+    pub sojourn: [Quantile; 4],
+    /// Of waits.
+    pub wait: [Quantile; 4],
 }
 
 /// The WGSL `struct Output` of [`Facility`]: what each class did at a node.
@@ -122,6 +200,12 @@ pub struct ClassOutput {
 pub struct FacilityOutput {
     /// By class.
     pub classes: [ClassOutput; MAX_CLASSES],
+    /// Servers that wait until another node has room; of a station that shares its servers, those that work.
+    pub servers: TimeAverage,
+    /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless [`Facility::with_details`] says so.
+    pub lengths: [u64; LENGTHS],
+    /// By class, and at the end of all; zeros where there are no details, and of all where there is one class.
+    pub quantiles: [Quantiles; MAX_CLASSES + 1],
 }
 
 impl Network {
@@ -153,22 +237,40 @@ impl Facility {
             .map_err(|source| FacilityError::Time { what: "resolution", source })?;
         let nodes = check(network, allow_unstable)?;
         let data = tables(&nodes, network, resolution)?;
-        let preemptive = |node: &&Node| discipline(node) == PREEMPTIVE;
-        let servers = nodes.iter().filter(preemptive).map(|node| servers(node.kind)).max();
-        let first = CLASSES + word(network.classes.len()) * RECORD_ROWS;
+        let third = |node: &Node| node.blocks || matches!(discipline(node), PREEMPTIVE | SHARING);
         let params = FacilityParams {
-            warm_up: Ticks::ZERO,
             classes: word(network.classes.len()),
-            servers: first,
-            slots: first + 2 * servers.unwrap_or(0),
-            slot_rows: if servers.is_some() { 3 } else { 2 },
-            room: 0,
-            unused: 0,
+            slot_rows: if nodes.iter().any(third) { 3 } else { 2 },
+            bin_shift: bin_shift(&nodes, resolution),
+            ..FacilityParams::zeroed()
         };
         let capacity = capacity(&nodes);
-        let made = Self { network: network.clone(), nodes, resolution, data, params, capacity };
+        let made =
+            Self { network: network.clone(), nodes, resolution, data, params, capacity }.laid_out(false);
         let room = made.most_waiting().min(ROOM);
         Ok(made.with_room(room))
+    }
+
+    /// With rows for what distributions are told of, or without.
+    fn laid_out(mut self, details: bool) -> Self {
+        let most = |of: &dyn Fn(&Node) -> u32| self.nodes.iter().map(of).max().unwrap_or(0);
+        let known = most(&|node| if node.choice == Choice::Shortest { word(node.most_ways()) } else { 0 });
+        let servers =
+            most(&|node| if flags(node, &self.nodes) & SERVER_ROWS == 0 { 0 } else { servers(node) });
+        let classes = self.params.classes;
+        let first = RECORDS + classes * RECORD_ROWS;
+        self.params.details = if details { first } else { 0 };
+        self.params.known = first + if details { records::detail_rows(classes) } else { 0 };
+        self.params.servers = self.params.known + known.div_ceil(4);
+        self.params.slots = self.params.servers + 2 * servers;
+        self
+    }
+
+    /// The same, and it counts what distributions are told of: quantiles of times, by histograms with 16 bins for each power of two, and the time with each
+    /// number of customers. That takes 3.7 KB of memory for each class at each node.
+    #[must_use]
+    pub fn with_details(self) -> Self {
+        self.laid_out(true)
     }
 
     /// The description.
@@ -213,6 +315,11 @@ impl Facility {
         let pairs = self.nodes.iter().flat_map(|node| &node.pairs);
         let population = pairs.fold(0_u32, |sum, pair| sum.saturating_add(pair.population));
         let of = |node: &Node| match node.kind {
+            Kind::Station { servers: Some(_), .. } if node.blocks && open => MOST_ROOM,
+            Kind::Station { servers: Some(_), .. } if node.blocks => population,
+            Kind::Station { discipline: Discipline::Sharing, capacity: Some(capacity), .. } => capacity,
+            // (With a calendar there may be fewer servers.)
+            Kind::Station { servers: Some(_), capacity: Some(capacity), .. } if !node.plain() => capacity,
             Kind::Station { servers: Some(servers), capacity: Some(capacity), .. } => capacity - servers,
             Kind::Station { servers: Some(_), .. } if open => MOST_ROOM,
             Kind::Station { servers: Some(_), .. } => population,
@@ -220,19 +327,11 @@ impl Facility {
         };
         self.nodes.iter().map(of).max().unwrap_or(0).min(MOST_ROOM)
     }
-
-    fn node(&self, lp: u32, index: usize) -> u32 {
-        self.data[lp as usize * NODE_WORDS + index]
-    }
-
-    fn pair(&self, lp: u32, class: u32, index: usize) -> u32 {
-        let pair = lp as usize * self.params.classes as usize + class as usize;
-        self.data[self.nodes.len() * NODE_WORDS + pair * PAIR_WORDS + index]
-    }
 }
 
-fn servers(kind: Kind) -> u32 {
-    match kind {
+/// The most servers that a node ever has.
+fn servers(node: &Node) -> u32 {
+    match node.kind {
         Kind::Station { servers, .. } => servers.unwrap_or(SURE),
         _ => 0,
     }
@@ -246,9 +345,28 @@ fn discipline(node: &Node) -> u32 {
             Discipline::Random => RANDOM,
             Discipline::Priority => 3,
             Discipline::Preemptive => PREEMPTIVE,
+            Discipline::Sharing => SHARING,
+            Discipline::Polling => POLLING,
         },
         _ => 0,
     }
+}
+
+fn flags(node: &Node, nodes: &[Node]) -> u32 {
+    let flag = |does: bool, flag| if does { flag } else { 0 };
+    let station = matches!(node.kind, Kind::Station { .. });
+    let holds = station && node.holds(nodes);
+    flag(node.blocks, BLOCKS)
+        | flag(discipline(node) == PREEMPTIVE || node.breakdown.is_some(), SERVER_ROWS)
+        | flag(holds, HOLDS)
+        | flag(holds || station && !node.calendar.is_empty() || node.breakdown.is_some(), WAKES)
+}
+
+/// Histograms begin at a 64th of the shortest mean of a time, and reach to 2^32 times as long.
+fn bin_shift(nodes: &[Node], resolution: Resolution) -> u32 {
+    let laws = nodes.iter().flat_map(|node| &node.pairs).filter_map(|pair| pair.service);
+    let least = laws.filter_map(|law| resolution.ticks(law.mean()).ok()).min().unwrap_or(Ticks::ZERO);
+    least.get().max(1).ilog2().saturating_sub(6).min(31)
 }
 
 /// The words that kernels read.
@@ -262,16 +380,58 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
         Ok::<u32, FacilityError>(at)
     };
     for (number, node) in nodes.iter().enumerate() {
-        let row = match node.kind {
+        let mut row = [0; NODE_WORDS];
+        let known = match node.kind {
             Kind::Source { interarrival, class, batch } => {
                 let at = law(&mut data, node, "time between arrivals".to_owned(), &interarrival)?;
-                [SOURCE, 0, 0, 0, at, batch, word(class), 0]
+                [SOURCE, 0, 0, 0, at, batch, word(class)]
             }
             Kind::Station { capacity, .. } => {
-                [STATION, servers(node.kind), capacity.unwrap_or(SURE), discipline(node), 0, 0, 0, 0]
+                [STATION, servers(node), capacity.unwrap_or(SURE), discipline(node), 0, 0, 0]
             }
-            Kind::Sink => [SINK, 0, 0, 0, 0, 0, 0, 0],
+            Kind::Router => [ROUTER, 0, 0, 0, 0, 0, 0],
+            Kind::Sink => [SINK, 0, 0, 0, 0, 0, 0],
         };
+        row[..7].copy_from_slice(&known);
+        let source = matches!(node.kind, Kind::Source { .. });
+        if !node.calendar.is_empty() {
+            [row[7], row[8]] = [word(data.len()), word(node.calendar.len())];
+        }
+        for &(lasts, value) in &node.calendar {
+            let ticks = resolution.ticks(lasts).ok().filter(|&ticks| ticks > Ticks::ZERO);
+            let ticks = ticks.ok_or_else(|| FacilityError::Setting {
+                node: node.name.clone(),
+                what: "the length of a piece of its calendar",
+                value: lasts.to_string(),
+                remedy: "choose a time above a tick".to_owned(),
+            })?;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "servers, as they were said"
+            )]
+            let value = if source { odds(value) } else { value as u32 };
+            data.extend(ticks.to_words().into_iter().chain([value]));
+        }
+        if let Some((up, down)) = &node.breakdown {
+            row[9] = law(&mut data, node, "time between breakdowns".to_owned(), up)?;
+            row[10] = law(&mut data, node, "time of repairs".to_owned(), down)?;
+        }
+        if !node.balking.is_empty() {
+            [row[11], row[12]] = [word(data.len()), word(node.balking.len())];
+            data.extend(node.balking.iter().map(|&leaves| odds(1.0 - leaves)));
+        }
+        // Who chooses the shortest line wants to know about it.
+        let choosers = nodes.iter().enumerate().filter(|(_, other)| other.choice == Choice::Shortest);
+        let place = |(lp, other): (usize, &Node)| {
+            let ways = other.pairs.iter().find(|pair| !pair.ways.is_empty())?;
+            let place = ways.ways.iter().position(|way| way.node == number)?;
+            Some([word(lp), word(place)])
+        };
+        let listeners: Vec<_> = choosers.filter_map(place).collect();
+        [row[13], row[14]] = [word(data.len()), word(listeners.len())];
+        data.extend(listeners.as_flattened());
+        row[15] = flags(node, nodes);
         data[number * NODE_WORDS..][..NODE_WORDS].copy_from_slice(&row);
         for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
             let named = |what: &str| format!("{what} of `{}`", network.classes[class]);
@@ -284,8 +444,12 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
             }
             row[2] = word(data.len());
             row[3] = word(pair.ways.len());
-            row[4] = u32::from(node.in_turn);
-            row[5] = if matches!(discipline(node), 3 | PREEMPTIVE) { word(class) } else { 0 };
+            row[4] = match node.choice {
+                Choice::Chance => 0,
+                Choice::InTurn => IN_TURN,
+                Choice::Shortest => SHORTEST,
+            };
+            row[5] = if matches!(discipline(node), 3 | PREEMPTIVE | POLLING) { word(class) } else { 0 };
             row[6] = pair.population;
             data.extend(ways(pair));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
@@ -293,6 +457,11 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
         }
     }
     Ok(data)
+}
+
+/// A probability that was checked, in units of 2^-32, and of 1 more than all of them.
+fn odds(value: f64) -> u32 {
+    probability(value).unwrap_or(SURE)
 }
 
 /// An alias table with where each way leads.
@@ -311,14 +480,14 @@ fn capacity(nodes: &[Node]) -> Capacity {
     let population = sum(&mut nodes.iter().flat_map(|node| &node.pairs));
     let held = |node: &Node| {
         let known = sum(&mut node.pairs.iter());
-        let Kind::Station { servers, .. } = node.kind else { return 1 };
+        let Kind::Station { servers, .. } = node.kind else { return 4 };
         let mut load = work(node);
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
             load += pair.rate * pair.patience.map_or(0.0, |patience| patience.mean());
         }
         let open = if load.is_finite() { Capacity::poisson(load, 0.0).queue } else { 1 };
         let served = servers.map_or(population, |servers| servers.min(population)).saturating_add(open);
-        served.max(known).saturating_add(2)
+        served.max(known).saturating_add(4)
     };
     let queue = nodes.iter().map(held).max().unwrap_or(1).clamp(8, 1 << 16);
     Capacity { queue, mailbox: 16 }
@@ -331,16 +500,6 @@ struct Customer {
     entered: Ticks,
     arrived: Ticks,
     left: Ticks,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Deed {
-    arrivals: u32,
-    served: u32,
-    lost: u32,
-    reneged: u32,
-    present: i32,
-    busy: i32,
 }
 
 type Payload = [u32; 6];
@@ -363,251 +522,6 @@ fn times(first: Ticks, second: Ticks) -> [u32; 4] {
 
 fn halves([a, b, c, d]: [u32; 4]) -> [Ticks; 2] {
     [Ticks::from_words([a, b]), Ticks::from_words([c, d])]
-}
-
-fn next_serial(state: &mut FacilityState) -> u32 {
-    state.serial = state.serial.wrapping_add(1).max(1);
-    state.serial
-}
-
-/// A time by a law's words.
-pub(super) fn variate(stream: &mut Stream, law: &[u32]) -> Ticks {
-    let number = law[1];
-    let [a, b, c] = [2, 4, 6].map(|at| Ticks::from_words([law[at], law[at + 1]]));
-    match law[0] {
-        1 => stream.exponential(a),
-        2 => stream.uniform(a, b),
-        3 => stream.erlang(number, a),
-        4 => stream.hyperexponential(number, a, b),
-        5 => stream.triangular(a, b, c),
-        6 => stream.normal(a, b),
-        7 => stream.lognormal(a, number),
-        8 => stream.weibull(a, number),
-        _ => a,
-    }
-}
-
-impl Facility {
-    fn slot_row(&self, slot: u32, row: u32, context: &mut Here<'_>) -> [u32; 4] {
-        context.memory_get(self.params.slots + slot * self.params.slot_rows + row)
-    }
-
-    fn set_slot_row(&self, slot: u32, row: u32, words: [u32; 4], context: &mut Here<'_>) {
-        context.memory_set(self.params.slots + slot * self.params.slot_rows + row, words);
-    }
-
-    fn server_row(&self, server: u32) -> u32 {
-        self.params.servers + 2 * server
-    }
-
-    fn line(&self, lp: u32, class: u32) -> u32 {
-        self.pair(lp, class, 5)
-    }
-
-    fn free_server(&self, lp: u32, context: &mut Here<'_>) -> u32 {
-        let mut all = 0..self.node(lp, 1);
-        all.find(|&server| context.memory_get(self.server_row(server))[0] == 0).expect("a server is free")
-    }
-
-    fn worst_server(&self, lp: u32, context: &mut Here<'_>) -> u32 {
-        let order = |server: u32, context: &mut Here<'_>| {
-            let [serial, class, ..] = context.memory_get(self.server_row(server));
-            (self.line(lp, class), serial)
-        };
-        let mut worst = 0;
-        for server in 1..self.node(lp, 1) {
-            if order(server, context) > order(worst, context) {
-                worst = server;
-            }
-        }
-        worst
-    }
-
-    fn wait(
-        &self,
-        lp: u32,
-        who: Customer,
-        in_front: bool,
-        state: &mut FacilityState,
-        context: &mut Here<'_>,
-    ) -> u32 {
-        let random = self.node(lp, 3) == RANDOM;
-        let slot = match state.free {
-            _ if random => state.waiting,
-            0 => {
-                state.used += 1;
-                state.used - 1
-            }
-            free => {
-                state.free = self.slot_row(free - 1, 1, context)[1];
-                free - 1
-            }
-        };
-        if slot >= self.params.room {
-            context.memory_full();
-            return 0;
-        }
-        state.waiting += 1;
-        let (mut next, mut previous) = (0, 0);
-        if !random {
-            let line = self.line(lp, who.class);
-            let [first, last, ..] = context.memory_get(line);
-            let ends = if in_front {
-                next = first;
-                self.link(first, 2, slot + 1, context);
-                [slot + 1, if last == 0 { slot + 1 } else { last }, 0, 0]
-            } else {
-                previous = last;
-                self.link(last, 1, slot + 1, context);
-                [if first == 0 { slot + 1 } else { first }, slot + 1, 0, 0]
-            };
-            context.memory_set(line, ends);
-        }
-        self.set_slot_row(slot, 0, times(who.entered, who.arrived), context);
-        self.set_slot_row(slot, 1, [who.class, next, previous, next_serial(state)], context);
-        if self.node(lp, 3) == PREEMPTIVE {
-            let [low, high] = who.left.to_words();
-            self.set_slot_row(slot, 2, [low, high, 0, 0], context);
-        }
-        slot
-    }
-
-    fn link(&self, slot: u32, side: usize, other: u32, context: &mut Here<'_>) {
-        if slot > 0 {
-            let mut row = self.slot_row(slot - 1, 1, context);
-            row[side] = other;
-            self.set_slot_row(slot - 1, 1, row, context);
-        }
-    }
-
-    fn drop_out(&self, lp: u32, slot: u32, state: &mut FacilityState, context: &mut Here<'_>) {
-        let [class, next, previous, _] = self.slot_row(slot, 1, context);
-        state.waiting -= 1;
-        self.link(next, 2, previous, context);
-        self.link(previous, 1, next, context);
-        let line = self.line(lp, class);
-        let [first, last, ..] = context.memory_get(line);
-        let ends = [if previous == 0 { next } else { first }, if next == 0 { previous } else { last }, 0, 0];
-        context.memory_set(line, ends);
-        self.set_slot_row(slot, 1, [0, state.free, 0, 0], context);
-        state.free = slot + 1;
-    }
-
-    fn take(&self, lp: u32, state: &mut FacilityState, context: &mut Here<'_>) -> Customer {
-        let discipline = self.node(lp, 3);
-        let slot = if discipline == RANDOM {
-            context.stream().below(state.waiting)
-        } else {
-            (0..CLASSES).map(|line| context.memory_get(line)[0]).find(|&first| first > 0).unwrap_or(1) - 1
-        };
-        let [entered, arrived] = halves(self.slot_row(slot, 0, context));
-        let class = self.slot_row(slot, 1, context)[0];
-        let left = match discipline {
-            PREEMPTIVE => halves(self.slot_row(slot, 2, context))[0],
-            _ => Ticks::NEVER,
-        };
-        if discipline == RANDOM {
-            state.waiting -= 1;
-            for row in 0..2 {
-                let last = self.slot_row(state.waiting, row, context);
-                self.set_slot_row(slot, row, last, context);
-            }
-        } else {
-            self.drop_out(lp, slot, state, context);
-        }
-        Customer { class, entered, arrived, left }
-    }
-
-    fn go_on(&self, lp: u32, who: Customer, state: &mut FacilityState, context: &mut Here<'_>) {
-        let [first, count, in_turn] = [2, 3, 4].map(|index| self.pair(lp, who.class, index));
-        let way = |way: u32, index: usize| self.data[first as usize + way as usize * WAY_WORDS + index];
-        let taken = if in_turn != 0 {
-            let taken = state.turn % count;
-            state.turn = (taken + 1) % count;
-            taken
-        } else if count > 1 {
-            let picked = context.stream().below(count);
-            if context.stream().draw() < way(picked, 0) { picked } else { way(picked, 1) }
-        } else {
-            0
-        };
-        let other =
-            Customer { class: way(taken, 3), entered: who.entered, arrived: Ticks::ZERO, left: Ticks::NEVER };
-        context.schedule(way(taken, 2), context.now(), event_of(ARRIVAL, 0, 0, other));
-    }
-
-    fn record_of(class: u32) -> u32 {
-        CLASSES + class * RECORD_ROWS
-    }
-
-    fn rows<const N: usize>(at: u32, context: &mut Here<'_>) -> [[u32; 4]; N] {
-        let mut row = at..;
-        [(); N].map(|()| context.memory_get(row.next().unwrap_or(at)))
-    }
-
-    fn set_rows(at: u32, rows: &[[u32; 4]], context: &mut Here<'_>) {
-        for (row, words) in (at..).zip(rows) {
-            context.memory_set(row, *words);
-        }
-    }
-
-    fn tally_of(&self, class: u32, row: u32, context: &mut Here<'_>) -> Tally {
-        let mut rows = Self::rows::<4>(Self::record_of(class) + row, context);
-        let [low, high] = self.params.warm_up.to_words();
-        [rows[3][2], rows[3][3]] = [low, high];
-        bytemuck::cast(rows)
-    }
-
-    fn tally(&self, class: u32, row: u32, value: Ticks, context: &mut Here<'_>) {
-        let mut tally = self.tally_of(class, row, context);
-        tally.add(context.now(), value.get());
-        let rows: [[u32; 4]; 4] = bytemuck::cast(tally);
-        Self::set_rows(Self::record_of(class) + row, &rows, context);
-    }
-
-    fn level_of(&self, class: u32, row: u32, context: &mut Here<'_>) -> TimeAverage {
-        let mut rows = Self::rows::<3>(Self::record_of(class) + 8 + row, context);
-        let [low, high] = self.params.warm_up.to_words();
-        [rows[1][0], rows[1][1]] = [low, high];
-        bytemuck::cast(rows)
-    }
-
-    fn level(&self, class: u32, row: u32, change: i32, context: &mut Here<'_>) {
-        let mut level = self.level_of(class, row, context);
-        level.add(context.now(), change);
-        let rows: [[u32; 4]; 3] = bytemuck::cast(level);
-        Self::set_rows(Self::record_of(class) + 8 + row, &rows, context);
-    }
-
-    fn record(&self, who: Customer, deed: Deed, context: &mut Here<'_>) {
-        let at = Self::record_of(who.class);
-        let now = context.now();
-        if deed.present != 0 {
-            self.level(who.class, 0, deed.present, context);
-            let [came, stayed] = halves(context.memory_get(at + 16)).map(Ticks::get);
-            let (till, since) = (now.max(self.params.warm_up), who.arrived.max(self.params.warm_up));
-            let (till, since) = (till.get(), since.get());
-            let ages = if deed.present > 0 {
-                [came.wrapping_add(till), stayed]
-            } else {
-                [came.wrapping_sub(since), stayed.wrapping_add(till.wrapping_sub(since))]
-            };
-            context.memory_set(at + 16, times(Ticks::new(ages[0]), Ticks::new(ages[1])));
-        }
-        if deed.busy != 0 {
-            self.level(who.class, 3, deed.busy, context);
-        }
-        if now < self.params.warm_up {
-            return;
-        }
-        for (row, more) in [(14, [deed.arrivals, deed.served]), (15, [deed.lost, deed.reneged])] {
-            if more != [0, 0] {
-                let [first, second] = halves(context.memory_get(at + row)).map(Ticks::get);
-                let sum = |count: u64, more: u32| Ticks::new(count.wrapping_add(more.into()));
-                context.memory_set(at + row, times(sum(first, more[0]), sum(second, more[1])));
-            }
-        }
-    }
 }
 
 impl Model for Facility {
@@ -647,175 +561,5 @@ impl Model for Facility {
 
     fn capacity(&self) -> Capacity {
         self.capacity
-    }
-}
-
-impl CpuModel for Facility {
-    fn init(&self, lp: u32, _: &mut FacilityState, context: &mut Here<'_>) {
-        let who = |class| Customer { class, entered: Ticks::ZERO, arrived: Ticks::ZERO, left: Ticks::NEVER };
-        if self.node(lp, 0) == SOURCE {
-            let law = self.node(lp, 4) as usize;
-            let first = variate(context.stream(), &self.data[law..]);
-            return context.schedule(lp, first, event_of(EMISSION, 0, 0, who(self.node(lp, 6))));
-        }
-        for class in 0..self.params.classes {
-            for _ in 0..self.pair(lp, class, 6) {
-                context.schedule(lp, Ticks::ZERO, event_of(ARRIVAL, 0, 0, who(class)));
-            }
-        }
-    }
-
-    fn handle(&self, lp: u32, event: &Event<Payload>, state: &mut FacilityState, context: &mut Here<'_>) {
-        let now = context.now();
-        let words = event.payload;
-        let kind = words[0] >> 24;
-        let place = words[0] >> 8 & 0xffff;
-        let discipline = self.node(lp, 3);
-        let mut who = Customer {
-            class: words[0] & 0xff,
-            entered: Ticks::from_words([words[3], words[2]]),
-            arrived: Ticks::from_words([words[5], words[4]]),
-            left: Ticks::NEVER,
-        };
-        let mut deed = Deed::default();
-        let (mut moves, mut law, mut begins) = (0, 0, false);
-        let (mut next, mut server, mut slot, mut serial) = (who, 0, 0, 0);
-        let mut interrupted = None;
-        match kind {
-            EMISSION => {
-                law = self.node(lp, 4);
-                who.entered = now;
-                moves = self.node(lp, 5);
-                deed.served = moves;
-            }
-            ARRIVAL => {
-                who.arrived = now;
-                deed.arrivals = 1;
-                if self.node(lp, 0) == SINK {
-                    who.arrived = who.entered;
-                    deed.served = 1;
-                } else if state.busy + state.waiting >= self.node(lp, 2) {
-                    deed.lost = 1;
-                } else {
-                    deed.present = 1;
-                    next = who;
-                    begins = state.busy < self.node(lp, 1);
-                    if discipline == PREEMPTIVE && begins {
-                        server = self.free_server(lp, context);
-                    } else if discipline == PREEMPTIVE {
-                        server = self.worst_server(lp, context);
-                        let [_, class, low, high] = context.memory_get(self.server_row(server));
-                        begins = self.line(lp, class) > self.line(lp, who.class);
-                        if begins {
-                            let [entered, arrived] = halves(context.memory_get(self.server_row(server) + 1));
-                            let left = since(Ticks::from_words([low, high]), now);
-                            interrupted = Some(class);
-                            state.busy -= 1;
-                            self.wait(lp, Customer { class, entered, arrived, left }, true, state, context);
-                        }
-                    }
-                    if !begins {
-                        law = self.pair(lp, who.class, 1);
-                        slot = self.wait(lp, who, discipline == LIFO, state, context);
-                        serial = state.serial;
-                    }
-                }
-            }
-            COMPLETION => {
-                if discipline == PREEMPTIVE {
-                    server = place;
-                    if context.memory_get(self.server_row(server))[0] != words[1] {
-                        return; // it was interrupted
-                    }
-                    context.memory_set(self.server_row(server), [0; 4]);
-                }
-                moves = 1;
-                deed = Deed { served: 1, present: -1, busy: -1, ..deed };
-                state.busy -= 1;
-                begins = state.waiting > 0;
-                if begins {
-                    next = self.take(lp, state, context);
-                }
-            }
-            RENEGE => {
-                if self.slot_row(place, 1, context)[3] != words[1] {
-                    return; // it was served before
-                }
-                self.drop_out(lp, place, state, context);
-                deed = Deed { reneged: 1, present: -1, ..deed };
-            }
-            _ => unreachable!("there are four kinds of event"),
-        }
-        let fresh = next.left == Ticks::NEVER;
-        if begins {
-            state.busy += 1;
-            if fresh {
-                law = self.pair(lp, next.class, 0);
-            }
-        }
-        let span = if law == 0 { next.left } else { variate(context.stream(), &self.data[law as usize..]) };
-
-        // The next event of the node's own.
-        let at = now.saturating_add(span);
-        if kind == EMISSION {
-            let source = Customer { entered: Ticks::ZERO, arrived: Ticks::ZERO, ..who };
-            context.schedule(lp, at, event_of(EMISSION, 0, 0, source));
-        } else if begins {
-            if discipline == PREEMPTIVE {
-                serial = next_serial(state);
-                let [low, high] = at.to_words();
-                context.memory_set(self.server_row(server), [serial, next.class, low, high]);
-                context.memory_set(self.server_row(server) + 1, times(next.entered, next.arrived));
-            }
-            context.schedule(lp, at, event_of(COMPLETION, server, serial, next));
-        } else if law != 0 {
-            context.schedule(lp, at, event_of(RENEGE, slot, serial, who));
-        }
-
-        for _ in 0..moves {
-            self.go_on(lp, who, state, context);
-        }
-
-        // Statistics.
-        let begun = begins && kind == ARRIVAL; // who came begins at once
-        if begun {
-            deed.busy = 1;
-        }
-        self.record(who, deed, context);
-        if begins && !begun {
-            self.level(next.class, 3, 1, context);
-        }
-        if let Some(class) = interrupted {
-            self.level(class, 3, -1, context);
-        }
-        if deed.served > 0 && kind != EMISSION {
-            self.tally(who.class, 0, since(now, who.arrived), context);
-        }
-        if begins && fresh {
-            self.tally(next.class, 4, since(now, next.arrived), context);
-        }
-    }
-
-    fn output(&self, _: u32, _: &FacilityState, context: &mut Here<'_>) -> FacilityOutput {
-        let mut output = FacilityOutput::default();
-        let now = context.now();
-        for (class, told) in (0..self.params.classes).zip(&mut output.classes) {
-            let at = Self::record_of(class);
-            let [[arrivals, served], [lost, reneged], [came, stayed]] =
-                [14, 15, 16].map(|row| halves(context.memory_get(at + row)).map(Ticks::get));
-            *told = ClassOutput {
-                sojourn: self.tally_of(class, 0, context),
-                wait: self.tally_of(class, 4, context),
-                present: self.level_of(class, 0, context).at(now),
-                busy: self.level_of(class, 3, context).at(now),
-                arrivals,
-                served,
-                lost,
-                reneged,
-                came,
-                stayed,
-            };
-        }
-        output
     }
 }

@@ -58,6 +58,14 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub delays: IndexMap<String, Delay>,
+    /// Where their way parts, which takes no time.
+    #[serde(
+        default,
+        rename = "router",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub routers: IndexMap<String, Router>,
     /// Where they leave the network.
     #[serde(
         default,
@@ -99,8 +107,59 @@ pub struct Source {
     /// How many come at once, at most 256.
     #[serde(default = "one")]
     pub batch: u32,
+    /// Shares of the rate of arrivals, one after the other, and then from the beginning again: `interarrival`, which has to be exponential, is that of the highest. Always
+    /// all of it, unless it is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<Rate>,
     /// Where they go.
     pub to: Route,
+}
+
+/// A time in which a source has a share of its rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// How long.
+    pub lasts: f64,
+    /// The share of the rate, 0 to 1.
+    pub factor: f64,
+}
+
+/// A time in which a station has so many servers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shift {
+    /// How long.
+    pub lasts: f64,
+    /// How many.
+    pub servers: u32,
+}
+
+/// How a station breaks down, with all its servers, whether they are busy or not. Services go on after the repair where they stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Breakdown {
+    /// The time from a repair, or from the beginning, to the next breakdown.
+    pub up: Distribution,
+    /// The time of a repair.
+    pub down: Distribution,
+}
+
+/// What becomes of who finds a station full.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum WhenFull {
+    /// He is lost.
+    #[default]
+    Lose,
+    /// He waits where he was served, and keeps his server there (blocking after service), until there is room, in the order in which they came. Who comes from a
+    /// source is lost.
+    Block,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Servers, and a line for those who wait.
@@ -119,6 +178,19 @@ pub struct Station {
     /// The most customers, in service and in line; who finds so many is lost. No bound, unless it is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u32>,
+    /// What becomes of them, if it is not loss.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub when_full: WhenFull,
+    /// The probabilities with which who comes leaves at once, if there are 0, 1, 2 … customers; the last for all greater numbers. Nobody does, unless it is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub balking: Vec<f64>,
+    /// How many servers there are, one time after the other, and then from the beginning again; in the place of `servers`. Who is in service when there are fewer is served
+    /// to the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<Shift>,
+    /// How it breaks down, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<Breakdown>,
     /// Who is served next.
     #[serde(default)]
     pub discipline: Discipline,
@@ -159,6 +231,14 @@ pub struct Delay {
     pub to: Route,
 }
 
+/// Where the way of customers parts. It takes no time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Router {
+    /// Where customers go.
+    pub to: Route,
+}
+
 /// Where customers leave the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -180,9 +260,15 @@ pub enum Discipline {
     Priority,
     /// The same, and who arrives interrupts the service of a later class, which goes on later where it stopped (preemptive resume).
     Preemptive,
+    /// One server goes from class to class, in their order and round again, and serves each until nobody of it waits (exhaustive polling); of a class, who came first. Going
+    /// takes no time.
+    Polling,
+    /// Nobody waits: the servers are shared by all, with equal parts, and at most one server to a customer (processor sharing). Shares are exact to 2^-16 of a tick for
+    /// each arrival and departure, and departures are at the next whole tick. (Their clock counts up to 2^47 ticks; a [`Study`](super::Study) that goes on for longer is refused.)
+    Sharing,
 }
 
-/// Where customers go. In a file: a name; a list of names or [`Link`]s; or `{ in_turn = [...] }` for a list of names.
+/// Where customers go. In a file: a name; a list of names or [`Link`]s; or `{ in_turn = [...] }` or `{ shortest = [...] }` for a list of names.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Route {
@@ -192,6 +278,12 @@ pub enum Route {
     InTurn {
         /// Their names.
         in_turn: Vec<String>,
+    },
+    /// To that of several stations where the fewest customers are, in service and in line; of equal ones the first in the list. What is known of each of them is what it told by
+    /// the end of the last round at the present time, and who was sent there since.
+    Shortest {
+        /// Their names.
+        shortest: Vec<String>,
     },
 }
 
@@ -266,6 +358,11 @@ impl Route {
     pub fn in_turn(nodes: &[&str]) -> Self {
         Self::InTurn { in_turn: nodes.iter().map(|&node| node.to_owned()).collect() }
     }
+
+    /// To that of several stations where the fewest customers are.
+    pub fn shortest(nodes: &[&str]) -> Self {
+        Self::Shortest { shortest: nodes.iter().map(|&node| node.to_owned()).collect() }
+    }
 }
 
 impl<'de> Deserialize<'de> for Route {
@@ -296,7 +393,9 @@ impl<'de> Deserialize<'de> for Route {
         impl<'de> Visitor<'de> for Any {
             type Value = Route;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a node, a list of links, or { in_turn = [...] }")
+                f.write_str(
+                    "the name of a node, a list of links, { in_turn = [...] } or { shortest = [...] }",
+                )
             }
             fn visit_str<E: de::Error>(self, node: &str) -> Result<Route, E> {
                 Ok(node.into())
@@ -310,12 +409,15 @@ impl<'de> Deserialize<'de> for Route {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Route, A::Error> {
                 #[derive(Deserialize)]
-                #[serde(deny_unknown_fields)]
-                struct InTurn {
-                    in_turn: Vec<String>,
+                #[serde(rename_all = "snake_case")]
+                enum Named {
+                    InTurn(Vec<String>),
+                    Shortest(Vec<String>),
                 }
-                let InTurn { in_turn } = InTurn::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Route::InTurn { in_turn })
+                Ok(match Named::deserialize(MapAccessDeserializer::new(map))? {
+                    Named::InTurn(in_turn) => Route::InTurn { in_turn },
+                    Named::Shortest(shortest) => Route::Shortest { shortest },
+                })
             }
         }
         deserializer.deserialize_any(Any)
@@ -363,6 +465,7 @@ impl Network {
             sources: IndexMap::new(),
             stations: IndexMap::new(),
             delays: IndexMap::new(),
+            routers: IndexMap::new(),
             sinks: IndexMap::new(),
             repeated: Vec::new(),
         }
@@ -412,6 +515,14 @@ impl Network {
         self
     }
 
+    /// The same with a router more.
+    #[must_use]
+    pub fn router(mut self, name: &str, to: impl Into<Route>) -> Self {
+        let router = Router { to: to.into() };
+        self.repeated.extend(self.routers.insert(name.to_owned(), router).map(|_| name.to_owned()));
+        self
+    }
+
     /// The same with a sink more.
     #[must_use]
     pub fn sink(mut self, name: &str) -> Self {
@@ -427,17 +538,17 @@ impl Network {
         self.repeated.first().map(String::as_str).or(twice)
     }
 
-    /// The names of all nodes, in the order of their LPs: sources, stations, delays, sinks.
+    /// The names of all nodes, in the order of their LPs: sources, stations, delays, routers, sinks.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let served = self.sources.keys().chain(self.stations.keys());
-        served.chain(self.delays.keys()).chain(self.sinks.keys()).map(String::as_str)
+        let served = self.sources.keys().chain(self.stations.keys()).chain(self.delays.keys());
+        served.chain(self.routers.keys()).chain(self.sinks.keys()).map(String::as_str)
     }
 }
 
 impl Source {
     /// Single customers of the first class.
     pub fn new(interarrival: Distribution, to: impl Into<Route>) -> Self {
-        Self { interarrival, class: None, batch: 1, to: to.into() }
+        Self { interarrival, class: None, batch: 1, rates: Vec::new(), to: to.into() }
     }
 
     /// Customers of another class.
@@ -451,6 +562,12 @@ impl Source {
     pub fn in_batches(self, batch: u32) -> Self {
         Self { batch, ..self }
     }
+
+    /// With shares of the rate: how long each lasts, and how much it is.
+    #[must_use]
+    pub fn with_rates(self, rates: &[(f64, f64)]) -> Self {
+        Self { rates: rates.iter().map(|&(lasts, factor)| Rate { lasts, factor }).collect(), ..self }
+    }
 }
 
 impl Station {
@@ -461,6 +578,10 @@ impl Station {
             service: Some(service),
             service_of: IndexMap::new(),
             capacity: None,
+            when_full: WhenFull::Lose,
+            balking: Vec::new(),
+            schedule: Vec::new(),
+            breakdown: None,
             discipline: Discipline::Fifo,
             patience: None,
             patience_of: IndexMap::new(),
@@ -487,6 +608,30 @@ impl Station {
     #[must_use]
     pub fn with_capacity(self, capacity: u32) -> Self {
         Self { capacity: Some(capacity), ..self }
+    }
+
+    /// The same, and who finds it full waits where he is, and keeps his server there.
+    #[must_use]
+    pub fn blocking(self) -> Self {
+        Self { when_full: WhenFull::Block, ..self }
+    }
+
+    /// The same with probabilities to leave at once, by the number of customers.
+    #[must_use]
+    pub fn with_balking(self, balking: &[f64]) -> Self {
+        Self { balking: balking.to_owned(), ..self }
+    }
+
+    /// The same with a number of servers that changes: how long each lasts, and how many there are.
+    #[must_use]
+    pub fn with_schedule(self, schedule: &[(f64, u32)]) -> Self {
+        Self { schedule: schedule.iter().map(|&(lasts, servers)| Shift { lasts, servers }).collect(), ..self }
+    }
+
+    /// The same with breakdowns.
+    #[must_use]
+    pub fn with_breakdowns(self, up: Distribution, down: Distribution) -> Self {
+        Self { breakdown: Some(Breakdown { up, down }), ..self }
     }
 
     /// The same with another discipline.

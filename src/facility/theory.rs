@@ -1,10 +1,12 @@
 //! What queueing theory knows of a network: steady-state means, for those nodes for which they are exact.
 
+mod mva;
+
 use std::collections::HashMap;
 
 use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mmc, Mmck};
 
-use super::check::{Kind, Node, Pair, work};
+use super::check::{Choice, Kind, Node, Pair, work};
 use super::{Discipline, Distribution, Facility, Measure};
 
 /// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
@@ -27,8 +29,13 @@ struct Queue<'n> {
 }
 
 impl<'n> Queue<'n> {
-    fn new(number: usize, node: &'n Node) -> Option<Self> {
+    fn new(number: usize, nodes: &'n [Node]) -> Option<Self> {
+        let node = &nodes[number];
         let Kind::Station { servers, capacity, discipline } = node.kind else { return None };
+        // (Who waits for room elsewhere keeps his server.)
+        if !node.plain() || node.holds(nodes) {
+            return None;
+        }
         let comes = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
         let classes: Vec<_> = comes.map(|(class, pair)| (class, pair, pair.rate)).collect();
         // Those who are there from the beginning come from nowhere.
@@ -75,13 +82,16 @@ pub(super) fn known(facility: &Facility) -> Known {
         open(nodes, &mut known);
     } else if facility.network.classes.len() == 1 {
         closed(nodes, &mut known);
+    } else {
+        mva::closed(nodes, &mut known);
     }
     known
 }
 
 fn open(nodes: &[Node], known: &mut Known) {
     let poisson = |node: &Node| {
-        !node.in_turn
+        node.choice == Choice::Chance
+            && node.calendar.is_empty()
             && match node.kind {
                 Kind::Source { interarrival, batch, .. } => {
                     batch == 1 && matches!(interarrival, Distribution::Exponential(_))
@@ -89,24 +99,29 @@ fn open(nodes: &[Node], known: &mut Known) {
                 _ => true,
             }
     };
-    let queues: Vec<Option<Queue<'_>>> =
-        nodes.iter().enumerate().map(|(number, node)| Queue::new(number, node)).collect();
+    let queues: Vec<Option<Queue<'_>>> = (0..nodes.len()).map(|number| Queue::new(number, nodes)).collect();
     let stations = nodes.iter().filter(|node| matches!(node.kind, Kind::Station { .. })).count();
     let whole = |queue: &Queue<'_>| queue.patient() && queue.capacity.is_none();
     let stable = |queue: &Queue<'_>| {
         queue.servers.is_none_or(|servers| work(&nodes[queue.number]) < f64::from(servers))
     };
     // Nobody is lost, nobody is there from the beginning, and no line grows without end: what comes goes on.
-    let conserved = !super::check::mixes(nodes)
+    let steady =
+        nodes.iter().all(|node| !matches!(node.kind, Kind::Source { .. }) || node.calendar.is_empty());
+    let conserved = steady
+        && !super::check::mixes(nodes)
         && queues.iter().flatten().count() == stations
         && queues.iter().flatten().all(|queue| whole(queue) && stable(queue));
     let product = |queue: &Queue<'_>| {
-        queue.servers.is_none() || queue.blind() && queue.shared(|pair| pair.service).is_some()
+        // (BCMP: of one server that is shared, only means count.)
+        queue.servers.is_none()
+            || queue.discipline == Discipline::Sharing && queue.servers == Some(1)
+            || queue.blind() && queue.shared(|pair| pair.service).is_some()
     };
     let jackson = conserved && nodes.iter().all(poisson) && queues.iter().flatten().all(product);
 
     for (number, node) in nodes.iter().enumerate() {
-        if conserved || matches!(node.kind, Kind::Source { .. }) {
+        if conserved || matches!(node.kind, Kind::Source { .. }) && node.calendar.is_empty() {
             rates(number, node, known);
         }
         let Some(queue) = &queues[number] else { continue };
@@ -189,6 +204,12 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
         .collect();
     let mg1 = (servers == 1).then_some(parts).flatten().and_then(|parts| Mg1::new(&parts).ok());
     let mean = |pair: &Pair| pair.service.map_or(f64::NAN, |service| service.mean());
+    if servers == 1 && queue.capacity.is_none() && queue.patient() {
+        let load: f64 = queue.classes.iter().map(|&(_, pair, rate)| rate * mean(pair)).sum();
+        if load < 1.0 {
+            told(None, Measure::Empty, 1.0 - load);
+        }
+    }
     match (service, queue.capacity, queue.discipline) {
         (Some(service), Some(capacity), _) if queue.blind() && queue.patient() && capacity <= MOST_ROOM => {
             let Ok(theory) = Mmck::new(rate, 1.0 / service, servers, capacity) else { return };
@@ -224,6 +245,10 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 // The time in M/M/1 is exponential.
                 for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
                     told(class, Measure::SojournDeviation, wait + service);
+                    for percent in super::QUANTILES {
+                        let of = Measure::SojournQuantile(u8::try_from(percent).expect("below 100"));
+                        told(class, of, -(wait + service) * (1.0 - f64::from(percent) / 100.0).ln());
+                    }
                 }
             }
         }
@@ -239,6 +264,26 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
                 };
                 by_class.push((class, rate, wait, mean(pair)));
             }
+        }
+        (_, None, Discipline::Sharing) if servers == 1 => {
+            let load: f64 = queue.classes.iter().map(|&(_, pair, rate)| rate * mean(pair)).sum();
+            if load >= 1.0 {
+                return;
+            }
+            for &(class, pair, rate) in &queue.classes {
+                told(Some(class), Measure::Sojourn, mean(pair) / (1.0 - load));
+                told(Some(class), Measure::Number, rate * mean(pair) / (1.0 - load));
+            }
+            told(None, Measure::Utilisation, load);
+            told(None, Measure::Number, load / (1.0 - load));
+            told(None, Measure::Sojourn, load / (1.0 - load) / rate);
+        }
+        (Some(service), None, Discipline::Sharing) => {
+            // However exponential services are shared, as many leave in a time.
+            let Ok(theory) = Mmc::new(rate, 1.0 / service, servers) else { return };
+            told(None, Measure::Utilisation, theory.utilisation());
+            told(None, Measure::Number, theory.number_in_system());
+            told(None, Measure::Sojourn, theory.time_in_system());
         }
         (_, None, Discipline::Preemptive) if queue.patient() && mg1.is_some() => {
             let mut all = 0.0;
@@ -287,13 +332,19 @@ fn closed(nodes: &[Node], known: &mut Known) {
         let Some(service) = pair.service else { return };
         let exponential = matches!(service, Distribution::Exponential(_));
         let blind = matches!(discipline, Discipline::Fifo | Discipline::Lifo | Discipline::Random);
-        if pair.patience.is_some() || node.in_turn || servers.is_some() && !(exponential && blind) {
+        let exponential = exponential || discipline == Discipline::Sharing && servers == Some(1);
+        let blind = blind || discipline == Discipline::Sharing;
+        if pair.patience.is_some()
+            || !node.plain()
+            || node.choice != Choice::Chance
+            || servers.is_some() && !(exponential && blind)
+        {
             return;
         }
         kinds.push((servers, service.mean()));
     }
     let customers: u32 = nodes.iter().map(|node| node.pairs[0].population).sum();
-    let Some(visits) = visits(nodes) else { return };
+    let Some(visits) = visits(nodes, 0) else { return };
     let demands: Vec<f64> = kinds.iter().zip(&visits).map(|(kind, visits)| kind.1 * visits).collect();
     // Rounds per unit of time, and the mean number at each node.
     let (throughput, numbers) = if kinds.iter().all(|kind| kind.0.is_none_or(|servers| servers == 1)) {
@@ -343,6 +394,9 @@ fn closed(nodes: &[Node], known: &mut Known) {
             told(Measure::Sojourn, here / rate);
             if let Some(servers) = servers {
                 told(Measure::Utilisation, rate * service / f64::from(servers));
+                if matches!(nodes[number].kind, Kind::Station { discipline: Discipline::Sharing, .. }) {
+                    continue;
+                }
                 told(Measure::Queue, here - rate * service);
                 told(Measure::Wait, here / rate - service);
             }
@@ -350,22 +404,27 @@ fn closed(nodes: &[Node], known: &mut Known) {
     }
 }
 
-/// How often a customer comes to each node of a closed network, for each time that it comes to the first; none where not all are on one round.
-fn visits(nodes: &[Node]) -> Option<Vec<f64>> {
+/// How often a customer of a class comes to each node of a closed network, for each time that it comes to the first of them that it ever comes to; none where not all are on one
+/// round.
+fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     let size = nodes.len();
+    let first = nodes.iter().position(|node| node.pairs[class].comes)?;
     let mut rows = vec![vec![0.0; size + 1]; size];
     for (number, node) in nodes.iter().enumerate() {
         rows[number][number] += 1.0;
-        for way in &node.pairs[0].ways {
+        for way in node.pairs[class].ways.iter().filter(|_| node.pairs[class].comes) {
             rows[way.node][number] -= way.probability;
         }
     }
     // One of the equations follows from the others.
-    rows[0] = vec![0.0; size + 1];
-    (rows[0][0], rows[0][size]) = (1.0, 1.0);
+    rows[first] = vec![0.0; size + 1];
+    (rows[first][first], rows[first][size]) = (1.0, 1.0);
     if size > 600 {
         return None;
     }
     let found = super::check::eliminate(rows);
-    found.iter().all(|visits| visits.is_finite() && *visits > 1e-12).then_some(found)
+    let comes = |(node, visits): (&Node, &f64)| {
+        visits.is_finite() && (*visits > 1e-12) == node.pairs[class].comes && *visits > -1e-12
+    };
+    nodes.iter().zip(&found).all(comes).then_some(found)
 }

@@ -98,7 +98,7 @@ impl<P: Payload> Event<P> {
 /// | `draw_normal(mean, deviation)` | normal in ticks, at least 0: [`Stream::normal`] |
 /// | `draw_lognormal(median, spread)` | lognormal in ticks: [`Stream::lognormal`] |
 /// | `draw_weibull(scale, power)` | Weibull in ticks: [`Stream::weibull`] |
-/// | `draw_word(low, high)`, `exponential_of(word, mean)`, `normal_of`, `lognormal_of`, `weibull_of` | truncated variates: [`words_between`](crate::random::words_between) |
+/// | `draw_word(low, high)`, `exponential_of(word, mean)`, `uniform_of(a, b, c, low, high)`, `triangular_of(a, b, low, mode, high)`, `normal_of`, `lognormal_of`, `weibull_of` | truncated variates: [`words_between`](crate::random::words_between) |
 /// | `normal_unit(word)` | standard normal in units of 2^-28, from a word that was drawn: [`normal_unit`](crate::random::normal_unit) |
 /// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
 /// | `time_add(a, b)`, `time_since(end, begin)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks: WGSL's own `+`, `-` and `<` do something else with them. A sum beyond the last tick is `TIME_NEVER`; from a later time to an earlier one it is zero |

@@ -40,7 +40,7 @@ pub use variates::{
 };
 
 /// The functions of `shaders/random/` that models of every engine may call. What an engine allows besides, it says itself.
-pub(crate) const MODEL_FUNCTIONS: [&str; 21] = [
+pub(crate) const MODEL_FUNCTIONS: [&str; 23] = [
     "draw",
     "draw_below",
     "draw_exponential",
@@ -59,6 +59,8 @@ pub(crate) const MODEL_FUNCTIONS: [&str; 21] = [
     "draw_weibull",
     "draw_word",
     "exponential_of",
+    "uniform_of",
+    "triangular_of",
     "normal_of",
     "lognormal_of",
     "weibull_of",

@@ -22,7 +22,7 @@ use crate::random::Stream;
 /// * the variable `params`, the parameters of the replication's point, which it may read;
 /// * draws from the replication's own stream: `draw`, `draw_block`, the variates `draw_below`, `draw_exponential`, `draw_bernoulli`,
 ///   `draw_uniform`, `draw_hyperexponential`, `draw_erlang`, `draw_geometric`, `draw_triangular`, `draw_poisson`, `draw_normal`,
-///   `draw_lognormal`, `draw_weibull`, truncated ones by `draw_word`, `exponential_of`, `normal_of`, `lognormal_of`, `weibull_of`, and `normal_unit`, `alias_slot`, `alias_pick` (each is described at its twin, a method of
+///   `draw_lognormal`, `draw_weibull`, truncated ones by `draw_word`, `exponential_of`, `uniform_of`, `triangular_of`, `normal_of`, `lognormal_of`, `weibull_of`, and `normal_unit`, `alias_slot`, `alias_pick` (each is described at its twin, a method of
 ///   [`Stream`] or a function beside it), and `stream_seek`, `stream_position` and
 ///   `stream_block` for models that know where their draws lie;
 /// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`,

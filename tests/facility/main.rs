@@ -6,6 +6,7 @@
 mod common;
 mod descriptions;
 mod fel;
+mod new_nodes;
 mod runs;
 mod theory;
 

@@ -115,7 +115,8 @@ fn chance(number: u64) -> Network {
         move || -> Route {
             let other = &nodes[stream.below(stations) as usize];
             let class = classes[stream.below(count as u32) as usize];
-            match stream.below(4) {
+            match stream.below(6) {
+                4 => Route::from([Link::to("crossing").with(0.7), Link::to("out")]),
                 0 => Route::in_turn(&["out", other, "pause", "out"]),
                 1 => Route::from([Link::to("out"), Link::to(other).with(0.4).becoming(class)]),
                 2 => Route::from([
@@ -131,7 +132,25 @@ fn chance(number: u64) -> Network {
     };
     let mut network =
         Network::new("chance").with_classes(classes).sink("out").delay("pause", Delay::new(law(3.0), "out"));
-    network = network.source("extra", Source::new(Distribution::Exponential(30.0), "pause"));
+    let extra = Source::new(Distribution::Exponential(10.0), "pause");
+    network = network.source("extra", extra.with_rates(&[(7.0, 0.5), (3.0, 0.0), (5.0, 1.0)]));
+    // Who chooses a shorter line, and who waits for room, keeping a server.
+    network = network
+        .source(
+            "shoppers",
+            Source::new(Distribution::Exponential(4.0), Route::shortest(&["till", "pause", "counter"])),
+        )
+        .source("walkers", Source::new(Distribution::Exponential(20.0), "crossing"))
+        .router("crossing", Route::shortest(&["till", "counter"]))
+        .station("till", Station::new(law(3.0), "packing").with_schedule(&[(6.0, 2), (2.0, 0), (4.0, 1)]))
+        .station("counter", Station::new(law(3.0), [Link::to("packing").with(0.8), Link::to("out")]))
+        .station(
+            "packing",
+            Station::new(law(2.0), [Link::to("gate").with(0.75), Link::to("out")])
+                .with_capacity(2)
+                .blocking(),
+        )
+        .station("gate", Station::new(law(2.0), "out").with_capacity(1 + stream.below(2)).blocking());
     for (number, class) in classes.iter().enumerate() {
         let to = Route::from([Link::to(&nodes[0]), Link::to(&nodes[nodes.len() - 1]).with(0.5)]);
         let source = Source::new(law(4.0), to).of(class).in_batches(1 + stream.below(3));
@@ -145,9 +164,12 @@ fn chance(number: u64) -> Network {
             Discipline::Random,
             Discipline::Priority,
             Discipline::Preemptive,
+            Discipline::Sharing,
+            Discipline::Polling,
         ];
-        let discipline = disciplines[(stream.below(5)) as usize];
-        let servers = 1 + stream.below(3);
+        let discipline = disciplines[(stream.below(7)) as usize];
+        let changes = !matches!(discipline, Discipline::Preemptive | Discipline::Sharing);
+        let servers = if discipline == Discipline::Polling { 1 } else { 1 + stream.below(3) };
         let mut station = Station::new(law(2.0 * f64::from(servers)), route())
             .with_servers(servers)
             .with_discipline(discipline)
@@ -156,8 +178,14 @@ fn chance(number: u64) -> Network {
         if stream.below(3) == 0 {
             station = station.with_capacity(servers + stream.below(6));
         }
-        if discipline != Discipline::Random && stream.below(2) == 0 {
+        if !matches!(discipline, Discipline::Random | Discipline::Sharing) && stream.below(2) == 0 {
             station = station.with_patience(law(4.0));
+        }
+        if stream.below(3) == 0 {
+            station = station.with_balking(&[0.0, 0.2, 0.5, 0.9]);
+        }
+        if changes && stream.below(2) == 0 {
+            station = station.with_breakdowns(law(9.0), law(2.0));
         }
         network = network.station(node, station);
     }
@@ -169,7 +197,8 @@ fn by_chance(number: u64, until: f64, mappings: &[Mapping]) {
     let network = chance(number);
     let facility = network.compile_unstable().unwrap_or_else(|error| panic!("{number}: {error}"));
     let ticks = |units: f64| facility.resolution().ticks(units).unwrap();
-    let warm = facility.clone().with_room(512).with_warm_up(ticks(until / 3.0));
+    let details = if number.is_multiple_of(2) { facility.clone().with_details() } else { facility.clone() };
+    let warm = details.with_room(512).with_warm_up(ticks(until / 3.0));
     let what = format!("network {number}");
     if mappings.is_empty() {
         same(&warm, ticks(until), &what);

@@ -7,7 +7,7 @@ use eventhorizon::facility::{
 use super::{shipped, shipped_one};
 
 /// How many of the intervals have what theory says in them, of how many; and the one that is furthest from it, in half widths.
-fn covered(report: &Report) -> (usize, usize, f64, String) {
+pub(crate) fn covered(report: &Report) -> (usize, usize, f64, String) {
     let (mut inside, mut all, mut furthest, mut which) = (0, 0, 0.0, String::new());
     for row in &report.results {
         let (Some(mean), Some(half_width), Some(theory)) = (row.mean, row.half_width, row.theory) else {
@@ -38,8 +38,8 @@ fn the_networks_that_ship_are_within_their_intervals() {
     for (name, network) in shipped() {
         let report = studied(&network, 16, 0.1, 3);
         let (found, of, furthest, which) = covered(&report);
-        if name == "emergency" {
-            assert!(of <= 3, "there is no theory but for sources: {of}");
+        if matches!(&*name, "emergency" | "line" | "bank" | "workshop") {
+            assert!(of <= 4, "{name}: there is no theory but for sources: {of}");
         } else {
             assert!(of >= 5, "{name}: {report}");
         }

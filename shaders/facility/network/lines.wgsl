@@ -1,0 +1,128 @@
+// Who waits at a station: slots in LP memory, linked into lines; and the servers of stations that look at each of theirs.
+//
+// Lines: one for each class that goes before others (the lower first), else the first for all; and GUESTS. A slot is free, or in one line. Stations with a random
+// order have their slots one after the other, without links.
+
+fn slot_row(slot: u32, row: u32) -> vec4<u32> {
+    return memory_get(params.slots + slot * params.slot_rows + row);
+}
+
+fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
+    memory_set(params.slots + slot * params.slot_rows + row, words);
+}
+
+// Puts a customer into a line, at the end or in front. Returns its slot.
+fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, State>) -> u32 {
+    // Without gaps for a random order, else from the list of those that are free.
+    let random = data[lp * NODE_WORDS + 3u] == RANDOM;
+    var slot = (*state).waiting;
+    if !random {
+        slot = (*state).free - 1u;
+        if (*state).free == 0u {
+            slot = (*state).used;
+            (*state).used += 1u;
+        } else {
+            (*state).free = slot_row(slot, 1u).y;
+        }
+    }
+    if slot >= params.room {
+        memory_full();
+        return 0u;
+    }
+    if line == GUESTS { (*state).guests += 1u; } else { (*state).waiting += 1u; }
+    var neighbours = vec2<u32>(0u);
+    if !random {
+        var ends = memory_get(line);
+        neighbours = select(vec2<u32>(0u, ends.y), vec2<u32>(ends.x, 0u), in_front);
+        link(select(ends.y, ends.x, in_front), select(1u, 2u, in_front), slot + 1u);
+        if in_front {
+            ends = vec4<u32>(slot + 1u, select(ends.y, slot + 1u, ends.y == 0u), 0u, 0u);
+        } else {
+            ends = vec4<u32>(select(ends.x, slot + 1u, ends.x == 0u), slot + 1u, 0u, 0u);
+        }
+        memory_set(line, ends);
+    }
+    set_slot_row(slot, 0u, vec4<u32>(who.entered, who.arrived));
+    set_slot_row(slot, 1u, vec4<u32>(who.class_, neighbours, next_serial(state)));
+    if params.slot_rows > 2u { set_slot_row(slot, 2u, vec4<u32>(who.left, 0u, 0u)); }
+    return slot;
+}
+
+// Tells a slot, if there is one, its next (1) or previous (2).
+fn link(slot: u32, side: u32, other: u32) {
+    if slot == 0u { return; }
+    var row = slot_row(slot - 1u, 1u);
+    row = select(vec4<u32>(row.xy, other, row.w), vec4<u32>(row.x, other, row.zw), side == 1u);
+    set_slot_row(slot - 1u, 1u, row);
+}
+
+// Takes a customer out of a line.
+fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
+    if line == GUESTS { (*state).guests -= 1u; } else { (*state).waiting -= 1u; }
+    if data[lp * NODE_WORDS + 3u] == RANDOM {
+        // The last one comes to his place.
+        move_slot((*state).waiting, slot, params.slot_rows);
+        return;
+    }
+    let row = slot_row(slot, 1u);
+    // At most twice: who came before, and who comes after.
+    for (var side = 1u; side <= 2u; side += 1u) {
+        link(select(row.y, row.z, side == 1u), side, select(row.z, row.y, side == 1u));
+    }
+    let ends = memory_get(line);
+    memory_set(line, vec4<u32>(select(ends.x, row.y, row.z == 0u), select(ends.y, row.z, row.y == 0u), 0u, 0u));
+    set_slot_row(slot, 1u, vec4<u32>(0u, (*state).free, 0u, 0u));
+    (*state).free = slot + 1u;
+}
+
+// Puts a slot's rows elsewhere.
+fn move_slot(from_: u32, to: u32, rows: u32) {
+    for (var row = 0u; row < rows; row += 1u) { set_slot_row(to, row, slot_row(from_, row)); }
+}
+
+// Who is in a slot.
+fn customer_of(slot: u32) -> Customer {
+    let times = slot_row(slot, 0u);
+    var who = Customer(slot_row(slot, 1u).x, times.xy, times.zw, TIME_NEVER);
+    if params.slot_rows > 2u { who.left = slot_row(slot, 2u).xy; }
+    return who;
+}
+
+// The line of who is served next, and his slot. Somebody waits.
+fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
+    let discipline = data[lp * NODE_WORDS + 3u];
+    if discipline == RANDOM { return vec2<u32>(0u, draw_below((*state).waiting)); }
+    // Where classes are polled, from the one on that was served last.
+    let first = select(0u, (*state).polled, discipline == POLLING);
+    for (var i = 0u; i < CLASSES; i += 1u) {
+        let line = (first + i) % CLASSES;
+        let slot = memory_get(line).x;
+        if slot != 0u { return vec2<u32>(line, slot - 1u); }
+    }
+    return vec2<u32>(0u);
+}
+
+// The server that is free, one of which there is.
+fn free_server(lp: u32) -> u32 {
+    var server = 0u;
+    // At most 32.
+    while server < data[lp * NODE_WORDS + 1u] && memory_get(params.servers + 2u * server).x != 0u { server += 1u; }
+    return server;
+}
+
+// And if there is none, that of the customer whom an arrival interrupts first: of the lowest class, and of these who began last.
+fn worst_server(lp: u32) -> u32 {
+    var worst = 0u;
+    var found = vec4<u32>(0u);
+    // At most 32.
+    for (var server = 0u; server < data[lp * NODE_WORDS + 1u]; server += 1u) {
+        let row = memory_get(params.servers + 2u * server);
+        let order = line_of(lp, row.y);
+        let other = line_of(lp, found.y);
+        if server == 0u || order > other || (order == other && row.x > found.x) {
+            worst = server;
+            found = row;
+        }
+    }
+    return worst;
+}

@@ -1,0 +1,219 @@
+//! One long run: where it settles, and intervals from batches.
+
+use web_time::Instant;
+
+use crate::pdes::{
+    CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Replica, Simulation, SimulationError, Until,
+};
+use crate::statistics::{AnalysisError, TimeAverage, batch_means, check_level, mser5};
+use crate::time::Ticks;
+
+use super::check::Kind;
+use super::measures::{Seen, real};
+use super::model::present_of;
+use super::study::{MORE, served};
+use super::{Facility, FacilityError, FacilityOutput, Measure, Place, Report, Row, Study, theory};
+
+/// Parts of a run whose averages MSER-5 looks at.
+const PARTS: usize = 500;
+
+impl Facility {
+    /// Where statistics should begin in runs until `until`, in the network's unit, by the rule MSER-5: of the average numbers of customers in 500 parts of a run, averaged over
+    /// `pilots` runs on the host, at the station that takes longest. The runs are those of the first replications of this seed: observe others.
+    ///
+    /// # Errors
+    /// [`FacilityError::NotSettled`] names a station whose number of customers still changes in the second half of such runs; and the errors of runs.
+    pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
+        let end = self.ticks("end of runs", until)?;
+        let mut facility = self.clone().with_warm_up(Ticks::ZERO);
+        let stations: Vec<_> = (0..self.nodes.len())
+            .filter(|&node| matches!(self.nodes[node].kind, Kind::Station { .. }))
+            .collect();
+        let mut series = vec![vec![0.0; PARTS]; stations.len()];
+        let mut number = 0;
+        while number < pilots.max(1) {
+            let mut simulation = CpuSimulation::of_replica(&facility, seed, Replica { point: 0, number })?;
+            let (mut told, mut at) = (vec![vec![0.0; PARTS]; stations.len()], Ticks::ZERO);
+            let mut areas = vec![0; stations.len()];
+            let mut fault = None;
+            for part in 0..PARTS {
+                let next = part_end(Ticks::ZERO, end, part as u64 + 1, PARTS as u64);
+                if let Err(error) = simulation.run(Until::time(next)) {
+                    fault = Some(error);
+                    break;
+                }
+                let rows = facility.memory_rows() as usize;
+                for ((&node, told), before) in stations.iter().zip(&mut told).zip(&mut areas) {
+                    let memory = &simulation.memory()[node * rows..][..rows];
+                    let classes = facility.network.classes.len();
+                    let level = |class| TimeAverage::at(present_of(memory, class), next).area().unwrap_or(0);
+                    let area: u128 = (0..classes).map(level).sum();
+                    told[part] = real(area - *before) / real(u128::from(next.get() - at.get()));
+                    *before = area;
+                }
+                at = next;
+            }
+            if let Some(error) = fault {
+                facility = facility.with_more_room(error, self.most_waiting(), number)?;
+                continue;
+            }
+            for (sums, told) in series.iter_mut().zip(&told) {
+                sums.iter_mut().zip(told).for_each(|(sum, told)| *sum += told);
+            }
+            number += 1;
+        }
+        let mut latest = 0;
+        for (&node, series) in stations.iter().zip(&series) {
+            match mser5(series) {
+                Ok(cut) => latest = latest.max(cut),
+                Err(AnalysisError::NotSettled { .. }) => {
+                    return Err(FacilityError::NotSettled { node: self.nodes[node].name.clone(), until });
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(self.resolution.units(part_end(Ticks::ZERO, end, latest as u64, PARTS as u64)))
+    }
+
+    /// Makes one long run, and tells every measure with an interval from the means of `batches` parts of equal length after the warm-up: 10 to 30 serve well. Of the study,
+    /// `replications` and `stopping` have no part, nor have distributions. Batches that are correlated are named among the warnings: their intervals are too narrow.
+    ///
+    /// A run on a device takes all of it: that pays for networks of thousands of nodes.
+    ///
+    /// # Errors
+    /// As [`Facility::study`]; [`AnalysisError::Setting`] for fewer than 8 batches.
+    pub fn long_run(&self, study: &Study, batches: usize, place: Place<'_>) -> Result<Report, FacilityError> {
+        let begun = Instant::now();
+        let (until, warm_up) =
+            (self.ticks("end of runs", study.until)?, self.ticks("warm-up", study.warm_up)?);
+        if until <= warm_up {
+            return Err(FacilityError::WarmUp { until: study.until, warm_up: study.warm_up });
+        }
+        check_level(study.level)?;
+        let parts = u64::try_from(batches).unwrap_or(u64::MAX);
+        if until.get() - warm_up.get() < parts || batches < 8 {
+            let remedy = "choose 10 to 30; below 8 their correlation cannot be judged";
+            let (what, value) = ("the number of batches", batches.to_string());
+            return Err(AnalysisError::Setting { what, value, remedy }.into());
+        }
+        let study = Study { details: false, ..*study };
+        let mut facility = self.for_study(&study, warm_up, until)?;
+        let ends: Vec<_> = (0..=parts).map(|part| part_end(warm_up, until, part, parts)).collect();
+        let (told, events, fingerprint) = loop {
+            match facility.told_at(&ends, study.seed, place) {
+                Ok(told) => break told,
+                Err(error) => facility = facility.with_more_room(error, study.room, 0)?,
+            }
+        };
+        let last = &told[batches];
+        facility.verify(last, 0, until)?;
+        facility.deadlock(last, study.seed, 0, until)?;
+        let known = theory::known(&facility);
+        let (mut results, mut warnings) = (Vec::new(), Vec::new());
+        for column in facility.columns() {
+            let part =
+                |part: usize| Seen::new(&told[part + 1], Some(&told[part]), ends[part], ends[part + 1]);
+            let values: Vec<f64> =
+                (0..batches).map(|number| facility.value(&column, &part(number))).collect();
+            let node = column.node.map_or("(network)", |node| &facility.nodes[node].name).to_owned();
+            let means = values.iter().all(|value| value.is_finite());
+            let means = means.then(|| batch_means(&values, batches, study.level)).transpose()?;
+            if means.as_ref().is_some_and(|means| means.correlated) && column.measure != Measure::Loss {
+                warnings.push(format!(
+                    "the batches of {} at `{node}` are correlated, so that its interval is too narrow: make the run longer",
+                    column.measure
+                ));
+            }
+            results.push(Row {
+                node,
+                class: column.class.map(|class| facility.network.classes[class].clone()),
+                measure: column.measure,
+                mean: means.as_ref().map(|means| means.mean),
+                half_width: means.as_ref().map(|means| means.interval.half_width),
+                theory: facility.theory(&column, &known),
+                observations: values.iter().filter(|value| value.is_finite()).count() as u64,
+            });
+        }
+        let (engine, adapter) = match place {
+            Place::Cpu => ("cpu", "processor, one core".to_owned()),
+            Place::Gpu(gpu, _) => ("gpu", gpu.info().name.clone()),
+        };
+        Ok(Report {
+            network: self.network.name.clone(),
+            engine,
+            mapping: "one run".to_owned(),
+            adapter,
+            seconds: begun.elapsed().as_secs_f64(),
+            customers: served(&facility, last),
+            events,
+            fingerprint: fingerprint.0,
+            replications: 1,
+            until: study.until,
+            warm_up: study.warm_up,
+            level: study.level,
+            unit: self.network.unit.clone(),
+            stopped: None,
+            warnings,
+            results,
+            lengths: Vec::new(),
+        })
+    }
+
+    /// What each node tells at these times of one run.
+    fn told_at(
+        &self,
+        ends: &[Ticks],
+        seed: u64,
+        place: Place<'_>,
+    ) -> Result<(Vec<Vec<FacilityOutput>>, u64, Fingerprint), SimulationError> {
+        let mut told = Vec::with_capacity(ends.len());
+        let mut events = 0;
+        match place {
+            Place::Cpu => {
+                let mut simulation = CpuSimulation::new(self, seed)?;
+                for &end in ends {
+                    events = simulation.run(Until::time(end))?.events;
+                    told.push(simulation.outputs(end)?.rows().to_vec());
+                }
+                Ok((told, events, simulation.fingerprint()))
+            }
+            Place::Gpu(gpu, _) => {
+                let mut simulation = Simulation::new(gpu, self, Options { seed, ..Options::default() })?;
+                for &end in ends {
+                    events = simulation.run(Until::time(end))?.events;
+                    told.push(simulation.outputs(end)?.rows().to_vec());
+                }
+                Ok((told, events, simulation.fingerprint()?))
+            }
+        }
+    }
+
+    /// The same with more room for those who wait, if it was too little, and there may be more.
+    fn with_more_room(
+        self,
+        error: SimulationError,
+        most: u32,
+        replication: u32,
+    ) -> Result<Self, FacilityError> {
+        let SimulationError::Fault(fault) = error else { return Err(error.into()) };
+        let node = self.nodes[fault.lp as usize].name.clone();
+        if fault.kind != FaultKind::MemoryFull {
+            return Err(FacilityError::Fault { node, replication, fault });
+        }
+        let (room, most) = (self.room(), most.min(self.most_waiting()));
+        if room >= most {
+            return Err(FacilityError::LineFull { node, room, replication });
+        }
+        Ok(self.with_room(room.max(1).saturating_mul(MORE).min(most)))
+    }
+
+    pub(super) fn ticks(&self, what: &'static str, units: f64) -> Result<Ticks, FacilityError> {
+        self.resolution.ticks(units).map_err(|source| FacilityError::Time { what, source })
+    }
+}
+
+/// The end of so many of the parts that lie between two times.
+fn part_end(from: Ticks, to: Ticks, part: u64, parts: u64) -> Ticks {
+    let span = u128::from(to.get() - from.get()) * u128::from(part) / u128::from(parts);
+    Ticks::new(from.get() + u64::try_from(span).expect("no more than the span"))
+}

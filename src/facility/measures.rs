@@ -1,0 +1,434 @@
+//! What is measured of a network's runs, and how it is made of what they tell.
+
+use std::fmt;
+use std::ops::Sub;
+
+use serde::Serialize;
+
+use crate::statistics::Tally;
+use crate::time::Ticks;
+
+use super::check::{Kind, Node};
+use super::model::{LENGTHS, QUANTILES, bin_edges};
+use super::theory;
+use super::{ClassOutput, Discipline, Facility, FacilityOutput, MAX_CLASSES, Quantile};
+
+/// What is measured of a class of customers at a node. Times are in the network's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Measure {
+    /// Customers served in a unit of time; of a source, sent; of a sink, arrived.
+    Throughput,
+    /// The share of its servers that is busy (with this class), on average.
+    Utilisation,
+    /// Customers who are there, on average.
+    Number,
+    /// Customers who wait, on average.
+    Queue,
+    /// Mean time from arrival to the beginning of service.
+    Wait,
+    /// Its standard deviation.
+    WaitDeviation,
+    /// Mean time from arrival to departure, of those who are served; at a sink, from where they entered the network.
+    Sojourn,
+    /// Its standard deviation.
+    SojournDeviation,
+    /// The share of those who arrive that finds no room.
+    Loss,
+    /// The share of those who arrive whose patience ends.
+    Reneged,
+    /// The share of those who arrive that leaves at once.
+    Balked,
+    /// The share of the servers that waits until another node has room, on average.
+    Blocked,
+    /// The share of time in which nobody is there.
+    Empty,
+    /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is known to a bin, 1/16 of it at most, and spread evenly within.
+    WaitQuantile(u8),
+    /// The same of the times from arrival to departure.
+    SojournQuantile(u8),
+}
+
+impl Measure {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::Utilisation => "utilisation",
+            Self::Number => "number",
+            Self::Queue => "queue",
+            Self::Wait => "wait",
+            Self::WaitDeviation => "wait_deviation",
+            Self::Sojourn => "sojourn",
+            Self::SojournDeviation => "sojourn_deviation",
+            Self::Loss => "loss",
+            Self::Reneged => "reneged",
+            Self::Balked => "balked",
+            Self::Blocked => "blocked",
+            Self::Empty => "empty",
+            Self::WaitQuantile(50) => "wait_50",
+            Self::WaitQuantile(90) => "wait_90",
+            Self::WaitQuantile(95) => "wait_95",
+            Self::WaitQuantile(_) => "wait_99",
+            Self::SojournQuantile(50) => "sojourn_50",
+            Self::SojournQuantile(90) => "sojourn_90",
+            Self::SojournQuantile(95) => "sojourn_95",
+            Self::SojournQuantile(_) => "sojourn_99",
+        }
+    }
+
+    /// Whether it has to be precise, where a precision is asked for.
+    pub(super) fn decides(self) -> bool {
+        matches!(self, Self::Utilisation | Self::Number | Self::Sojourn)
+    }
+}
+
+impl Serialize for Measure {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A column of results: a measure of a class (or of all) at a node (or in the whole network), with a value for each replication.
+pub(super) struct Measured {
+    pub(super) node: Option<usize>,
+    pub(super) class: Option<usize>,
+    pub(super) measure: Measure,
+    pub(super) values: Vec<f64>,
+}
+
+impl Measured {
+    fn new(node: Option<usize>, class: Option<usize>, measure: Measure) -> Self {
+        Self { node, class, measure, values: Vec::new() }
+    }
+}
+
+/// The parts of which quantiles are told.
+fn parts(of: impl Fn(u8) -> Measure) -> impl Iterator<Item = Measure> {
+    QUANTILES.into_iter().map(move |percent| of(u8::try_from(percent).expect("below 100")))
+}
+
+impl Facility {
+    /// What is measured.
+    pub(super) fn columns(&self) -> Vec<Measured> {
+        use Measure::*;
+        let mut columns = Vec::new();
+        for (number, node) in self.nodes.iter().enumerate() {
+            let shared = matches!(node.kind, Kind::Station { discipline: Discipline::Sharing, .. });
+            let mut measures = match node.kind {
+                Kind::Source { .. } | Kind::Router => vec![Throughput],
+                Kind::Sink => vec![Throughput, Sojourn, SojournDeviation],
+                Kind::Station { servers: None, .. } => vec![Throughput, Number, Sojourn],
+                Kind::Station { .. } if shared => vec![Throughput, Number, Sojourn, SojournDeviation],
+                Kind::Station { .. } => vec![
+                    Throughput,
+                    Utilisation,
+                    Number,
+                    Queue,
+                    Wait,
+                    WaitDeviation,
+                    Sojourn,
+                    SojournDeviation,
+                ],
+            };
+            if self.details() && measures.contains(&Wait) {
+                measures.extend(parts(WaitQuantile));
+            }
+            if self.details() && measures.contains(&Sojourn) {
+                measures.extend(parts(SojournQuantile));
+            }
+            if matches!(node.kind, Kind::Station { capacity: Some(_), .. })
+                && (!node.blocks || self.nodes.iter().any(|other| sends(other, number)))
+            {
+                measures.push(Loss);
+            }
+            if node.pairs.iter().any(|pair| pair.patience.is_some()) {
+                measures.push(Reneged);
+            }
+            if !node.balking.is_empty() {
+                measures.push(Balked);
+            }
+            let come: Vec<_> = (0..node.pairs.len()).filter(|&class| node.pairs[class].comes).collect();
+            let all = (come.len() > 1).then_some(None);
+            for class in all.into_iter().chain(come.into_iter().map(Some)) {
+                columns.extend(measures.iter().map(|&measure| Measured::new(Some(number), class, measure)));
+            }
+            // What is of no class.
+            if shared {
+                columns.push(Measured::new(Some(number), None, Utilisation));
+            }
+            if matches!(node.kind, Kind::Station { servers: Some(_), .. }) && node.holds(&self.nodes) {
+                columns.push(Measured::new(Some(number), None, Blocked));
+            }
+            if self.details() && matches!(node.kind, Kind::Station { .. }) {
+                columns.push(Measured::new(Some(number), None, Empty));
+            }
+        }
+        columns.push(Measured::new(None, None, Number));
+        columns
+    }
+
+    pub(super) fn details(&self) -> bool {
+        use crate::pdes::Model as _;
+        self.params().details != 0
+    }
+
+    /// What a column is in a run, or in a part of one; NaN where there was nothing to observe.
+    pub(super) fn value(&self, column: &Measured, seen: &Seen<'_>) -> f64 {
+        let ticks = f64::from(self.resolution.ticks_per_unit());
+        let span = seen.span / ticks;
+        let Some(number) = column.node else {
+            let sums = (0..self.nodes.len()).map(|node| seen.sum(node, None).present);
+            return real(sums.sum()) / ticks / span;
+        };
+        let sum = seen.sum(number, column.class);
+        let share = |part: u64| {
+            if sum.arrivals == 0 { f64::NAN } else { real(part.into()) / real(sum.arrivals.into()) }
+        };
+        let kind = self.nodes[number].kind;
+        let servers = || match kind {
+            Kind::Station { servers: Some(_), .. } if !self.nodes[number].calendar.is_empty() => {
+                self.servers_between(&self.nodes[number], seen.from, seen.to)
+            }
+            Kind::Station { servers: Some(servers), .. } => f64::from(servers),
+            _ => f64::NAN,
+        };
+        let row = &seen.rows[number];
+        let quantile = |percent: u8, waits: bool| {
+            // Of a part of a run, nobody counted them.
+            if seen.before.is_some() {
+                return f64::NAN;
+            }
+            let alone = self.nodes[number].pairs.len() == 1;
+            let told = &row.quantiles[column.class.unwrap_or(if alone { 0 } else { MAX_CLASSES })];
+            let told = if waits { &told.wait } else { &told.sojourn };
+            let part = QUANTILES.iter().position(|&known| known == u32::from(percent));
+            part.map_or(f64::NAN, |part| self.quantile(told[part])) / ticks
+        };
+        match column.measure {
+            Measure::Throughput => real(sum.served.into()) / span,
+            Measure::Utilisation if matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. }) => {
+                real(seen.servers(number)) / ticks / span / servers()
+            }
+            Measure::Utilisation => real(sum.busy) / ticks / span / servers(),
+            Measure::Blocked => real(seen.servers(number)) / ticks / span / servers(),
+            Measure::Number => real(sum.present) / ticks / span,
+            Measure::Queue => real(sum.present - sum.busy) / ticks / span,
+            Measure::Wait => sum.wait.mean() / ticks,
+            Measure::WaitDeviation => sum.wait.deviation() / ticks,
+            Measure::Sojourn => sum.sojourn.mean() / ticks,
+            Measure::SojournDeviation => sum.sojourn.deviation() / ticks,
+            Measure::Loss => share(sum.lost),
+            Measure::Reneged => share(sum.reneged),
+            Measure::Balked => share(sum.balked),
+            Measure::Empty => real(seen.length(number, 0).into()) / seen.span,
+            Measure::WaitQuantile(percent) => quantile(percent, true),
+            Measure::SojournQuantile(percent) => quantile(percent, false),
+        }
+    }
+
+    /// The time at a quantile, in ticks: those in its bin are spread evenly.
+    fn quantile(&self, told: Quantile) -> f64 {
+        use crate::pdes::Model as _;
+        let [from, to] = bin_edges(told.bin, self.params().bin_shift);
+        if told.rank == 0 {
+            f64::NAN
+        } else {
+            from + (to - from) * (f64::from(told.rank) - 0.5) / f64::from(told.count)
+        }
+    }
+
+    /// How many servers a calendar gives a station on average between two times, in ticks.
+    fn servers_between(&self, node: &Node, from: Ticks, to: Ticks) -> f64 {
+        let pieces: Vec<(u128, f64)> = node
+            .calendar
+            .iter()
+            .map(|&(lasts, servers)| {
+                (self.resolution.ticks(lasts).map_or(0, |ticks| ticks.get().into()), servers)
+            })
+            .collect();
+        let round: u128 = pieces.iter().map(|piece| piece.0).sum();
+        let whole: f64 = pieces.iter().map(|&(lasts, servers)| real(lasts) * servers).sum();
+        // From the beginning until a time.
+        let until = |time: Ticks| {
+            let (rounds, mut rest) = (u128::from(time.get()) / round, u128::from(time.get()) % round);
+            let mut area = real(rounds) * whole;
+            for &(lasts, servers) in &pieces {
+                area += real(lasts.min(rest)) * servers;
+                rest -= lasts.min(rest);
+            }
+            area
+        };
+        (until(to) - until(from)) / real(u128::from(to.get() - from.get()))
+    }
+
+    pub(super) fn theory(&self, column: &Measured, known: &theory::Known) -> Option<f64> {
+        let Some(node) = column.node else {
+            let stations = self.nodes.iter().enumerate();
+            let stations = stations.filter(|(_, node)| matches!(node.kind, Kind::Station { .. }));
+            return stations.map(|(node, _)| known.get(&(node, None, Measure::Number)).copied()).sum();
+        };
+        let alone = self.nodes[node].pairs.iter().filter(|pair| pair.comes).count() == 1;
+        let of = |class| known.get(&(node, class, column.measure)).copied();
+        of(column.class).or_else(|| of(None).filter(|_| alone))
+    }
+
+    pub(super) fn params_warm_up(&self) -> Ticks {
+        use crate::pdes::Model as _;
+        self.params().warm_up
+    }
+}
+
+/// Whether a source sends anybody to a node.
+fn sends(source: &Node, node: usize) -> bool {
+    let ways = source.pairs.iter().flat_map(|pair| &pair.ways);
+    matches!(source.kind, Kind::Source { .. }) && ways.into_iter().any(|way| way.node == node)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rounded at the very end")]
+pub(super) fn real(sum: u128) -> f64 {
+    sum as f64
+}
+
+/// What was seen of a run, or of a part of it.
+pub(super) struct Seen<'r> {
+    /// What each node told at the end.
+    pub(super) rows: &'r [FacilityOutput],
+    /// And at the beginning, if that is not where statistics begin.
+    pub(super) before: Option<&'r [FacilityOutput]>,
+    pub(super) from: Ticks,
+    pub(super) to: Ticks,
+    /// Ticks from one to the other.
+    span: f64,
+}
+
+impl<'r> Seen<'r> {
+    pub(super) fn new(
+        rows: &'r [FacilityOutput],
+        before: Option<&'r [FacilityOutput]>,
+        from: Ticks,
+        to: Ticks,
+    ) -> Self {
+        Self { rows, before, from, to, span: real(u128::from(to.get() - from.get())) }
+    }
+
+    fn sum(&self, node: usize, class: Option<usize>) -> Sum {
+        let sum = Sum::of(&self.rows[node].classes, class);
+        match self.before {
+            Some(before) => sum - Sum::of(&before[node].classes, class),
+            None => sum,
+        }
+    }
+
+    fn servers(&self, node: usize) -> u128 {
+        let area = |rows: &[FacilityOutput]| rows[node].servers.area().unwrap_or(0);
+        area(self.rows) - self.before.map_or(0, area)
+    }
+
+    /// Ticks with so many customers.
+    pub(super) fn length(&self, node: usize, customers: usize) -> u64 {
+        let customers = customers.min(LENGTHS - 1);
+        self.rows[node].lengths[customers] - self.before.map_or(0, |before| before[node].lengths[customers])
+    }
+}
+
+/// Times that were observed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    count: u64,
+    sum: u128,
+    /// None where it does not fit.
+    squares: Option<u128>,
+}
+
+impl From<Tally> for Times {
+    fn from(tally: Tally) -> Self {
+        Self { count: tally.count(), sum: tally.sum(), squares: tally.squares() }
+    }
+}
+
+impl Times {
+    fn mean(&self) -> f64 {
+        if self.count == 0 { f64::NAN } else { real(self.sum) / real(self.count.into()) }
+    }
+
+    fn deviation(&self) -> f64 {
+        let (Some(squares), 2..) = (self.squares, self.count) else { return f64::NAN };
+        // n times the sum of squares less the square of the sum, exactly where it fits.
+        let count = u128::from(self.count);
+        let spread = squares.checked_mul(count).zip(self.sum.checked_mul(self.sum));
+        let spread = spread.map_or_else(
+            || real(squares) * real(count) - real(self.sum).powi(2),
+            |(squares, sum)| real(squares - sum),
+        );
+        (spread.max(0.0) / real(count) / real(count - 1)).sqrt()
+    }
+}
+
+impl Sub for Times {
+    type Output = Self;
+    fn sub(self, before: Self) -> Self {
+        Self {
+            count: self.count - before.count,
+            sum: self.sum - before.sum,
+            squares: self.squares.zip(before.squares).map(|(now, before)| now - before),
+        }
+    }
+}
+
+/// What some classes did together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    sojourn: Times,
+    wait: Times,
+    present: u128,
+    busy: u128,
+    arrivals: u64,
+    served: u64,
+    lost: u64,
+    reneged: u64,
+    balked: u64,
+}
+
+impl Sum {
+    fn of(classes: &[ClassOutput], class: Option<usize>) -> Self {
+        let (mut sum, mut sojourn, mut wait) = (Self::default(), Tally::default(), Tally::default());
+        for (_, told) in
+            classes.iter().enumerate().filter(|(number, _)| class.is_none_or(|class| class == *number))
+        {
+            sojourn.merge(&told.sojourn);
+            wait.merge(&told.wait);
+            sum.present += told.present.area().unwrap_or(0);
+            sum.busy += told.busy.area().unwrap_or(0);
+            sum.arrivals += told.arrivals;
+            sum.served += told.served;
+            sum.lost += told.lost;
+            sum.reneged += told.reneged;
+            sum.balked += told.balked;
+        }
+        Self { sojourn: sojourn.into(), wait: wait.into(), ..sum }
+    }
+}
+
+impl Sub for Sum {
+    type Output = Self;
+    fn sub(self, before: Self) -> Self {
+        Self {
+            sojourn: self.sojourn - before.sojourn,
+            wait: self.wait - before.wait,
+            present: self.present - before.present,
+            busy: self.busy - before.busy,
+            arrivals: self.arrivals - before.arrivals,
+            served: self.served - before.served,
+            lost: self.lost - before.lost,
+            reneged: self.reneged - before.reneged,
+            balked: self.balked - before.balked,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The twin of `shaders/facility/network/lines.wgsl`: who waits, and servers that have rows.
+
+use super::{CLASSES, Customer, FacilityState, Here, PAIR_WORDS, POLLING, RANDOM, halves, times};
+use crate::facility::Facility;
+use crate::time::Ticks;
+
+/// The line of those who wait at other nodes for room here.
+pub(super) const GUESTS: u32 = super::CLASSES;
+
+pub(super) fn next_serial(state: &mut FacilityState) -> u32 {
+    state.serial = state.serial.wrapping_add(1).max(1);
+    state.serial
+}
+
+impl Facility {
+    pub(super) fn slot_row(&self, slot: u32, row: u32, context: &mut Here<'_>) -> [u32; 4] {
+        context.memory_get(self.params.slots + slot * self.params.slot_rows + row)
+    }
+
+    pub(super) fn set_slot_row(&self, slot: u32, row: u32, words: [u32; 4], context: &mut Here<'_>) {
+        context.memory_set(self.params.slots + slot * self.params.slot_rows + row, words);
+    }
+
+    /// Puts a customer into a line, at the end or in front. Returns its slot.
+    pub(super) fn wait(
+        &self,
+        lp: u32,
+        who: Customer,
+        line: u32,
+        in_front: bool,
+        state: &mut FacilityState,
+        context: &mut Here<'_>,
+    ) -> u32 {
+        let random = self.node(lp, 3) == RANDOM;
+        let slot = match state.free {
+            _ if random => state.waiting,
+            0 => {
+                state.used += 1;
+                state.used - 1
+            }
+            free => {
+                state.free = self.slot_row(free - 1, 1, context)[1];
+                free - 1
+            }
+        };
+        if slot >= self.params.room {
+            context.memory_full();
+            return 0;
+        }
+        *(if line == GUESTS { &mut state.guests } else { &mut state.waiting }) += 1;
+        let (mut next, mut previous) = (0, 0);
+        if !random {
+            let [first, last, ..] = context.memory_get(line);
+            let ends = if in_front {
+                next = first;
+                self.link(first, 2, slot + 1, context);
+                [slot + 1, if last == 0 { slot + 1 } else { last }, 0, 0]
+            } else {
+                previous = last;
+                self.link(last, 1, slot + 1, context);
+                [if first == 0 { slot + 1 } else { first }, slot + 1, 0, 0]
+            };
+            context.memory_set(line, ends);
+        }
+        self.set_slot_row(slot, 0, times(who.entered, who.arrived), context);
+        self.set_slot_row(slot, 1, [who.class, next, previous, next_serial(state)], context);
+        if self.params.slot_rows > 2 {
+            self.set_slot_row(slot, 2, times(who.left, Ticks::ZERO), context);
+        }
+        slot
+    }
+
+    fn link(&self, slot: u32, side: usize, other: u32, context: &mut Here<'_>) {
+        if slot > 0 {
+            let mut row = self.slot_row(slot - 1, 1, context);
+            row[side] = other;
+            self.set_slot_row(slot - 1, 1, row, context);
+        }
+    }
+
+    /// Takes a customer out of a line.
+    pub(super) fn drop_out(&self, slot: u32, line: u32, state: &mut FacilityState, context: &mut Here<'_>) {
+        let [_, next, previous, _] = self.slot_row(slot, 1, context);
+        *(if line == GUESTS { &mut state.guests } else { &mut state.waiting }) -= 1;
+        self.link(previous, 1, next, context);
+        self.link(next, 2, previous, context);
+        let [first, last, ..] = context.memory_get(line);
+        let ends = [if previous == 0 { next } else { first }, if next == 0 { previous } else { last }, 0, 0];
+        context.memory_set(line, ends);
+        self.set_slot_row(slot, 1, [0, state.free, 0, 0], context);
+        state.free = slot + 1;
+    }
+
+    /// Takes the customer who is served next out of his line, or the first of the guests. There is one.
+    pub(super) fn take(
+        &self,
+        lp: u32,
+        guests: bool,
+        state: &mut FacilityState,
+        context: &mut Here<'_>,
+    ) -> Customer {
+        let random = self.node(lp, 3) == RANDOM;
+        let mut line = GUESTS;
+        let slot = if random {
+            context.stream().below(state.waiting)
+        } else {
+            // Where classes are polled, from the one on that was served last.
+            let first = if self.node(lp, 3) == POLLING { state.polled } else { 0 };
+            let mut lines = (0..CLASSES).map(|line| (first + line) % CLASSES);
+            if !guests {
+                line = lines.find(|&line| context.memory_get(line)[0] > 0).unwrap_or(GUESTS);
+            }
+            context.memory_get(line)[0].max(1) - 1
+        };
+        let [entered, arrived] = halves(self.slot_row(slot, 0, context));
+        let class = self.slot_row(slot, 1, context)[0];
+        let left = match self.params.slot_rows {
+            2 => Ticks::NEVER,
+            _ => halves(self.slot_row(slot, 2, context))[0],
+        };
+        if random {
+            state.waiting -= 1;
+            for row in 0..self.params.slot_rows {
+                let last = self.slot_row(state.waiting, row, context);
+                self.set_slot_row(slot, row, last, context);
+            }
+        } else {
+            self.drop_out(slot, line, state, context);
+        }
+        Customer { class, entered, arrived, left }
+    }
+
+    /// Who waits with a server for room elsewhere, in the memory of all LPs: the node that he is at, and the one that has no room.
+    pub(in crate::facility) fn waits_for(&self, memory: &[[u32; 4]]) -> Vec<(usize, usize)> {
+        let rows = crate::pdes::Model::memory_rows(self) as usize;
+        let mut waits = Vec::new();
+        for (node, memory) in memory.chunks(rows).enumerate() {
+            let mut next = memory[GUESTS as usize][0];
+            // Each slot once.
+            while next > 0 {
+                let slot = (self.params.slots + (next - 1) * self.params.slot_rows) as usize;
+                waits.push((memory[slot + 2][0] as usize - 1, node));
+                next = memory[slot + 1][1];
+            }
+        }
+        waits
+    }
+
+    pub(super) fn server_row(&self, server: u32) -> u32 {
+        self.params.servers + 2 * server
+    }
+
+    pub(super) fn line(&self, lp: u32, class: u32) -> u32 {
+        self.pair(lp, class, 5)
+    }
+
+    pub(super) fn node(&self, lp: u32, index: usize) -> u32 {
+        self.data[lp as usize * super::NODE_WORDS + index]
+    }
+
+    pub(super) fn pair(&self, lp: u32, class: u32, index: usize) -> u32 {
+        let pair = lp as usize * self.params.classes as usize + class as usize;
+        self.data[self.nodes.len() * super::NODE_WORDS + pair * PAIR_WORDS + index]
+    }
+
+    pub(super) fn free_server(&self, lp: u32, context: &mut Here<'_>) -> u32 {
+        let mut all = 0..self.node(lp, 1);
+        all.find(|&server| context.memory_get(self.server_row(server))[0] == 0).expect("a server is free")
+    }
+
+    pub(super) fn worst_server(&self, lp: u32, context: &mut Here<'_>) -> u32 {
+        let order = |server: u32, context: &mut Here<'_>| {
+            let [serial, class, ..] = context.memory_get(self.server_row(server));
+            (self.line(lp, class), serial)
+        };
+        let mut worst = 0;
+        for server in 1..self.node(lp, 1) {
+            if order(server, context) > order(worst, context) {
+                worst = server;
+            }
+        }
+        worst
+    }
+}

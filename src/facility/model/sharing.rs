@@ -1,0 +1,121 @@
+//! The twin of `shaders/facility/network/sharing.wgsl`, which says what its clock counts and how it is rounded.
+
+use super::lines::next_serial;
+use super::{Customer, FacilityState, Here, halves, times};
+use crate::facility::Facility;
+use crate::time::Ticks;
+
+/// Customers that can share: their numbers are factors of 16 bits.
+const MOST: u32 = 0xffff;
+
+/// Saturated, where it does not fit.
+fn ticks(value: u128) -> Ticks {
+    u64::try_from(value).map_or(Ticks::NEVER, Ticks::new)
+}
+
+fn scaled(span: Ticks, factor: u32, divisor: u32, up: bool) -> Ticks {
+    let product = u128::from(span.get()) * u128::from(factor);
+    let divisor = u128::from(divisor);
+    ticks(if up { product.div_ceil(divisor) } else { product / divisor })
+}
+
+fn fine(span: Ticks) -> Ticks {
+    ticks(u128::from(span.get()) << 16)
+}
+
+impl Facility {
+    /// Moves the clock to the present time.
+    pub(super) fn advance(&self, lp: u32, state: &mut FacilityState, context: &Here<'_>) {
+        let servers = self.node(lp, 1);
+        let mut gain = fine(super::since(context.now(), state.last));
+        if state.busy > servers {
+            gain = scaled(gain, servers, state.busy, false);
+        }
+        state.clock = state.clock.saturating_add(gain);
+        state.last = context.now();
+    }
+
+    /// How long it takes until the next one leaves, if nobody comes.
+    pub(super) fn until_next(&self, lp: u32, state: &FacilityState, context: &mut Here<'_>) -> Ticks {
+        let servers = self.node(lp, 1);
+        let leaves = self.leaves(0, context).0;
+        let mut left = super::since(leaves, state.clock);
+        if state.busy > servers {
+            left = scaled(left, state.busy, servers, true);
+        }
+        left = left.saturating_add(Ticks::new(0xffff));
+        if left == Ticks::NEVER || leaves == Ticks::NEVER {
+            Ticks::NEVER
+        } else {
+            Ticks::new(left.get() >> 16)
+        }
+    }
+
+    /// When the clock says that a slot's customer leaves, and his number.
+    fn leaves(&self, slot: u32, context: &mut Here<'_>) -> (Ticks, u32) {
+        let [low, high, serial, _] = self.slot_row(slot, 2, context);
+        (Ticks::from_words([low, high]), serial)
+    }
+
+    /// Whether the service of the next one is complete.
+    pub(super) fn complete(&self, state: &FacilityState, context: &mut Here<'_>) -> bool {
+        state.clock >= self.leaves(0, context).0
+    }
+
+    fn move_slot(&self, from: u32, to: u32, context: &mut Here<'_>) {
+        for row in 0..3 {
+            let words = self.slot_row(from, row, context);
+            self.set_slot_row(to, row, words, context);
+        }
+    }
+
+    /// Who comes takes part. The clock is at the present time.
+    pub(super) fn enter_shared(
+        &self,
+        who: Customer,
+        service: Ticks,
+        state: &mut FacilityState,
+        context: &mut Here<'_>,
+    ) {
+        let mut slot = state.busy;
+        if slot >= self.params.room.min(MOST) {
+            return context.memory_full();
+        }
+        state.busy += 1;
+        let leaves = (state.clock.saturating_add(fine(service)), next_serial(state));
+        while slot > 0 && leaves < self.leaves((slot - 1) / 2, context) {
+            self.move_slot((slot - 1) / 2, slot, context);
+            slot = (slot - 1) / 2;
+        }
+        self.set_slot_row(slot, 0, times(who.entered, who.arrived), context);
+        self.set_slot_row(slot, 1, [who.class, 0, 0, leaves.1], context);
+        let [low, high] = leaves.0.to_words();
+        self.set_slot_row(slot, 2, [low, high, leaves.1, 0], context);
+    }
+
+    /// Takes out who leaves next.
+    pub(super) fn leave_shared(&self, state: &mut FacilityState, context: &mut Here<'_>) -> Customer {
+        let [entered, arrived] = halves(self.slot_row(0, 0, context));
+        let class = self.slot_row(0, 1, context)[0];
+        state.busy -= 1;
+        let last = state.busy;
+        let leaves = self.leaves(last, context);
+        let rows = [0, 1, 2].map(|row| self.slot_row(last, row, context));
+        let mut slot = 0;
+        while 2 * slot + 1 < last {
+            let mut child = 2 * slot + 1;
+            if child + 1 < last && self.leaves(child + 1, context) < self.leaves(child, context) {
+                child += 1;
+            }
+            if self.leaves(child, context) >= leaves {
+                break;
+            }
+            self.move_slot(child, slot, context);
+            slot = child;
+        }
+        for (row, words) in (0..).zip(rows) {
+            self.set_slot_row(slot, row, words, context);
+        }
+        Customer { class, entered, arrived, left: Ticks::NEVER }
+    }
+}

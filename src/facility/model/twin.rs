@@ -1,0 +1,386 @@
+//! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies where.
+
+use super::lines::{GUESTS, next_serial};
+use super::records::{Deed, record_of};
+use super::{
+    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FacilityState, HOLDS, Here, IN_TURN, LIFO,
+    POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
+    SHORTEST, SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate, since,
+    times,
+};
+use crate::facility::{Facility, FacilityOutput};
+use crate::pdes::{CpuModel, Event};
+use crate::time::Ticks;
+
+/// Servers that may begin a service.
+fn free_servers(state: &FacilityState) -> u32 {
+    if state.down == 0 { state.open.saturating_sub(state.busy) } else { 0 }
+}
+
+fn nobody(class: u32) -> Customer {
+    Customer { class, entered: Ticks::ZERO, arrived: Ticks::ZERO, left: Ticks::NEVER }
+}
+
+impl Facility {
+    /// The way that a customer of a class takes: its place in `data`.
+    fn way_of(&self, lp: u32, class: u32, state: &mut FacilityState, context: &mut Here<'_>) -> usize {
+        let [first, count, choice] = [2, 3, 4].map(|index| self.pair(lp, class, index));
+        let word = |way: u32, index: usize| self.data[first as usize + way as usize * WAY_WORDS + index];
+        let way = match choice {
+            IN_TURN => {
+                let way = state.turn % count;
+                state.turn = (way + 1) % count;
+                way
+            }
+            SHORTEST => {
+                let known = |way: u32, context: &mut Here<'_>| {
+                    context.memory_get(self.params.known + way / 4)[way as usize % 4]
+                };
+                // The first of those that are equal.
+                let way = (0..count).min_by_key(|&way| known(way, context)).unwrap_or(0);
+                self.more_known(way, 1, context);
+                way
+            }
+            _ if count > 1 => {
+                let picked = context.stream().below(count);
+                if context.stream().draw() < word(picked, 0) { picked } else { word(picked, 1) }
+            }
+            _ => 0,
+        };
+        first as usize + way as usize * WAY_WORDS
+    }
+
+    /// The node of number `place` has so many customers more.
+    fn more_known(&self, place: u32, more: u32, context: &mut Here<'_>) {
+        let row = self.params.known + place / 4;
+        let mut known = context.memory_get(row);
+        known[place as usize % 4] = known[place as usize % 4].wrapping_add(more);
+        context.memory_set(row, known);
+    }
+}
+
+impl CpuModel for Facility {
+    fn init(&self, lp: u32, state: &mut FacilityState, context: &mut Here<'_>) {
+        state.open = self.node(lp, 1);
+        state.due = Ticks::NEVER;
+        for class in 0..self.params.classes {
+            for _ in 0..self.pair(lp, class, 6) {
+                context.schedule(lp, Ticks::ZERO, event_of(ARRIVAL, 0, 0, nobody(class)));
+            }
+        }
+        let begins = [
+            (self.node(lp, 7) != 0, event_of(SHIFT, 0, 0, nobody(0))),
+            (self.node(lp, 9) != 0, event_of(SHIFT, 2, 0, nobody(0))),
+            (self.node(lp, 0) == SOURCE, event_of(EMISSION, 1, 0, nobody(self.node(lp, 6)))),
+        ];
+        for (_, event) in begins.into_iter().filter(|(does, _)| *does) {
+            context.schedule(lp, Ticks::ZERO, event);
+        }
+    }
+
+    #[expect(clippy::too_many_lines, reason = "it follows the kernel line by line")]
+    fn handle(&self, lp: u32, event: &Event<Payload>, state: &mut FacilityState, context: &mut Here<'_>) {
+        let now = context.now();
+        let words = event.payload;
+        let (kind, place) = (words[0] >> 24, words[0] >> 8 & 0xffff);
+        let (node, discipline, flags) = (self.node(lp, 0), self.node(lp, 3), self.node(lp, 15));
+        let before = state.busy + state.waiting;
+        let working = state.busy.min(state.open);
+        let mut who = Customer {
+            class: words[0] & 0xff,
+            entered: Ticks::from_words([words[3], words[2]]),
+            arrived: Ticks::from_words([words[5], words[4]]),
+            left: Ticks::NEVER,
+        };
+        let mut came = Ticks::ZERO; // of who arrives: where he keeps a server
+        let mut deed = Deed::default();
+        let (mut moves, mut law, mut span) = (0, 0, Ticks::NEVER);
+        let (mut own, mut slot, mut serial) = (None, 0, 0);
+        let (mut begins, mut shares, mut holds) = (false, false, false);
+        let (mut next, mut server, mut interrupted) = (who, None, None);
+        let mut joins = None; // who, and which line
+        let mut sender = [words[1], place];
+
+        let odds = match kind {
+            EMISSION if self.node(lp, 7) != 0 => state.open,
+            ARRIVAL if self.node(lp, 11) != 0 => {
+                self.data[(self.node(lp, 11) + before.min(self.node(lp, 12) - 1)) as usize]
+            }
+            _ => SURE,
+        };
+        let stays = odds == SURE || context.stream().draw() < odds;
+
+        if discipline == SHARING && (kind == ARRIVAL || kind == COMPLETION && words[1] == state.next) {
+            self.advance(lp, state, context);
+        }
+
+        match kind {
+            SHIFT => {
+                own = Some(SHIFT);
+                if place == 0 {
+                    let piece = (self.node(lp, 7) + 3 * state.piece) as usize;
+                    state.piece = (state.piece + 1) % self.node(lp, 8);
+                    state.open = self.data[piece + 2];
+                    span = Ticks::from_words([self.data[piece], self.data[piece + 1]]);
+                } else {
+                    state.down = 2 - place;
+                    law = self.node(lp, 11 - place as usize);
+                    slot = 3 - place;
+                }
+                next = nobody(0);
+            }
+            COMPLETION => {
+                if discipline == SHARING {
+                    if words[1] != state.next {
+                        return; // another came, who leaves earlier
+                    }
+                    // Else others came, and he leaves later.
+                    if self.complete(state, context) {
+                        who = self.leave_shared(state, context);
+                        moves = 1;
+                    }
+                } else {
+                    moves = 1;
+                    if flags & SERVER_ROWS != 0 {
+                        server = Some(place);
+                        let [number, _, low, high] = context.memory_get(self.server_row(place));
+                        let end = Ticks::from_words([low, high]);
+                        if number != words[1] {
+                            return; // it was interrupted
+                        }
+                        if now < end {
+                            // The station broke down meanwhile.
+                            (own, slot, serial, span) = (Some(COMPLETION), place, number, since(end, now));
+                            moves = 0;
+                        } else {
+                            context.memory_set(self.server_row(place), [0; 4]);
+                        }
+                    }
+                    state.busy -= moves;
+                    begins = flags & HOLDS == 0 && moves > 0 && state.waiting > 0 && free_servers(state) > 0;
+                }
+                let gone = i32::from(moves > 0);
+                deed = Deed { served: moves, present: -gone, busy: -gone, ..deed };
+            }
+            EMISSION => {
+                own = Some(EMISSION);
+                law = self.node(lp, 4);
+                who.entered = now;
+                if place == 0 && stays {
+                    moves = self.node(lp, 5);
+                }
+                deed.served = moves;
+                next = nobody(who.class);
+            }
+            RELEASE => {
+                state.busy -= 1;
+                deed = Deed { served: 1, present: -1, busy: -1, ..deed };
+            }
+            REPORT => return self.more_known(place, words[1], context),
+            WAKE => {
+                begins = state.waiting > 0 && free_servers(state) > 0;
+                if !begins {
+                    return;
+                }
+            }
+            ADMIT | ARRIVAL => {
+                if kind == ADMIT {
+                    if state.guests == 0 || before >= self.node(lp, 2) {
+                        return;
+                    }
+                    who = self.take(lp, true, state, context);
+                    sender = who.left.to_words();
+                }
+                let guest = Customer { left: Ticks::from_words(sender), ..who };
+                came = who.arrived;
+                who = Customer { arrived: now, left: Ticks::NEVER, ..who };
+                next = who;
+                deed.arrivals = 1;
+                if node == SINK {
+                    who.arrived = who.entered;
+                    deed.served = 1;
+                } else if node == ROUTER {
+                    deed.served = 1;
+                    moves = 1;
+                } else if !stays {
+                    deed.balked = 1;
+                } else if before >= self.node(lp, 2) || kind == ARRIVAL && state.guests > 0 {
+                    if sender[1] == 0 {
+                        deed.lost = 1;
+                    } else {
+                        deed.arrivals = 0;
+                        joins = Some((guest, GUESTS));
+                    }
+                } else {
+                    deed.present = 1;
+                    shares = discipline == SHARING;
+                    begins = !shares && state.waiting == 0 && free_servers(state) > 0;
+                    if discipline == PREEMPTIVE {
+                        begins = free_servers(state) > 0;
+                        if !begins {
+                            let worst = self.worst_server(lp, context);
+                            server = Some(worst);
+                            let [_, class, low, high] = context.memory_get(self.server_row(worst));
+                            begins = self.line(lp, class) > self.line(lp, who.class);
+                            if begins {
+                                let [entered, arrived] =
+                                    halves(context.memory_get(self.server_row(worst) + 1));
+                                let left = since(Ticks::from_words([low, high]), now);
+                                interrupted = Some(class);
+                                state.busy -= 1;
+                                joins =
+                                    Some((Customer { class, entered, arrived, left }, self.line(lp, class)));
+                            }
+                        }
+                    }
+                    if !begins && !shares {
+                        law = self.pair(lp, who.class, 1);
+                        joins = Some((who, self.line(lp, who.class)));
+                    }
+                }
+            }
+            RENEGE => {
+                if self.slot_row(place, 1, context)[3] != words[1] {
+                    return; // it was served before
+                }
+                self.drop_out(place, self.line(lp, who.class), state, context);
+                deed = Deed { reneged: 1, present: -1, ..deed };
+            }
+            _ => unreachable!("there are nine kinds of event"),
+        }
+        if let Some((waits, line)) = joins {
+            let in_front = line != GUESTS && (discipline == LIFO || begins);
+            slot = self.wait(lp, waits, line, in_front, state, context);
+            serial = state.serial;
+            if law != 0 {
+                own = Some(RENEGE);
+            }
+        }
+        let arrives = kind == ADMIT || kind == ARRIVAL;
+        if begins && !arrives {
+            next = self.take(lp, false, state, context);
+        }
+        let fresh = next.left == Ticks::NEVER;
+        if begins || shares {
+            (law, span) = if fresh { (self.pair(lp, next.class, 0), span) } else { (law, next.left) };
+        }
+        if law != 0 {
+            span = variate(context.stream(), &self.data[law as usize..]);
+        }
+
+        // The next event of the node's own: what it is, and of whom.
+        if begins {
+            (own, slot, serial) = (Some(COMPLETION), 0, 0);
+            state.busy += 1;
+            if discipline == POLLING {
+                state.polled = next.class;
+            }
+            if flags & SERVER_ROWS != 0 {
+                slot = server.unwrap_or_else(|| self.free_server(lp, context));
+                serial = next_serial(state);
+                let [low, high] = now.saturating_add(span).to_words();
+                context.memory_set(self.server_row(slot), [serial, next.class, low, high]);
+                context.memory_set(self.server_row(slot) + 1, times(next.entered, next.arrived));
+            }
+        }
+        if discipline == SHARING && (shares || kind == COMPLETION) {
+            if shares {
+                self.enter_shared(next, span, state, context);
+            } else {
+                state.due = Ticks::NEVER;
+            }
+            if state.busy > 0 {
+                span = self.until_next(lp, state, context);
+                let at = now.saturating_add(span);
+                if !shares || at < state.due {
+                    own = Some(COMPLETION);
+                    serial = next_serial(state);
+                    (state.next, state.due) = (serial, at);
+                }
+            }
+        }
+        if kind == SHIFT && place == 1 {
+            // It breaks down: all services take longer by the repair.
+            for server in 0..self.node(lp, 1) {
+                let [number, class, low, high] = context.memory_get(self.server_row(server));
+                if number != 0 {
+                    let [low, high] = Ticks::from_words([low, high]).saturating_add(span).to_words();
+                    context.memory_set(self.server_row(server), [number, class, low, high]);
+                }
+            }
+        }
+        if let Some(own) = own {
+            let whose = if discipline == SHARING { nobody(0) } else { next };
+            context.schedule(lp, now.saturating_add(span), event_of(own, slot, serial, whose));
+        }
+
+        for _ in 0..moves {
+            let way = self.way_of(lp, who.class, state, context);
+            let [to, class] = [self.data[way + 2], self.data[way + 3]];
+            let mut goes = Customer { arrived: Ticks::ZERO, class, ..who };
+            holds = flags & HOLDS != 0 && self.node(to, 15) & BLOCKS != 0;
+            let mut keeps = 0;
+            if holds {
+                goes.arrived = who.arrived;
+                keeps = who.class + 1;
+                state.busy += 1;
+                deed = Deed::default();
+            }
+            context.schedule(to, now, event_of(ARRIVAL, keeps, lp + 1, goes));
+        }
+        if flags & WAKES != 0 && state.waiting > 0 && free_servers(state) > 0 {
+            context.schedule(lp, now, event_of(WAKE, 0, 0, nobody(0)));
+        }
+        if state.guests > 0 && state.busy + state.waiting < self.node(lp, 2) {
+            context.schedule(lp, now, event_of(ADMIT, 0, 0, nobody(0)));
+        }
+        if deed.present > 0 && flags != 0 && sender[1] != 0 {
+            let released = Customer { class: sender[1] - 1, arrived: came, ..who };
+            context.schedule(sender[0] - 1, now, event_of(RELEASE, 0, 0, released));
+        }
+        for listener in 0..self.node(lp, 14) {
+            let at = (self.node(lp, 13) + 2 * listener) as usize;
+            let (to, place) = (self.data[at], self.data[at + 1]);
+            // Who sent somebody here knows of him.
+            let change = deed.present - i32::from(kind == ARRIVAL && sender[0] == to + 1);
+            if change != 0 {
+                context.schedule(to, now, event_of(REPORT, place, change.cast_unsigned(), nobody(0)));
+            }
+        }
+
+        // Statistics.
+        let begun = (begins || shares) && arrives; // who came begins at once
+        if begun {
+            deed.busy = 1;
+        }
+        self.record(who, deed, context);
+        if state.busy + state.waiting != before && node == STATION {
+            self.were_here(before, state, context);
+        }
+        let servers = match discipline {
+            SHARING => state.busy.min(state.open).cast_signed() - working.cast_signed(),
+            _ => i32::from(holds) - i32::from(kind == RELEASE),
+        };
+        for (at, change) in [
+            (record_of(who.class) + 8, deed.present),
+            (record_of(who.class) + 11, deed.busy),
+            (record_of(next.class) + 11, i32::from(begins && !begun)),
+            (record_of(interrupted.unwrap_or(0)) + 11, -i32::from(interrupted.is_some())),
+            (SERVERS, servers),
+        ] {
+            if change != 0 {
+                self.level(at, change, context);
+            }
+        }
+        if deed.served > 0 && node != SOURCE && node != ROUTER {
+            self.tally(who.class, 0, since(now, who.arrived), context);
+        }
+        if (begins || shares) && fresh {
+            self.tally(next.class, 1, since(now, next.arrived), context);
+        }
+    }
+
+    fn output(&self, _: u32, state: &FacilityState, context: &mut Here<'_>) -> FacilityOutput {
+        self.told(state, context)
+    }
+}

@@ -1,0 +1,171 @@
+//! What the runs of a network gave: rows of measures, as a table, CSV or JSON.
+
+use std::fmt;
+use std::io;
+
+use serde::Serialize;
+
+use crate::statistics::Decision;
+
+use super::{FacilityError, Measure};
+
+/// A measure of a class of customers at a node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The node; `(network)` for all of them together.
+    pub node: String,
+    /// The class; none for all together.
+    pub class: Option<String>,
+    /// What was measured.
+    pub measure: Measure,
+    /// The mean over the replications; none where there was nothing to observe in any.
+    pub mean: Option<f64>,
+    /// Half the width of its confidence interval.
+    pub half_width: Option<f64>,
+    /// What theory says, where it is exact.
+    pub theory: Option<f64>,
+    /// Replications in which there was something to observe.
+    pub observations: u64,
+}
+
+/// What the runs of a network gave. [`Display`](fmt::Display) is the table for people.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The network's name.
+    pub network: String,
+    /// `cpu` or `gpu`.
+    pub engine: &'static str,
+    /// How replications were mapped to the device; `processor` for none.
+    pub mapping: String,
+    /// The device.
+    pub adapter: String,
+    /// Wall-clock time.
+    pub seconds: f64,
+    /// Services that ended after the warm-up, in all replications.
+    pub customers: u64,
+    /// Events of all replications.
+    pub events: u64,
+    /// 64 bits that two machines can compare: a commutative sum over the fingerprints of the replications.
+    #[serde(serialize_with = "hexadecimal")]
+    pub fingerprint: u64,
+    /// Replications.
+    pub replications: u32,
+    /// The end of each, in the network's unit.
+    pub until: f64,
+    /// Where statistics begin.
+    pub warm_up: f64,
+    /// The confidence level.
+    pub level: f64,
+    /// The network's unit of time.
+    pub unit: String,
+    /// Why no more replications were made, where a precision was asked for.
+    #[serde(serialize_with = "decision")]
+    pub stopped: Option<Decision>,
+    /// What makes figures doubtful, in sentences.
+    pub warnings: Vec<String>,
+    /// Every measure.
+    pub results: Vec<Row>,
+    /// How many customers are at each station, as shares of time, where distributions are told.
+    pub lengths: Vec<Length>,
+}
+
+/// The share of time in which a number of customers is at a station.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Length {
+    /// The station.
+    pub node: String,
+    /// How many.
+    pub customers: usize,
+    /// Whether it is the share of so many or more.
+    pub or_more: bool,
+    /// The mean over the replications.
+    pub mean: f64,
+    /// Half the width of its confidence interval.
+    pub half_width: Option<f64>,
+}
+
+fn hexadecimal<S: serde::Serializer>(fingerprint: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{fingerprint:016x}"))
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn decision<S: serde::Serializer>(decision: &Option<Decision>, serializer: S) -> Result<S::Ok, S::Error> {
+    match decision {
+        Some(decision) => serializer.collect_str(&format_args!("{decision:?}")),
+        None => serializer.serialize_none(),
+    }
+}
+
+impl Report {
+    /// The rows as CSV: `node`, `class` (empty for all), `measure`, `mean`, `half_width`, `theory`, `observations`.
+    ///
+    /// # Errors
+    /// [`FacilityError::Write`].
+    pub fn to_csv(&self, file: impl io::Write) -> Result<(), FacilityError> {
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(["node", "class", "measure", "mean", "half_width", "theory", "observations"])?;
+        for row in &self.results {
+            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+            writer.write_record([
+                &row.node,
+                row.class.as_deref().unwrap_or_default(),
+                row.measure.name(),
+                &number(row.mean),
+                &number(row.half_width),
+                &number(row.theory),
+                &row.observations.to_string(),
+            ])?;
+        }
+        writer.flush().map_err(csv::Error::from)?;
+        Ok(())
+    }
+
+    /// What was measured of a class (or of all) at a node.
+    pub fn row(&self, node: &str, class: Option<&str>, measure: Measure) -> Option<&Row> {
+        let found = |row: &&Row| row.node == node && row.class.as_deref() == class && row.measure == measure;
+        self.results.iter().find(found)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widest = |of: fn(&Row) -> &str, least: usize| {
+            self.results.iter().map(|row| of(row).chars().count()).max().unwrap_or(0).max(least)
+        };
+        let node = widest(|row| &row.node, 4);
+        let class = widest(|row| row.class.as_deref().unwrap_or("all"), 5);
+        writeln!(
+            f,
+            "{}: {} replications until {} with a warm-up until {} ({}), intervals at {}",
+            self.network, self.replications, self.until, self.warm_up, self.unit, self.level
+        )?;
+        writeln!(
+            f,
+            "{:node$}  {:class$}  {:17}  {:>12}  {:>12}  {:>12}",
+            "node", "class", "measure", "mean", "±", "theory"
+        )?;
+        let mut last = None;
+        for row in &self.results {
+            let number =
+                |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
+            let here = (row.node.as_str(), row.class.as_deref());
+            let (first, second) = match last == Some(here) {
+                true => ("", ""),
+                false => (here.0, here.1.unwrap_or("all")),
+            };
+            last = Some(here);
+            writeln!(
+                f,
+                "{first:node$}  {second:class$}  {:17}  {:>12}  {:>12}  {:>12}",
+                row.measure,
+                number(row.mean),
+                number(row.half_width),
+                number(row.theory)
+            )?;
+        }
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
+        }
+        Ok(())
+    }
+}

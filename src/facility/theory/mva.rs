@@ -1,0 +1,157 @@
+//! Closed networks of several classes in product form, by mean value analysis.
+
+use super::{Known, visits};
+use crate::facility::check::{Choice, Kind, Node};
+use crate::facility::{Discipline, Distribution, Measure};
+
+/// Populations that are looked at, times the nodes, at most.
+const MOST_WORK: usize = 20_000_000;
+
+/// Nodes where customers of all classes are served by one server, or where nobody waits: the means of their times by class, and how often each class comes.
+struct Place {
+    waits: bool,
+    service: Vec<f64>,
+    visits: Vec<f64>,
+}
+
+/// What is known of a closed network whose customers keep their class: Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the
+/// ACM 27(2), 1980, recursion by population. Exact where every station has one server, and either shares it, or serves all classes alike: exponential, of one mean.
+pub(super) fn closed(nodes: &[Node], known: &mut Known) {
+    let classes = nodes.first().map_or(0, |node| node.pairs.len());
+    let Some(rounds) = (0..classes).map(|class| visits(nodes, class)).collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let mut places = Vec::new();
+    for (number, node) in nodes.iter().enumerate() {
+        let Kind::Station { servers, capacity: None, discipline } = node.kind else { return };
+        let coming: Vec<usize> = (0..classes).filter(|&class| node.pairs[class].comes).collect();
+        let laws: Vec<_> = coming.iter().map(|&class| node.pairs[class].service).collect();
+        let alike =
+            matches!(laws[0], Some(Distribution::Exponential(_))) && laws.iter().all(|law| *law == laws[0]);
+        let fair = match (servers, discipline) {
+            (None, _) => true,
+            (Some(1), Discipline::Sharing) => true,
+            (Some(1), Discipline::Fifo | Discipline::Lifo | Discipline::Random) => alike,
+            _ => false,
+        };
+        let stays = coming.iter().all(|&class| {
+            let pair = &node.pairs[class];
+            pair.patience.is_none() && pair.ways.iter().all(|way| way.class == class)
+        });
+        if !fair || !stays || !node.plain() || node.choice != Choice::Chance {
+            return;
+        }
+        let mean = |class: usize| node.pairs[class].service.map_or(0.0, |law| law.mean());
+        places.push(Place {
+            waits: servers.is_some(),
+            service: (0..classes).map(mean).collect(),
+            visits: rounds.iter().map(|visits| visits[number]).collect(),
+        });
+    }
+    let customers: Vec<usize> = (0..classes)
+        .map(|class| nodes.iter().map(|node| node.pairs[class].population as usize).sum())
+        .collect();
+    let states = customers.iter().try_fold(1_usize, |all, &some| all.checked_mul(some + 1));
+    if states.and_then(|states| states.checked_mul(places.len())).is_none_or(|work| work > MOST_WORK) {
+        return;
+    }
+    let (throughput, numbers) = solve(&places, &customers);
+    for (number, place) in places.iter().enumerate() {
+        let mut all = (0.0, 0.0, 0.0);
+        for class in (0..classes).filter(|&class| nodes[number].pairs[class].comes) {
+            let rate = throughput[class] * place.visits[class];
+            let (here, busy) = (numbers[class][number], rate * place.service[class]);
+            all = (all.0 + rate, all.1 + here, all.2 + busy);
+            tell(known, nodes, number, Some(class), rate, here, busy);
+        }
+        tell(known, nodes, number, None, all.0, all.1, all.2);
+    }
+}
+
+fn tell(
+    known: &mut Known,
+    nodes: &[Node],
+    number: usize,
+    class: Option<usize>,
+    rate: f64,
+    here: f64,
+    busy: f64,
+) {
+    let mut told = |measure, value| known.insert((number, class, measure), value);
+    told(Measure::Throughput, rate);
+    told(Measure::Number, here);
+    told(Measure::Sojourn, here / rate);
+    let Kind::Station { servers: Some(_), discipline, .. } = nodes[number].kind else { return };
+    // Nobody waits where servers are shared, and who is served by how much is told of all.
+    if discipline == Discipline::Sharing && class.is_some() {
+        return;
+    }
+    told(Measure::Utilisation, busy);
+    if discipline != Discipline::Sharing {
+        told(Measure::Queue, here - busy);
+        told(Measure::Wait, (here - busy) / rate);
+    }
+}
+
+/// Rounds of each class in a unit of time, and its customers at each place.
+fn solve(places: &[Place], customers: &[usize]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let classes = customers.len();
+    let states: usize = customers.iter().map(|some| some + 1).product();
+    // By population, in the order in which each class counts fastest to slowest: customers at each place.
+    let mut totals = vec![0.0; states * places.len()];
+    let mut throughput = vec![0.0; classes];
+    let mut numbers = vec![vec![0.0; places.len()]; classes];
+    let mut population = vec![0; classes];
+    for state in 1..states {
+        for (here, most) in population.iter_mut().zip(customers) {
+            *here += 1;
+            if *here <= *most {
+                break;
+            }
+            *here = 0;
+        }
+        let mut step = 1;
+        let mut sums = vec![0.0; places.len()];
+        for class in 0..classes {
+            if population[class] > 0 {
+                // Who comes sees the network as it is without him.
+                let before = &totals[(state - step) * places.len()..][..places.len()];
+                let time = |(place, before): (&Place, &f64)| {
+                    let line = if place.waits { 1.0 + before } else { 1.0 };
+                    place.visits[class] * place.service[class] * line
+                };
+                let times: Vec<f64> = places.iter().zip(before).map(time).collect();
+                #[expect(clippy::cast_precision_loss, reason = "customers")]
+                let rate = population[class] as f64 / times.iter().sum::<f64>();
+                throughput[class] = rate;
+                for ((sum, number), time) in sums.iter_mut().zip(&mut numbers[class]).zip(times) {
+                    *number = rate * time;
+                    *sum += *number;
+                }
+            }
+            step *= customers[class] + 1;
+        }
+        totals[state * places.len()..][..places.len()].copy_from_slice(&sums);
+    }
+    (throughput, numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_that_are_alike_are_one() {
+        let place = |waits, service: f64, visits: f64| Place {
+            waits,
+            service: vec![service; 2],
+            visits: vec![visits; 2],
+        };
+        let places = [place(true, 1.0, 1.0), place(true, 0.5, 2.0), place(false, 4.0, 1.0)];
+        let (throughput, numbers) = solve(&places, &[3, 2]);
+        let one = crate::statistics::theory::ClosedNetwork::new(&[(1, 1.0), (1, 1.0)], 4.0, 5).unwrap();
+        assert!((throughput.iter().sum::<f64>() - one.throughput()).abs() < 1e-12);
+        assert!((numbers[0][1] + numbers[1][1] - one.number(1).unwrap()).abs() < 1e-12);
+        assert!((throughput[0] / 3.0 - throughput[1] / 2.0).abs() < 1e-12);
+    }
+}
