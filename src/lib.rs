@@ -78,4 +78,6 @@ mod text;
 pub mod time;
 
 #[doc(inline)]
-pub use self_test::{SelfTest, self_test};
+#[cfg(not(target_arch = "wasm32"))]
+pub use self_test::self_test;
+pub use self_test::{SelfTest, self_test_async};
