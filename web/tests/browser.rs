@@ -83,10 +83,14 @@ async fn phold_has_the_fingerprint_of_native_runs() {
     let gpu = adapter().await;
     let model = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
     let until = Until::time(ticks(200.0));
+    let options = Options { seed: 42, ..Options::default() };
+    let found = run(&gpu, &model, options, until).await;
+    // Once more, for its speed: kernels are there now.
+    let mut simulation = Simulation::new_async(&gpu, &model, options).await.unwrap();
     let begun = web_time::Instant::now();
-    let found = run(&gpu, &model, Options { seed: 42, ..Options::default() }, until).await;
-    let took = begun.elapsed().as_secs_f64();
-    console_log!("phold: {found:?}, {:.3e} events per second with its start", found.0 as f64 / took);
+    let again = simulation.run_async(until, |_| {}).await.unwrap();
+    console_log!("{:.3e} events per second", again.events as f64 / begun.elapsed().as_secs_f64());
+    assert_eq!(again.events, found.0);
     // `phold --lps 1024 --population 16 --until 200` natively.
     assert_eq!(found, (166_035, "a76f08100a92f1cc".to_owned()));
     assert_eq!(found, meant(&model, 42, until));
@@ -241,28 +245,32 @@ async fn the_browser_takes_every_kernel() {
         self_test::kernels(),
     ];
     let recipes: Vec<Recipe> = recipes.into_iter().flatten().collect();
-    let word = Buffer::<u32>::storage(&gpu, "a word", 1).unwrap();
     let (mut taken, mut lacking, mut refused) = (0, 0, Vec::new());
-    // A text is the same for all its entry points and constants, and is refused or taken as a whole.
+    // A text is the same for its entry points, and is refused or taken as a whole.
     let mut seen = std::collections::HashSet::new();
     for recipe in &recipes {
         let program = recipe.link().unwrap();
-        if !seen.insert((program.standard_text(), recipe.entry())) {
+        if !program.features().is_empty() {
+            // wgpu asks browsers for neither subgroups nor integers of 64 bits.
+            lacking += 1;
             continue;
         }
-        match Kernel::new(&gpu, &program, recipe.entry(), &recipe.constants()) {
-            Ok(_) => taken += 1,
-            // Features and limits that this adapter has not.
-            Err(GpuError::MissingFeature { .. } | GpuError::Limit { .. }) => lacking += 1,
-            Err(error) => refused.push(error.to_string()),
+        if !seen.insert(program.standard_text()) {
+            continue;
         }
-        if let Err(error) = word.read_async(&gpu).await {
-            refused.push(format!("{}::{}: {error}", program.name(), recipe.entry()));
+        let module = gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(program.name()),
+            source: wgpu::ShaderSource::Wgsl(program.standard_text().into()),
+        });
+        let said = module.get_compilation_info().await.messages;
+        match said.iter().find(|said| said.message_type == wgpu::CompilationMessageType::Error) {
+            None => taken += 1,
+            Some(error) => refused.push(format!("{}: {error:?}", program.name())),
         }
     }
-    console_log!("{taken} kernels of {} recipes; {lacking} need what this adapter has not", recipes.len());
+    console_log!("{taken} texts of {} recipes; {lacking} recipes need what browsers lack", recipes.len());
     assert!(refused.is_empty(), "{}", refused.join("\n"));
-    assert!(taken > 100, "{taken}");
+    assert!(taken > 50, "{taken}");
 }
 
 #[wasm_bindgen_test]
