@@ -241,7 +241,7 @@ impl Download {
         })?;
         // A browser maps the memory when the submission is done.
         #[cfg(target_arch = "wasm32")]
-        drop(submission);
+        let _ = submission;
         #[cfg(not(target_arch = "wasm32"))]
         gpu.wait(submission)?;
         let mapped = receiver.await;

@@ -213,9 +213,13 @@ impl Gpu {
             return None;
         }
         #[cfg(not(target_arch = "wasm32"))]
-        return *self.subgroups.get_or_init(|| pollster::block_on(self.probe()));
+        {
+            *self.subgroups.get_or_init(|| pollster::block_on(self.probe()))
+        }
         #[cfg(target_arch = "wasm32")]
-        return self.subgroups.get().copied().flatten();
+        {
+            self.subgroups.get().copied().flatten()
+        }
     }
 
     async fn probe(&self) -> Option<Subgroups> {
@@ -268,7 +272,6 @@ impl Gpu {
 
     /// Keeps the scopes of a call until somebody waits.
     #[cfg(target_arch = "wasm32")]
-    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it is known at once")]
     fn judge(
         &self,
         context: &str,
@@ -329,7 +332,7 @@ impl Gpu {
         self.wait(submission)?;
         #[cfg(target_arch = "wasm32")]
         {
-            drop(submission);
+            let _ = submission;
             let (sender, receiver) = futures_channel::oneshot::channel();
             self.queue.on_submitted_work_done(move || {
                 let _ = sender.send(());
