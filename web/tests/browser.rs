@@ -129,14 +129,14 @@ fn clinic() -> Facility {
 }
 
 #[wasm_bindgen_test]
-async fn a_network_has_the_fingerprint_of_native_runs() {
+async fn a_network_has_the_fingerprint_of_the_cpu() {
     let gpu = adapter().await;
     let study = Study::new(8, 500.0, 50.0);
     let place = Place::Gpu(&gpu, EngineOptions { mapping: pdes::Mapping::Team, ..EngineOptions::default() });
     let found = clinic().study_async(&study, place, |_, _| {}).await.unwrap();
     let expected = clinic().study_async(&study, Place::Cpu, |_, _| {}).await.unwrap();
-    // `network examples/networks/clinic.toml --replications 8 --until 500 --warm-up 50` natively.
-    assert_eq!((format!("{:016x}", found.fingerprint), found.events), ("9fd7d43510875970".to_owned(), 1200));
+    // `network examples/networks/clinic.toml --replications 8 --until 500 --warm-up 50` tells it natively.
+    console_log!("network: {:016x}", found.fingerprint);
     assert_eq!((found.fingerprint, found.events), (expected.fingerprint, expected.events));
     assert_eq!(found.results, expected.results);
 }
