@@ -81,4 +81,6 @@ pub mod time;
 pub use {glam, wgpu};
 
 #[doc(inline)]
-pub use self_test::{SelfTest, self_test};
+#[cfg(not(target_arch = "wasm32"))]
+pub use self_test::self_test;
+pub use self_test::{SelfTest, self_test_async};

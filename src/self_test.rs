@@ -14,6 +14,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::pin::Pin;
 use std::time::Duration;
 
 use web_time::Instant;
@@ -83,15 +84,21 @@ type Outcome = Result<String, Box<dyn Error>>;
 /// that the library would take on this device.
 ///
 /// It blocks, for some seconds. Where the device is lost on the way, the checks that were to come are missing.
+#[cfg(not(target_arch = "wasm32"))]
 pub fn self_test(gpu: &Gpu) -> SelfTest {
+    pollster::block_on(self_test_async(gpu))
+}
+
+/// [`self_test`] for browsers, where nothing may block. (What it compares with is still computed between its waits.)
+pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
     let mut checks = Vec::new();
     let mut lost = false;
-    let mut check = |name: String, work: &dyn Fn() -> Outcome| {
+    let mut check = async |name: String, work: Pin<Box<dyn Future<Output = Outcome> + '_>>| {
         if lost {
             return;
         }
         let begun = Instant::now();
-        let outcome = work();
+        let outcome = work.await;
         lost = outcome.as_ref().is_err_and(|error| {
             let error =
                 error.downcast_ref::<SimulationError>().map_or(error.downcast_ref(), |error| match error {
@@ -108,33 +115,33 @@ pub fn self_test(gpu: &Gpu) -> SelfTest {
     };
     for product in products(gpu) {
         let with = if *product == PRODUCTS[0] { "" } else { ", 64-bit integers" };
-        check(format!("Philox4x32-10{with}"), &|| philox(gpu, product));
-        check(format!("exponentials{with}"), &|| exponentials(gpu, product));
+        check(format!("Philox4x32-10{with}"), Box::pin(philox(gpu, product))).await;
+        check(format!("exponentials{with}"), Box::pin(exponentials(gpu, product))).await;
     }
-    check("atomics".into(), &|| atomics(gpu));
-    check("barriers".into(), &|| barriers(gpu));
-    check("loops".into(), &|| loops(gpu));
-    check("subgroups".into(), &|| subgroups(gpu));
+    check("atomics".into(), Box::pin(atomics(gpu))).await;
+    check("barriers".into(), Box::pin(barriers(gpu))).await;
+    check("loops".into(), Box::pin(loops(gpu))).await;
+    check("subgroups".into(), Box::pin(std::future::ready(subgroups(gpu)))).await;
     let baseline = gpu.without(wgpu::Features::SUBGROUP);
     let ways = [(gpu, ""), (&baseline, ", without subgroups")];
     for (gpu, with) in &ways[..if gpu.subgroups().is_some() { 2 } else { 1 }] {
-        check(format!("reduce{with}"), &|| reduce(gpu));
-        check(format!("scan{with}"), &|| scan(gpu));
-        check(format!("sort{with}"), &|| sort(gpu));
+        check(format!("reduce{with}"), Box::pin(reduce(gpu))).await;
+        check(format!("scan{with}"), Box::pin(scan(gpu))).await;
+        check(format!("sort{with}"), Box::pin(sort(gpu))).await;
     }
     for design in QueueDesign::ALL {
         let options = Options { queue: Some(design), sync: Sync::Yawns, ..Options::default() };
-        check(format!("PHOLD, {design}"), &|| phold(gpu, options));
+        check(format!("PHOLD, {design}"), Box::pin(phold(gpu, options))).await;
     }
     for sync in [Sync::Horizon, Sync::Neighbours] {
         let options = Options { queue: Some(QueueDesign::Heap), sync, ..Options::default() };
-        check(format!("PHOLD, windows by {sync}"), &|| phold(gpu, options));
+        check(format!("PHOLD, windows by {sync}"), Box::pin(phold(gpu, options))).await;
     }
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
-        check(format!("M/M/1, mapping {mapping}"), &|| replications(gpu, mapping));
+        check(format!("M/M/1, mapping {mapping}"), Box::pin(replications(gpu, mapping))).await;
     }
     for (name, algorithm) in [("sort", Algorithm::Sort), ("grid", Algorithm::Grid { cells: None })] {
-        check(format!("matching, {name}"), &|| matching(gpu, algorithm));
+        check(format!("matching, {name}"), Box::pin(matching(gpu, algorithm))).await;
     }
     SelfTest { checks }
 }
@@ -161,7 +168,7 @@ pub fn kernels() -> Vec<Recipe> {
 const POISON: u32 = 0xdead_beef;
 
 /// What kernel `entry` leaves in an output of so many words.
-fn probe(
+async fn probe(
     gpu: &Gpu,
     entry: &'static str,
     product: &str,
@@ -180,7 +187,7 @@ fn probe(
     ];
     plan.dispatch(gpu, &kernel, groups, &all)?;
     plan.submit(gpu)?;
-    output.read(gpu)
+    output.read_async(gpu).await
 }
 
 /// Says what is wrong where two lists differ.
@@ -218,22 +225,22 @@ const PHILOX: [[u32; 10]; 3] = [
     ],
 ];
 
-fn philox(gpu: &Gpu, product: &str) -> Outcome {
+async fn philox(gpu: &Gpu, product: &str) -> Outcome {
     let input: Vec<u32> = PHILOX.iter().flat_map(|case| case[..6].to_vec()).collect();
     let expected: Vec<u32> = PHILOX.iter().flat_map(|case| case[6..].to_vec()).collect();
-    same(&probe(gpu, "philox", product, &input, expected.len(), 1)?, &expected, "known answers")
+    same(&probe(gpu, "philox", product, &input, expected.len(), 1).await?, &expected, "known answers")
 }
 
-fn exponentials(gpu: &Gpu, product: &str) -> Outcome {
+async fn exponentials(gpu: &Gpu, product: &str) -> Outcome {
     let edges = (0..32).flat_map(|n| [(1_u32 << n) - 1, 1 << n, !(1 << n)]);
     let mut stream = Stream::new(1, 2, 3);
     let words: Vec<u32> = edges.chain(std::iter::repeat_with(|| stream.draw())).take(4096).collect();
     let halves = |word| crate::time::Ticks::new(exponential_unit(word)).to_words();
     let expected: Vec<u32> = words.iter().flat_map(|&word| halves(word)).collect();
-    same(&probe(gpu, "exponentials", product, &words, expected.len(), 64)?, &expected, "4096 words")
+    same(&probe(gpu, "exponentials", product, &words, expected.len(), 64).await?, &expected, "4096 words")
 }
 
-fn atomics(gpu: &Gpu) -> Outcome {
+async fn atomics(gpu: &Gpu) -> Outcome {
     const GROUPS: u32 = 128;
     let count = 64 * GROUPS;
     let input = Buffer::storage_from(gpu, "self test: atomics", &[0, u32::MAX, 0, 0, 0, 0])?;
@@ -241,13 +248,13 @@ fn atomics(gpu: &Gpu) -> Outcome {
     let mut plan = Plan::new("self test");
     plan.dispatch(gpu, &kernel, GROUPS, &[("self_test_atomics", input.binding())])?;
     plan.submit(gpu)?;
-    let found = input.read(gpu)?;
+    let found = input.read_async(gpu).await?;
     // How often an exchange fails is the device's affair; those that it says it made must be there.
     let expected = [count / 2 * (count - 1), 0, count - 1, u32::MAX, 3 * found[5], found[5].min(count)];
     same(&found, &expected, format!("{count} invocations"))
 }
 
-fn barriers(gpu: &Gpu) -> Outcome {
+async fn barriers(gpu: &Gpu) -> Outcome {
     const GROUPS: u32 = 64;
     let mut words: Vec<u32> = (0..64 * GROUPS).collect();
     for round in 0..8 {
@@ -257,15 +264,15 @@ fn barriers(gpu: &Gpu) -> Outcome {
         }
     }
     same(
-        &probe(gpu, "barriers", PRODUCTS[0], &[0], words.len(), GROUPS)?,
+        &probe(gpu, "barriers", PRODUCTS[0], &[0], words.len(), GROUPS).await?,
         &words,
         format!("{GROUPS} workgroups of 64"),
     )
 }
 
-fn loops(gpu: &Gpu) -> Outcome {
+async fn loops(gpu: &Gpu) -> Outcome {
     const LONG: u32 = 200_000;
-    let found = probe(gpu, "loops", PRODUCTS[0], &[LONG, 1], 2, 1)?;
+    let found = probe(gpu, "loops", PRODUCTS[0], &[LONG, 1], 2, 1).await?;
     match found[..] {
         [0, LONG] => Ok(format!("{LONG} iterations are made")),
         // The library sees that, and makes slices shorter.
@@ -301,7 +308,7 @@ fn words() -> Vec<u32> {
     (0..70_001).map(|_| stream.draw() >> 4).collect()
 }
 
-fn reduce(gpu: &Gpu) -> Outcome {
+async fn reduce(gpu: &Gpu) -> Outcome {
     let words = words();
     let input = Buffer::storage_from(gpu, "self test: input", &words)?;
     let count = Count::host(gpu, words.len() as u64)?;
@@ -310,10 +317,10 @@ fn reduce(gpu: &Gpu) -> Outcome {
         .bind(gpu, &count, &input, &output, 0)?
         .submit(gpu)?;
     let expected: u64 = words.iter().map(|&word| u64::from(word)).sum();
-    same(&output.read(gpu)?, &[expected], format!("{} words", words.len()))
+    same(&output.read_async(gpu).await?, &[expected], format!("{} words", words.len()))
 }
 
-fn scan(gpu: &Gpu) -> Outcome {
+async fn scan(gpu: &Gpu) -> Outcome {
     let words = words();
     let input = Buffer::storage_from(gpu, "self test: input", &words)?;
     let count = Count::host(gpu, words.len() as u64)?;
@@ -326,10 +333,10 @@ fn scan(gpu: &Gpu) -> Outcome {
         *sum = sum.wrapping_add(word);
         Some(before)
     });
-    same(&output.read(gpu)?, &sums.collect::<Vec<_>>(), format!("{} words", words.len()))
+    same(&output.read_async(gpu).await?, &sums.collect::<Vec<_>>(), format!("{} words", words.len()))
 }
 
-fn sort(gpu: &Gpu) -> Outcome {
+async fn sort(gpu: &Gpu) -> Outcome {
     let mut words = words();
     let keys = Buffer::storage_from(gpu, "self test: keys", &words)?;
     let numbers: Vec<u32> = (0..).take(words.len()).collect();
@@ -338,24 +345,25 @@ fn sort(gpu: &Gpu) -> Outcome {
     RadixSort::<u32>::new(gpu, words.len() as u64)?.bind(gpu, &count, &keys, &values, 0..32)?.submit(gpu)?;
     let mut expected: Vec<(u32, u32)> = words.iter().copied().zip(numbers).collect();
     expected.sort_unstable();
-    let found: Vec<(u32, u32)> = keys.read(gpu)?.into_iter().zip(values.read(gpu)?).collect();
+    let found: Vec<(u32, u32)> =
+        keys.read_async(gpu).await?.into_iter().zip(values.read_async(gpu).await?).collect();
     words.clear();
     same(&found, &expected, format!("{} pairs", expected.len()))
 }
 
-fn phold(gpu: &Gpu, options: Options) -> Outcome {
+async fn phold(gpu: &Gpu, options: Options) -> Outcome {
     let resolution = Resolution::default();
     let model = Phold::new(300, 4, 0.1, 10.0, resolution)?;
     let model = if options.sync == Sync::Neighbours { model.with_neighbours(4)? } else { model };
     let end = Until::time(resolution.ticks(60.0)?);
     let mut cpu = CpuSimulation::new(&model, options.seed)?;
     let expected = cpu.run(end)?;
-    let made = || -> Result<_, SimulationError> {
-        let mut simulation = Simulation::new(gpu, &model, options)?;
-        let progress = simulation.run(end)?;
-        Ok((progress.events, simulation.fingerprint()?))
+    let made = async || -> Result<_, SimulationError> {
+        let mut simulation = Simulation::new_async(gpu, &model, options).await?;
+        let progress = simulation.run_async(end, |_| {}).await?;
+        Ok((progress.events, simulation.fingerprint_async().await?))
     };
-    match made() {
+    match made().await {
         Ok((events, fingerprint)) if (events, fingerprint) == (expected.events, cpu.fingerprint()) => {
             Ok(format!("{events} events, fingerprint {fingerprint}"))
         }
@@ -373,16 +381,17 @@ fn phold(gpu: &Gpu, options: Options) -> Outcome {
     }
 }
 
-fn replications(gpu: &Gpu, mapping: Mapping) -> Outcome {
+async fn replications(gpu: &Gpu, mapping: Mapping) -> Outcome {
     let model = Mm1::default();
     let params = model.params(0.8, 1.0, 200)?;
     let experiment = Experiment::new(Design::default(), 100, 1);
-    let found = Engine::new(gpu, model)?.with_mapping(mapping).run(&params, &experiment)?;
+    let found =
+        Engine::new(gpu, model)?.with_mapping(mapping).run_async(&params, &experiment, |_| {}).await?;
     let expected = CpuEngine::new(model)?.run(&params, &experiment)?;
     same(&found.outputs, &expected.outputs, format!("fingerprint {:016x}", found.fingerprint))
 }
 
-fn matching(gpu: &Gpu, algorithm: Algorithm) -> Outcome {
+async fn matching(gpu: &Gpu, algorithm: Algorithm) -> Outcome {
     let mut stream = Stream::new(7, 8, 9);
     let mut regions = || -> Vec<Region<u32, 2>> {
         let mut region = |_| {
@@ -394,8 +403,9 @@ fn matching(gpu: &Gpu, algorithm: Algorithm) -> Outcome {
     let (subscriptions, updates) = (regions(), regions());
     let expected = reference::find(&subscriptions, &updates);
     let matcher = Matcher::new(gpu);
-    let (s, u) = (matcher.upload("subscriptions", &subscriptions)?, matcher.upload("updates", &updates)?);
-    let mut found = matcher.find(&s, &u, algorithm)?.read()?;
+    let s = matcher.upload_async("subscriptions", &subscriptions).await?;
+    let u = matcher.upload_async("updates", &updates).await?;
+    let mut found = matcher.find_async(&s, &u, algorithm).await?.read_async(|_| {}).await?;
     found.sort_unstable();
     same(&found, &expected, format!("{} pairs", expected.len()))
 }

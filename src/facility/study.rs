@@ -95,7 +95,7 @@ impl<'g> Maker<'g> {
         }
     }
 
-    fn run(
+    async fn run(
         &mut self,
         experiment: &Experiment,
         range: Range<u32>,
@@ -104,7 +104,7 @@ impl<'g> Maker<'g> {
     ) -> Result<Results<FacilityOutput>, SimulationError> {
         match self {
             Self::Cpu(engine) => engine.run_range(experiment, range, until),
-            Self::Gpu(_, engine) => pollster::block_on(engine.run_async(experiment, range, until, watch)),
+            Self::Gpu(_, engine) => engine.run_async(experiment, range, until, watch).await,
         }
     }
 }
@@ -118,7 +118,21 @@ impl Facility {
     ///
     /// # Errors
     /// [`FacilityError`], with the node.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn study<V: Verdict>(
+        &self,
+        study: &Study,
+        place: Place<'_>,
+        watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Report, FacilityError> {
+        pollster::block_on(self.study_async(study, place, watch))
+    }
+
+    /// [`Facility::study`] without blocking, but for [`Place::Cpu`].
+    ///
+    /// # Errors
+    /// As [`Facility::study`].
+    pub async fn study_async<V: Verdict>(
         &self,
         study: &Study,
         place: Place<'_>,
@@ -178,7 +192,7 @@ impl Facility {
                     flow = watch(done as usize + runs, events.saturating_add(executed)).flow();
                     flow
                 };
-                let results = match maker.run(&experiment, range.clone(), Until::time(until), watched) {
+                let results = match maker.run(&experiment, range.clone(), Until::time(until), watched).await {
                     Err(SimulationError::Stopped) if done > 0 => break 'parts Some(Decision::Stopped),
                     results => results?,
                 };

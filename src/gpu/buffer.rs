@@ -110,15 +110,24 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Errors
     /// [`GpuError::Lost`], [`GpuError::Timeout`] and [`GpuError::OutOfMemory`] where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
-        pollster::block_on(self.read_range(gpu, 0, self.len))
+        pollster::block_on(self.read_async(gpu))
+    }
+
+    /// [`Buffer::read`] without blocking where nothing may block.
+    ///
+    /// # Errors
+    /// As [`Buffer::read_range`].
+    pub async fn read_async(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
+        self.read_range(gpu, 0, self.len).await
     }
 
     /// Reads `len` values back from index `first` on, without blocking where nothing may block.
     ///
     /// # Errors
     /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`], [`GpuError::Timeout`] and
-    /// [`GpuError::OutOfMemory`] where the device fails.
+    /// [`GpuError::OutOfMemory`] where the device fails. In browsers also what [`Gpu::wait_async`] tells.
     pub async fn read_range(&self, gpu: &Gpu, first: u64, len: u64) -> Result<Vec<T>, GpuError> {
         self.check_range("a read of", first, len)?;
         let mut values = vec![T::zeroed(); usize::try_from(len).expect("a readback fits the host's memory")];
@@ -256,8 +265,15 @@ impl Download {
                 let _ = sender.send(result);
             });
         })?;
+        // A browser maps the memory when the submission is done.
+        #[cfg(target_arch = "wasm32")]
+        let _ = submission;
+        #[cfg(not(target_arch = "wasm32"))]
         gpu.wait(submission)?;
-        let mapped = receiver.await.map_err(|error| gpu.failure("a readback", &error))?;
+        let mapped = receiver.await;
+        // What was refused before explains why there is nothing to read.
+        gpu.settle().await?;
+        let mapped = mapped.map_err(|error| gpu.failure("a readback", &error))?;
         mapped.map_err(|error| gpu.failure("a readback", &error))?;
         let view = self.staging.get_mapped_range(..).map_err(|error| gpu.failure("a readback", &error))?;
         Ok(take(&view))

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+#[cfg(target_arch = "wasm32")]
+use super::later::Later;
 use super::recipe::Built;
 use super::{GpuError, Subgroups};
 
@@ -21,9 +23,12 @@ pub struct Gpu {
     limits: wgpu::Limits,
     features: wgpu::Features,
     lost: Arc<OnceLock<String>>,
+    #[cfg(target_arch = "wasm32")]
+    later: Later,
     built: Arc<Built>,
     subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
     patience: Duration,
 }
 
@@ -42,6 +47,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver refuses.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self, GpuError> {
         pollster::block_on(Self::open())
     }
@@ -58,7 +64,7 @@ impl Gpu {
     /// [`Gpu::new`] for browsers, where nothing may block.
     ///
     /// # Errors
-    /// As [`Gpu::new`].
+    /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver refuses.
     pub async fn open() -> Result<Self, GpuError> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         // OpenGL drivers are a last resort that must be asked for: compute there is slow and full of faults.
@@ -93,12 +99,16 @@ impl Gpu {
                 ..Default::default()
             })
             .await
-            .map_err(|error| GpuError::NoDevice { adapter: info.name.clone(), reason: error.to_string() })?;
+            .map_err(|error| GpuError::NoDevice { adapter: named(info).name, reason: error.to_string() })?;
         let gpu = Self::from_device(device, queue);
         let lost = Arc::clone(&gpu.lost);
         gpu.device.set_device_lost_callback(move |reason, message| {
             let _ = lost.set(format!("{reason:?}: {message}"));
         });
+        #[cfg(target_arch = "wasm32")]
+        if gpu.has(wgpu::Features::SUBGROUP) {
+            let _ = gpu.subgroups.set(gpu.probe().await);
+        }
         log::info!("{gpu}");
         Ok(gpu)
     }
@@ -112,12 +122,14 @@ impl Gpu {
     /// `SUBGROUP` make it faster) and keeps to the limits that it asked for.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self {
-            info: device.adapter_info(),
+            info: named(device.adapter_info()),
             limits: device.limits(),
             features: device.features(),
             device,
             queue,
             lost: Arc::default(),
+            #[cfg(target_arch = "wasm32")]
+            later: Later::default(),
             built: Arc::default(),
             subgroups: Arc::default(),
             trusting: true,
@@ -191,16 +203,27 @@ impl Gpu {
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX.into()) / 16 * 16
     }
 
-    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first call and kept.
+    /// How subgroups lie in the workgroups of this device, found out by a small kernel at the first call (in browsers, where nothing may block, by
+    /// [`Gpu::open`]) and kept.
     ///
-    /// None where kernels may not use them, where nothing may block (in browsers), and where the probe fails, which is
-    /// logged: then baseline kernels are to be used.
+    /// None where kernels may not use them and where the probe fails, which is logged: then baseline kernels are to be used. In browsers that is
+    /// so today: wgpu 30 does not ask them for subgroups.
     pub fn subgroups(&self) -> Option<Subgroups> {
-        if cfg!(target_arch = "wasm32") || !self.has(wgpu::Features::SUBGROUP) {
+        if !self.has(wgpu::Features::SUBGROUP) {
             return None;
         }
-        let probe = || Subgroups::probe(self).inspect_err(|error| log::warn!("no subgroups: {error}")).ok();
-        *self.subgroups.get_or_init(probe)
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            *self.subgroups.get_or_init(|| pollster::block_on(self.probe()))
+        }
+        #[cfg(target_arch = "wasm32")]
+        {
+            self.subgroups.get().copied().flatten()
+        }
+    }
+
+    async fn probe(&self) -> Option<Subgroups> {
+        Subgroups::probe(self).await.inspect_err(|error| log::warn!("no subgroups: {error}")).ok()
     }
 
     pub(super) fn built(&self) -> &Built {
@@ -214,7 +237,8 @@ impl Gpu {
     /// Runs `work`, which makes calls on the device, and returns the error that wgpu reports for it, if any.
     ///
     /// The error is caught in a scope of this thread, so it reaches neither wgpu's default handler, which
-    /// panics, nor one of the application's.
+    /// panics, nor one of the application's. A browser tells of errors later: there the next wait returns them ([`Gpu::wait_async`], every
+    /// download).
     pub(crate) fn catch<T>(
         &self,
         context: &str,
@@ -225,16 +249,62 @@ impl Gpu {
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let value = work(&self.device);
-        let errors = [settle(validation.pop()), settle(internal.pop()), settle(memory.pop())];
-        let error = errors.into_iter().flatten().flatten().next();
-        match error {
-            None => Ok(value),
+        self.judge(context, [validation.pop(), internal.pop(), memory.pop()])?;
+        Ok(value)
+    }
+
+    /// What came of a call, by its scopes.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn judge(
+        &self,
+        context: &str,
+        scopes: [impl Future<Output = Option<wgpu::Error>>; 3],
+    ) -> Result<(), GpuError> {
+        match scopes.into_iter().find_map(known) {
+            None => Ok(()),
             Some(error) => {
                 // A lost device answers with invalid objects and no error, and then with errors of these.
                 self.present()?;
                 Err(GpuError::from_wgpu(context, error))
             }
         }
+    }
+
+    /// Keeps the scopes of a call until somebody waits.
+    #[cfg(target_arch = "wasm32")]
+    fn judge(
+        &self,
+        context: &str,
+        scopes: [impl Future<Output = Option<wgpu::Error>> + 'static; 3],
+    ) -> Result<(), GpuError> {
+        let context = context.to_owned();
+        self.later.expect(async move {
+            for scope in scopes {
+                if let Some(error) = scope.await {
+                    return Some(GpuError::from_wgpu(&context, error));
+                }
+            }
+            None
+        });
+        Ok(())
+    }
+
+    /// Keeps an answer of the browser's until somebody waits. It goes before those of the calls that are made after this one.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn expect(&self, answer: impl Future<Output = Option<GpuError>> + 'static) {
+        self.later.expect(answer);
+    }
+
+    /// The first error of the calls so far of which a browser tells later. Elsewhere there is none: every call tells of its own.
+    pub(crate) async fn settle(&self) -> Result<(), GpuError> {
+        #[cfg(target_arch = "wasm32")]
+        if let Err(error) = self.later.settle().await {
+            // The kernel of what it refused is among them, maybe: nobody shall find it there again.
+            self.built.forget();
+            self.alive()?;
+            return Err(error);
+        }
+        Ok(())
     }
 
     /// What a call that failed without an error of wgpu's comes to.
@@ -246,15 +316,41 @@ impl Gpu {
     /// Submits what `encoder` recorded.
     ///
     /// # Errors
-    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`].
+    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers from the next wait.)
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex, GpuError> {
         self.catch("a submission", |_| self.queue.submit([encoder.finish()]))
     }
 
-    /// Waits until a submission is done, for [`HOST_WAIT`] at the most (or [`Gpu::waiting`]). In a browser it returns at once.
+    /// [`Gpu::wait`] for browsers, where nothing may block. There it waits for all that was submitted so far, and is not bounded: browsers
+    /// end work that hangs themselves, and say that the device is lost.
+    ///
+    /// # Errors
+    /// As [`Gpu::wait`]. In browsers also what they refused since the last wait, of any call on this device: [`GpuError::OutOfMemory`],
+    /// [`GpuError::Link`] and [`GpuError::Refused`].
+    pub async fn wait_async(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
+        #[cfg(not(target_arch = "wasm32"))]
+        self.wait(submission)?;
+        #[cfg(target_arch = "wasm32")]
+        {
+            let _ = submission;
+            let (sender, receiver) = futures_channel::oneshot::channel();
+            self.queue.on_submitted_work_done(move || {
+                let _ = sender.send(());
+            });
+            // A sender that was dropped is a device that was lost.
+            let done = receiver.await;
+            self.settle().await?;
+            self.alive()?;
+            done.map_err(|_| self.gone("the browser gave it up"))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a submission is done, for [`HOST_WAIT`] at the most (or [`Gpu::waiting`]).
     ///
     /// # Errors
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
         let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(self.patience) };
         match self.poll(wait)? {
@@ -278,6 +374,7 @@ impl Gpu {
     }
 
     /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.
+    #[cfg(not(target_arch = "wasm32"))]
     fn poll(&self, how: wgpu::PollType) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
         let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
         std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
@@ -295,14 +392,16 @@ impl Gpu {
         }
     }
 
+    /// Whether the device is still there. In browsers, which answer later, a lost device shows when work fails.
+    #[cfg(target_arch = "wasm32")]
+    fn present(&self) -> Result<(), GpuError> {
+        self.alive()
+    }
+
     /// Whether the device is still there, asked of wgpu itself: a lent device tells only the application.
-    ///
-    /// In browsers, which answer later, a lost device shows when work fails.
+    #[cfg(not(target_arch = "wasm32"))]
     fn present(&self) -> Result<(), GpuError> {
         self.alive()?;
-        if cfg!(target_arch = "wasm32") {
-            return Ok(());
-        }
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         // A buffer without a usage is an error on every device but a lost one, of which wgpu reports none.
         let _ = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -311,7 +410,7 @@ impl Gpu {
             usage: wgpu::BufferUsages::empty(),
             mapped_at_creation: false,
         });
-        if !matches!(settle(scope.pop()), Some(None)) {
+        if known(scope.pop()).is_some() {
             return Ok(());
         }
         // A device of the library's own says why when it is polled.
@@ -327,15 +426,12 @@ impl Gpu {
 
 impl fmt::Display for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} ({:?}, {} {}), buffers of {} MiB at most",
-            self.info.name,
-            self.info.backend,
-            self.info.driver,
-            self.info.driver_info,
-            self.max_buffer_bytes() >> 20
-        )?;
+        write!(f, "{} ({:?}", self.info.name, self.info.backend)?;
+        // Browsers do not tell.
+        if !self.info.driver.is_empty() {
+            write!(f, ", {} {}", self.info.driver, self.info.driver_info)?;
+        }
+        write!(f, "), buffers of {} MiB at most", self.max_buffer_bytes() >> 20)?;
         if self.has(wgpu::Features::SUBGROUP) {
             write!(f, ", subgroups of {} to {}", self.info.subgroup_min_size, self.info.subgroup_max_size)?;
         }
@@ -352,15 +448,25 @@ impl fmt::Debug for Gpu {
     }
 }
 
-/// The result of popping an error scope: known at once on native platforms. A browser answers later and must not
-/// be waited for; there, errors of creation surface through its console and as failures of the work itself.
-fn settle(scope: impl Future<Output = Option<wgpu::Error>>) -> Option<Option<wgpu::Error>> {
-    let mut scope = std::pin::pin!(scope);
+/// What a scope caught, which is known at once.
+#[cfg(not(target_arch = "wasm32"))]
+fn known(scope: impl Future<Output = Option<wgpu::Error>>) -> Option<wgpu::Error> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    match scope.as_mut().poll(&mut context) {
-        std::task::Poll::Ready(error) => Some(error),
-        std::task::Poll::Pending => None,
+    match std::pin::pin!(scope).poll(&mut context) {
+        std::task::Poll::Ready(error) => error,
+        std::task::Poll::Pending => unreachable!("wgpu's own errors are known when a call returns"),
     }
+}
+
+/// What an adapter says of itself, with a name in any case: browsers keep it to themselves.
+fn named(mut info: wgpu::AdapterInfo) -> wgpu::AdapterInfo {
+    if info.name.is_empty() {
+        info.name = match info.device_type {
+            wgpu::DeviceType::Cpu => "a software adapter without a name".to_owned(),
+            _ => "an adapter without a name".to_owned(),
+        };
+    }
+    info
 }
 
 async fn choose(instance: &wgpu::Instance, backends: wgpu::Backends) -> Result<wgpu::Adapter, GpuError> {

@@ -2,6 +2,14 @@
 
 use super::link::LinkError;
 
+/// What helps where there is no adapter.
+#[cfg(not(target_arch = "wasm32"))]
+const ADVICE: &str = "Install a Vulkan, Metal or DX12 driver; on Debian and Ubuntu \
+    `apt-get install mesa-vulkan-drivers libvulkan1` brings one that runs on the processor";
+#[cfg(target_arch = "wasm32")]
+const ADVICE: &str = "This browser offers no WebGPU here: take one that does (Chrome and Edge 113, Safari 26, Firefox 141, or later), \
+    a page from https or localhost, and hardware acceleration in its settings";
+
 /// An error of the `gpu` module.
 ///
 /// Unless a variant says otherwise the device is still usable: what failed was refused before it changed
@@ -10,10 +18,7 @@ use super::link::LinkError;
 #[non_exhaustive]
 pub enum GpuError {
     /// No adapter of this machine can run compute shaders.
-    #[error(
-        "no usable GPU adapter: {reason}. Install a Vulkan, Metal or DX12 driver; on Debian and Ubuntu \
-         `apt-get install mesa-vulkan-drivers libvulkan1` brings one that runs on the processor"
-    )]
+    #[error("no usable GPU adapter: {reason}. {ADVICE}")]
     NoAdapter {
         /// What was looked at and why it did not serve.
         reason: String,

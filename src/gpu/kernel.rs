@@ -137,6 +137,8 @@ impl Kernel {
             };
             // SAFETY: `checks` leaves something out only where the caller of `trusted` has vouched for it.
             let module = unsafe { device.create_shader_module_trusted(module, checks) };
+            #[cfg(target_arch = "wasm32")]
+            gpu.expect(program.refusal(module.clone()));
             let groups = layouts(device, &name, &variables);
             let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(&name),

@@ -274,9 +274,48 @@ impl Program {
 
     /// The joined text as browsers take it: with the `enable` lines that naga refuses and WebGPU requires.
     pub fn standard_text(&self) -> String {
-        let enable =
-            if self.features.contains(wgpu::Features::SUBGROUP) { "enable subgroups;\n" } else { "" };
-        format!("{enable}{}", self.text)
+        format!("{}{}", self.enables(), self.text)
+    }
+
+    fn enables(&self) -> &'static str {
+        if self.features.contains(wgpu::Features::SUBGROUP) { "enable subgroups;\n" } else { "" }
+    }
+
+    /// What a browser's compiler says against its [`Program::standard_text`], at the file and line of the piece that is at fault. (It is stricter
+    /// than naga here and there.)
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn refusal(
+        &self,
+        module: wgpu::ShaderModule,
+    ) -> impl Future<Output = Option<super::GpuError>> + 'static {
+        let (before, name, text) = (self.enables().len(), self.name.clone(), self.text.clone());
+        let (files, lines, features) = (self.files.clone(), self.lines.clone(), self.features);
+        let (parsed, used) = (naga::Module::default(), Vec::new());
+        let program = Self { name, text, files, lines, features, module: parsed, used, deep: false };
+        async move {
+            let said = module.get_compilation_info().await.messages;
+            let errors =
+                said.into_iter().filter(|said| said.message_type == wgpu::CompilationMessageType::Error);
+            let mut all = Vec::new();
+            let mut first = None;
+            for error in errors {
+                let begin = error.location.map(|place| (place.offset as usize).saturating_sub(before));
+                let begin = begin.map_or(usize::MAX, |begin| program.text.floor_char_boundary(begin));
+                let length = error.location.map_or(0, |place| place.length as usize);
+                let end = program.text.floor_char_boundary(begin.saturating_add(length));
+                let span = match (u32::try_from(begin), u32::try_from(end)) {
+                    (Ok(begin), Ok(end)) if begin < end => naga::Span::new(begin, end),
+                    (Ok(begin), _) if (begin as usize) < program.text.len() => {
+                        naga::Span::new(begin, begin + 1)
+                    }
+                    _ => naga::Span::UNDEFINED,
+                };
+                all.push((span, if first.is_none() { String::new() } else { error.message.clone() }));
+                first.get_or_insert(error.message);
+            }
+            let first = first?;
+            Some(program.report(first, &all, std::iter::empty()).into())
+        }
     }
 
     /// Whether it takes a stack of its own to compile it: [`depth::on_stack`].

@@ -15,6 +15,8 @@ mod depth;
 mod device;
 mod error;
 mod kernel;
+#[cfg(target_arch = "wasm32")]
+mod later;
 mod layout;
 mod link;
 mod pace;

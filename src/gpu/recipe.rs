@@ -89,6 +89,12 @@ pub(super) struct Built {
 type Kind = (wgpu::Features, bool);
 
 impl Built {
+    /// Forgets all kernels: one of them was refused after it was built.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn forget(&self) {
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn get(
         &self,
         recipe: &Recipe,

@@ -53,7 +53,7 @@ impl Subgroups {
     }
 
     /// Runs the probe.
-    pub(super) fn probe(gpu: &Gpu) -> Result<Self, GpuError> {
+    pub(super) async fn probe(gpu: &Gpu) -> Result<Self, GpuError> {
         let mut plan = Plan::new("probe of subgroups");
         let mut outputs = Vec::new();
         for group_size in GROUP_SIZES {
@@ -66,7 +66,7 @@ impl Subgroups {
         plan.submit(gpu)?;
         let mut layouts = GROUP_SIZES.map(SubgroupLayout::unknown);
         for (layout, output) in layouts.iter_mut().zip(&outputs) {
-            *layout = SubgroupLayout::of(layout.group_size, &output.read(gpu)?);
+            *layout = SubgroupLayout::of(layout.group_size, &output.read_async(gpu).await?);
         }
         Ok(Self { layouts })
     }

@@ -128,11 +128,20 @@ impl Counter {
     ///
     /// # Errors
     /// [`MatchingError::Gpu`] where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn count(&self, gpu: &Gpu) -> Result<u64, MatchingError> {
+        pollster::block_on(self.count_async(gpu))
+    }
+
+    /// [`Counter::count`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Counter::count`].
+    pub async fn count_async(&self, gpu: &Gpu) -> Result<u64, MatchingError> {
         let mut encoder = gpu.encoder("count overlaps");
         self.record(&mut encoder);
         gpu.submit(encoder)?;
-        Ok(self.total.read(gpu)?[0])
+        Ok(self.total.read_async(gpu).await?[0])
     }
 }
 

@@ -76,15 +76,28 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     ///
     /// # Errors
     /// As [`Matcher::upload`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(
+        matcher: &Matcher,
+        subscriptions: &[Region<T, D>],
+        updates: &[Region<T, D>],
+    ) -> Result<Self, MatchingError> {
+        pollster::block_on(Self::new_async(matcher, subscriptions, updates))
+    }
+
+    /// [`MovingRegions::new`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matcher::upload`](Matcher::upload_async).
+    pub async fn new_async(
         matcher: &Matcher,
         subscriptions: &[Region<T, D>],
         updates: &[Region<T, D>],
     ) -> Result<Self, MatchingError> {
         Ok(Self {
             matcher: matcher.clone(),
-            subscriptions: Side::new(matcher, "subscriptions", subscriptions)?,
-            updates: Side::new(matcher, "updates", updates)?,
+            subscriptions: Side::new(matcher, "subscriptions", subscriptions).await?,
+            updates: Side::new(matcher, "updates", updates).await?,
         })
     }
 
@@ -92,8 +105,17 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     ///
     /// # Errors
     /// As [`Matcher::find`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn matches(&self) -> Result<Matches, MatchingError> {
-        self.matcher.matches(&self.subscriptions.now, &self.updates.now, Algorithm::Auto)
+        pollster::block_on(self.matches_async())
+    }
+
+    /// [`MovingRegions::matches`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matcher::find`](Matcher::find_async).
+    pub async fn matches_async(&self) -> Result<Matches, MatchingError> {
+        self.matcher.matches(&self.subscriptions.now, &self.updates.now, Algorithm::Auto).await
     }
 
     /// Gives the listed regions new bounds and reports which overlaps began and which ended.
@@ -102,25 +124,38 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`] and
     /// [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved. After
     /// [`MatchingError::Gpu`] the state is undefined.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn update(
+        &mut self,
+        subscriptions: &[(u32, Region<T, D>)],
+        updates: &[(u32, Region<T, D>)],
+    ) -> Result<Changes, MatchingError> {
+        pollster::block_on(self.update_async(subscriptions, updates))
+    }
+
+    /// [`MovingRegions::update`] without blocking.
+    ///
+    /// # Errors
+    /// As [`MovingRegions::update`].
+    pub async fn update_async(
         &mut self,
         subscriptions: &[(u32, Region<T, D>)],
         updates: &[(u32, Region<T, D>)],
     ) -> Result<Changes, MatchingError> {
         self.subscriptions.check(subscriptions)?;
         self.updates.check(updates)?;
-        let s = self.subscriptions.advance(&self.matcher, subscriptions)?;
-        let u = self.updates.advance(&self.matcher, updates)?;
+        let s = self.subscriptions.advance(&self.matcher, subscriptions).await?;
+        let u = self.updates.advance(&self.matcher, updates).await?;
         let mut changes = Changes::default();
         let (now, next) =
             ([&self.subscriptions.now, &self.updates.now], [&self.subscriptions.next, &self.updates.next]);
         if let Some(s) = &s {
-            changes.ended.extend(self.lost([&s.before, now[1]], next, &s.ids, 0)?);
-            changes.began.extend(self.lost([&s.after, next[1]], now, &s.ids, 0)?);
+            changes.ended.extend(self.lost([&s.before, now[1]], next, &s.ids, 0).await?);
+            changes.began.extend(self.lost([&s.after, next[1]], now, &s.ids, 0).await?);
         }
         if let Some(u) = &u {
-            changes.ended.extend(self.lost([now[0], &u.before], next, &u.ids, 1)?);
-            changes.began.extend(self.lost([next[0], &u.after], now, &u.ids, 1)?);
+            changes.ended.extend(self.lost([now[0], &u.before], next, &u.ids, 1).await?);
+            changes.began.extend(self.lost([next[0], &u.after], now, &u.ids, 1).await?);
         }
         self.subscriptions.settle(&self.matcher, s)?;
         self.updates.settle(&self.matcher, u)?;
@@ -129,7 +164,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
 
     /// The pairs that overlap among `sets`, of which side `side` holds the moved regions `ids`, and do not
     /// among `others`, all regions at another time.
-    fn lost(
+    async fn lost(
         &self,
         sets: [&Columns; 2],
         others: [&Columns; 2],
@@ -138,9 +173,9 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     ) -> Result<Vec<[u32; 2]>, MatchingError> {
         let kernels = self.matcher.kernels();
         let dims = sets[0].dims;
-        let mut found = self.matcher.matches(sets[0], sets[1], Algorithm::Auto)?;
+        let mut found = self.matcher.matches(sets[0], sets[1], Algorithm::Auto).await?;
         let mut lost = Vec::new();
-        while let Some(page) = found.next_page()? {
+        while let Some(page) = found.next_page_async().await? {
             let work = Work {
                 count: programs::changes_count(dims, side),
                 write: programs::changes_write(dims, side),
@@ -157,16 +192,17 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
                 // 8·10^6 pairs, each of which reads two boxes from anywhere. A guess, not measured.
                 unit: 4096,
             };
-            let (placed, total) = work.count(kernels)?;
-            lost.append(&mut Matches::new(kernels, total, Source::Placed(placed)).read()?);
+            let (placed, total) = work.count(kernels).await?;
+            let mut pairs = Matches::new(kernels, total, Source::Placed(placed));
+            lost.append(&mut pairs.read_async(|_| {}).await?);
         }
         Ok(lost)
     }
 }
 
 impl<T: Coordinate, const D: usize> Side<T, D> {
-    fn new(matcher: &Matcher, label: &str, regions: &[Region<T, D>]) -> Result<Self, MatchingError> {
-        let now = matcher.upload(label, regions)?.columns;
+    async fn new(matcher: &Matcher, label: &str, regions: &[Region<T, D>]) -> Result<Self, MatchingError> {
+        let now = matcher.upload_async(label, regions).await?.columns;
         let gpu = matcher.gpu();
         let keys = Buffer::storage(gpu, label, now.keys.len())?;
         let mut plan = Plan::new("copy regions");
@@ -201,7 +237,7 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
     }
 
     /// Writes the new bounds to `next`.
-    fn advance(
+    async fn advance(
         &mut self,
         matcher: &Matcher,
         moved: &[(u32, Region<T, D>)],
@@ -210,7 +246,7 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
             return Ok(None);
         }
         let (ids, rows): (Vec<u32>, Vec<Region<T, D>>) = moved.iter().copied().unzip();
-        let after = matcher.upload(&self.now.label, &rows)?.columns;
+        let after = matcher.upload_async(&self.now.label, &rows).await?.columns;
         let mut filled_before = 0;
         for (id, row) in moved {
             let empty = &mut self.empty[*id as usize];

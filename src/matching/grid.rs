@@ -44,7 +44,7 @@ const ENTRIES_PER_REGION: u64 = 4;
 
 /// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the library
 /// choose.
-pub(super) fn matches(
+pub(super) async fn matches(
     kernels: &Kernels,
     subscriptions: &Columns,
     updates: &Columns,
@@ -55,13 +55,13 @@ pub(super) fn matches(
     if let Some(cells) = cells.filter(|cells| *cells == 0 || *cells > limit) {
         return Err(MatchingError::GridCells { cells, dimensions: dims, limit });
     }
-    let bounds = bounds(kernels, subscriptions, updates)?;
+    let bounds = bounds(kernels, subscriptions, updates).await?;
     let regions = u64::from(subscriptions.filled) + u64::from(updates.filled);
     let mut wanted = cells.unwrap_or_else(|| cells_for(regions, dims).min(limit));
     let (subscriptions, updates) = loop {
         let grid = Grid::new(kernels, subscriptions, &bounds, wanted)?;
-        let homes = grid.homes(kernels, subscriptions)?;
-        let other = grid.homes(kernels, updates)?;
+        let homes = grid.homes(kernels, subscriptions).await?;
+        let other = grid.homes(kernels, updates).await?;
         // Large regions meet many small cells: then larger cells serve better.
         if cells.is_some() || wanted == 1 || homes.entries + other.entries <= ENTRIES_PER_REGION * regions {
             break (grid.entries(kernels, subscriptions, &homes)?, grid.entries(kernels, updates, &other)?);
@@ -84,12 +84,12 @@ pub(super) fn matches(
         ],
     )?;
     let count = subscriptions.count;
-    let (places, candidates) = kernels.offsets(plan, &lengths, count)?;
+    let (places, candidates) = kernels.offsets(plan, &lengths, count).await?;
     let ranges = Ranges { subscriptions, updates, dims, begins, places, count, candidates };
     if candidates == 0 {
         return Ok((0, Source::Nothing));
     }
-    let (placed, total) = ranges.filtered(kernels, true)?.count(kernels)?;
+    let (placed, total) = ranges.filtered(kernels, true)?.count(kernels).await?;
     Ok((total, Source::Placed(placed)))
 }
 
@@ -105,7 +105,11 @@ fn cells_for(regions: u64, dims: u32) -> u32 {
 }
 
 /// The bounding box of both sets, as keys: lower and upper bound of each dimension in turn.
-fn bounds(kernels: &Kernels, subscriptions: &Columns, updates: &Columns) -> Result<Vec<u32>, MatchingError> {
+async fn bounds(
+    kernels: &Kernels,
+    subscriptions: &Columns,
+    updates: &Columns,
+) -> Result<Vec<u32>, MatchingError> {
     let bounds = Buffer::storage_from(kernels.gpu(), "bounding box", &[u32::MAX, 0].repeat(4))?;
     let mut plan = Plan::new("bounding box");
     for set in [subscriptions, updates] {
@@ -118,7 +122,7 @@ fn bounds(kernels: &Kernels, subscriptions: &Columns, updates: &Columns) -> Resu
         )?;
     }
     plan.submit(kernels.gpu())?;
-    Ok(bounds.read(kernels.gpu())?)
+    Ok(bounds.read_async(kernels.gpu()).await?)
 }
 
 /// A regular grid over the bounding box.
@@ -147,7 +151,7 @@ impl Grid {
         Ok(Self { cells, edges: Buffer::storage_from(kernels.gpu(), "edges of cells", &edges)? })
     }
 
-    fn homes(&self, kernels: &Kernels, set: &Columns) -> Result<Homes, MatchingError> {
+    async fn homes(&self, kernels: &Kernels, set: &Columns) -> Result<Homes, MatchingError> {
         let gpu = kernels.gpu();
         let cells = Buffer::<u32>::storage(gpu, "cells of regions", 2 * u64::from(set.count))?;
         let lengths = Buffer::<u32>::storage(gpu, "numbers of cells", set.count.into())?;
@@ -164,7 +168,7 @@ impl Grid {
                 ("lengths", lengths.raw()),
             ],
         )?;
-        let (places, entries) = kernels.offsets(plan, &lengths, set.count)?;
+        let (places, entries) = kernels.offsets(plan, &lengths, set.count).await?;
         Ok(Homes { cells, places, entries })
     }
 

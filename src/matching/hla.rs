@@ -173,14 +173,23 @@ impl<const D: usize> Service<D> {
     ///
     /// # Errors
     /// [`MatchingError::Gpu`] where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn commit(&mut self) -> Result<(), MatchingError> {
+        pollster::block_on(self.commit_async())
+    }
+
+    /// [`Service::commit`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Service::commit`].
+    pub async fn commit_async(&mut self) -> Result<(), MatchingError> {
         for (region, bounds) in std::mem::take(&mut self.modified) {
             if let Some(usage) = self.regions.get_mut(&region) {
                 usage.bounds = bounds;
                 self.changed.insert(usage.row);
             }
         }
-        self.match_changed()
+        self.match_changed().await
     }
 
     /// *Register object instance*.
@@ -260,8 +269,17 @@ impl<const D: usize> Service<D> {
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn recipients(&mut self, object: ObjectHandle) -> Result<Vec<Federate>, MatchingError> {
-        self.match_changed()?;
+        pollster::block_on(self.recipients_async(object))
+    }
+
+    /// [`Service::recipients`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Service::recipients`].
+    pub async fn recipients_async(&mut self, object: ObjectHandle) -> Result<Vec<Federate>, MatchingError> {
+        self.match_changed().await?;
         let Object { owner, class, regions } = &*self.object(object)?;
         let (owner, class, regions) = (*owner, *class, regions.clone());
         let mut federates = BTreeSet::new();
@@ -300,7 +318,7 @@ impl<const D: usize> Service<D> {
     }
 
     /// Brings the overlaps up to date with the regions whose bounds or use changed.
-    fn match_changed(&mut self) -> Result<(), MatchingError> {
+    async fn match_changed(&mut self) -> Result<(), MatchingError> {
         if self.changed.is_empty() {
             return Ok(());
         }
@@ -309,7 +327,7 @@ impl<const D: usize> Service<D> {
             // More rows than regions, so that this is seldom needed. All regions count as changed then.
             let rows = self.rows.len().next_power_of_two().max(64);
             let empty = vec![nowhere; rows];
-            self.matching = Some(MovingRegions::new(&self.matcher, &empty, &empty)?);
+            self.matching = Some(MovingRegions::new_async(&self.matcher, &empty, &empty).await?);
             self.device_rows = u32::try_from(rows).unwrap_or(u32::MAX);
             self.overlaps.clear();
             self.changed.extend(self.regions.values().map(|usage| usage.row));
@@ -324,7 +342,7 @@ impl<const D: usize> Service<D> {
             updates.push((row, associated));
         }
         let Some(matching) = &mut self.matching else { return Ok(()) };
-        let changes = matching.update(&subscriptions, &updates)?;
+        let changes = matching.update_async(&subscriptions, &updates).await?;
         for [subscribed, associated] in changes.began {
             self.overlaps.entry(associated).or_default().insert(subscribed);
         }

@@ -133,7 +133,7 @@ impl Kernels {
     }
 
     /// Runs `plan`, which writes `count` lengths. Their exclusive 64-bit prefix sums, with their sum at the end, and that sum.
-    pub(super) fn offsets(
+    pub(super) async fn offsets(
         &self,
         mut plan: Plan,
         lengths: &Buffer<u32>,
@@ -152,7 +152,7 @@ impl Kernels {
         let count = Count::host(gpu, count.into())?;
         plan.append(&scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?);
         plan.submit(gpu)?;
-        let total = pollster::block_on(offsets.read_range(gpu, offsets.len() - 1, 1))?[0];
+        let total = offsets.read_range(gpu, offsets.len() - 1, 1).await?[0];
         Ok((offsets, total))
     }
 }

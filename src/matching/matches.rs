@@ -78,7 +78,16 @@ impl Matches {
     ///
     /// # Errors
     /// [`MatchingError::Gpu`], for instance where the device has no memory for a page: make pages smaller.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn next_page(&mut self) -> Result<Option<Page<'_>>, MatchingError> {
+        pollster::block_on(self.next_page_async())
+    }
+
+    /// [`Matches::next_page`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matches::next_page`].
+    pub async fn next_page_async(&mut self) -> Result<Option<Page<'_>>, MatchingError> {
         let left = self.total - self.next;
         if left == 0 {
             return Ok(None);
@@ -89,7 +98,7 @@ impl Matches {
         };
         let len = u32::try_from(left).map_or(self.page_len, |left| left.min(self.page_len));
         let first = self.next;
-        self.source.write(&self.kernels, Window { first, len }, &pairs)?;
+        self.source.write(&self.kernels, Window { first, len }, &pairs).await?;
         self.next += u64::from(len);
         let pairs = &*self.pairs.insert(pairs);
         Ok(Some(Page { gpu: self.kernels.gpu(), first, len, pairs }))
@@ -99,6 +108,7 @@ impl Matches {
     ///
     /// # Errors
     /// As [`Matches::next_page`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&mut self) -> Result<Vec<[u32; 2]>, MatchingError> {
         self.read_watched(|_| {})
     }
@@ -108,14 +118,26 @@ impl Matches {
     ///
     /// # Errors
     /// As [`Matches::next_page`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn read_watched<V: Verdict>(
+        &mut self,
+        watch: impl FnMut(u64) -> V,
+    ) -> Result<Vec<[u32; 2]>, MatchingError> {
+        pollster::block_on(self.read_async(watch))
+    }
+
+    /// [`Matches::read_watched`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matches::next_page`].
+    pub async fn read_async<V: Verdict>(
         &mut self,
         mut watch: impl FnMut(u64) -> V,
     ) -> Result<Vec<[u32; 2]>, MatchingError> {
         self.next = 0;
         let mut all = Vec::new();
-        while let Some(page) = self.next_page()? {
-            all.append(&mut page.read()?);
+        while let Some(page) = self.next_page_async().await? {
+            all.append(&mut page.read_async().await?);
             if watch(all.len() as u64).flow().is_break() {
                 break;
             }
@@ -125,7 +147,7 @@ impl Matches {
 }
 
 impl Source {
-    fn write(
+    async fn write(
         &self,
         kernels: &Kernels,
         window: Window,
@@ -133,9 +155,9 @@ impl Source {
     ) -> Result<(), MatchingError> {
         match self {
             Self::Nothing => Ok(()),
-            Self::Placed(placed) => placed.write(kernels, window, pairs),
-            Self::Ranges(ranges) => ranges.write(kernels, window, pairs),
-            Self::Tree(tree) => tree.write(kernels, window, pairs),
+            Self::Placed(placed) => placed.write(kernels, window, pairs).await,
+            Self::Ranges(ranges) => ranges.write(kernels, window, pairs).await,
+            Self::Tree(tree) => tree.write(kernels, window, pairs).await,
         }
     }
 }
@@ -161,7 +183,16 @@ impl Page<'_> {
     ///
     /// # Errors
     /// [`MatchingError::Gpu`] where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
-        Ok(pollster::block_on(self.pairs.read_range(self.gpu, 0, self.len.into()))?)
+        pollster::block_on(self.read_async())
+    }
+
+    /// [`Page::read`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Page::read`].
+    pub async fn read_async(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
+        Ok(self.pairs.read_range(self.gpu, 0, self.len.into()).await?)
     }
 }

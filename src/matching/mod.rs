@@ -183,7 +183,21 @@ impl Matcher {
     /// # Errors
     /// [`MatchingError::TooMuchWork`] beyond an algorithm's reach, [`MatchingError::Gpu`] where the device
     /// fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn count<T: Coordinate, const D: usize>(
+        &self,
+        subscriptions: &Regions<T, D>,
+        updates: &Regions<T, D>,
+        algorithm: Algorithm,
+    ) -> Result<u64, MatchingError> {
+        pollster::block_on(self.count_async(subscriptions, updates, algorithm))
+    }
+
+    /// [`Matcher::count`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matcher::count`].
+    pub async fn count_async<T: Coordinate, const D: usize>(
         &self,
         subscriptions: &Regions<T, D>,
         updates: &Regions<T, D>,
@@ -197,10 +211,10 @@ impl Matcher {
             _ => false,
         };
         if D == 1 && by_ranks {
-            return Counter::new(&self.kernels, subscriptions, updates, counter::RANK_ENDS)?
-                .count(self.gpu());
+            let counter = Counter::new(&self.kernels, subscriptions, updates, counter::RANK_ENDS)?;
+            return counter.count_async(self.gpu()).await;
         }
-        Ok(self.matches(subscriptions, updates, algorithm)?.total())
+        Ok(self.matches(subscriptions, updates, algorithm).await?.total())
     }
 
     /// What [`Algorithm::Auto`] takes for these sets: brute force where the pairs are few, then a sweep by sorting where a
@@ -208,12 +222,26 @@ impl Matcher {
     ///
     /// # Errors
     /// [`MatchingError::Gpu`] where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn choose<T: Coordinate, const D: usize>(
         &self,
         subscriptions: &Regions<T, D>,
         updates: &Regions<T, D>,
     ) -> Result<Algorithm, MatchingError> {
-        let choice = Choice::new(&self.kernels, &subscriptions.columns, &updates.columns, Algorithm::Auto)?;
+        pollster::block_on(self.choose_async(subscriptions, updates))
+    }
+
+    /// [`Matcher::choose`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matcher::choose`].
+    pub async fn choose_async<T: Coordinate, const D: usize>(
+        &self,
+        subscriptions: &Regions<T, D>,
+        updates: &Regions<T, D>,
+    ) -> Result<Algorithm, MatchingError> {
+        let (subscriptions, updates) = (&subscriptions.columns, &updates.columns);
+        let choice = Choice::new(&self.kernels, subscriptions, updates, Algorithm::Auto).await?;
         Ok(match choice {
             Choice::Brute => Algorithm::Brute,
             Choice::Sort { .. } => Algorithm::Sort,
@@ -227,16 +255,30 @@ impl Matcher {
     ///
     /// # Errors
     /// As [`Matcher::count`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn find<T: Coordinate, const D: usize>(
         &self,
         subscriptions: &Regions<T, D>,
         updates: &Regions<T, D>,
         algorithm: Algorithm,
     ) -> Result<Matches, MatchingError> {
-        self.matches(&subscriptions.columns, &updates.columns, algorithm)
+        pollster::block_on(self.find_async(subscriptions, updates, algorithm))
     }
 
-    fn matches(
+    /// [`Matcher::find`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matcher::find`].
+    pub async fn find_async<T: Coordinate, const D: usize>(
+        &self,
+        subscriptions: &Regions<T, D>,
+        updates: &Regions<T, D>,
+        algorithm: Algorithm,
+    ) -> Result<Matches, MatchingError> {
+        self.matches(&subscriptions.columns, &updates.columns, algorithm).await
+    }
+
+    async fn matches(
         &self,
         subscriptions: &Columns,
         updates: &Columns,
@@ -245,26 +287,26 @@ impl Matcher {
         let (total, source) = if subscriptions.filled == 0 || updates.filled == 0 {
             (0, Source::Nothing)
         } else {
-            self.matches_of_filled(subscriptions, updates, algorithm)?
+            self.matches_of_filled(subscriptions, updates, algorithm).await?
         };
         Ok(Matches::new(&self.kernels, total, source))
     }
 
-    fn matches_of_filled(
+    async fn matches_of_filled(
         &self,
         subscriptions: &Columns,
         updates: &Columns,
         algorithm: Algorithm,
     ) -> Result<(u64, Source), MatchingError> {
         let kernels = &self.kernels;
-        match Choice::new(kernels, subscriptions, updates, algorithm)? {
+        match Choice::new(kernels, subscriptions, updates, algorithm).await? {
             Choice::Brute => {
-                let (placed, total) = brute::work(subscriptions, updates)?.count(kernels)?;
+                let (placed, total) = brute::work(subscriptions, updates)?.count(kernels).await?;
                 Ok((total, Source::Placed(placed)))
             }
-            Choice::Sort { dim } => sweep::matches(kernels, subscriptions, updates, dim),
-            Choice::IntervalTree { dim } => tree::matches(kernels, subscriptions, updates, dim),
-            Choice::Grid { cells } => grid::matches(kernels, subscriptions, updates, cells),
+            Choice::Sort { dim } => sweep::matches(kernels, subscriptions, updates, dim).await,
+            Choice::IntervalTree { dim } => tree::matches(kernels, subscriptions, updates, dim).await,
+            Choice::Grid { cells } => grid::matches(kernels, subscriptions, updates, cells).await,
         }
     }
 }
@@ -302,7 +344,7 @@ const TESTS_PER_REGION: f64 = 64.0;
 const SWEEP_CANDIDATES: f64 = 64.0;
 
 impl Choice {
-    fn new(
+    async fn new(
         kernels: &Kernels,
         subscriptions: &Columns,
         updates: &Columns,
@@ -316,7 +358,7 @@ impl Choice {
         }
         let (mut dim, mut candidates) = (0, 0.0);
         if subscriptions.dims > 1 {
-            let overlaps = sample::overlaps(kernels, subscriptions, updates)?;
+            let overlaps = sample::overlaps(kernels, subscriptions, updates).await?;
             let fewest = (0..).zip(overlaps).min_by(|a, b| a.1.total_cmp(&b.1));
             (dim, candidates) = fewest.expect("a region has a dimension");
         }

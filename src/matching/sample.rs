@@ -26,7 +26,7 @@ struct SampleParams {
 }
 
 /// How many pairs overlap in each dimension, estimated from evenly spread regions of both sides.
-pub(super) fn overlaps(
+pub(super) async fn overlaps(
     kernels: &Kernels,
     subscriptions: &Columns,
     updates: &Columns,
@@ -55,7 +55,7 @@ pub(super) fn overlaps(
     plan.submit(kernels.gpu())?;
     let pairs = |counts: [u32; 2]| f64::from(counts[0]) * f64::from(counts[1]);
     let scale = pairs(sides) / pairs(sampled);
-    let hits = hits.read(kernels.gpu())?;
+    let hits = hits.read_async(kernels.gpu()).await?;
     Ok(hits[..dims as usize].iter().map(|hits| f64::from(*hits) * scale).collect())
 }
 

@@ -58,14 +58,27 @@ impl Matcher {
     /// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first region at fault,
     /// [`MatchingError::TooManyRegions`], and [`MatchingError::Gpu`] (a set takes `8·D` bytes per region in one
     /// binding).
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn upload<T: Coordinate, const D: usize>(
+        &self,
+        label: &str,
+        regions: &[Region<T, D>],
+    ) -> Result<Regions<T, D>, MatchingError> {
+        pollster::block_on(self.upload_async(label, regions))
+    }
+
+    /// [`Matcher::upload`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matcher::upload`].
+    pub async fn upload_async<T: Coordinate, const D: usize>(
         &self,
         label: &str,
         regions: &[Region<T, D>],
     ) -> Result<Regions<T, D>, MatchingError> {
         self.check_len::<D>(label, regions.len() as u64)?;
         let rows = Buffer::storage_from(self.gpu(), label, regions)?;
-        self.import(label, &rows)
+        self.import_async(label, &rows).await
     }
 
     /// Whether a set of so many regions in `D` dimensions can be had, before it is made.
@@ -84,7 +97,20 @@ impl Matcher {
     ///
     /// # Errors
     /// As [`Matcher::upload`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn import<T: Coordinate, const D: usize>(
+        &self,
+        label: &str,
+        rows: &Buffer<Region<T, D>>,
+    ) -> Result<Regions<T, D>, MatchingError> {
+        pollster::block_on(self.import_async(label, rows))
+    }
+
+    /// [`Matcher::import`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Matcher::upload`].
+    pub async fn import_async<T: Coordinate, const D: usize>(
         &self,
         label: &str,
         rows: &Buffer<Region<T, D>>,
@@ -107,9 +133,9 @@ impl Matcher {
             )?;
             plan.submit(gpu)?;
         }
-        let status = status.read(gpu)?;
+        let status = status.read_async(gpu).await?;
         if status[0] != u32::MAX {
-            return Err(fault(gpu, label, rows, status[0] / dims, status[0] % dims)?);
+            return Err(fault(gpu, label, rows, status[0] / dims, status[0] % dims).await?);
         }
         let columns =
             Columns { label: label.to_owned(), kind: T::KIND, dims, count, filled: status[1], keys };
@@ -118,14 +144,14 @@ impl Matcher {
 }
 
 /// The error for the region that the kernel found at fault.
-fn fault<T: Coordinate, const D: usize>(
+async fn fault<T: Coordinate, const D: usize>(
     gpu: &Gpu,
     label: &str,
     rows: &Buffer<Region<T, D>>,
     region: u32,
     dimension: u32,
 ) -> Result<MatchingError, MatchingError> {
-    let row = pollster::block_on(rows.read_range(gpu, u64::from(region), 1))?[0];
+    let row = rows.read_range(gpu, u64::from(region), 1).await?[0];
     Ok(wrong(label, region, dimension, &row))
 }
 

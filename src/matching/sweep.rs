@@ -107,7 +107,7 @@ pub(super) struct Ranges {
 }
 
 /// The candidates of a sweep along dimension `dim`. In one dimension they are the matches.
-pub(super) fn ranges(
+pub(super) async fn ranges(
     kernels: &Kernels,
     subscriptions: &Columns,
     updates: &Columns,
@@ -137,7 +137,7 @@ pub(super) fn ranges(
             ("lengths", lengths.raw()),
         ],
     )?;
-    let (places, candidates) = kernels.offsets(plan, &lengths, count)?;
+    let (places, candidates) = kernels.offsets(plan, &lengths, count).await?;
     Ok(Ranges { subscriptions, updates, dims, begins, places, count, candidates })
 }
 
@@ -193,16 +193,16 @@ impl Ranges {
     }
 
     /// Writes a window of the candidates, all of which are matches.
-    pub(super) fn write(
+    pub(super) async fn write(
         &self,
         kernels: &Kernels,
         window: Window,
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<(), MatchingError> {
-        self.write_in_units(kernels, window, pairs, UNIT)
+        self.write_in_units(kernels, window, pairs, UNIT).await
     }
 
-    fn write_in_units(
+    async fn write_in_units(
         &self,
         kernels: &Kernels,
         window: Window,
@@ -221,7 +221,8 @@ impl Ranges {
             let recipe = programs::candidates_write_all(self.dims);
             kernels.add(&mut plan, &recipe, end - first, &params, &buffers)?;
             Ok(plan)
-        })?;
+        })
+        .await?;
         *kept() = pace;
         Ok(())
     }
@@ -229,20 +230,20 @@ impl Ranges {
 
 /// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that pass the
 /// test.
-pub(super) fn matches(
+pub(super) async fn matches(
     kernels: &Kernels,
     subscriptions: &Columns,
     updates: &Columns,
     dim: u32,
 ) -> Result<(u64, Source), MatchingError> {
-    let ranges = ranges(kernels, subscriptions, updates, dim)?;
+    let ranges = ranges(kernels, subscriptions, updates, dim).await?;
     if ranges.candidates == 0 {
         return Ok((0, Source::Nothing));
     }
     if subscriptions.dims == 1 {
         return Ok((ranges.candidates, Source::Ranges(ranges)));
     }
-    let (placed, total) = ranges.filtered(kernels, false)?.count(kernels)?;
+    let (placed, total) = ranges.filtered(kernels, false)?.count(kernels).await?;
     Ok((total, Source::Placed(placed)))
 }
 
@@ -258,11 +259,11 @@ mod tests {
         let gpu = Gpu::for_test();
         let matcher = Matcher::new(&gpu);
         let set = matcher.upload("identical", &[Region::new([3u32], [5]); 150]).unwrap().columns;
-        let ranges = ranges(matcher.kernels(), &set, &set, 0).unwrap();
+        let ranges = pollster::block_on(ranges(matcher.kernels(), &set, &set, 0)).unwrap();
         // 22,500 pairs are 11 tiles: a slice of one to begin with.
         let window = Window { first: 10, len: 22_490 };
         let pairs = Buffer::storage_from(&gpu, "pairs", &vec![[u32::MAX; 2]; 22_490]).unwrap();
-        ranges.write_in_units(matcher.kernels(), window, &pairs, 1).unwrap();
+        pollster::block_on(ranges.write_in_units(matcher.kernels(), window, &pairs, 1)).unwrap();
         let pairs = pairs.read(&gpu).unwrap();
         assert!(pairs.iter().all(|[s, u]| *s < 150 && *u < 150));
         assert_eq!(pairs.iter().collect::<std::collections::HashSet<_>>().len(), 22_490);

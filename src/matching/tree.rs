@@ -53,15 +53,16 @@ pub(super) struct Tree {
 }
 
 /// Builds the tree along dimension `dim`, and counts the matches of every update.
-pub(super) fn matches(
+pub(super) async fn matches(
     kernels: &Kernels,
     subscriptions: &Columns,
     updates: &Columns,
     dim: u32,
 ) -> Result<(u64, Source), MatchingError> {
     let mut tree = Tree::new(kernels, subscriptions, updates, dim)?;
-    tree.walk(kernels, &programs::tree_count(tree.dims), Window::NONE, &[])?;
-    let (offsets, total) = kernels.offsets(Plan::new("places of walks"), &tree.found, tree.updates.count)?;
+    tree.walk(kernels, &programs::tree_count(tree.dims), Window::NONE, &[]).await?;
+    let plan = Plan::new("places of walks");
+    let (offsets, total) = kernels.offsets(plan, &tree.found, tree.updates.count).await?;
     tree.offsets = Some(offsets);
     Ok((total, Source::Tree(tree)))
 }
@@ -123,7 +124,7 @@ impl Tree {
     }
 
     /// Lets every update walk through the tree, in as many rounds as the longest walk needs.
-    fn walk(
+    async fn walk(
         &self,
         kernels: &Kernels,
         kernel: &Recipe,
@@ -157,16 +158,17 @@ impl Tree {
                 let mut plan = Plan::new("walks");
                 kernels.add(&mut plan, kernel, end - first, &params, &buffers)?;
                 Ok(plan)
-            })?;
+            })
+            .await?;
             // Each round takes every unfinished walk further, so this ends.
-            if unfinished.read(gpu)?[0] == 0 {
+            if unfinished.read_async(gpu).await?[0] == 0 {
                 return Ok(());
             }
         }
     }
 
     /// Writes a window of the matches: those of an update follow one another.
-    pub(super) fn write(
+    pub(super) async fn write(
         &self,
         kernels: &Kernels,
         window: Window,
@@ -174,7 +176,7 @@ impl Tree {
     ) -> Result<(), MatchingError> {
         let Some(offsets) = &self.offsets else { return Ok(()) };
         let outputs = [("offsets", offsets.raw()), ("pairs", pairs.raw())];
-        self.walk(kernels, &programs::tree_write(self.dims), window, &outputs)
+        self.walk(kernels, &programs::tree_write(self.dims), window, &outputs).await
     }
 }
 

@@ -85,15 +85,15 @@ pub(super) struct Placed {
 
 impl Work {
     /// Counts the matches of all tasks.
-    pub(super) fn count(self, kernels: &Kernels) -> Result<(Placed, u64), MatchingError> {
+    pub(super) async fn count(self, kernels: &Kernels) -> Result<(Placed, u64), MatchingError> {
         let lengths = Buffer::<u32>::storage(kernels.gpu(), "matches of tasks", u64::from(self.tasks))?;
-        self.run(kernels, &self.count, &[("lengths", lengths.raw())], Window::NONE)?;
-        let (offsets, total) = kernels.offsets(Plan::new("places of tasks"), &lengths, self.tasks)?;
+        self.run(kernels, &self.count, &[("lengths", lengths.raw())], Window::NONE).await?;
+        let (offsets, total) = kernels.offsets(Plan::new("places of tasks"), &lengths, self.tasks).await?;
         Ok((Placed { work: self, offsets }, total))
     }
 
     /// Runs all tasks, in submissions of some tens of milliseconds.
-    fn run(
+    async fn run(
         &self,
         kernels: &Kernels,
         kernel: &Recipe,
@@ -109,25 +109,26 @@ impl Work {
             kernels.add(&mut plan, kernel, end - first, &params, &buffers)?;
             Ok(plan)
         })
+        .await
     }
 }
 
 impl Placed {
     /// Writes the pairs of a window to the start of `pairs`.
-    pub(super) fn write(
+    pub(super) async fn write(
         &self,
         kernels: &Kernels,
         window: Window,
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<(), MatchingError> {
         let outputs = [("offsets", self.offsets.raw()), ("pairs", pairs.raw())];
-        self.work.run(kernels, &self.work.write, &outputs, window)
+        self.work.run(kernels, &self.work.write, &outputs, window).await
     }
 }
 
 /// Submits `items` of work in slices of some tens of milliseconds; `plan` gets the first item of a slice and the one
 /// after its last. `pace` counts units of `unit` items. What is done in one slice is submitted without a wait.
-pub(super) fn in_slices(
+pub(super) async fn in_slices(
     gpu: &Gpu,
     items: u32,
     unit: u32,
@@ -141,7 +142,7 @@ pub(super) fn in_slices(
         let start = Instant::now();
         let submission = plan(first, end)?.submit(gpu)?;
         if end < items {
-            gpu.wait(submission)?;
+            gpu.wait_async(submission).await?;
             pace.record(units, start.elapsed());
         }
         first = end;

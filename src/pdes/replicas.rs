@@ -172,6 +172,7 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// [`SimulationError`] where the experiment cannot be run. A run that fails is none: its [`Fault`](super::Fault) is in the results.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(
         &mut self,
         experiment: &Experiment,
@@ -184,6 +185,7 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`Engine::run`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_range(
         &mut self,
         experiment: &Experiment,
@@ -201,6 +203,7 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`Engine::run`], and [`SimulationError::Stopped`] where no replication of all points had come to its end.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_watched<V: Verdict>(
         &mut self,
         experiment: &Experiment,
@@ -215,6 +218,7 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`Engine::run`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_until(
         &mut self,
         experiment: &Experiment,
@@ -230,7 +234,23 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`Engine::run_watched`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_until_watched<V: Verdict>(
+        &mut self,
+        experiment: &Experiment,
+        until: Until,
+        stopping: &Stopping,
+        columns: &[&str],
+        watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Sequential, SimulationError> {
+        pollster::block_on(self.run_until_async(experiment, until, stopping, columns, watch))
+    }
+
+    /// [`Engine::run_until_watched`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Engine::run_watched`].
+    pub async fn run_until_async<V: Verdict>(
         &mut self,
         experiment: &Experiment,
         until: Until,
@@ -239,16 +259,17 @@ impl<M: Model> Engine<M> {
         mut watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Sequential, SimulationError> {
         let (mut ended, mut events) = (0, 0);
-        Sequential::run(stopping, experiment.pairing, columns, |range| {
+        Sequential::run(stopping, experiment.pairing, columns, async |range: std::ops::Range<u32>| {
             let mut last = (ended, events);
             let told = |more: usize, executed: u64| {
                 last = (ended + more, events + executed);
                 watch(last.0, last.1)
             };
-            let results = pollster::block_on(self.run_async(experiment, range.clone(), until, told));
+            let results = self.run_async(experiment, range.clone(), until, told).await;
             (ended, events) = last;
             some(results, range.start)
         })
+        .await
     }
 
     /// [`Engine::run_range`] for browsers, where nothing may block; `watch` is told what [`Engine::run_watched`] tells.
@@ -383,16 +404,22 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         mut watch: impl FnMut(usize, u64) -> V + Send,
     ) -> Result<Sequential, SimulationError> {
         let (mut ended, mut events) = (0, 0);
-        Sequential::run(stopping, experiment.pairing, columns, |range| {
-            let mut last = (ended, events);
-            let told = &mut |more: usize, executed: u64| {
-                last = (ended + more, events + executed);
-                watch(last.0, last.1).flow()
-            };
-            let results = self.make(experiment, range.clone(), until, told);
-            (ended, events) = last;
-            some(results, range.start)
-        })
+        // Nothing in it waits.
+        pollster::block_on(Sequential::run(
+            stopping,
+            experiment.pairing,
+            columns,
+            async |range: std::ops::Range<u32>| {
+                let mut last = (ended, events);
+                let told = &mut |more: usize, executed: u64| {
+                    last = (ended + more, events + executed);
+                    watch(last.0, last.1).flow()
+                };
+                let results = self.make(experiment, range.clone(), until, told);
+                (ended, events) = last;
+                some(results, range.start)
+            },
+        ))
     }
 }
 

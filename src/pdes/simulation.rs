@@ -53,7 +53,7 @@ pub struct Options {
     pub tiles: Option<u32>,
     /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow: a run goes back to
     /// its last snapshot, of which it takes one a second, and on with more room. Windows that an application records itself do not
-    /// grow, and in browsers neither does what `init` schedules.
+    /// grow.
     pub fixed: bool,
     /// How far windows go.
     pub sync: Sync,
@@ -117,24 +117,34 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// Everything that [`SimulationError`] names.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
-        Self::begin(gpu, model, 0..model.lps(), options, None)
+        pollster::block_on(Self::new_async(gpu, model, options))
+    }
+
+    /// [`Simulation::new`] without blocking.
+    ///
+    /// # Errors
+    /// Everything that [`SimulationError`] names.
+    pub async fn new_async(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
+        Self::begin(gpu, model, 0..model.lps(), options, None).await
     }
 
     /// The LPs of a range alone, as a part of the run of all. What they send to others is
     /// [`FaultKind::Destination`]: parts do not talk to each other yet. The fingerprints of parts add up to that of the whole.
     #[doc(hidden)]
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn of_range(
         gpu: &Gpu,
         model: &M,
         lps: Range<u32>,
         options: Options,
     ) -> Result<Self, SimulationError> {
-        Self::begin(gpu, model, lps, options, None)
+        pollster::block_on(Self::begin(gpu, model, lps, options, None))
     }
 
     /// At the start, or where a run was saved.
-    fn begin(
+    async fn begin(
         gpu: &Gpu,
         model: &M,
         lps: Range<u32>,
@@ -160,7 +170,7 @@ impl<M: Model> Simulation<M> {
         let mut before = None;
         loop {
             let begin = Instant::now();
-            match Self::build(gpu, model, lps.clone(), options, (candidates[0], group_size), saved) {
+            match Self::build(gpu, model, lps.clone(), options, (candidates[0], group_size), saved).await {
                 // Another design may need less memory. (And if a model's names are those of the design's files, other names.)
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
@@ -184,7 +194,7 @@ impl<M: Model> Simulation<M> {
     }
 
     /// A simulation that begins in some way.
-    fn build(
+    async fn build(
         gpu: &Gpu,
         model: &M,
         lps: Range<u32>,
@@ -251,11 +261,7 @@ impl<M: Model> Simulation<M> {
                 seed: (options.seed, options.replica),
                 unsaved,
             };
-            // A browser cannot wait here; there, the first call that reads something tells of a fault.
-            if cfg!(target_arch = "wasm32") {
-                return Ok(simulation);
-            }
-            match simulation.progress() {
+            match simulation.progress_async().await {
                 Ok(_) => return Ok(simulation),
                 Err(SimulationError::Fault(fault)) if !options.fixed => {
                     let fits = |capacity: &Capacity| {
@@ -277,6 +283,7 @@ impl<M: Model> Simulation<M> {
     /// [`SimulationError::Fault`] where the run fails, [`SimulationError::Gpu`] where the device does. The run cannot
     /// go on after either. [`SimulationError::TooLarge`] where a queue or a mailbox would have to hold more than the device binds: then the run
     /// is where it was before the call, or at a snapshot since, and can be read, or go on to an earlier end.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Until) -> Result<Progress, SimulationError> {
         self.run_watched(until, |_| {})
     }
@@ -287,6 +294,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// As [`Simulation::run`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_watched<V: Verdict>(
         &mut self,
         until: Until,
@@ -476,6 +484,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// As [`Simulation::run`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn progress(&self) -> Result<Progress, SimulationError> {
         pollster::block_on(self.progress_async())
     }

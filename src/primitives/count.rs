@@ -64,8 +64,17 @@ impl Status {
     ///
     /// # Errors
     /// [`PrimitiveError::CountTooLarge`] if a plan met one, [`PrimitiveError::Gpu`] where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn check(&self, gpu: &Gpu) -> Result<(), PrimitiveError> {
-        Self::verdict(&self.buffer.read(gpu)?)
+        pollster::block_on(self.check_async(gpu))
+    }
+
+    /// [`Status::check`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Status::check`].
+    pub async fn check_async(&self, gpu: &Gpu) -> Result<(), PrimitiveError> {
+        Self::verdict(&self.buffer.read_async(gpu).await?)
     }
 
     /// Two words, `[count, max]` of the first failure or zeros: to read back together with other results, or for

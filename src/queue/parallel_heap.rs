@@ -173,14 +173,24 @@ impl ParallelHeap {
     ///
     /// # Errors
     /// Where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn len(&self, gpu: &Gpu) -> Result<u32, ParallelHeapError> {
-        Ok(self.heap.read(gpu)?[0].held)
+        pollster::block_on(self.len_async(gpu))
+    }
+
+    /// [`ParallelHeap::len`] without blocking.
+    ///
+    /// # Errors
+    /// As [`ParallelHeap::len`].
+    pub async fn len_async(&self, gpu: &Gpu) -> Result<u32, ParallelHeapError> {
+        Ok(self.heap.read_async(gpu).await?[0].held)
     }
 
     /// Whether it holds none.
     ///
     /// # Errors
     /// Where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn is_empty(&self, gpu: &Gpu) -> Result<bool, ParallelHeapError> {
         Ok(self.len(gpu)? == 0)
     }
@@ -253,8 +263,17 @@ impl ParallelHeap {
     /// # Errors
     /// [`ParallelHeapError::Full`], [`ParallelHeapError::Inserts`] and [`ParallelHeapError::Deletes`] if there was such a batch,
     /// and where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn check(&self, gpu: &Gpu) -> Result<(), ParallelHeapError> {
-        let Failure { kind, found, limit } = self.failure.read(gpu)?[0];
+        pollster::block_on(self.check_async(gpu))
+    }
+
+    /// [`ParallelHeap::check`] without blocking.
+    ///
+    /// # Errors
+    /// As [`ParallelHeap::check`].
+    pub async fn check_async(&self, gpu: &Gpu) -> Result<(), ParallelHeapError> {
+        let Failure { kind, found, limit } = self.failure.read_async(gpu).await?[0];
         let error = match kind {
             0 => return Ok(()),
             FAILURE_FULL => ParallelHeapError::Full { needed: found, capacity: limit },
@@ -270,7 +289,21 @@ impl ParallelHeap {
     ///
     /// # Errors
     /// As [`ParallelHeap::check`]. A batch bound by the caller that failed before is told of instead, and this one is not done.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn exchange(
+        &self,
+        gpu: &Gpu,
+        items: &[HeapItem],
+        delete: u32,
+    ) -> Result<Vec<HeapItem>, ParallelHeapError> {
+        pollster::block_on(self.exchange_async(gpu, items, delete))
+    }
+
+    /// [`ParallelHeap::exchange`] without blocking.
+    ///
+    /// # Errors
+    /// As [`ParallelHeap::exchange`].
+    pub async fn exchange_async(
         &self,
         gpu: &Gpu,
         items: &[HeapItem],
@@ -281,9 +314,9 @@ impl ParallelHeap {
         let batch = HeapBatch { to_insert: length(&inserts), to_delete: delete, deleted: 0 };
         let batch = Buffer::storage_from(gpu, "heap batch", &[batch])?;
         self.bind(gpu, &batch, &inserts, &deletes)?.submit(gpu)?;
-        self.check(gpu)?;
-        let deleted = batch.read(gpu)?[0].deleted;
-        Ok(pollster::block_on(deletes.read_range(gpu, 0, deleted.into()))?)
+        self.check_async(gpu).await?;
+        let deleted = batch.read_async(gpu).await?[0].deleted;
+        Ok(deletes.read_range(gpu, 0, deleted.into()).await?)
     }
 }
 

@@ -99,7 +99,8 @@ impl<M: Twin + Sync> CpuEngine<M> {
         };
         let (start, mut stopped) = (replications.start, false);
         let jobs = 8 * u32::try_from(rayon::current_num_threads()).unwrap_or(1);
-        in_rounds(replications, experiment, jobs, |round| {
+        // Nothing in it waits.
+        pollster::block_on(in_rounds(replications, experiment, jobs, async |round: Range<u32>| {
             if stopped {
                 return Ok(None);
             }
@@ -107,7 +108,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
             let results = self.make(&points, experiment, round)?;
             stopped = watch(ended).is_break();
             Ok(Some(results))
-        })
+        }))
     }
 
     fn make(
@@ -159,11 +160,16 @@ impl<M: Twin + Sync> CpuEngine<M> {
         mut watch: impl FnMut(u64) -> V,
     ) -> Result<Sequential, ReplicationError> {
         let points = experiment.design.len() as u64;
-        Sequential::run(stopping, experiment.pairing, columns, |range| {
-            let (first, before) = (range.start, u64::from(range.start) * points);
-            let watch: &mut dyn FnMut(u64) -> _ = &mut |ended| watch(before + ended).flow();
-            some(self.watched(params, experiment, range, Some(watch))?, first)
-        })
+        pollster::block_on(Sequential::run(
+            stopping,
+            experiment.pairing,
+            columns,
+            async |range: Range<u32>| {
+                let (first, before) = (range.start, u64::from(range.start) * points);
+                let watch: &mut dyn FnMut(u64) -> _ = &mut |ended| watch(before + ended).flow();
+                some(self.watched(params, experiment, range, Some(watch))?, first)
+            },
+        ))
     }
 
     /// One replication.

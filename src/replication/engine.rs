@@ -115,6 +115,7 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// [`ReplicationError`] where the experiment cannot be run. A replication that fails is none.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(
         &mut self,
         params: &M::Params,
@@ -127,6 +128,7 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`run`](Self::run).
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_range(
         &mut self,
         params: &M::Params,
@@ -142,19 +144,33 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`run`](Self::run), and [`ReplicationError::Stopped`] where none had ended.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_watched<V: Verdict>(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        watch: impl FnMut(u64) -> V,
+    ) -> Result<Results<M::Output>, ReplicationError> {
+        pollster::block_on(self.run_async(params, experiment, watch))
+    }
+
+    /// [`run_watched`](Self::run_watched) without blocking.
+    ///
+    /// # Errors
+    /// As [`run_watched`](Self::run_watched).
+    pub async fn run_async<V: Verdict>(
         &mut self,
         params: &M::Params,
         experiment: &Experiment,
         mut watch: impl FnMut(u64) -> V,
     ) -> Result<Results<M::Output>, ReplicationError> {
         let watch = &mut |ended| watch(ended).flow();
-        let results = self.watched(params, experiment, 0..experiment.replications, watch)?;
+        let results = self.watched(params, experiment, 0..experiment.replications, watch).await?;
         results.ok_or(ReplicationError::Stopped)
     }
 
     /// None where no replication of all points had ended when `watch` stopped it.
-    fn watched(
+    async fn watched(
         &mut self,
         params: &M::Params,
         experiment: &Experiment,
@@ -171,7 +187,7 @@ impl<M: Model> Engine<M> {
             &replications,
         )?;
         let (start, mut stopped) = (replications.start, false);
-        in_rounds(replications, experiment, MANY, |round| {
+        in_rounds(replications, experiment, MANY, async |round: Range<u32>| {
             if stopped {
                 return Ok(None);
             }
@@ -181,8 +197,9 @@ impl<M: Model> Engine<M> {
                 stopped |= flow.is_break();
                 flow
             };
-            pollster::block_on(self.make_range(params, experiment, round, told))
+            self.make_range(params, experiment, round, told).await
         })
+        .await
     }
 
     /// Runs more and more replications of each point until the `columns` are as precise as `stopping` asks for, or its budget
@@ -190,6 +207,7 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`run`](Self::run).
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_until(
         &mut self,
         params: &M::Params,
@@ -205,7 +223,23 @@ impl<M: Model> Engine<M> {
     ///
     /// # Errors
     /// As [`run_watched`](Self::run_watched).
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_until_watched<V: Verdict>(
+        &mut self,
+        params: &M::Params,
+        experiment: &Experiment,
+        stopping: &Stopping,
+        columns: &[&str],
+        watch: impl FnMut(u64) -> V,
+    ) -> Result<Sequential, ReplicationError> {
+        pollster::block_on(self.run_until_async(params, experiment, stopping, columns, watch))
+    }
+
+    /// [`run_until_watched`](Self::run_until_watched) without blocking.
+    ///
+    /// # Errors
+    /// As [`run_watched`](Self::run_watched).
+    pub async fn run_until_async<V: Verdict>(
         &mut self,
         params: &M::Params,
         experiment: &Experiment,
@@ -214,11 +248,12 @@ impl<M: Model> Engine<M> {
         mut watch: impl FnMut(u64) -> V,
     ) -> Result<Sequential, ReplicationError> {
         let points = experiment.design.len() as u64;
-        Sequential::run(stopping, experiment.pairing, columns, |range| {
+        Sequential::run(stopping, experiment.pairing, columns, async |range: Range<u32>| {
             let (first, before) = (range.start, u64::from(range.start) * points);
             let watch = &mut |ended| watch(before + ended).flow();
-            some(self.watched(params, experiment, range, watch)?, first)
+            some(self.watched(params, experiment, range, watch).await?, first)
         })
+        .await
     }
 
     /// [`run_range`](Self::run_range) for browsers, where nothing may block.

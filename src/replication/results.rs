@@ -139,11 +139,11 @@ impl<O: Clone> Results<O> {
 const ROUND_LASTS: Duration = Duration::from_millis(500);
 
 /// Makes the replications of a range in rounds, the first of about so many jobs, by `run`; none if it is stopped in the first.
-pub(super) fn in_rounds<O: Clone>(
+pub(super) async fn in_rounds<O: Clone>(
     replications: Range<u32>,
     experiment: &Experiment,
     jobs: u32,
-    mut run: impl FnMut(Range<u32>) -> Result<Option<Results<O>>, ReplicationError>,
+    mut run: impl AsyncFnMut(Range<u32>) -> Result<Option<Results<O>>, ReplicationError>,
 ) -> Result<Option<Results<O>>, ReplicationError> {
     let points = u32::try_from(experiment.design.len()).unwrap_or(u32::MAX);
     let mut all: Option<Results<O>> = None;
@@ -154,7 +154,7 @@ pub(super) fn in_rounds<O: Clone>(
         let left = replications.end - first;
         let end = if left / 2 < round { replications.end } else { first + round };
         let begun = Instant::now();
-        let Some(some) = run(first..end)? else { return Ok(all) };
+        let Some(some) = run(first..end).await? else { return Ok(all) };
         match &mut all {
             None => all = Some(some),
             Some(all) => all.append(some)?,

@@ -40,6 +40,7 @@ impl AllPairs {
     /// # Errors
     /// [`SearchError::Weights`] where a path could be as long as 2^31 - 1, and [`SearchError::Gpu`]: the square of the number of vertices, rounded
     /// up to a multiple of 64, takes 4 bytes each in one buffer.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
         pollster::block_on(Self::new_async(gpu, graph))
     }
@@ -115,12 +116,21 @@ impl AllPairs {
     ///
     /// # Errors
     /// [`SearchError::Source`] where there is no such vertex, and [`SearchError::Gpu`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn from(&self, gpu: &Gpu, vertex: u32) -> Result<Vec<Option<u32>>, SearchError> {
+        pollster::block_on(self.from_async(gpu, vertex))
+    }
+
+    /// [`AllPairs::from`] without blocking.
+    ///
+    /// # Errors
+    /// As [`AllPairs::from`].
+    pub async fn from_async(&self, gpu: &Gpu, vertex: u32) -> Result<Vec<Option<u32>>, SearchError> {
         if vertex >= self.vertices {
             return Err(SearchError::Source { vertex, vertices: self.vertices });
         }
         let first = u64::from(vertex) * u64::from(self.side);
-        let row = pollster::block_on(self.distances.read_range(gpu, first, self.vertices.into()))?;
+        let row = self.distances.read_range(gpu, first, self.vertices.into()).await?;
         Ok(row.into_iter().map(|distance| (distance < FAR).then_some(distance)).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! Searches on the device, from a list to its results.
 
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::sync::{Mutex, TryLockError};
 
 use glam::UVec2;
 use rayon::prelude::*;
@@ -270,6 +270,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`SearchError`] where a cell is not on the map, costs leave 32 bits, or the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&self, searches: &[(UVec2, UVec2)]) -> Result<Results, SearchError> {
         self.run_watched(searches, |_| ())
     }
@@ -278,12 +279,13 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::run`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_watched(
         &self,
         searches: &[(UVec2, UVec2)],
         watch: impl FnMut(u64),
     ) -> Result<Results, SearchError> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         pollster::block_on(self.run_with(&mut kept, searches, watch))
     }
 
@@ -488,7 +490,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
         }
     }
 
-    fn memory(&mut self, capacity: u32, searches: usize) -> Result<Memory, SearchError> {
+    async fn memory(&mut self, capacity: u32, searches: usize) -> Result<Memory, SearchError> {
         let engine = self.engine;
         let mut slots = engine.slots(self.shape, capacity, searches)?;
         // That of searches with longer lists is used once, and the usual one waits for the next run.
@@ -507,7 +509,9 @@ impl<F: FnMut(u64)> Run<'_, F> {
             false => 0,
         };
         loop {
-            match Memory::new(&engine.gpu, self.shape, cells, (slots, capacity), room) {
+            let made = Memory::new(&engine.gpu, self.shape, cells, (slots, capacity), room);
+            // A browser says later whether there is room.
+            match engine.gpu.settle().await.and(made) {
                 Err(GpuError::OutOfMemory { .. }) if slots > 1 => slots /= 2,
                 other => return Ok(other?),
             }
@@ -524,7 +528,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
         let engine = self.engine;
         let (gpu, grid) = (&engine.gpu, &engine.grid);
         // Not kept if the run fails: nobody knows what it holds.
-        let memory = self.memory(capacity, list.len())?;
+        let memory = self.memory(capacity, list.len()).await?;
         let (far, near) = grid.weights();
         let mut work = Work {
             width: grid.width(),

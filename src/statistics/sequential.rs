@@ -20,11 +20,11 @@ pub struct Sequential {
 impl Sequential {
     /// Asks `stopping` about each point and has `run` make as many replications of all points as the one that needs most. Where it makes fewer, or none, it was
     /// stopped.
-    pub(crate) fn run<E: From<AnalysisError>>(
+    pub(crate) async fn run<E: From<AnalysisError>>(
         stopping: &Stopping,
         pairing: Pairing,
         columns: &[&str],
-        mut run: impl FnMut(Range<u32>) -> Result<Option<(Vec<Observations>, u64)>, E>,
+        mut run: impl AsyncFnMut(Range<u32>) -> Result<Option<(Vec<Observations>, u64)>, E>,
     ) -> Result<Self, E> {
         stopping.check()?;
         if columns.is_empty() {
@@ -59,7 +59,7 @@ impl Sequential {
             if more == 0 {
                 return Err(AnalysisError::TooMany { points: observations.len(), replications: done }.into());
             }
-            let Some((new, sum)) = run(done..done + more)? else {
+            let Some((new, sum)) = run(done..done + more).await? else {
                 let decisions = vec![Decision::Stopped; observations.len()];
                 return Ok(Self { observations, decisions, fingerprint });
             };

@@ -179,6 +179,7 @@ impl FelSimulation {
     ///
     /// # Errors
     /// [`FelError::Stuck`], and where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
         self.run_watched(until, |_| {})
     }
@@ -188,6 +189,7 @@ impl FelSimulation {
     ///
     /// # Errors
     /// As [`FelSimulation::run`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_watched<V: Verdict>(
         &mut self,
         until: Ticks,
@@ -252,12 +254,21 @@ impl FelSimulation {
     ///
     /// # Errors
     /// Where the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn results(&self) -> Result<FelResults, FelError> {
+        pollster::block_on(self.results_async())
+    }
+
+    /// The same where nothing may block.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    pub async fn results_async(&self) -> Result<FelResults, FelError> {
         let count = u64::from(self.params.facilities);
-        let rows = pollster::block_on(self.rows.read_range(&self.gpu, 0, 2 * count))?;
-        let times = pollster::block_on(self.times.read_range(&self.gpu, 0, count))?;
+        let rows = self.rows.read_range(&self.gpu, 0, 2 * count).await?;
+        let times = self.times.read_range(&self.gpu, 0, count).await?;
         // A run that was dropped while it waited has come further than it could tell.
-        let [[low, high, ..], ..] = self.control.read(&self.gpu)?[..] else {
+        let [[low, high, ..], ..] = self.control.read_async(&self.gpu).await?[..] else {
             unreachable!("it has four rows")
         };
         let time = self.time.max(Ticks::from_words([low, high]));

@@ -216,7 +216,8 @@ impl<M: Model> Driver<'_, M> {
                 fixed: self.options.fixed,
                 ..Options::default()
             };
-            let made = match Simulation::new(self.gpu, &self.prepared.models[job.point as usize], options) {
+            let model = &self.prepared.models[job.point as usize];
+            let made = match Simulation::new_async(self.gpu, model, options).await {
                 Ok(mut simulation) => match simulation
                     .run_async(self.until, |progress| watch(runs.len(), events + progress.events))
                     .await

@@ -16,6 +16,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn states(&self) -> Result<Vec<M::State>, SimulationError> {
         pollster::block_on(self.states_async())
     }
@@ -33,6 +34,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn memory(&self) -> Result<Vec<[u32; 4]>, SimulationError> {
         pollster::block_on(self.memory_async())
     }
@@ -56,6 +58,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn pending(&self) -> Result<Pending<M::Payload>, SimulationError> {
         pollster::block_on(self.pending_async())
     }
@@ -77,6 +80,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn fingerprint(&self) -> Result<Fingerprint, SimulationError> {
         pollster::block_on(self.fingerprint_async())
     }
@@ -111,6 +115,7 @@ impl<M: Model> Simulation<M> {
     /// [`SimulationError::NoOutput`] for a model without; [`SimulationError::ResultTime`] for a time that a run to a time has passed, and for
     /// [`Ticks::NEVER`]; a [`Fault`] of the run; [`SimulationError::Output`] where `output` fails;
     /// [`GpuError::TooLarge`] where the outputs of a workgroup's LPs do not fit a binding; the device's error.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         pollster::block_on(self.outputs_async(at))
     }
@@ -139,6 +144,7 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// As [`Simulation::outputs`]; [`SimulationError::NoColumn`], [`SimulationError::Classes`] and [`SimulationError::TooManyClasses`] for the
     /// column of classes.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn totals(&self, at: Ticks, classes: Option<&str>) -> Result<Totals, SimulationError> {
         pollster::block_on(self.totals_async(at, classes))
     }

@@ -20,6 +20,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// A [`Fault`] of the run; [`SimulationError::TooLarge`] and the device's error where there is no room for it: then all is as it was.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn set_queue(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         pollster::block_on(self.set_queue_async(queue))
     }

@@ -24,7 +24,21 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::new`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn resume(
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        checkpoint: &Checkpoint,
+    ) -> Result<Self, SimulationError> {
+        pollster::block_on(Self::resume_async(gpu, model, options, checkpoint))
+    }
+
+    /// [`Simulation::resume`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Simulation::resume`].
+    pub async fn resume_async(
         gpu: &Gpu,
         model: &M,
         options: Options,
@@ -32,13 +46,14 @@ impl<M: Model> Simulation<M> {
     ) -> Result<Self, SimulationError> {
         checkpoint.check(&Identity::of(model))?;
         let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
-        Self::begin(gpu, model, 0..model.lps(), options, Some(checkpoint))
+        Self::begin(gpu, model, 0..model.lps(), options, Some(checkpoint)).await
     }
 
     /// The run as it is, to go on from there later, on whichever engine: between two runs, or after windows that an application submitted.
     ///
     /// # Errors
     /// A [`Fault`] of the run, or the device's error; [`CheckpointError::Part`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
         pollster::block_on(self.checkpoint_async())
     }
@@ -81,6 +96,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Errors
     /// As [`Simulation::run`], and [`SimulationError::Checkpoint`] where the file cannot be written.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,
@@ -92,6 +108,7 @@ impl<M: Model> Simulation<M> {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl<M: Model> Saves for Simulation<M> {
     fn run_until_told(
         &mut self,

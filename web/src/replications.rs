@@ -1,0 +1,80 @@
+//! Replications of M/M/1, more and more of them, against theory.
+
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::{Mm1, Mm1Params};
+use eventhorizon::replication::{Design, Engine, Experiment, Observations};
+use eventhorizon::statistics::theory;
+use wasm_bindgen::prelude::*;
+
+use crate::told;
+
+const SEED: u64 = 1;
+
+/// The mean time in queue of the first clients of a M/M/1 queue that begins empty.
+#[wasm_bindgen]
+pub struct Replications {
+    engine: Engine<Mm1>,
+    params: Mm1Params,
+    theory: f64,
+    observations: Option<Observations>,
+    fingerprint: u64,
+    done: u32,
+}
+
+/// What the replications so far say.
+#[wasm_bindgen(getter_with_clone)]
+#[derive(Debug, Clone)]
+pub struct Estimate {
+    /// Replications so far.
+    pub done: u32,
+    /// Their mean.
+    pub mean: f64,
+    /// Half the width of the interval at the level 0.95.
+    pub half_width: f64,
+    /// What theory says.
+    pub theory: f64,
+    /// The new observations.
+    pub values: Vec<f64>,
+    /// Of all replications.
+    pub fingerprint: String,
+}
+
+#[wasm_bindgen]
+impl Replications {
+    /// So many clients for each replication; the load is below 1.
+    pub async fn open(load: f64, clients: u32) -> Result<Replications, JsError> {
+        let gpu = Gpu::open().await.map_err(told)?;
+        let model = Mm1::default();
+        let params = model.params(load, 1.0, clients).map_err(told)?;
+        let theory = theory::Mm1::new(load, 1.0).map_err(told)?.time_in_queue_of_first(clients);
+        let engine = Engine::new(&gpu, model).map_err(told)?;
+        Ok(Self { engine, params, theory, observations: None, fingerprint: 0, done: 0 })
+    }
+
+    /// Makes so many more.
+    pub async fn more(&mut self, count: u32) -> Result<Estimate, JsError> {
+        let end = self.done.saturating_add(count);
+        let experiment = Experiment::new(Design::default(), end, SEED);
+        let results =
+            self.engine.run_range_async(&self.params, &experiment, self.done..end).await.map_err(told)?;
+        self.done = end;
+        self.fingerprint = self.fingerprint.wrapping_add(results.fingerprint);
+        let new = results.observations.into_iter().next().ok_or_else(|| told("an experiment has a point"))?;
+        let column = new.column("time_in_queue").map_err(told)?;
+        let values = (0..column.values.len()).map(|replication| column.values.get(replication)).collect();
+        match &mut self.observations {
+            None => self.observations = Some(new),
+            Some(all) => all.append(new).map_err(told)?,
+        }
+        let Some(all) = &self.observations else { unreachable!("it was set") };
+        let summary = all.summary("time_in_queue", 0.95).map_err(told)?;
+        Ok(Estimate {
+            done: self.done,
+            mean: summary.mean.unwrap_or(f64::NAN),
+            half_width: summary.interval.map_or(f64::NAN, |interval| interval.half_width),
+            theory: self.theory,
+            values,
+            fingerprint: format!("{:016x}", self.fingerprint),
+        })
+    }
+}

@@ -1,0 +1,233 @@
+//! Simulations of `pdes`, live: a network of queues on a torus, or PHOLD.
+
+use std::mem::size_of;
+
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::{self, Phold, PholdState, TorusState};
+use eventhorizon::pdes::{CpuModel, CpuSimulation, Options, Progress, Simulation, SimulationError, Until};
+use eventhorizon::time::{Resolution, Ticks};
+use wasm_bindgen::prelude::*;
+use web_sys::OffscreenCanvas;
+use web_time::Instant;
+
+use crate::draw::{Canvas, Look};
+use crate::told;
+
+/// What is simulated, and how.
+#[wasm_bindgen(getter_with_clone)]
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `network`, or `phold`.
+    pub model: String,
+    /// LPs in a row of the square.
+    pub side: u32,
+    /// Customers of a station, or events of an LP, on average.
+    pub load: u32,
+    /// Services, or events, in a unit of time.
+    pub rate: f64,
+    /// The least time from an LP to another, in units of time.
+    pub lookahead: f64,
+    /// The name of a queue design; empty for the library's choice.
+    pub queue: String,
+    /// The name of a way to synchronise.
+    pub sync: String,
+    /// Names the random streams.
+    pub seed: u32,
+}
+
+#[wasm_bindgen]
+impl Settings {
+    /// What the page begins with.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new() -> Self {
+        let (model, queue, sync) = ("network".to_owned(), String::new(), "auto".to_owned());
+        Self { model, side: 64, load: 2, rate: 1.0, lookahead: 0.5, queue, sync, seed: 42 }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Settings {
+    fn network(&self) -> Result<models::Torus, JsError> {
+        let customers = self.load.saturating_mul(self.side).saturating_mul(self.side);
+        models::Torus::new(self.side, self.side, customers, self.rate, self.lookahead, Resolution::default())
+            .map_err(told)
+    }
+
+    fn phold(&self) -> Result<Phold, JsError> {
+        let lps = self.side.saturating_mul(self.side);
+        Phold::new(lps, self.load, self.rate, self.lookahead, Resolution::default()).map_err(told)
+    }
+
+    /// The least time that a window takes a run further, in ticks.
+    fn window(&self) -> u64 {
+        Resolution::default().ticks(self.lookahead).map_or(1, Ticks::get).clamp(1, 1 << 40)
+    }
+
+    fn options(&self) -> Result<Options, JsError> {
+        let queue = match &*self.queue {
+            "" => None,
+            name => Some(name.parse().map_err(told)?),
+        };
+        let sync = self.sync.parse().map_err(told)?;
+        Ok(Options { seed: self.seed.into(), queue, sync, ..Options::default() })
+    }
+}
+
+enum Run {
+    Network(Simulation<models::Torus>),
+    Phold(Simulation<Phold>),
+}
+
+/// The same for either model.
+macro_rules! either {
+    ($run:expr, $simulation:ident => $what:expr) => {
+        match $run {
+            Run::Network($simulation) => $what,
+            Run::Phold($simulation) => $what,
+        }
+    };
+}
+
+/// A run that is drawn while it goes on.
+#[wasm_bindgen]
+pub struct Torus {
+    gpu: Gpu,
+    canvas: Canvas,
+    settings: Settings,
+    run: Run,
+    until: Ticks,
+    step: u64,
+}
+
+/// How far a run is.
+#[wasm_bindgen(getter_with_clone)]
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// Events so far.
+    pub events: f64,
+    /// Up to when, in units of time.
+    pub time: f64,
+    /// Windows so far.
+    pub windows: f64,
+    /// Milliseconds of the last step.
+    pub took: f64,
+    /// The queue design in use now.
+    pub queue: String,
+    /// How far windows go now.
+    pub sync: String,
+}
+
+/// Milliseconds that a step should take.
+const STEP: f64 = 30.0;
+
+#[wasm_bindgen]
+impl Torus {
+    /// A run that begins, and the canvas for it.
+    pub async fn open(canvas: OffscreenCanvas, settings: Settings) -> Result<Torus, JsError> {
+        let gpu = Gpu::open().await.map_err(told)?;
+        let canvas = Canvas::new(&gpu, canvas).map_err(told)?;
+        let run = start(&gpu, &settings).await?;
+        let step = settings.window();
+        Ok(Self { gpu, canvas, settings, run, until: Ticks::ZERO, step })
+    }
+
+    /// Begins again, with other settings.
+    pub async fn restart(&mut self, settings: Settings) -> Result<(), JsError> {
+        self.run = start(&self.gpu, &settings).await?;
+        (self.until, self.step) = (Ticks::ZERO, settings.window());
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Goes on for some milliseconds, and draws.
+    pub async fn frame(&mut self) -> Result<Frame, JsError> {
+        let begun = Instant::now();
+        self.until = self.until.saturating_add(Ticks::new(self.step));
+        let until = Until::time(self.until);
+        let progress = either!(&mut self.run, run => run.run_async(until, |_| {}).await).map_err(told)?;
+        let took = begun.elapsed().as_secs_f64() * 1e3;
+        let factor = (STEP / took.max(0.1)).clamp(0.5, 2.0);
+        let step = (self.step as f64 * factor) as u64;
+        // Less than a window costs as much as one.
+        self.step = step.clamp(self.settings.window(), 1 << 40);
+        self.draw().map_err(told)?;
+        Ok(self.told(&progress, took))
+    }
+
+    fn draw(&self) -> Result<(), eventhorizon::gpu::GpuError> {
+        let [now, _] = self.until.to_words();
+        let ticks = Resolution::default().ticks_per_unit();
+        let side = self.settings.side;
+        let (states, look) = match &self.run {
+            Run::Network(run) => {
+                // The level of the time average that a state begins with.
+                let (stride, word) = ((size_of::<TorusState>() / 4) as u32, 8);
+                let scale = 4.0 * self.settings.load as f32;
+                let look = Look { side, stride, word, is_time: 0, now, scale, unused: [0; 2] };
+                (run.states_buffer(), look)
+            }
+            Run::Phold(run) => {
+                let (stride, word) = ((size_of::<PholdState>() / 4) as u32, 1);
+                let scale = (ticks as f64 / self.settings.rate) as f32 * 0.5;
+                (run.states_buffer(), Look { side, stride, word, is_time: 1, now, scale, unused: [0; 2] })
+            }
+        };
+        self.canvas.draw(&self.gpu, states, look)
+    }
+
+    fn told(&self, progress: &Progress, took: f64) -> Frame {
+        let (queue, sync) = either!(&self.run, run => (run.queue().to_string(), run.sync().to_string()));
+        let (events, windows) = (progress.events as f64, progress.windows as f64);
+        let time = Resolution::default().units(self.until);
+        Frame { events, time, windows, took, queue, sync }
+    }
+
+    /// The end of the last step, in ticks.
+    #[must_use]
+    pub fn until(&self) -> u64 {
+        self.until.get()
+    }
+
+    /// The fingerprint of the run as it is.
+    pub async fn fingerprint(&self) -> Result<String, JsError> {
+        let fingerprint = either!(&self.run, run => run.fingerprint_async().await).map_err(told)?;
+        Ok(fingerprint.to_string())
+    }
+}
+
+async fn start(gpu: &Gpu, settings: &Settings) -> Result<Run, JsError> {
+    let options = settings.options()?;
+    Ok(match &*settings.model {
+        "phold" => Run::Phold(Simulation::new_async(gpu, &settings.phold()?, options).await.map_err(told)?),
+        _ => Run::Network(Simulation::new_async(gpu, &settings.network()?, options).await.map_err(told)?),
+    })
+}
+
+/// The fingerprint of the same run up to `until` (in ticks) by the sequential engine. It blocks; `watch` is told how many events are done.
+#[wasm_bindgen]
+pub fn sequential(settings: &Settings, until: u64, watch: &js_sys::Function) -> Result<String, JsError> {
+    fn run<M: CpuModel>(
+        model: &M,
+        seed: u64,
+        until: u64,
+        watch: &js_sys::Function,
+    ) -> Result<String, SimulationError> {
+        let mut simulation = CpuSimulation::new(model, seed)?;
+        let progress = simulation.run_watched(Until::time(Ticks::new(until)), |progress| {
+            let _ = watch.call1(&JsValue::NULL, &JsValue::from_f64(progress.events as f64));
+        })?;
+        let _ = progress;
+        Ok(simulation.fingerprint().to_string())
+    }
+    let seed = settings.seed.into();
+    match &*settings.model {
+        "phold" => run(&settings.phold()?, seed, until, watch).map_err(told),
+        _ => run(&settings.network()?, seed, until, watch).map_err(told),
+    }
+}

@@ -1,0 +1,403 @@
+//! The library in a real browser: the fingerprints of every engine against those of the CPU's and of native runs, every kernel before the
+//! browser's own compiler, and errors that a browser tells later.
+
+#![cfg(target_arch = "wasm32")]
+
+use eventhorizon::facility::{self, Facility, Network, Place, Study};
+use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Recipe, Source};
+use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
+use eventhorizon::models::{
+    CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, PholdState, Pi, Priorities, Torus, Walk, Workshop,
+};
+use eventhorizon::pdes::{
+    self, Capacity, CpuModel, CpuSimulation, EngineOptions, Model, Options, Simulation, SimulationError,
+    Until,
+};
+use eventhorizon::random::Stream;
+use eventhorizon::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping};
+use eventhorizon::search::{self, Grid, reference::AStar};
+use eventhorizon::time::{Resolution, Ticks};
+use eventhorizon::{gpu, matching, primitives, queue, self_test};
+use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+async fn adapter() -> Gpu {
+    Gpu::open().await.unwrap_or_else(|error| panic!("this test needs a browser with WebGPU: {error}"))
+}
+
+fn ticks(units: f64) -> Ticks {
+    Resolution::default().ticks(units).unwrap()
+}
+
+/// Events and fingerprint of a run on the device.
+async fn run<M: Model>(gpu: &Gpu, model: &M, options: Options, until: Until) -> (u64, String) {
+    let mut simulation = Simulation::new_async(gpu, model, options).await.unwrap();
+    let progress = simulation.run_async(until, |_| {}).await.unwrap();
+    (progress.events, simulation.fingerprint_async().await.unwrap().to_string())
+}
+
+/// The same by the sequential engine.
+fn meant<M: CpuModel>(model: &M, seed: u64, until: Until) -> (u64, String) {
+    let mut simulation = CpuSimulation::new(model, seed).unwrap();
+    let events = simulation.run(until).unwrap().events;
+    (events, simulation.fingerprint().to_string())
+}
+
+/// PHOLD with another file, or other capacities.
+struct Like(Phold, Source, Capacity);
+
+impl Model for Like {
+    type State = PholdState;
+    type Params = <Phold as Model>::Params;
+    type Payload = <Phold as Model>::Payload;
+    type Output = <Phold as Model>::Output;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn source(&self) -> Source {
+        self.1.clone()
+    }
+
+    fn lps(&self) -> u32 {
+        self.0.lps()
+    }
+
+    fn params(&self) -> Self::Params {
+        self.0.params()
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.0.lookahead()
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.2
+    }
+}
+
+#[wasm_bindgen_test]
+async fn phold_has_the_fingerprint_of_native_runs() {
+    let gpu = adapter().await;
+    let model = Phold::new(1024, 16, 0.1, 10.0, Resolution::default()).unwrap();
+    let until = Until::time(ticks(200.0));
+    let options = Options { seed: 42, ..Options::default() };
+    let found = run(&gpu, &model, options, until).await;
+    // Once more, for its speed: kernels are there now.
+    let mut simulation = Simulation::new_async(&gpu, &model, options).await.unwrap();
+    let begun = web_time::Instant::now();
+    let again = simulation.run_async(until, |_| {}).await.unwrap();
+    console_log!("{:.3e} events per second", again.events as f64 / begun.elapsed().as_secs_f64());
+    assert_eq!(again.events, found.0);
+    // `phold --lps 1024 --population 16 --until 200` natively.
+    assert_eq!(found, (166_035, "a76f08100a92f1cc".to_owned()));
+    assert_eq!(found, meant(&model, 42, until));
+}
+
+/// Growth goes back to a snapshot, and what `init` schedules may be too much as well.
+#[wasm_bindgen_test]
+async fn queues_grow() {
+    let gpu = adapter().await;
+    let model = Phold::new(200, 4, 0.1, 10.0, Resolution::default()).unwrap();
+    let until = Until::time(ticks(60.0));
+    let narrow = Like(model, model.source(), Capacity { queue: 2, mailbox: 1 });
+    let found = run(&gpu, &narrow, Options { seed: 3, ..Options::default() }, until).await;
+    assert_eq!(found, meant(&model, 3, until));
+}
+
+#[wasm_bindgen_test]
+async fn replications_have_the_fingerprint_of_the_cpu() {
+    let gpu = adapter().await;
+    let model = Mm1::default();
+    let params = model.params(0.9, 1.0, 500).unwrap();
+    let experiment = Experiment::new(Design::default(), 300, 42);
+    let expected = CpuEngine::new(model).unwrap().run(&params, &experiment).unwrap();
+    // `mrip_mm1 --replications 300 --clients 500 --arrival-rate 0.9 --seed 42` natively.
+    assert_eq!(format!("{:016x}", expected.fingerprint), "0637e403fab3c5ad");
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
+        let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
+        let found = engine.run_async(&params, &experiment, |_| {}).await.unwrap();
+        assert_eq!(found.fingerprint, expected.fingerprint, "{mapping}");
+    }
+}
+
+fn clinic() -> Facility {
+    let text = include_str!("../../examples/networks/clinic.toml");
+    Network::from_toml(text).unwrap().compile().unwrap()
+}
+
+#[wasm_bindgen_test]
+async fn a_network_has_the_fingerprint_of_the_cpu() {
+    let gpu = adapter().await;
+    let study = Study::new(8, 500.0, 50.0);
+    let place = Place::Gpu(&gpu, EngineOptions { mapping: pdes::Mapping::Team, ..EngineOptions::default() });
+    let found = clinic().study_async(&study, place, |_, _| {}).await.unwrap();
+    let expected = clinic().study_async(&study, Place::Cpu, |_, _| {}).await.unwrap();
+    // `network examples/networks/clinic.toml --replications 8 --until 500 --warm-up 50` tells it natively.
+    console_log!("network: {:016x}", found.fingerprint);
+    assert_eq!((found.fingerprint, found.events), (expected.fingerprint, expected.events));
+    assert_eq!(found.results, expected.results);
+}
+
+fn boxes(stream: &mut Stream, count: usize, side: u32) -> Vec<Region<u32, 2>> {
+    let region = |_| {
+        let low = [stream.draw() % 10_000, stream.draw() % 10_000];
+        Region::new(low, low.map(|low| low + side))
+    };
+    (0..count).map(region).collect()
+}
+
+#[wasm_bindgen_test]
+async fn matching_finds_the_same_pairs() {
+    let gpu = adapter().await;
+    let mut stream = Stream::new(7, 8, 9);
+    let (subscriptions, updates) = (boxes(&mut stream, 3000, 100), boxes(&mut stream, 3000, 100));
+    let mut expected = reference::find(&subscriptions, &updates);
+    expected.sort_unstable();
+    let matcher = Matcher::new(&gpu);
+    let s = matcher.upload_async("subscriptions", &subscriptions).await.unwrap();
+    let u = matcher.upload_async("updates", &updates).await.unwrap();
+    for algorithm in [
+        Algorithm::Brute,
+        Algorithm::Sort,
+        Algorithm::IntervalTree,
+        Algorithm::Grid { cells: None },
+        Algorithm::Auto,
+    ] {
+        assert_eq!(matcher.count_async(&s, &u, algorithm).await.unwrap(), expected.len() as u64);
+        let mut found =
+            matcher.find_async(&s, &u, algorithm).await.unwrap().read_async(|_| {}).await.unwrap();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{algorithm:?}");
+    }
+    console_log!("matching: {} pairs", expected.len());
+    let mut moving = MovingRegions::new_async(&matcher, &subscriptions, &updates).await.unwrap();
+    let all = Region::new([0, 0], [20_000, 20_000]);
+    let changes = moving.update_async(&[(5, all)], &[]).await.unwrap();
+    let before = expected.iter().filter(|pair| pair[0] == 5).count();
+    assert_eq!((changes.began.len(), changes.ended.len()), (updates.len() - before, 0));
+    let lines = [Region::new([0_u32], [10]), Region::new([5], [7])];
+    let lines = matcher.upload_async("lines", &lines).await.unwrap();
+    assert_eq!(matcher.count_async(&lines, &lines, Algorithm::Sort).await.unwrap(), 4);
+    let wrong = matcher.upload_async("wrong", &[Region::new([3_u32], [2])]).await.unwrap_err();
+    assert!(matches!(wrong, matching::MatchingError::Inverted { region: 0, .. }), "{wrong}");
+}
+
+#[wasm_bindgen_test]
+async fn searches_find_the_same_costs() {
+    let gpu = adapter().await;
+    let grid = Grid::random(64, 0.25, 5).unwrap();
+    let searches = grid.random_searches(300, 5);
+    let mut searcher = AStar::new(&grid);
+    let expected: Vec<_> = searches.iter().map(|&(start, goal)| searcher.find(start, goal)).collect();
+    let engine = search::Engine::grid(&gpu, grid.clone()).unwrap();
+    let found = engine.run_async(&searches, |_| {}).await.unwrap();
+    // `astar --random 64 --density 0.25 --searches 300 --seed 5` natively.
+    assert_eq!(format!("{:016x}", found.fingerprint()), "fcaa6ac4c778bb6b");
+    assert_eq!(found.outcomes(), expected);
+}
+
+#[wasm_bindgen_test]
+async fn the_self_test_passes() {
+    let report = eventhorizon::self_test_async(&adapter().await).await;
+    console_log!("{report}");
+    assert!(report.passed(), "{report}");
+    // What it notes natively.
+    for (name, note) in [
+        ("PHOLD, heap", "3711 events, fingerprint d5a5f39f84a46d85"),
+        ("PHOLD, windows by neighbours", "3723 events, fingerprint fa84dce2454667ae"),
+        ("M/M/1, mapping coop", "fingerprint 210805fc393baf06"),
+        ("matching, sort", "3466 pairs"),
+    ] {
+        let check = report.checks.iter().find(|check| check.name == name).unwrap();
+        assert_eq!(check.outcome.as_deref(), Ok(note), "{name}");
+    }
+}
+
+/// Every kernel that the library can link, before a compiler that is stricter than naga.
+#[wasm_bindgen_test]
+async fn the_browser_takes_every_kernel() {
+    let gpu = adapter().await;
+    let units = Resolution::default();
+    let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
+    let recipes = [
+        facility::kernels(),
+        gpu::kernels(),
+        pdes::kernels(&phold),
+        pdes::kernels(&phold.with_neighbours(4).unwrap()),
+        pdes::kernels(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
+        pdes::kernels(&Priorities::new(64, &[(0.4, 1.0)], 64, units).unwrap()),
+        pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
+        pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
+        pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
+        pdes::kernels(&clinic()),
+        primitives::kernels(),
+        queue::kernels(),
+        matching::kernels(),
+        search::kernels(),
+        replication::kernels(&Pi).unwrap(),
+        replication::kernels(&Mm1::default()).unwrap(),
+        replication::kernels(&Walk).unwrap(),
+        replication::kernels(&Mmck::default()).unwrap(),
+        replication::kernels(&Workshop).unwrap(),
+        self_test::kernels(),
+    ];
+    let recipes: Vec<Recipe> = recipes.into_iter().flatten().collect();
+    let (mut taken, mut lacking, mut refused) = (0, 0, Vec::new());
+    // A text is the same for its entry points, and is refused or taken as a whole.
+    let mut seen = std::collections::HashSet::new();
+    for recipe in &recipes {
+        let program = recipe.link().unwrap();
+        if !program.features().is_empty() {
+            // wgpu asks browsers for neither subgroups nor integers of 64 bits.
+            lacking += 1;
+            continue;
+        }
+        if !seen.insert(program.standard_text()) {
+            continue;
+        }
+        let module = gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(program.name()),
+            source: wgpu::ShaderSource::Wgsl(program.standard_text().into()),
+        });
+        let said = module.get_compilation_info().await.messages;
+        match said.iter().find(|said| said.message_type == wgpu::CompilationMessageType::Error) {
+            None => taken += 1,
+            Some(error) => refused.push(format!("{}: {error:?}", program.name())),
+        }
+    }
+    console_log!("{taken} texts of {} recipes; {lacking} recipes need what browsers lack", recipes.len());
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+    assert!(taken > 50, "{taken}");
+}
+
+#[wasm_bindgen_test]
+async fn memory_that_is_not_there_is_an_error() {
+    let gpu = adapter().await;
+    let bytes = gpu.max_buffer_bytes();
+    let (mut held, mut failed) = (Vec::new(), None);
+    // Bound: no machine that tests run on has so much.
+    for number in 0..256 {
+        let buffer = Buffer::<u32>::storage(&gpu, "all memory", bytes / 4).unwrap();
+        buffer.write(&gpu, 0, &[number]).unwrap();
+        match buffer.read_range(&gpu, 0, 1).await {
+            Ok(words) => assert_eq!(words, [number]),
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+        held.push(buffer);
+    }
+    console_log!("after {} buffers of {bytes} bytes: {failed:?}", held.len());
+    assert!(matches!(failed, Some(GpuError::OutOfMemory { .. })), "{failed:?}");
+    for buffer in &held {
+        buffer.raw().destroy();
+    }
+    // It was told once; the device goes on.
+    let word = Buffer::storage_from(&gpu, "a word", &[7_u32]).unwrap();
+    assert_eq!(word.read_async(&gpu).await.unwrap(), [7]);
+}
+
+/// naga lets two pointers to the same variable pass; WGSL does not.
+const ALIASED: &str = "
+fn both(a: ptr<function, u32>, b: ptr<function, u32>) {
+    *a += 1u;
+    *b += 1u;
+}
+
+fn twice() -> u32 {
+    var x = 1u;
+    both(&x, &x);
+    return x;
+}
+";
+
+#[wasm_bindgen_test]
+async fn wgsl_that_only_the_browser_refuses_is_an_error_at_its_line() {
+    let gpu = adapter().await;
+    let kernel = "@group(0) @binding(0) var<storage, read_write> words: array<u32>;\n\
+         @compute @workgroup_size(1) fn go() { words[0] = twice(); }\n";
+    let sources = [Source::new("mine.wgsl", ALIASED), Source::new("kernel.wgsl", kernel)];
+    let program = Program::link("mine", &sources).unwrap();
+    let words = Buffer::<u32>::storage(&gpu, "words", 1).unwrap();
+    let kernel = Kernel::new(&gpu, &program, "go", &[]).unwrap();
+    let mut plan = Plan::new("mine");
+    plan.dispatch(&gpu, &kernel, 1, &[("words", words.binding())]).unwrap();
+    let submission = plan.submit(&gpu).unwrap();
+    match gpu.wait_async(submission).await {
+        Err(GpuError::Link(LinkError::Wgsl { file, line, library, message, .. })) => {
+            assert_eq!((&*file, line, library), ("mine.wgsl", 9, false), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // It was told once; the device goes on.
+    assert_eq!(words.read_async(&gpu).await.unwrap(), [0]);
+}
+
+#[wasm_bindgen_test]
+async fn a_model_that_only_the_browser_refuses_is_an_error_in_its_file() {
+    let gpu = adapter().await;
+    let phold = Phold::new(64, 2, 0.1, 10.0, Resolution::default()).unwrap();
+    let text = phold.source();
+    let lines = u32::try_from(text.text().lines().count()).unwrap();
+    let source = Source::new("refused.wgsl", format!("{}{ALIASED}", text.text()));
+    let model = Like(phold, source, phold.capacity());
+    // The second time, too: nothing of it was kept.
+    for _ in 0..2 {
+        match Simulation::new_async(&gpu, &model, Options::default()).await.map(|_| ()) {
+            Err(SimulationError::Gpu(GpuError::Link(LinkError::Wgsl { file, line, .. }))) => {
+                assert_eq!((&*file, line), ("refused.wgsl", lines + 9));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let until = Until::time(ticks(30.0));
+    assert_eq!(run(&gpu, &phold, Options::default(), until).await, meant(&phold, 0, until));
+}
+
+#[wasm_bindgen_test]
+async fn a_lost_device_is_an_error() {
+    let gpu = adapter().await;
+    let word = Buffer::storage_from(&gpu, "a word", &[7_u32]).unwrap();
+    assert_eq!(word.read_async(&gpu).await.unwrap(), [7]);
+    gpu.device().destroy();
+    // The browser says why when it comes to it.
+    let error = word.read_async(&gpu).await.unwrap_err();
+    console_log!("{error}");
+    let again = word.read_async(&gpu).await.unwrap_err();
+    assert!(matches!(again, GpuError::Lost { .. }), "{error}; {again}");
+}
+
+/// The panels of the page.
+mod page {
+    use super::*;
+    use eventhorizon_web::{Maze, Moving, Replications};
+
+    #[wasm_bindgen_test]
+    async fn panels_go_on() {
+        let mut replications = Replications::open(0.8, 100).await.ok().unwrap();
+        let first = replications.more(256).await.ok().unwrap();
+        let second = replications.more(256).await.ok().unwrap();
+        assert_eq!((first.done, second.done, second.values.len()), (256, 512, 256));
+        let off = (second.mean - second.theory).abs();
+        assert!(off < 4.0 * second.half_width, "{second:?}");
+
+        let mut maze = Maze::open(127, 1).await.ok().unwrap();
+        let found = maze.search(100).await.ok().unwrap();
+        assert_eq!(found[0], 100.0, "all cells of a maze hang together");
+        assert_eq!(maze.picture().len(), (maze.side() * maze.side() * 4) as usize);
+
+        let mut moving = Moving::open(500, 1).await.ok().unwrap();
+        let [mut last, mut changes] = [0.0; 2];
+        for _ in 0..5 {
+            let now = moving.step().await.ok().unwrap();
+            (last, changes) = (now[0], changes + now[1] + now[2]);
+        }
+        let seen: f32 = moving.boxes().chunks(4).map(|moving| moving[3].max(0.0)).sum();
+        assert_eq!(f64::from(seen), last);
+        assert!(changes > 0.0);
+    }
+}

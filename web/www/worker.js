@@ -1,0 +1,123 @@
+// A panel's worker: it owns the simulation, and tells the page after each step how far it is.
+
+import init, * as library from './eventhorizon_web.js';
+
+const SEARCHES = 1000;
+const BOXES = 1500;
+
+let paused = true;
+let waiting = null; // settings to begin again with, or a question
+let resume = () => {};
+
+// How each panel begins, and what a step of it is.
+const panels = {
+  async torus({ canvas, settings }) {
+    let torus = await library.Torus.open(canvas, make(settings));
+    let [last, before] = [performance.now(), 0];
+    return async () => {
+      if (waiting) {
+        const { restart, fingerprint } = waiting;
+        waiting = null;
+        if (restart) {
+          settings = restart;
+          before = 0;
+          await torus.restart(make(settings));
+        }
+        if (fingerprint) {
+          const told = { fingerprint: await torus.fingerprint(), until: torus.until(), settings };
+          postMessage({ asked: told });
+          return {};
+        }
+      }
+      const frame = await torus.frame();
+      const now = performance.now();
+      const { events, time, queue, sync } = frame;
+      frame.free();
+      const rate = (events - before) * 1000 / (now - last);
+      [last, before] = [now, events];
+      return { events, time, rate, way: `${queue}, ${sync}` };
+    };
+  },
+
+  async replications() {
+    const replications = await library.Replications.open(0.8, 200);
+    let count = 256;
+    return async () => {
+      const begun = performance.now();
+      const estimate = await replications.more(count);
+      const took = performance.now() - begun;
+      const { done, mean, half_width, theory, values, fingerprint } = estimate;
+      estimate.free();
+      const told = { done, mean, half_width, theory, values, fingerprint, rate: count * 1000 / took };
+      count = Math.min(1 << 15, Math.max(64, 2 * Math.round(count * 100 / Math.max(took, 1) / 2), count >> 1));
+      return told;
+    };
+  },
+
+  async maze() {
+    const maze = await library.Maze.open(127, 1);
+    let searches = 0;
+    return async () => {
+      const begun = performance.now();
+      const [found, expanded] = await maze.search(SEARCHES);
+      searches += SEARCHES;
+      const rate = SEARCHES * 1000 / (performance.now() - begun);
+      return { searches, rate, found, expanded, side: maze.side(), picture: maze.picture() };
+    };
+  },
+
+  async regions() {
+    const moving = await library.Moving.open(BOXES, 1);
+    let last = performance.now();
+    return async () => {
+      const [pairs, began, ended] = await moving.step();
+      const now = performance.now();
+      const rate = 1000 / (now - last);
+      last = now;
+      return { count: 2 * BOXES, pairs, began, ended, rate, boxes: moving.boxes() };
+    };
+  },
+
+  // The same run on the processor. This blocks its worker, and nothing else.
+  async check({ settings, until }) {
+    const begun = performance.now();
+    const fingerprint = library.sequential(make(settings), until, events => postMessage({ events }));
+    postMessage({ fingerprint, seconds: (performance.now() - begun) / 1000 });
+    return null;
+  },
+
+  async adapter() {
+    postMessage({ adapter: await library.adapter() });
+    return null;
+  },
+};
+
+function make(settings) {
+  return Object.assign(new library.Settings(), settings);
+}
+
+onmessage = async ({ data }) => {
+  if ('paused' in data) {
+    paused = data.paused;
+    if (!paused) resume();
+    return;
+  }
+  if (data.restart || data.fingerprint) {
+    waiting = { ...waiting, ...data };
+    resume();
+    return;
+  }
+  try {
+    await init();
+    library.prepare();
+    const step = await panels[data.panel](data);
+    while (step) {
+      if (paused && !waiting) await new Promise(go => { resume = go; });
+      postMessage({ step: await step() });
+      // A frame for the canvas to be shown.
+      await new Promise(go => (self.requestAnimationFrame ?? setTimeout)(go));
+    }
+  } catch (error) {
+    postMessage({ error: String(error?.message ?? error) });
+  }
+};
