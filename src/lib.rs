@@ -63,6 +63,7 @@
 mod columns;
 pub mod facility;
 pub mod gpu;
+pub mod hybrid;
 pub mod matching;
 pub mod models;
 pub mod pdes;
