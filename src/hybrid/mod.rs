@@ -4,6 +4,8 @@ mod entity;
 mod error;
 mod handler;
 mod lp;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod part;
 mod pending;
 mod process;
@@ -17,6 +19,8 @@ pub use error::{Fault, FaultKind, HybridError};
 pub use handler::kernels;
 pub use handler::{Handle, Handler, Handlers, Placement, Used, WgslHandler};
 pub use lp::Lp;
+#[cfg(feature = "mpi")]
+pub use mpi::MpiRank;
 pub use process::{Process, ProcessId};
 pub use simulation::{Options, Simulation, Spread};
 pub use transport::{LocalRank, Transport, in_process};

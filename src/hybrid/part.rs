@@ -342,8 +342,9 @@ impl<E: Entity> Part<E> {
 
     fn count(&mut self, shared: &Shared, slot: u32, time: Ticks) {
         self.events += 1;
-        self.open(shared, slot, time);
+        // The first stream is that of the start.
         self.executed[slot as usize] += 1;
+        self.open(shared, slot, time);
     }
 
     fn hash(&mut self, kind: u32, slot: u32, time: Ticks, message: &E::Message) -> u64 {

@@ -7,39 +7,73 @@ use std::time::Duration;
 use super::HybridError;
 use crate::gpu::HOST_WAIT;
 
-/// A rank of a simulation, and its way to the others. All ranks call the same functions in the same order; a rank that is dropped while others
-/// wait for it must end their waiting with an error.
-pub trait Transport: Send {
+/// A rank of a simulation, and its way to the others: what one rank sends another arrives whole and in order.
+///
+/// All ranks call the same collective operations in the same order. Those that are made here of `send` and `receive` take as many steps as the logarithm of the ranks
+/// ([`least`](Self::least)), or a message for each of them ([`exchange`](Self::exchange)).
+pub trait Transport {
     /// Its number.
     fn rank(&self) -> u32;
 
     /// How many there are.
     fn ranks(&self) -> u32;
 
-    /// The smallest of what all ranks give, value by value.
+    /// Sends another rank some bytes, and does not wait for it.
     ///
     /// # Errors
-    /// Where another rank is gone or silent.
-    fn least(&mut self, values: [u64; 3]) -> Result<[u64; 3], HybridError>;
+    /// Where that rank is gone.
+    fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), HybridError>;
 
-    /// Sends each rank what is for it, in the order of ranks, and returns what came from each. Nothing is sent where nothing is to be said, if that is
-    /// cheaper. The rank's own place is left alone.
+    /// Waits for what another rank sends.
     ///
     /// # Errors
-    /// As [`Transport::least`].
-    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, HybridError>;
+    /// [`HybridError::Gone`] where that rank has ended, [`HybridError::Silent`] where it is silent for too long.
+    fn receive(&mut self, from: u32) -> Result<Vec<u8>, HybridError>;
+
+    /// The smallest of what all ranks give, value by value: an all-reduce, by dissemination (Hensgen, Finkel and Manber, 1988).
+    ///
+    /// # Errors
+    /// As [`Transport::receive`].
+    fn least(&mut self, values: [u64; 3]) -> Result<[u64; 3], HybridError> {
+        let (rank, ranks) = (self.rank(), self.ranks());
+        let (mut least, mut step) = (values, 1);
+        while step < ranks {
+            self.send((rank + step) % ranks, bytemuck::bytes_of(&least).to_vec())?;
+            let from = (rank + ranks - step) % ranks;
+            let bytes = self.receive(from)?;
+            let theirs: [u64; 3] = bytemuck::try_pod_read_unaligned(&bytes)
+                .map_err(|error| HybridError::Garbled { rank: from, reason: error.to_string() })?;
+            least = std::array::from_fn(|place| least[place].min(theirs[place]));
+            step *= 2;
+        }
+        Ok(least)
+    }
+
+    /// Sends each rank what is for it, in the order of ranks, and returns what came from each. What a rank has for itself stays where it is.
+    ///
+    /// # Errors
+    /// As [`Transport::receive`].
+    fn exchange(&mut self, mut parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, HybridError> {
+        let rank = self.rank();
+        let others = || (0..).zip(0..parts.len()).filter(move |&(other, _)| other != rank);
+        let others: Vec<(u32, usize)> = others().collect();
+        for &(to, place) in &others {
+            self.send(to, std::mem::take(&mut parts[place]))?;
+        }
+        for &(from, place) in &others {
+            parts[place] = self.receive(from)?;
+        }
+        Ok(parts)
+    }
 
     /// What all ranks give, on each.
     ///
     /// # Errors
     /// As [`Transport::least`].
     fn gather(&mut self, part: Vec<u8>) -> Result<Vec<Vec<u8>>, HybridError> {
-        let ranks = self.ranks() as usize;
-        let mut parts = vec![part; ranks];
-        let own = std::mem::take(&mut parts[self.rank() as usize]);
-        let mut gathered = self.exchange(parts)?;
-        gathered[self.rank() as usize] = own;
-        Ok(gathered)
+        // All are there: an exchange may wait without end.
+        self.least([0; 3])?;
+        self.exchange(vec![part; self.ranks() as usize])
     }
 }
 
@@ -56,12 +90,12 @@ impl Transport for Alone {
         1
     }
 
-    fn least(&mut self, values: [u64; 3]) -> Result<[u64; 3], HybridError> {
-        Ok(values)
+    fn send(&mut self, to: u32, _: Vec<u8>) -> Result<(), HybridError> {
+        Err(HybridError::Gone { rank: to })
     }
 
-    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, HybridError> {
-        Ok(parts)
+    fn receive(&mut self, from: u32) -> Result<Vec<u8>, HybridError> {
+        Err(HybridError::Gone { rank: from })
     }
 }
 
@@ -107,11 +141,27 @@ impl LocalRank {
         self
     }
 
+    fn gone(&mut self, rank: u32) -> HybridError {
+        self.culprit = rank;
+        HybridError::Gone { rank }
+    }
+}
+
+impl Transport for LocalRank {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn ranks(&self) -> u32 {
+        u32::try_from(self.to.len()).expect("it was made of a u32")
+    }
+
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), HybridError> {
         // Who takes nothing any more has said why.
         if self.to[to as usize].send((self.rank, Packet::Bytes(bytes))).is_err() {
-            self.receive(to)?;
-            return Err(self.gone(to));
+            loop {
+                self.receive(to)?;
+            }
         }
         Ok(())
     }
@@ -133,40 +183,6 @@ impl LocalRank {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.gone(rank)),
             }
         }
-    }
-
-    fn gone(&mut self, rank: u32) -> HybridError {
-        self.culprit = rank;
-        HybridError::Gone { rank }
-    }
-}
-
-impl Transport for LocalRank {
-    fn rank(&self) -> u32 {
-        self.rank
-    }
-
-    fn ranks(&self) -> u32 {
-        u32::try_from(self.to.len()).expect("it was made of a u32")
-    }
-
-    fn least(&mut self, values: [u64; 3]) -> Result<[u64; 3], HybridError> {
-        let bytes = bytemuck::bytes_of(&values).to_vec();
-        let all = self.gather(bytes)?;
-        let all = all.iter().map(|bytes| bytemuck::pod_read_unaligned::<[u64; 3]>(bytes));
-        Ok(all.fold([u64::MAX; 3], |least, values| std::array::from_fn(|i| least[i].min(values[i]))))
-    }
-
-    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, HybridError> {
-        let others: Vec<_> = (0..self.ranks()).filter(|&rank| rank != self.rank).collect();
-        let mut parts = parts;
-        for &rank in &others {
-            self.send(rank, std::mem::take(&mut parts[rank as usize]))?;
-        }
-        for &rank in &others {
-            parts[rank as usize] = self.receive(rank)?;
-        }
-        Ok(parts)
     }
 }
 
