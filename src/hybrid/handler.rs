@@ -245,12 +245,13 @@ fn size(calls: usize) -> usize {
 /// invocation.
 pub struct WgslHandler<C, A, const GROUPS: usize = 1> {
     name: String,
-    kernel: Kernel,
+    /// The device that it was made for, if any.
+    device: Option<(Gpu, Kernel)>,
     /// Whether workgroups serve a call, and not an invocation.
     multithreaded: bool,
-    bound: Vec<(String, wgpu::Buffer)>,
+    /// The file's own variables, each with its buffer and as many bytes as that has values.
+    bound: Vec<(String, wgpu::Buffer, u64)>,
     twin: Twin<C, A, GROUPS>,
-    device: Gpu,
     memory: std::sync::Mutex<Memory>,
 }
 
@@ -296,12 +297,12 @@ pub fn kernels(batched: Source, multithreaded: Source) -> [Recipe; 2] {
 }
 
 impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {
-    /// One invocation for each call.
+    /// One invocation for each call. Without a device it is checked all the same, and runs on the CPU.
     ///
     /// # Errors
     /// WGSL that does not link, whose `Call` and `Answer` are not the bytes of `C` and `A`, or that the device refuses.
     pub fn batched(
-        gpu: &Gpu,
+        gpu: Option<&Gpu>,
         name: &str,
         source: Source,
         twin: impl Fn(&C) -> A + Send + Sync + 'static,
@@ -316,13 +317,13 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
     /// # Errors
     /// As [`WgslHandler::batched`].
     pub fn multithreaded(
-        gpu: &Gpu,
+        gpu: Option<&Gpu>,
         name: &str,
         source: Source,
         invocations: u32,
         twin: impl Fn(&C) -> [A; GROUPS] + Send + Sync + 'static,
     ) -> Result<Self, HybridError> {
-        let most = gpu.limits().max_compute_invocations_per_workgroup;
+        let most = gpu.map_or(256, |gpu| gpu.limits().max_compute_invocations_per_workgroup);
         if GROUPS == 0 || GROUPS > 1 << 16 || invocations == 0 || invocations > most {
             let what = format!(
                 "{GROUPS} workgroups of {invocations} invocations for each call: choose 1 to 65,536 workgroups, and 1 to {most} invocations"
@@ -333,7 +334,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
     }
 
     fn new(
-        gpu: &Gpu,
+        gpu: Option<&Gpu>,
         name: &str,
         recipe: Recipe,
         multithreaded: bool,
@@ -351,13 +352,13 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
                 return Err(wrong(format!("`struct {of}` has padding: {padding}. Declare a field there")));
             }
         }
+        let device = gpu.map(|gpu| Ok::<_, HybridError>((gpu.clone(), recipe.kernel(gpu)?))).transpose()?;
         Ok(Self {
             name: name.to_owned(),
-            kernel: recipe.kernel(gpu)?,
+            device,
             multithreaded,
             bound: Vec::new(),
             twin,
-            device: gpu.clone(),
             memory: std::sync::Mutex::default(),
         })
     }
@@ -365,22 +366,22 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
     /// Binds a buffer to a variable of the file's.
     #[must_use]
     pub fn bind<T: Pod>(mut self, variable: &str, buffer: &Buffer<T>) -> Self {
-        self.bound.push((variable.to_owned(), buffer.raw().clone()));
+        let bytes = buffer.len().max(1) * size_of::<T>() as u64;
+        self.bound.push((variable.to_owned(), buffer.raw().clone(), bytes));
         self
     }
 
     /// The answers to calls, so many for each as there are workgroups.
-    fn dispatch(&self, calls: &[C]) -> Result<Vec<A>, HybridError> {
-        let gpu = &self.device;
+    fn dispatch(&self, gpu: &Gpu, kernel: &Kernel, calls: &[C]) -> Result<Vec<A>, HybridError> {
         let each = u32::try_from(GROUPS).expect("at most 65,536");
         let words = |bytes: usize| (bytes / 4) as u64;
         let mut memory = self.memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let need = words(size_of_val(calls));
         let answers = calls.len() as u64 * u64::from(each) * words(size_of::<A>());
-        // The word after the answers says whether the driver cut a loop.
         let memory = &mut *memory;
         let given = grown(gpu, "calls", &mut memory.calls, need)?;
         let told = grown(gpu, "answers", &mut memory.answers, answers)?;
+        // Zero, until a driver cuts a loop.
         let cut = Buffer::<u32>::storage(gpu, "cut", 1)?;
         given.write(gpu, 0, bytemuck::cast_slice(calls))?;
         let count = u32::try_from(calls.len()).expect("what fits a buffer is counted in 32 bits");
@@ -397,10 +398,14 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
                 ("answers", told.binding()),
                 ("cut", cut.binding()),
             ];
-            buffers.extend(self.bound.iter().map(|(name, raw)| (name.as_str(), raw.as_entire_binding())));
+            buffers.extend(self.bound.iter().map(|(name, buffer, bytes)| {
+                let size = std::num::NonZero::new(*bytes);
+                let binding = wgpu::BufferBinding { buffer, offset: 0, size };
+                (name.as_str(), wgpu::BindingResource::Buffer(binding))
+            }));
             let mut plan = Plan::new("handler");
             let groups = if self.multithreaded { calls * each } else { calls.div_ceil(GROUP_SIZE) };
-            plan.dispatch(gpu, &self.kernel, groups, &buffers)?;
+            plan.dispatch(gpu, kernel, groups, &buffers)?;
             let begun = Instant::now();
             gpu.wait(plan.submit(gpu)?)?;
             pace.record(calls.div_ceil(GROUP_SIZE), begun.elapsed());
@@ -452,12 +457,16 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
     /// On the device that it was made for.
     fn on_gpu(&self, _: &Gpu, calls: &[C]) -> Result<Vec<[A; GROUPS]>, HybridError> {
         let words = |bytes: usize| (bytes as u64).max(1);
-        let limit = self.device.max_buffer_bytes();
+        let Some((gpu, kernel)) = &self.device else {
+            let what = "it was made without a device".to_owned();
+            return Err(HybridError::Handler { handler: self.name.clone(), what });
+        };
+        let limit = gpu.max_buffer_bytes();
         let most = (limit / words(size_of::<C>())).min(limit / words(size_of::<A>().saturating_mul(GROUPS))).clamp(1, 1 << 30);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let mut answers = Vec::with_capacity(calls.len());
         for calls in calls.chunks(most) {
-            let told = self.dispatch(calls)?;
+            let told = self.dispatch(gpu, kernel, calls)?;
             let whole = |part: &[A]| <[A; GROUPS]>::try_from(part).expect("a chunk has so many");
             answers.extend(told.chunks_exact(GROUPS).map(whole));
         }
