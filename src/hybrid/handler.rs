@@ -292,8 +292,8 @@ fn recipe(name: &str, source: Source, shape: Option<u32>) -> Recipe {
 
 /// The kernel of a handler's file, batched or multithreaded.
 #[doc(hidden)]
-pub fn kernels(batched: Source, multithreaded: Source) -> [Recipe; 2] {
-    [recipe("hybrid", batched, None), recipe("hybrid", multithreaded, Some(32))]
+pub fn kernels(batched: Source, multithreaded: Source) -> Vec<Recipe> {
+    vec![recipe("hybrid", batched, None), recipe("hybrid", multithreaded, Some(32))]
 }
 
 impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {

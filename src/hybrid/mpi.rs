@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ::mpi::datatype::{Partition, PartitionMut};
 use ::mpi::environment::Universe;
+use ::mpi::request::WaitGuard;
 use ::mpi::topology::SimpleCommunicator;
 use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
 use ::mpi::{Count, Rank, Tag, Threading};
@@ -12,11 +12,12 @@ use web_time::Instant;
 use super::{HybridError, Transport};
 use crate::gpu::HOST_WAIT;
 
-/// Words between ranks, and the last one of a rank that goes.
+/// Words between ranks, the last one of a rank that goes, and what is longer.
 const WORD: Tag = 0x4556;
 const GONE: Tag = 0x4557;
+const DATA: Tag = 0x4558;
 
-/// What all ranks send each other in one call, for MPI counts in 31 bits.
+/// Bytes of one message, for MPI counts in 31 bits.
 const MOST: usize = 1 << 30;
 
 /// This process as a rank of MPI: one for the program, which ends MPI when it is dropped.
@@ -87,32 +88,34 @@ impl Transport for MpiRank {
         }
     }
 
-    /// By MPI's own operations, in as many rounds as counts of 31 bits take.
+    /// An all-to-all of lengths, and then a message where there is something to say, in as many rounds as counts of 31 bits take.
     fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, HybridError> {
         let (own, ranks) = (self.rank() as usize, parts.len());
         let mut came = vec![Vec::new(); ranks];
-        let most = MOST / ranks;
-        let longest = parts.iter().map(Vec::len).max().unwrap_or(0).div_ceil(most);
+        let longest = parts.iter().map(Vec::len).max().unwrap_or(0).div_ceil(MOST);
+        // All ranks are there, so none waits without end.
         let [rounds, ..] = self.least([u64::MAX - longest as u64, 0, 0])?;
         for round in 0..usize::try_from(u64::MAX - rounds).expect("what fits the memory") {
-            let piece = |part: &Vec<u8>| {
-                let from = (round * most).min(part.len());
-                from..part.len().min(from + most)
+            let piece = |to: usize| {
+                let part = if to == own { &[][..] } else { &parts[to][..] };
+                let from = (round * MOST).min(part.len());
+                &part[from..part.len().min(from + MOST)]
             };
-            let sent: Vec<u8> = parts.iter().flat_map(|part| part[piece(part)].iter().copied()).collect();
-            let counts: Vec<Count> = parts.iter().map(|part| count(piece(part).len())).collect();
+            let counts: Vec<Count> = (0..ranks).map(|to| count(piece(to).len())).collect();
             let mut theirs = vec![0; ranks];
             self.world.all_to_all_into(&counts[..], &mut theirs[..]);
-            let mut bytes = vec![0_u8; theirs.iter().map(|&count| length(count)).sum()];
-            let (from, to) = (begins(&counts), begins(&theirs));
-            {
-                let sent = Partition::new(&sent[..], counts, from);
-                let mut bytes = PartitionMut::new(&mut bytes[..], &theirs[..], &to[..]);
-                self.world.all_to_all_varcount_into(&sent, &mut bytes);
-            }
-            for (came, (&begin, &count)) in came.iter_mut().zip(to.iter().zip(&theirs)) {
-                came.extend_from_slice(&bytes[length(begin)..][..length(count)]);
-            }
+            ::mpi::request::scope(|scope| {
+                let mut sent = Vec::new();
+                for (to, rank) in (0..ranks).zip(0..).filter(|&(to, _)| counts[to] > 0) {
+                    let process = self.world.process_at_rank(rank);
+                    sent.push(WaitGuard::from(process.immediate_send_with_tag(scope, piece(to), DATA)));
+                }
+                for (from, rank) in (0..ranks).zip(0..).filter(|&(from, _)| theirs[from] > 0) {
+                    let mut bytes = vec![0_u8; length(theirs[from])];
+                    self.world.process_at_rank(rank).receive_into_with_tag(&mut bytes[..], DATA);
+                    came[from].append(&mut bytes);
+                }
+            });
         }
         came[own].clone_from(&parts[own]);
         Ok(came)
@@ -134,11 +137,6 @@ impl std::fmt::Debug for MpiRank {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MpiRank").field("rank", &self.rank()).field("ranks", &self.ranks()).finish_non_exhaustive()
     }
-}
-
-fn begins(counts: &[Count]) -> Vec<Count> {
-    let begin = |sum: &mut Count, &count: &Count| Some(std::mem::replace(sum, *sum + count));
-    counts.iter().scan(0, begin).collect()
 }
 
 fn unsigned(rank: Rank) -> u32 {
