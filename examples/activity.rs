@@ -26,7 +26,8 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::hybrid::{
-    Context, Digest, Entity, Handle, Handlers, HybridError, Options, Placement, Simulation, Transport, Used, in_process,
+    Context, Digest, Entity, Handle, Handlers, HybridError, Options, Placement, Simulation, Transport, Used,
+    in_process,
 };
 use eventhorizon::pdes::{Fingerprint, Progress};
 use eventhorizon::time::Ticks;
@@ -45,7 +46,9 @@ const HOUR: u64 = 3600;
 const MORNING: u64 = 48 * HOUR;
 
 #[derive(Parser)]
-#[command(about = "Simulates people's days and the traffic in their town, with planning and routing on the GPU")]
+#[command(
+    about = "Simulates people's days and the traffic in their town, with planning and routing on the GPU"
+)]
 struct Args {
     /// People.
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
@@ -235,7 +238,8 @@ impl Agent {
                 context.send(context.name(), Ticks::new(end), Message::Plan);
             }
             _ => {
-                let minutes = |last: &u64| u32::try_from((now.saturating_sub(*last) / 60).min(2880)).unwrap_or(2880);
+                let minutes =
+                    |last: &u64| u32::try_from((now.saturating_sub(*last) / 60).min(2880)).unwrap_or(2880);
                 let elapsed = std::array::from_fn(|activity| minutes(&self.last[activity]));
                 let call = Call { elapsed, seed: context.stream().draw(), generations: self.generations };
                 context.call(self.planner, call, |person, [plan], context| {
@@ -361,12 +365,8 @@ fn on_rank(
             })
         }
     };
-    let options = Options {
-        seed: args.seed,
-        threads: args.threads.map(usize::from),
-        handlers,
-        ..Options::default()
-    };
+    let options =
+        Options { seed: args.seed, threads: args.threads.map(usize::from), handlers, ..Options::default() };
     let entities = 1 + districts + args.agents;
     let lookahead = Ticks::new(LOOKAHEAD);
     let mut simulation = match transport {
@@ -405,8 +405,10 @@ fn tell_results(args: &Args, first: &Ran, ran: &[Ran], town: &Town, trips: u64) 
         };
         let (on_gpu, on_cpu) = (sum(|used| used.gpu), sum(|used| used.cpu));
         let name = if number == 0 { "calls of planning" } else { "calls of all pairs" };
-        let told =
-            format!("{} on the GPU in {:.3} s, {} on the CPU in {:.3} s", on_gpu.0, on_gpu.1, on_cpu.0, on_cpu.1);
+        let told = format!(
+            "{} on the GPU in {:.3} s, {} on the CPU in {:.3} s",
+            on_gpu.0, on_gpu.1, on_cpu.0, on_cpu.1
+        );
         table.push((name, told));
     }
     let json = json!({

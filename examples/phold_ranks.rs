@@ -206,7 +206,9 @@ fn mpi_rank() -> Option<Box<dyn Transport>> {
 
 fn on_gpu(args: &Args, model: &Phold, until: Ticks) -> Ended<Ran> {
     if args.ranks > 1 {
-        return Err(shared::usage("the GPU engine runs on one rank: leave out --ranks, or take --engine host"));
+        return Err(shared::usage(
+            "the GPU engine runs on one rank: leave out --ranks, or take --engine host",
+        ));
     }
     let gpu = Gpu::new()?;
     let options = pdes::Options { seed: args.seed, ..pdes::Options::default() };

@@ -12,7 +12,9 @@ use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
 };
 use eventhorizon::time::Resolution;
-use eventhorizon::{facility, gpu, hybrid, matching, pdes, primitives, queue, replication, search, self_test};
+use eventhorizon::{
+    facility, gpu, hybrid, matching, pdes, primitives, queue, replication, search, self_test,
+};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};

@@ -106,7 +106,8 @@ fn plan(call: &Call) -> Answer {
             keep(call, changed, schedule, score);
         }
         let first = population.iter().map(|(_, schedule, score)| (*schedule, *score));
-        let best = first.reduce(|best, next| if next.1 > best.1 { next } else { best }).expect("there are some");
+        let best =
+            first.reduce(|best, next| if next.1 > best.1 { next } else { best }).expect("there are some");
         population.iter_mut().for_each(|(_, schedule, score)| (*schedule, *score) = best);
     }
     let (schedule, score) = (population[0].1, population[0].2);

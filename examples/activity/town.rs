@@ -50,7 +50,8 @@ impl Town {
                 road(&mut stream, vertex, below + 1);
             }
         }
-        let mut place = |vertex: u32| [vertex % side, vertex / side].map(|at| at * 256 + 40 + stream.below(176));
+        let mut place =
+            |vertex: u32| [vertex % side, vertex / side].map(|at| at * 256 + 40 + stream.below(176));
         let places = (0..vertices).map(&mut place).collect();
         let mut ways = vec![Vec::new(); vertices as usize];
         for (number, Road { ends: [a, b], .. }) in roads.iter().enumerate() {
@@ -79,8 +80,10 @@ impl Town {
         let left = |vertex: u32| distances[vertex as usize * vertices + to as usize];
         let (mut at, mut path) = (from, Vec::new());
         while at != to {
-            let shortest = |&&(other, road): &&(u32, usize)| weights[road].checked_add(left(other)) == Some(left(at));
-            let &(next, road) = self.ways[at as usize].iter().find(shortest).expect("distances are those of the weights");
+            let shortest =
+                |&&(other, road): &&(u32, usize)| weights[road].checked_add(left(other)) == Some(left(at));
+            let &(next, road) =
+                self.ways[at as usize].iter().find(shortest).expect("distances are those of the weights");
             path.push(road);
             at = next;
         }
@@ -124,14 +127,19 @@ impl Handler for Routes {
             onward.copy_from_slice(&distances[way * side..][..side]);
             for row in distances.chunks_exact_mut(side) {
                 let first = row[way];
-                row.iter_mut().zip(&onward).for_each(|(distance, onward)| *distance = (*distance).min(first + onward));
+                row.iter_mut()
+                    .zip(&onward)
+                    .for_each(|(distance, onward)| *distance = (*distance).min(first + onward));
             }
         }
         distances
     }
 
     fn on_gpu(&self, gpu: &Gpu, calls: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, HybridError> {
-        let wrong = |error: SearchError| HybridError::Handler { handler: self.name().to_owned(), what: error.to_string() };
+        let wrong = |error: SearchError| HybridError::Handler {
+            handler: self.name().to_owned(),
+            what: error.to_string(),
+        };
         let vertices = self.0.vertices();
         let mut answers = Vec::with_capacity(calls.len());
         for weights in calls {

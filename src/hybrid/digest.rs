@@ -310,10 +310,16 @@ mod tests {
         assert_eq!(words(&|digest| digest.put(&[7_u32, 8])), [7, 8]);
         assert_eq!(words(&|digest| digest.put(&(1_u64 << 32 | 5))), [5, 1]);
         assert_eq!(words(&|digest| digest.put(&Kind::Bare)), [0]);
-        assert_eq!(words(&|digest| digest.put(&Kind::Named { left: 3, right: -1 })), [1, 3, u32::MAX, u32::MAX]);
+        assert_eq!(
+            words(&|digest| digest.put(&Kind::Named { left: 3, right: -1 })),
+            [1, 3, u32::MAX, u32::MAX]
+        );
         assert_eq!(words(&|digest| digest.put(&Kind::Wrapped(Some(4)))), [2, 1, 4]);
         assert_eq!(words(&|digest| digest.put(&vec![(), ()])), [2]);
-        assert_eq!(words(&|digest| digest.put("hello")), [5, 0, u32::from_le_bytes(*b"hell"), u32::from(b'o')]);
+        assert_eq!(
+            words(&|digest| digest.put("hello")),
+            [5, 0, u32::from_le_bytes(*b"hell"), u32::from(b'o')]
+        );
         let map = std::collections::BTreeMap::from([(1_u32, 2_u32)]);
         assert_eq!(words(&|digest| digest.put(&map)), [1, 1, 2]);
     }

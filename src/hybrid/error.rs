@@ -55,13 +55,17 @@ pub enum FaultKind {
         entities: u32,
     },
     /// It sent a message for a time beyond the last tick.
-    #[error("it sent entity {to} a message for a time beyond the last tick. Do not send what never happens, or choose fewer ticks per unit")]
+    #[error(
+        "it sent entity {to} a message for a time beyond the last tick. Do not send what never happens, or choose fewer ticks per unit"
+    )]
     Never {
         /// To whom.
         to: u32,
     },
     /// It executed more than a million events and the time did not move.
-    #[error("it executed {events} events of its own and the time did not move: it sends itself messages without end")]
+    #[error(
+        "it executed {events} events of its own and the time did not move: it sends itself messages without end"
+    )]
     Stuck {
         /// How many.
         events: u32,
@@ -149,7 +153,9 @@ pub enum HybridError {
         message: String,
     },
     /// Another rank is gone without a word: it ended, panicked, or was killed.
-    #[error("rank {rank} is gone: it ended before the simulation did. Look for what it said, and start again")]
+    #[error(
+        "rank {rank} is gone: it ended before the simulation did. Look for what it said, and start again"
+    )]
     Gone {
         /// The rank.
         rank: u32,

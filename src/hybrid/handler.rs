@@ -118,7 +118,8 @@ impl Handlers {
         calls: Vec<Box<dyn Any + Send>>,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError> {
         let Some(handler) = self.list.get_mut(handler) else {
-            let what = "an event called it, and the simulation's Options::handlers does not hold it".to_owned();
+            let what =
+                "an event called it, and the simulation's Options::handlers does not hold it".to_owned();
             return Err(HybridError::Handler { handler: format!("number {handler}"), what });
         };
         handler.run(self.gpu.as_ref(), self.placement, calls)
@@ -155,7 +156,8 @@ impl<H: Handler> Registered for Kept<H> {
         placement: Placement,
         calls: Vec<Box<dyn Any + Send>>,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError> {
-        let other = |what: &str| HybridError::Handler { handler: self.used.name.clone(), what: what.to_owned() };
+        let other =
+            |what: &str| HybridError::Handler { handler: self.used.name.clone(), what: what.to_owned() };
         let calls: Option<Vec<H::Call>> =
             calls.into_iter().map(|call| call.downcast().ok().map(|call| *call)).collect();
         let calls = calls.ok_or_else(|| other("it was called by the handle of another simulation"))?;
@@ -285,8 +287,10 @@ fn recipe(name: &str, source: Source, shape: Option<u32>) -> Recipe {
     match shape {
         None => Recipe::new(name, "batched", [shaders::file("hybrid/batched.wgsl"), source])
             .with([("GROUP_SIZE", f64::from(GROUP_SIZE))]),
-        Some(lanes) => Recipe::new(name, "multithreaded", [shaders::file("hybrid/multithreaded.wgsl"), source])
-            .with([("GROUP_SIZE", f64::from(lanes))]),
+        Some(lanes) => {
+            Recipe::new(name, "multithreaded", [shaders::file("hybrid/multithreaded.wgsl"), source])
+                .with([("GROUP_SIZE", f64::from(lanes))])
+        }
     }
 }
 
@@ -345,7 +349,10 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         for (of, bytes) in [("Call", size_of::<C>()), ("Answer", size_of::<A>())] {
             let layout = program.layout(of).ok_or_else(|| wrong(format!("its WGSL has no `struct {of}`")))?;
             if layout.bytes as usize != bytes {
-                let what = format!("`struct {of}` has {} bytes in WGSL, and its Rust type has {bytes}", layout.bytes);
+                let what = format!(
+                    "`struct {of}` has {} bytes in WGSL, and its Rust type has {bytes}",
+                    layout.bytes
+                );
                 return Err(wrong(what));
             }
             if let Some(padding) = layout.padding() {
@@ -462,7 +469,9 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
             return Err(HybridError::Handler { handler: self.name.clone(), what });
         };
         let limit = gpu.max_buffer_bytes();
-        let most = (limit / words(size_of::<C>())).min(limit / words(size_of::<A>().saturating_mul(GROUPS))).clamp(1, 1 << 30);
+        let most = (limit / words(size_of::<C>()))
+            .min(limit / words(size_of::<A>().saturating_mul(GROUPS)))
+            .clamp(1, 1 << 30);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let mut answers = Vec::with_capacity(calls.len());
         for calls in calls.chunks(most) {
@@ -476,8 +485,10 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
 
 impl<C, A, const GROUPS: usize> std::fmt::Debug for WgslHandler<C, A, GROUPS> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WgslHandler").field("name", &self.name)
-            .field("groups", &GROUPS).finish_non_exhaustive()
+        f.debug_struct("WgslHandler")
+            .field("name", &self.name)
+            .field("groups", &GROUPS)
+            .finish_non_exhaustive()
     }
 }
 

@@ -70,7 +70,11 @@ impl Transport for MpiRank {
         let source = self.world.process_at_rank(signed(from));
         loop {
             if let Some((message, status)) = source.immediate_matched_probe_with_tag(WORD) {
-                let mut bytes = vec![0_u8; length(status.count(<u8 as ::mpi::traits::Equivalence>::equivalent_datatype()))];
+                let mut bytes =
+                    vec![
+                        0_u8;
+                        length(status.count(<u8 as ::mpi::traits::Equivalence>::equivalent_datatype()))
+                    ];
                 message.matched_receive_into(&mut bytes[..]);
                 return Ok(bytes);
             }
@@ -135,7 +139,10 @@ impl Drop for MpiRank {
 
 impl std::fmt::Debug for MpiRank {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MpiRank").field("rank", &self.rank()).field("ranks", &self.ranks()).finish_non_exhaustive()
+        f.debug_struct("MpiRank")
+            .field("rank", &self.rank())
+            .field("ranks", &self.ranks())
+            .finish_non_exhaustive()
     }
 }
 

@@ -317,9 +317,9 @@ impl<E: Entity> Part<E> {
             Body::Message(message) => {
                 self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
                 self.count(shared, slot, time);
-                let taker = self.processes[slot as usize]
-                    .as_ref()
-                    .and_then(|processes| processes.running.iter().position(|process| process.takes(&message)));
+                let taker = self.processes[slot as usize].as_ref().and_then(|processes| {
+                    processes.running.iter().position(|process| process.takes(&message))
+                });
                 match taker {
                     Some(index) => self.resume(slot, index, Some(message))?,
                     None => self.with_entity(|entity, context| entity.receive(message, context))?,
@@ -497,7 +497,10 @@ impl<E: Entity> Part<E> {
                 &Body::Wake(number, wait) => {
                     let processes = self.processes[event.slot as usize].as_ref();
                     let waits = processes.is_some_and(|processes| {
-                        processes.running.iter().any(|process| process.id().0 == number && process.waits(wait))
+                        processes
+                            .running
+                            .iter()
+                            .any(|process| process.id().0 == number && process.waits(wait))
                     });
                     if !waits {
                         digest = Digest::default();

@@ -68,7 +68,8 @@ impl<M> Bucket<M> {
 pub(super) fn room<T>(list: &mut Vec<T>) -> Result<(), Full> {
     if list.len() == list.capacity() {
         let more = list.len().max(16);
-        list.try_reserve(more).map_err(|_| Full { bytes: (list.len() + more) as u64 * size_of::<T>() as u64 })?;
+        list.try_reserve(more)
+            .map_err(|_| Full { bytes: (list.len() + more) as u64 * size_of::<T>() as u64 })?;
     }
     Ok(())
 }
@@ -199,7 +200,8 @@ impl<M> Pending<M> {
         let width = (span / count).max((self.window / IN_WINDOW).min(span)).max(1);
         self.shift = u64::BITS - (width - 1).leading_zeros();
         self.shift = self.shift.min(63);
-        let count = usize::try_from((span >> self.shift) + 1).expect("not above the number of buckets by much");
+        let count =
+            usize::try_from((span >> self.shift) + 1).expect("not above the number of buckets by much");
         self.base = first;
         self.next = 0;
         self.buckets.resize_with(count, Bucket::default);

@@ -55,7 +55,8 @@ impl<E: Entity> Process<E> {
     pub fn with<R>(&self, function: impl FnOnce(&mut E, &mut Context<E>) -> R) -> R {
         // Taken out, so that a call within the call finds nothing, instead of waiting for itself.
         let lent = lock(&self.cell).lent.take();
-        let (mut entity, mut context) = lent.expect("`Process::with` is called where the process does not run");
+        let (mut entity, mut context) =
+            lent.expect("`Process::with` is called where the process does not run");
         let result = function(&mut entity, &mut context);
         lock(&self.cell).lent = Some((entity, context));
         result
@@ -142,8 +143,7 @@ impl<E: Entity> Spawned<E> {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let cell =
-            Cell { lent: None, number: id.0, waits: 0, until: None, filter: None, came: None };
+        let cell = Cell { lent: None, number: id.0, waits: 0, until: None, filter: None, came: None };
         let cell = Arc::new(Mutex::new(cell));
         let future = Box::pin(process(Process { cell: Arc::clone(&cell) }));
         Self { id, cell, future }
@@ -172,7 +172,11 @@ impl<E: Entity> Spawned<E> {
     }
 
     /// Runs it up to its next wait, with its entity. True if it has ended.
-    pub(super) fn run(&mut self, entity: &mut Option<E>, context: &mut Option<Context<E>>) -> Result<bool, FaultKind> {
+    pub(super) fn run(
+        &mut self,
+        entity: &mut Option<E>,
+        context: &mut Option<Context<E>>,
+    ) -> Result<bool, FaultKind> {
         lock(&self.cell).lent = entity.take().zip(context.take());
         let polled = self.future.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop()));
         let mut cell = lock(&self.cell);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use web_time::Instant;
 
+use super::HybridError;
 use super::entity::{Entity, Event};
 use super::error::{Fault, Full};
 use super::handler::{Handlers, Used};
 use super::part::{Address, Mail, Part, Shared};
 use super::transport::{Alone, Transport};
-use super::HybridError;
 use crate::gpu::{SLICE, Verdict};
 use crate::pdes::{Fingerprint, Progress, Replica, Stop};
 use crate::random::mix;
@@ -54,7 +54,9 @@ impl Spread {
         };
         match u32::try_from(rank).ok().filter(|&rank| rank < ranks) {
             Some(rank) => Ok(rank),
-            None => Err(HybridError::Map { entity: name, rank: u32::try_from(rank).unwrap_or(u32::MAX), ranks }),
+            None => {
+                Err(HybridError::Map { entity: name, rank: u32::try_from(rank).unwrap_or(u32::MAX), ranks })
+            }
         }
     }
 }
@@ -322,7 +324,8 @@ impl<E: Entity> Simulation<E> {
             for to in 0..self.parts.len() {
                 if !self.parts[from].out[to].is_empty() {
                     let spare = self.parts[to].spare.pop().unwrap_or_default();
-                    let list: Vec<Event<E::Message>> = std::mem::replace(&mut self.parts[from].out[to], spare);
+                    let list: Vec<Event<E::Message>> =
+                        std::mem::replace(&mut self.parts[from].out[to], spare);
                     self.parts[to].inbox.push(list);
                 }
             }
@@ -384,7 +387,8 @@ impl<E: Entity> Simulation<E> {
             let lists = || self.parts.iter().flat_map(|part| &part.far[to]);
             if lists().next().is_some() {
                 for mail in lists() {
-                    *mails = postcard::to_extend(mail, std::mem::take(mails)).expect("a message's `Serialize` failed");
+                    *mails = postcard::to_extend(mail, std::mem::take(mails))
+                        .expect("a message's `Serialize` failed");
                 }
             }
         }
@@ -414,7 +418,8 @@ impl<E: Entity> Simulation<E> {
         let mut sum = 0_u64;
         for (rank, bytes) in (0..).zip(&gathered) {
             let bytes = <[u8; 8]>::try_from(bytes.as_slice());
-            let wrong = |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
+            let wrong =
+                |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
             sum = sum.wrapping_add(u64::from_le_bytes(bytes.map_err(wrong)?));
         }
         Ok(sum)

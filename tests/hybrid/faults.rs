@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use eventhorizon::hybrid::{
-    Context, Digest, Entity, Fault, FaultKind, HybridError, LocalRank, Options, Simulation, Spread, Transport,
-    in_process,
+    Context, Digest, Entity, Fault, FaultKind, HybridError, LocalRank, Options, Simulation, Spread,
+    Transport, in_process,
 };
 use eventhorizon::time::Ticks;
 
@@ -170,7 +170,10 @@ fn a_rank_that_cannot_begin_ends_all() {
     for (rank, error) in errors {
         match rank {
             1 => assert!(matches!(error, HybridError::Threads { .. }), "{error}"),
-            _ => assert!(matches!(&error, HybridError::Rank { rank: 1, message } if message.contains("0 threads")), "{error}"),
+            _ => assert!(
+                matches!(&error, HybridError::Rank { rank: 1, message } if message.contains("0 threads")),
+                "{error}"
+            ),
         }
     }
 }

@@ -45,8 +45,11 @@ fn walks(gpu: &Gpu) -> WgslHandler<Walk, Walked> {
 }
 
 fn teams(gpu: &Gpu) -> WgslHandler<u32, u32, 3> {
-    let twin = |&base: &u32| std::array::from_fn(|group| (0..32).map(|lane| (base + lane) * (group as u32 + 1)).sum());
-    WgslHandler::multithreaded(Some(gpu), "teams", eventhorizon::wgsl!("../wgsl/hybrid_team.wgsl"), 32, twin).unwrap()
+    let twin = |&base: &u32| {
+        std::array::from_fn(|group| (0..32).map(|lane| (base + lane) * (group as u32 + 1)).sum())
+    };
+    WgslHandler::multithreaded(Some(gpu), "teams", eventhorizon::wgsl!("../wgsl/hybrid_team.wgsl"), 32, twin)
+        .unwrap()
 }
 
 /// Calls both handlers, then one of them again with its answer.
@@ -86,7 +89,8 @@ impl Entity for Caller {
             });
         });
         context.call(self.teams, message % 1000, |caller, answers, _| {
-            caller.sum = answers.iter().fold(caller.sum, |sum, answer| sum.wrapping_mul(7).wrapping_add(*answer));
+            caller.sum =
+                answers.iter().fold(caller.sum, |sum, answer| sum.wrapping_mul(7).wrapping_add(*answer));
         });
     }
 
@@ -164,17 +168,22 @@ fn batches_of_every_size_around_a_workgroup() {
 fn wgsl_and_rust_types_that_differ_are_refused() {
     let gpu = gpu();
     let source = || eventhorizon::wgsl!("../wgsl/hybrid_batched.wgsl");
-    let wrong = WgslHandler::<u32, Walked>::batched(Some(&gpu), "short", source(), |_| Walked { sum: 0, last: 0 });
+    let wrong =
+        WgslHandler::<u32, Walked>::batched(Some(&gpu), "short", source(), |_| Walked { sum: 0, last: 0 });
     let error = wrong.unwrap_err();
     assert!(
         matches!(&error, HybridError::Handler { handler, what } if handler == "short" && what.contains("`struct Call` has 8 bytes")),
         "{error}"
     );
-    let none = eventhorizon::gpu::Source::new("mine.wgsl", "struct Call { a: u32 }\nfn handle(call: Call) -> u32 { return 1u; }");
+    let none = eventhorizon::gpu::Source::new(
+        "mine.wgsl",
+        "struct Call { a: u32 }\nfn handle(call: Call) -> u32 { return 1u; }",
+    );
     let error = WgslHandler::<u32, u32>::batched(Some(&gpu), "none", none, |_| 0).unwrap_err();
     assert!(error.to_string().contains("Answer"), "{error}");
     // A buffer that is left out is found when it is called, and ends the run.
-    let unbound = WgslHandler::<Walk, Walked>::batched(Some(&gpu), "unbound", source(), |_| Walked { sum: 0, last: 0 });
+    let unbound =
+        WgslHandler::<Walk, Walked>::batched(Some(&gpu), "unbound", source(), |_| Walked { sum: 0, last: 0 });
     let mut handlers = Handlers::new(Some(gpu.clone()), Placement::Gpu);
     let (walks, teams) = (handlers.add(unbound.unwrap()), handlers.add(teams(&gpu)));
     let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };

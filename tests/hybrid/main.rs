@@ -11,7 +11,9 @@ mod processes;
 use std::sync::Arc;
 
 use eventhorizon::facility::{Distribution, Network, Source, Station};
-use eventhorizon::hybrid::{Entity, HybridError, Lp, Message, Options, Simulation, Spread, Transport, in_process};
+use eventhorizon::hybrid::{
+    Entity, HybridError, Lp, Message, Options, Simulation, Spread, Transport, in_process,
+};
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
 use eventhorizon::pdes::{CpuModel, CpuSimulation, Fingerprint, Replica, Stop, Until};
 use eventhorizon::time::{Resolution, Ticks};
@@ -60,13 +62,18 @@ where
         .iter()
         .map(|&end| (sequential.run(Until::time(end)).unwrap().events, sequential.fingerprint()))
         .collect();
-    for (ranks, threads, spread) in
-        [(1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 2), (3, 1, 1), (4, 2, 1)].map(|(r, t, s)| (r, t, spreads()[s].clone()))
+    for (ranks, threads, spread) in [(1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 2), (3, 1, 1), (4, 2, 1)]
+        .map(|(r, t, s)| (r, t, spreads()[s].clone()))
     {
         let what = format!("{}: {ranks} ranks of {threads} threads, {spread:?}", model.name());
         let make = |transport| {
-            let options =
-                Options { seed: 42, replica, threads: Some(threads), spread: spread.clone(), ..Options::default() };
+            let options = Options {
+                seed: 42,
+                replica,
+                threads: Some(threads),
+                spread: spread.clone(),
+                ..Options::default()
+            };
             Lp::simulation(model.clone(), transport, options)
         };
         assert_eq!(on_ranks(ranks, make, &ends), expected, "{what}");

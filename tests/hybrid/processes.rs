@@ -38,7 +38,11 @@ impl Entity for Bank {
                         process.with(|bank, context| {
                             bank.served += 1;
                             let to = 1 + customer % 2;
-                            context.send(to, Ticks::new(context.now().get() + 10), Message::Customer(customer));
+                            context.send(
+                                to,
+                                Ticks::new(context.now().get() + 10),
+                                Message::Customer(customer),
+                            );
                         });
                     }
                     let far = process.now().get() + 5000;
@@ -126,7 +130,8 @@ impl Entity for Order {
                 process.wait(Ticks::new(10)).await;
                 process.with(|order, _| order.0.push(format!("process {number}")));
                 let got = process.receive(move |&message| message % 3 == number).await;
-                process.with(|order, context| order.0.push(format!("{number} got {got} at {}", context.now())));
+                process
+                    .with(|order, context| order.0.push(format!("{number} got {got} at {}", context.now())));
                 process.wait(Ticks::ZERO).await;
                 let timely = process.receive_within(Ticks::new(5), |_| true).await;
                 process.with(|order, context| {

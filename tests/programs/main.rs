@@ -204,7 +204,8 @@ fn fingerprint(name: &str, args: &[&str]) -> String {
 #[test]
 fn the_case_study_has_one_fingerprint_on_all_ranks_with_and_without_a_device() {
     let of = |args: &[&str]| {
-        let small = ["--agents", "40", "--vertices", "30", "--hours", "5", "--generations", "20", "--districts", "3"];
+        let small =
+            ["--agents", "40", "--vertices", "30", "--hours", "5", "--generations", "20", "--districts", "3"];
         fingerprint("activity", &[&small, args].concat())
     };
     let expected = of(&["--placement", "cpu", "--threads", "1"]);
