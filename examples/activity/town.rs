@@ -29,11 +29,11 @@ impl Town {
         let side = vertices.isqrt() + u32::from(vertices.isqrt().pow(2) < vertices);
         let mut stream = Stream::new(seed, u32::MAX, 0);
         let mut roads = Vec::new();
-        // So that a busy road is slow, whatever the numbers of agents and vertices.
-        let typical = (agents / vertices.isqrt().max(1)).max(2);
+        // About as many cars as use a road in half an hour of a usual day: a busy road is slow, whatever the numbers of agents and vertices.
+        let typical = agents / (20 * vertices.isqrt()) + 1;
         let mut road = |stream: &mut Stream, a: u32, b: u32| {
             let seconds = 30 + stream.below(120);
-            let capacity = typical / 2 + stream.below(2 * typical) + 1;
+            let capacity = 1 + stream.below(2 * typical + 1);
             roads.push(Road { ends: [a, b], seconds, capacity });
         };
         for vertex in 0..vertices {

@@ -111,18 +111,19 @@ impl Handlers {
         self.list.iter().map(|handler| handler.used().clone()).collect()
     }
 
-    /// The answers to calls of one handler.
+    /// The answers to calls of one handler, on rayon's cores or on this one, where the device does not serve.
     pub(super) fn run(
         &mut self,
         handler: usize,
         calls: Vec<Box<dyn Any + Send>>,
+        cores: bool,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError> {
         let Some(handler) = self.list.get_mut(handler) else {
             let what =
                 "an event called it, and the simulation's Options::handlers does not hold it".to_owned();
             return Err(HybridError::Handler { handler: format!("number {handler}"), what });
         };
-        handler.run(self.gpu.as_ref(), self.placement, calls)
+        handler.run(self.gpu.as_ref(), self.placement, calls, cores)
     }
 }
 
@@ -138,6 +139,7 @@ trait Registered: Send {
         gpu: Option<&Gpu>,
         placement: Placement,
         calls: Vec<Box<dyn Any + Send>>,
+        cores: bool,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError>;
 
     fn used(&self) -> &Used;
@@ -155,6 +157,7 @@ impl<H: Handler> Registered for Kept<H> {
         gpu: Option<&Gpu>,
         placement: Placement,
         calls: Vec<Box<dyn Any + Send>>,
+        cores: bool,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError> {
         let other =
             |what: &str| HybridError::Handler { handler: self.used.name.clone(), what: what.to_owned() };
@@ -171,7 +174,8 @@ impl<H: Handler> Registered for Kept<H> {
         // A panic of its code is an error like others, so that all ranks hear of it.
         let answers = catch_unwind(AssertUnwindSafe(|| match gpu {
             Some(gpu) => handler.on_gpu(gpu, &calls),
-            None => Ok(calls.par_iter().map(|call| handler.on_cpu(call)).collect()),
+            None if cores => Ok(calls.par_iter().map(|call| handler.on_cpu(call)).collect()),
+            None => Ok(calls.iter().map(|call| handler.on_cpu(call)).collect()),
         }));
         let answers = answers
             .unwrap_or_else(|panic| Err(other(&format!("its code panicked: {}", panic_message(&*panic)))))?;

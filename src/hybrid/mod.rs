@@ -38,6 +38,9 @@
 //!     }
 //!
 //!     fn receive(&mut self, _from: u32, context: &mut Context<Self>) {
+//!         if context.name() == 0 {
+//!             return; // it came too late
+//!         }
 //!         self.seen += 1;
 //!         let flight = 10 + u64::from(context.stream().below(30));
 //!         let to = (context.name() + 1) % context.entities();

@@ -171,8 +171,8 @@ impl<E: Entity> Part<E> {
 
     /// The earliest time that it holds or has sent.
     pub(super) fn first(&self) -> Ticks {
-        let came = self.inbox.iter().flatten().map(|event| event.time).min();
-        self.pending.first().min(self.sent).min(came.unwrap_or(Ticks::NEVER))
+        // What came to its inbox, another has sent.
+        self.pending.first().min(self.sent)
     }
 
     /// Starts all entities.

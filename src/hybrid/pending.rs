@@ -16,7 +16,7 @@ const EVENTS: usize = 64;
 /// Buckets at the most.
 const BUCKETS: usize = 4096;
 /// Of these, a window is so many buckets, or fewer.
-const IN_WINDOW: u64 = 8;
+const IN_WINDOW: u64 = 32;
 
 /// Orders events by time alone, the earliest being the greatest: what a heap gives first.
 #[derive(Debug)]

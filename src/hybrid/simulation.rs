@@ -304,8 +304,8 @@ impl<E: Entity> Simulation<E> {
             let handlers = &mut self.handlers;
             for (handler, calls) in calls {
                 let told = match &self.pool {
-                    None | Some(Pool::Global) => handlers.run(handler, calls),
-                    Some(Pool::Own(pool)) => pool.install(|| handlers.run(handler, calls)),
+                    None => handlers.run(handler, calls, false),
+                    Some(pool) => pool.install(|| handlers.run(handler, calls, true)),
                 };
                 answers.insert(handler, told?.into_iter());
             }
