@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | a model of many logical processes that send each other events | [`pdes`]: write a [`pdes::Model`], run a [`pdes::Simulation`] |
 //! | a queueing network | [`facility`]: describe it in Rust, TOML or JSON, run it |
+//! | entities in Rust, on many cores or machines, with work for the GPU now and then | [`hybrid`]: write a [`hybrid::Entity`], run a [`hybrid::Simulation`] |
 //! | a stochastic model of which you want many replications | [`replication`] |
 //! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |
@@ -63,6 +64,7 @@
 mod columns;
 pub mod facility;
 pub mod gpu;
+pub mod hybrid;
 pub mod matching;
 pub mod models;
 pub mod pdes;

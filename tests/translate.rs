@@ -12,7 +12,9 @@ use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
 };
 use eventhorizon::time::Resolution;
-use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication, search, self_test};
+use eventhorizon::{
+    facility, gpu, hybrid, matching, pdes, primitives, queue, replication, search, self_test,
+};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -31,6 +33,10 @@ static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
     let recipes = [
         facility::kernels(),
         gpu::kernels(),
+        hybrid::kernels(
+            eventhorizon::wgsl!("wgsl/hybrid_batched.wgsl"),
+            eventhorizon::wgsl!("../examples/activity/plan.wgsl"),
+        ),
         pdes::kernels(&phold),
         pdes::kernels(&phold.with_neighbours(4).unwrap()),
         pdes::kernels(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),

@@ -20,6 +20,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
 use eventhorizon::facility::{FacilityError, FelError};
 use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::hybrid::HybridError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
 use eventhorizon::pdes::{CheckpointError, SimulationError};
@@ -116,6 +117,10 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                     )
                 })
                 || error.is::<AnalysisError>()
+                || matches!(
+                    error.downcast_ref(),
+                    Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })
+                )
                 || matches!(
                     error.downcast_ref(),
                     Some(MatchingError::TooManyRegions { .. } | MatchingError::GridCells { .. })

@@ -250,14 +250,14 @@ pub trait CpuModel: Model {
 /// What a Rust model may use while it handles an event.
 #[derive(Debug)]
 pub struct Context<'a, P: Payload = [u32; 2]> {
-    pub(super) stream: Stream,
-    pub(super) lps: u32,
-    pub(super) replica: u32,
-    pub(super) lookahead: Ticks,
-    pub(super) now: Ticks,
-    pub(super) sent: &'a mut Vec<(u32, Event<P>)>,
-    pub(super) memory: &'a mut [[u32; 4]],
-    pub(super) memory_full: bool,
+    pub(crate) stream: Stream,
+    pub(crate) lps: u32,
+    pub(crate) replica: u32,
+    pub(crate) lookahead: Ticks,
+    pub(crate) now: Ticks,
+    pub(crate) sent: &'a mut Vec<(u32, Event<P>)>,
+    pub(crate) memory: &'a mut [[u32; 4]],
+    pub(crate) memory_full: bool,
 }
 
 impl<P: Payload> Context<'_, P> {

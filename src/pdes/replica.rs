@@ -14,7 +14,7 @@ pub struct Replica {
 
 impl Replica {
     /// The key of its streams. Those of different replicas of one seed differ.
-    pub(super) fn key(self, seed: u64) -> u64 {
+    pub(crate) fn key(self, seed: u64) -> u64 {
         // The finalizer of SplitMix64: it maps numbers of 64 bits to each other one to one, and zero to zero.
         let mut mixed = u64::from(self.point) << 32 | u64::from(self.number);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

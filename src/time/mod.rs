@@ -25,9 +25,22 @@ use crate::text::number;
 /// All values but [`Ticks::NEVER`] are finite times. In memory it is a `u64`; kernels read it as a
 /// `vec2<u32>` of low and high word.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
+    serde::Serialize,
+    serde::Deserialize,
 )]
 #[repr(transparent)]
+#[serde(transparent)]
 pub struct Ticks(u64);
 
 impl Ticks {

@@ -253,3 +253,39 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
     ended(&refused, 1, &["could not be written"], "phold");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// The word after "fingerprint" in a program's JSON.
+fn fingerprint(name: &str, args: &[&str]) -> String {
+    let output = run(name, &[args, &["--json"]].concat());
+    assert!(output.status.success(), "{name} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    told["fingerprint"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_case_study_has_one_fingerprint_on_all_ranks_with_and_without_a_device() {
+    let of = |args: &[&str]| {
+        let small =
+            ["--agents", "40", "--vertices", "30", "--hours", "5", "--generations", "20", "--districts", "3"];
+        fingerprint("activity", &[&small, args].concat())
+    };
+    let expected = of(&["--placement", "cpu", "--threads", "1"]);
+    for args in [
+        &["--placement", "gpu", "--threads", "1"][..],
+        &["--placement", "auto", "--threads", "2"],
+        &["--placement", "gpu", "--ranks", "2"],
+        &["--placement", "cpu", "--ranks", "3", "--threads", "2"],
+        &["--placement", "gpu", "--ranks", "4", "--threads", "1"],
+    ] {
+        assert_eq!(of(args), expected, "{args:?}");
+    }
+}
+
+#[test]
+fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
+    let of = |args: &[&str]| fingerprint("phold_ranks", &[&["--lps", "300", "--until", "60"], args].concat());
+    let expected = of(&["--engine", "gpu"]);
+    for ranks in ["1", "2", "3", "4"] {
+        assert_eq!(of(&["--ranks", ranks, "--threads", "2", "--spread", "hash"]), expected, "{ranks} ranks");
+    }
+}

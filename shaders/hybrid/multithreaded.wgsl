@@ -1,0 +1,20 @@
+// Multithreaded handlers (Chapuis et al., section 2.3): a call has work enough for workgroups of its own. hybrid/work.wgsl says what the
+// buffers hold.
+//
+// work.groups workgroups serve one call, with barriers and workgroup memory of the handler's own.
+
+// import: hybrid/work.wgsl
+
+@compute @workgroup_size(GROUP_SIZE)
+fn multithreaded(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let number = group.y * groups.x + group.x;
+    if number >= work.calls * work.groups { return; }
+    let call = work.first + number / work.groups;
+    let answer = handle(calls[call], number % work.groups, lane);
+    if lane == 0u { answers[work.first * work.groups + number] = answer; }
+    if loops_cut(work.calls) { atomicStore(&cut[0], 1u); }
+}

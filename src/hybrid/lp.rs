@@ -1,0 +1,103 @@
+//! Models of `pdes` on the host engine.
+
+use std::sync::Arc;
+
+use super::{Context, Digest, Entity};
+use crate::pdes::{self, CpuModel, Event};
+
+/// An LP of a model of [`pdes`]: its Rust twin runs on all cores and ranks, to the fingerprint of the sequential engine and of the GPU.
+///
+/// Without a lookahead that holds as long as no LP executes more events in a round than the engine's windows have room for, which is 128.
+pub struct Lp<M: CpuModel> {
+    model: Arc<M>,
+    state: M::State,
+    memory: Box<[[u32; 4]]>,
+}
+
+impl<M: CpuModel + Send + Sync + 'static> Lp<M>
+where
+    M::State: Send,
+    M::Payload: super::Message,
+{
+    /// A simulation of all LPs of a model, alone or as one rank of several.
+    ///
+    /// # Errors
+    /// As [`Simulation::on`](super::Simulation::on).
+    pub fn simulation(
+        model: M,
+        transport: Option<Box<dyn super::Transport>>,
+        options: super::Options,
+    ) -> Result<super::Simulation<Self>, super::HybridError> {
+        let model = Arc::new(model);
+        let (lps, lookahead, rows) = (model.lps(), model.lookahead(), model.memory_rows() as usize);
+        let make = |_| Self {
+            model: Arc::clone(&model),
+            state: bytemuck::Zeroable::zeroed(),
+            memory: vec![[0; 4]; rows].into(),
+        };
+        match transport {
+            None => super::Simulation::new(lps, lookahead, make, options),
+            Some(transport) => super::Simulation::on(transport, lps, lookahead, make, options),
+        }
+    }
+
+    fn call(
+        &mut self,
+        context: &mut Context<Self>,
+        function: impl FnOnce(&M, &mut M::State, &mut pdes::Context<'_, M::Payload>),
+    ) {
+        let mut sent = Vec::new();
+        let mut theirs = pdes::Context {
+            stream: context.stream().clone(),
+            lps: context.entities(),
+            replica: context.replica(),
+            lookahead: context.lookahead(),
+            now: context.now(),
+            sent: &mut sent,
+            memory: &mut self.memory,
+            memory_full: false,
+        };
+        function(&self.model, &mut self.state, &mut theirs);
+        if theirs.memory_full {
+            context.fail("its LP memory is full: give the model more rows");
+        }
+        for (to, event) in sent {
+            context.send(to, event.time, event.payload);
+        }
+    }
+}
+
+impl<M: CpuModel + Send + Sync + 'static> Entity for Lp<M>
+where
+    M::State: Send,
+    M::Payload: super::Message,
+{
+    type Message = M::Payload;
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        let lp = context.name();
+        self.call(context, |model, state, theirs| model.init(lp, state, theirs));
+    }
+
+    fn receive(&mut self, payload: M::Payload, context: &mut Context<Self>) {
+        let (lp, event) = (context.name(), Event { time: context.now(), payload });
+        self.call(context, |model, state, theirs| model.handle(lp, &event, state, theirs));
+    }
+
+    fn state(&self, digest: &mut Digest) {
+        let bytes = bytemuck::bytes_of(&self.state);
+        digest.words(bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned));
+    }
+
+    fn rows(&self, name: u32) -> u64 {
+        let mut fingerprint = pdes::Fingerprint::default();
+        fingerprint.memory(name, &self.memory);
+        fingerprint.0
+    }
+}
+
+impl<M: CpuModel> std::fmt::Debug for Lp<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lp").field("model", &self.model.name()).finish_non_exhaustive()
+    }
+}

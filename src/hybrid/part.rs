@@ -1,0 +1,522 @@
+//! A partition: the entities that one thread executes in a window.
+
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::Digest;
+use super::entity::{Answered, Body, Context, Entity, Event};
+use super::error::{Fault, FaultKind, Full, panic_message};
+use super::pending::{Pending, room};
+use super::process::Spawned;
+use crate::random::Stream;
+use crate::time::Ticks;
+
+// As in the fingerprint of `pdes`, and one more.
+const EXECUTED: u32 = 1;
+const STATE: u32 = 2;
+const PENDING: u32 = 3;
+const WAKE: u32 = 5;
+
+/// So many events of an entity at one time are too many.
+const PATIENCE: u32 = 1 << 20;
+
+/// Where an entity lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Address {
+    pub(super) rank: u32,
+    /// Its partition on that rank, and its row there. Of no meaning on other ranks.
+    pub(super) part: u32,
+    pub(super) slot: u32,
+}
+
+/// What all partitions of a rank know.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The key of the streams.
+    pub(super) seed: u64,
+    pub(super) rank: u32,
+    pub(super) lookahead: Ticks,
+    pub(super) replica: u32,
+    pub(super) addresses: Vec<Address>,
+}
+
+impl Shared {
+    fn entities(&self) -> u32 {
+        u32::try_from(self.addresses.len()).expect("it was made of a u32")
+    }
+
+    fn context<E: Entity>(&self) -> Context<E> {
+        Context::new(self.entities(), self.lookahead, self.replica)
+    }
+}
+
+/// A message for another rank.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Mail<M> {
+    pub(super) to: u32,
+    pub(super) time: u64,
+    pub(super) message: M,
+}
+
+/// A call that waits for its answer: the entity's place in `suspended`, and its number there.
+pub(super) struct Waiting {
+    pub(super) handler: usize,
+    pub(super) call: Box<dyn Any + Send>,
+}
+
+/// An entity that waits for the answers of handlers.
+struct Suspended<E: Entity> {
+    slot: u32,
+    now: Ticks,
+    stream: Stream,
+    answered: Vec<Answered<E>>,
+    /// What it has left of the window.
+    rest: BinaryHeap<Reverse<Event<E::Message>>>,
+    /// How often it was called at this time.
+    stands: u32,
+}
+
+pub(super) struct Part<E: Entity> {
+    pub(super) names: Vec<u32>,
+    /// None of an entity whose process panicked.
+    pub(super) entities: Vec<Option<E>>,
+    /// Events executed by each.
+    executed: Vec<u64>,
+    processes: Vec<Option<Box<Processes<E>>>>,
+    pending: Pending<E::Message>,
+    /// In the end none while a process runs.
+    context: Option<Context<E>>,
+    digest: Digest,
+    /// The window's events, the last first.
+    batch: Vec<Event<E::Message>>,
+    /// Those of the entity at hand that came since.
+    own: BinaryHeap<Reverse<Event<E::Message>>>,
+    suspended: Vec<Suspended<E>>,
+    /// The calls of the suspended, one after the other.
+    pub(super) calls: Vec<Waiting>,
+    /// What is for other partitions of this rank, and for other ranks.
+    pub(super) out: Vec<Vec<Event<E::Message>>>,
+    pub(super) far: Vec<Vec<Mail<E::Message>>>,
+    /// What came from them, and lists that serve again.
+    pub(super) inbox: Vec<Vec<Event<E::Message>>>,
+    pub(super) spare: Vec<Vec<Event<E::Message>>>,
+    /// The answers to `calls`.
+    pub(super) answers: Vec<Box<dyn Any + Send>>,
+    /// The earliest time that was sent to others since the window began.
+    pub(super) sent: Ticks,
+    /// Its number on this rank.
+    number: u32,
+    pub(super) events: u64,
+    fingerprint: u64,
+    pub(super) fault: Option<Fault>,
+    pub(super) full: Option<Full>,
+    /// The entity at hand, for a panic.
+    at: u32,
+    now: Ticks,
+}
+
+/// The processes of an entity, in the order of their numbers.
+struct Processes<E: Entity> {
+    running: Vec<Spawned<E>>,
+    /// Numbers given.
+    given: u32,
+}
+
+/// Why an entity is done with its events, or not yet.
+enum Turn {
+    Done,
+    Waits,
+}
+
+impl<E: Entity> Part<E> {
+    pub(super) fn new(number: u32, parts: usize, ranks: usize, shared: &Shared) -> Self {
+        Self {
+            names: Vec::new(),
+            entities: Vec::new(),
+            executed: Vec::new(),
+            processes: Vec::new(),
+            pending: Pending::new(shared.lookahead),
+            context: Some(shared.context()),
+            digest: Digest::default(),
+            batch: Vec::new(),
+            own: BinaryHeap::new(),
+            suspended: Vec::new(),
+            calls: Vec::new(),
+            out: (0..parts).map(|_| Vec::new()).collect(),
+            far: (0..ranks).map(|_| Vec::new()).collect(),
+            inbox: Vec::new(),
+            spare: Vec::new(),
+            answers: Vec::new(),
+            sent: Ticks::NEVER,
+            number,
+            events: 0,
+            fingerprint: 0,
+            fault: None,
+            full: None,
+            at: 0,
+            now: Ticks::ZERO,
+        }
+    }
+
+    pub(super) fn add(&mut self, name: u32, entity: E) -> u32 {
+        let slot = u32::try_from(self.names.len()).expect("there are fewer than 2^32 entities");
+        self.names.push(name);
+        self.entities.push(Some(entity));
+        self.executed.push(0);
+        self.processes.push(None);
+        slot
+    }
+
+    /// The earliest time that it holds or has sent.
+    pub(super) fn first(&self) -> Ticks {
+        // What came to its inbox, another has sent.
+        self.pending.first().min(self.sent)
+    }
+
+    /// Starts all entities.
+    pub(super) fn start(&mut self, shared: &Shared) {
+        for slot in 0..u32::try_from(self.names.len()).expect("as many as names") {
+            self.guarded(shared, |part| {
+                part.open(shared, slot, Ticks::ZERO);
+                part.with_entity(|entity, context| entity.start(context))?;
+                part.close(shared, Ticks::ZERO, Ticks::ZERO, 0)
+            });
+        }
+    }
+
+    /// Executes what lies before `end`, but what waits for answers.
+    pub(super) fn window(&mut self, shared: &Shared, end: Ticks) {
+        self.sent = Ticks::NEVER;
+        let (mut batch, mut inbox) = (std::mem::take(&mut self.batch), std::mem::take(&mut self.inbox));
+        let mut take = || {
+            for event in inbox.iter_mut().flat_map(|list| list.drain(..)) {
+                self.pending.push(event)?;
+            }
+            self.pending.take(end, &mut batch)
+        };
+        if let Err(full) = take() {
+            self.full = Some(full);
+        }
+        batch.sort_unstable_by(|a, b| b.cmp(a));
+        self.batch = batch;
+        self.spare.append(&mut inbox);
+        while let Some(slot) = self.batch.last().map(|event| event.slot) {
+            self.turn(shared, end, slot, 0);
+        }
+    }
+
+    /// Hands over the answers to all calls, in their order, and goes on.
+    pub(super) fn answer(&mut self, shared: &Shared, end: Ticks) {
+        let mut answers = std::mem::take(&mut self.answers).into_iter();
+        for entity in std::mem::take(&mut self.suspended) {
+            let answers: Vec<_> = answers.by_ref().take(entity.answered.len()).collect();
+            self.own = entity.rest;
+            let context = self.context.as_mut().expect("no process runs");
+            (context.now, context.name) = (entity.now, self.names[entity.slot as usize]);
+            context.stream = entity.stream;
+            (self.at, self.now) = (entity.slot, entity.now);
+            let mut stands = entity.stands;
+            let handed = self.guarded(shared, |part| {
+                for (answered, answer) in entity.answered.into_iter().zip(answers) {
+                    part.with_entity(|entity, context| answered(entity, answer, context))?;
+                }
+                part.close(shared, end, entity.now, stands)
+            });
+            match handed {
+                Some(Turn::Done) => {
+                    stands += 1;
+                    self.turn(shared, end, entity.slot, stands);
+                }
+                Some(Turn::Waits) | None => {}
+            }
+        }
+    }
+
+    /// Executes the events of one entity up to `end`, or to one that waits for answers.
+    fn turn(&mut self, shared: &Shared, end: Ticks, slot: u32, stands: u32) {
+        let turn = self.guarded(shared, |part| {
+            let mut stands = stands;
+            loop {
+                let theirs = part.batch.last().filter(|event| event.slot == slot);
+                let own = part.own.peek().map(|Reverse(event)| event);
+                let event = match (theirs, own) {
+                    (Some(theirs), Some(own)) if own <= theirs => part.own.pop().map(|Reverse(event)| event),
+                    (None, Some(_)) => part.own.pop().map(|Reverse(event)| event),
+                    (Some(_), _) => part.batch.pop(),
+                    (None, None) => return Ok(Turn::Done),
+                };
+                let Some(event) = event else { return Ok(Turn::Done) };
+                stands = if event.time == part.now && part.at == slot { stands + 1 } else { 0 };
+                if stands > PATIENCE {
+                    return Err(FaultKind::Stuck { events: stands });
+                }
+                if let Turn::Waits = part.execute(shared, end, event, stands)? {
+                    return Ok(Turn::Waits);
+                }
+            }
+        });
+        if turn.is_none() {
+            // It does nothing more.
+            while self.batch.last().is_some_and(|event| event.slot == slot) {
+                self.batch.pop();
+            }
+        }
+    }
+
+    /// Does something for the entity at hand; none where that broke a rule, or panicked.
+    fn guarded<R>(
+        &mut self,
+        shared: &Shared,
+        function: impl FnOnce(&mut Self) -> Result<R, FaultKind>,
+    ) -> Option<R> {
+        // What a panic leaves half done is the entity's state and what it was about to send: the first is never used again, the second is thrown away.
+        let done = catch_unwind(AssertUnwindSafe(|| function(self)));
+        let kind = match done {
+            Ok(Ok(result)) => return Some(result),
+            Ok(Err(kind)) => kind,
+            Err(panic) => FaultKind::Panic { message: panic_message(&*panic) },
+        };
+        self.own.clear();
+        self.context = Some(shared.context());
+        let fault = Fault { entity: self.names[self.at as usize], time: self.now, kind };
+        if self.fault.as_ref().is_none_or(|first| fault < *first) {
+            self.fault = Some(fault);
+        }
+        None
+    }
+
+    /// Prepares the context for an event.
+    fn open(&mut self, shared: &Shared, slot: u32, now: Ticks) {
+        (self.at, self.now) = (slot, now);
+        let name = self.names[slot as usize];
+        let context = self.context.as_mut().expect("no process runs");
+        (context.now, context.name) = (now, name);
+        context.stream = Stream::new(shared.seed, name, self.executed[slot as usize]);
+    }
+
+    fn with_entity(&mut self, function: impl FnOnce(&mut E, &mut Context<E>)) -> Result<(), FaultKind> {
+        let entity = self.entities[self.at as usize].as_mut();
+        let gone = || FaultKind::Failed { reason: "it failed before".to_owned() };
+        let context = self.context.as_mut().expect("no process runs");
+        context.processes = self.processes[self.at as usize].as_ref().map_or(0, |processes| processes.given);
+        function(entity.ok_or_else(gone)?, context);
+        Ok(())
+    }
+
+    fn execute(
+        &mut self,
+        shared: &Shared,
+        end: Ticks,
+        event: Event<E::Message>,
+        stands: u32,
+    ) -> Result<Turn, FaultKind> {
+        let Event { slot, time, body } = event;
+        match body {
+            Body::Message(message) => {
+                self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
+                self.count(shared, slot, time);
+                let taker = self.processes[slot as usize].as_ref().and_then(|processes| {
+                    processes.running.iter().position(|process| process.takes(&message))
+                });
+                match taker {
+                    Some(index) => self.resume(slot, index, Some(message))?,
+                    None => self.with_entity(|entity, context| entity.receive(message, context))?,
+                }
+            }
+            Body::Wake(number, wait) => {
+                let waiter = self.processes[slot as usize].as_ref().and_then(|processes| {
+                    let here = |process: &Spawned<E>| process.id().0 == number && process.waits(wait);
+                    processes.running.iter().position(here)
+                });
+                // It was stopped, or a message came first: nothing happens.
+                let Some(index) = waiter else { return Ok(Turn::Done) };
+                self.fingerprint = self.fingerprint.wrapping_add(self.hash_wake(slot, time, number));
+                self.count(shared, slot, time);
+                self.resume(slot, index, None)?;
+            }
+        }
+        self.close(shared, end, time, stands)
+    }
+
+    fn count(&mut self, shared: &Shared, slot: u32, time: Ticks) {
+        self.events += 1;
+        // The first stream is that of the start.
+        self.executed[slot as usize] += 1;
+        self.open(shared, slot, time);
+    }
+
+    fn hash(&mut self, kind: u32, slot: u32, time: Ticks, message: &E::Message) -> u64 {
+        let [low, high] = time.to_words();
+        self.digest.words([self.names[slot as usize], low, high]);
+        self.digest.put(message);
+        self.digest.finish(kind)
+    }
+
+    fn hash_wake(&mut self, slot: u32, time: Ticks, number: u32) -> u64 {
+        let [low, high] = time.to_words();
+        self.digest.words([self.names[slot as usize], low, high, number]);
+        self.digest.finish(WAKE)
+    }
+
+    /// What a process waits for has come.
+    fn resume(&mut self, slot: u32, index: usize, message: Option<E::Message>) -> Result<(), FaultKind> {
+        let context = self.context.as_mut().expect("no process runs");
+        let processes = self.processes[slot as usize].as_mut().expect("one of them waits");
+        context.processes = processes.given;
+        let process = &mut processes.running[index];
+        process.ends_wait(message);
+        if process.run(&mut self.entities[slot as usize], &mut self.context)? {
+            processes.running.remove(index);
+        }
+        Ok(())
+    }
+
+    /// After a call of the entity at hand: takes what it left in the context.
+    fn close(&mut self, shared: &Shared, end: Ticks, now: Ticks, stands: u32) -> Result<Turn, FaultKind> {
+        let slot = self.at;
+        let name = self.names[slot as usize];
+        self.processes(slot)?;
+        let context = self.context.as_mut().expect("no process runs");
+        if let Some(reason) = context.failed.take() {
+            return Err(FaultKind::Failed { reason });
+        }
+        let begins = end == Ticks::ZERO;
+        for (to, time, message) in context.sent.drain(..) {
+            let Some(&address) = shared.addresses.get(to as usize) else {
+                return Err(FaultKind::Destination { to, entities: shared.entities() });
+            };
+            if time == Ticks::NEVER {
+                return Err(FaultKind::Never { to });
+            }
+            let body = Body::Message(message);
+            if to == name {
+                if time < now {
+                    return Err(FaultKind::Past { at: time });
+                }
+                let event = Event { slot, time, body };
+                if time < end {
+                    self.own.push(Reverse(event));
+                } else if let Err(full) = self.pending.push(event) {
+                    self.full = Some(full);
+                }
+                continue;
+            }
+            let least = now.saturating_add(shared.lookahead);
+            if time < least && !begins {
+                return Err(FaultKind::Lookahead { to, at: time, least });
+            }
+            let pushed = if address.rank != shared.rank {
+                let Body::Message(message) = body else { unreachable!("it was made so") };
+                self.sent = self.sent.min(time);
+                let list = &mut self.far[address.rank as usize];
+                room(list).map(|()| list.push(Mail { to, time: time.get(), message }))
+            } else if address.part != self.number {
+                self.sent = self.sent.min(time);
+                let list = &mut self.out[address.part as usize];
+                room(list).map(|()| list.push(Event { slot: address.slot, time, body }))
+            } else {
+                // Not before the window's end: it was taken up to there.
+                self.pending.push(Event { slot: address.slot, time, body })
+            };
+            if let Err(full) = pushed {
+                self.full = Some(full);
+            }
+        }
+        for (time, number, wait) in context.wakes.drain(..) {
+            let event = Event { slot, time, body: Body::Wake(number, wait) };
+            if time < end {
+                self.own.push(Reverse(event));
+            } else if let Err(full) = self.pending.push(event) {
+                self.full = Some(full);
+            }
+        }
+        if context.calls.is_empty() {
+            return Ok(Turn::Done);
+        }
+        let mut answered = Vec::with_capacity(context.calls.len());
+        for call in context.calls.drain(..) {
+            answered.push(call.answered);
+            self.calls.push(Waiting { handler: call.handler, call: call.call });
+        }
+        let mut rest = std::mem::take(&mut self.own);
+        while self.batch.last().is_some_and(|event| event.slot == slot) {
+            rest.extend(self.batch.pop().map(Reverse));
+        }
+        let stream = context.stream.clone();
+        self.suspended.push(Suspended { slot, now, stream, answered, rest, stands });
+        Ok(Turn::Waits)
+    }
+
+    /// Begins and ends processes of the entity at hand.
+    fn processes(&mut self, slot: u32) -> Result<(), FaultKind> {
+        let context = self.context.as_mut().expect("no process runs");
+        if context.spawned.is_empty() && context.stopped.is_empty() {
+            return Ok(());
+        }
+        loop {
+            let context = self.context.as_mut().expect("no process runs");
+            let given = context.processes;
+            let mut spawned = std::mem::take(&mut context.spawned);
+            let stopped = std::mem::take(&mut context.stopped);
+            let none = || Box::new(Processes { running: Vec::new(), given: 0 });
+            let processes = self.processes[slot as usize].get_or_insert_with(none);
+            processes.given = processes.given.max(given);
+            processes.running.retain(|process| !stopped.contains(&process.id()));
+            spawned.retain(|process| !stopped.contains(&process.id()));
+            if spawned.is_empty() {
+                return Ok(());
+            }
+            for mut process in spawned {
+                if !process.run(&mut self.entities[slot as usize], &mut self.context)? {
+                    processes.running.push(process);
+                }
+            }
+        }
+    }
+
+    /// Its part of the fingerprint.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut sum = self.fingerprint;
+        let mut digest = Digest::default();
+        for (&name, entity) in self.names.iter().zip(&self.entities) {
+            if let Some(entity) = entity {
+                digest.words([name]);
+                entity.state(&mut digest);
+                sum = sum.wrapping_add(digest.finish(STATE)).wrapping_add(entity.rows(name));
+            }
+        }
+        let moving = self.inbox.iter().flatten();
+        for event in self.pending.iter().chain(moving) {
+            let [low, high] = event.time.to_words();
+            digest.words([self.names[event.slot as usize], low, high]);
+            match &event.body {
+                Body::Message(message) => digest.put(message),
+                // One that nobody waits for any more is nothing.
+                &Body::Wake(number, wait) => {
+                    let processes = self.processes[event.slot as usize].as_ref();
+                    let waits = processes.is_some_and(|processes| {
+                        processes
+                            .running
+                            .iter()
+                            .any(|process| process.id().0 == number && process.waits(wait))
+                    });
+                    if !waits {
+                        digest = Digest::default();
+                        continue;
+                    }
+                    digest.words([number, u32::MAX]);
+                }
+            }
+            sum = sum.wrapping_add(digest.finish(PENDING));
+        }
+        sum
+    }
+
+    /// A message from another rank.
+    pub(super) fn deliver(&mut self, slot: u32, mail: Mail<E::Message>) -> Result<(), Full> {
+        let event = Event { slot, time: Ticks::new(mail.time), body: Body::Message(mail.message) };
+        self.pending.push(event)
+    }
+}

@@ -1,0 +1,523 @@
+//! The engine: windows of all partitions and ranks (the paper's Algorithms 1 and 2).
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use web_time::Instant;
+
+use super::HybridError;
+use super::entity::{Entity, Event};
+use super::error::{Fault, Full};
+use super::handler::{Handlers, Used};
+use super::part::{Address, Mail, Part, Shared};
+use super::transport::{Alone, Transport};
+use crate::gpu::{SLICE, Verdict};
+use crate::pdes::{Fingerprint, Progress, Replica, Stop};
+use crate::random::mix;
+use crate::statistics::fits_host;
+use crate::time::Ticks;
+
+/// So many rounds at one time are too many, as in `pdes`.
+const ROUNDS: u32 = 1 << 16;
+
+/// Which entities lie on which rank. It changes the speed only.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Spread {
+    /// The first entities on the first rank, and so on, as many on each: where neighbours by name talk to each other.
+    #[default]
+    Block,
+    /// As if by chance: where some ranges of names have more to do than others.
+    Hash,
+    /// As a function of names says: what a partition of the model's graph comes to.
+    Map(Arc<dyn Fn(u32) -> u32 + Send + Sync>),
+}
+
+impl std::fmt::Debug for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Block => "Block",
+            Self::Hash => "Hash",
+            Self::Map(_) => "Map",
+        })
+    }
+}
+
+impl Spread {
+    fn rank(&self, name: u32, entities: u32, ranks: u32) -> Result<u32, HybridError> {
+        let (name64, ranks64) = (u64::from(name), u64::from(ranks));
+        let rank = match self {
+            Self::Block => name64 * ranks64 / u64::from(entities),
+            Self::Hash => mix(0, [name]) % ranks64,
+            Self::Map(map) => map(name).into(),
+        };
+        match u32::try_from(rank).ok().filter(|&rank| rank < ranks) {
+            Some(rank) => Ok(rank),
+            None => {
+                Err(HybridError::Map { entity: name, rank: u32::try_from(rank).unwrap_or(u32::MAX), ranks })
+            }
+        }
+    }
+}
+
+/// How a simulation runs.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Names the random streams.
+    pub seed: u64,
+    /// Which of an experiment's runs it is.
+    pub replica: Replica,
+    /// Threads of this rank; by default as many as rayon has. It changes the speed only.
+    pub threads: Option<usize>,
+    /// Which entities lie on which rank.
+    pub spread: Spread,
+    /// What events may call.
+    pub handlers: Handlers,
+}
+
+/// A simulation of entities on the host's cores, on one rank or on many.
+///
+/// Where there are several ranks, each makes its own `Simulation` and calls the same functions in the same order.
+pub struct Simulation<E: Entity> {
+    shared: Shared,
+    parts: Vec<Part<E>>,
+    transport: Box<dyn Transport>,
+    handlers: Handlers,
+    /// None for one thread: the caller's.
+    pool: Option<Pool>,
+    windows: u64,
+    events: u64,
+    over: bool,
+    /// The time of the last window's first event, and how many windows in a row began there.
+    rounds: (Ticks, u32),
+    /// The end of the last window, up to which all is executed.
+    done: Ticks,
+}
+
+enum Pool {
+    Global,
+    Own(rayon::ThreadPool),
+}
+
+impl Pool {
+    fn install<R: Send>(&self, function: impl FnOnce() -> R + Send) -> R {
+        match self {
+            Self::Global => function(),
+            Self::Own(pool) => pool.install(function),
+        }
+    }
+}
+
+impl<E: Entity> Simulation<E> {
+    /// Makes and starts so many entities, by name, on this rank alone. A message takes at least `lookahead` from one entity to another; it may be zero, and
+    /// [`Ticks::NEVER`] where they send each other nothing. The longer it is, the more entities run at once.
+    ///
+    /// # Errors
+    /// [`HybridError::NoEntities`], [`HybridError::HostMemory`], [`HybridError::Threads`], and a [`Fault`] of an entity.
+    pub fn new(
+        entities: u32,
+        lookahead: Ticks,
+        make: impl FnMut(u32) -> E,
+        options: Options,
+    ) -> Result<Self, HybridError> {
+        Self::on(Box::new(Alone), entities, lookahead, make, options)
+    }
+
+    /// The same as one rank of several: only its own entities are made. All ranks are given the same model, seed, replica and spread.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`]; [`HybridError::Map`], [`HybridError::Differs`], and where another rank fails.
+    pub fn on(
+        mut transport: Box<dyn Transport>,
+        entities: u32,
+        lookahead: Ticks,
+        make: impl FnMut(u32) -> E,
+        options: Options,
+    ) -> Result<Self, HybridError> {
+        let made = Self::make(&*transport, entities, lookahead, make, &options);
+        let (shared, parts, pool) = agreed(&mut *transport, made)?;
+        same(&mut *transport, &shared, entities, lookahead)?;
+        let mut simulation = Self {
+            shared,
+            parts,
+            transport,
+            handlers: options.handlers,
+            pool,
+            windows: 0,
+            events: 0,
+            over: false,
+            rounds: (Ticks::ZERO, 0),
+            done: Ticks::ZERO,
+        };
+        let started = simulation.window(None);
+        simulation.ended(started)?;
+        Ok(simulation)
+    }
+
+    #[expect(clippy::type_complexity, reason = "the parts of what is made")]
+    fn make(
+        transport: &dyn Transport,
+        entities: u32,
+        lookahead: Ticks,
+        mut make: impl FnMut(u32) -> E,
+        options: &Options,
+    ) -> Result<(Shared, Vec<Part<E>>, Option<Pool>), HybridError> {
+        if entities == 0 {
+            return Err(HybridError::NoEntities);
+        }
+        let pool = match options.threads {
+            Some(1) => None,
+            None if rayon::current_num_threads() == 1 => None,
+            None => Some(Pool::Global),
+            Some(threads) => {
+                let refused = |reason: String| HybridError::Threads { threads, reason };
+                if threads == 0 || threads > 1 << 16 {
+                    return Err(refused("choose from 1 to 65,536".to_owned()));
+                }
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                Some(Pool::Own(pool.map_err(|error| refused(error.to_string()))?))
+            }
+        };
+        // More than threads, so that one with less to do takes another.
+        let count = match &pool {
+            None => 1,
+            Some(pool) => 4 * pool.install(rayon::current_num_threads),
+        };
+        let (rank, ranks) = (transport.rank(), transport.ranks());
+        let least = u64::from(entities) * size_of::<Address>() as u64;
+        let own = u64::from(entities / ranks) * (size_of::<E>() as u64 + 32);
+        if !fits_host(least.saturating_add(own)) {
+            return Err(HybridError::HostMemory { what: "the entities", bytes: least.saturating_add(own) });
+        }
+        let mut shared = Shared {
+            seed: options.replica.key(options.seed),
+            rank,
+            lookahead,
+            replica: options.replica.number,
+            addresses: Vec::new(),
+        };
+        let mut addresses = Vec::with_capacity(entities as usize);
+        let mut parts: Vec<Part<E>> =
+            (0..count).map(|part| Part::new(narrow(part), count, ranks as usize, &shared)).collect();
+        // Neighbours by name have often as much to do: they are dealt out in turn.
+        let mut turn = 0;
+        for name in 0..entities {
+            let on = options.spread.rank(name, entities, ranks)?;
+            let mut address = Address { rank: on, part: 0, slot: 0 };
+            if on == rank {
+                address.part = narrow(turn % count);
+                address.slot = parts[turn % count].add(name, make(name));
+                turn += 1;
+            }
+            addresses.push(address);
+        }
+        shared.addresses = addresses;
+        Ok((shared, parts, pool))
+    }
+
+    /// Executes exactly the events before `until`.
+    ///
+    /// # Errors
+    /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. The simulation can be read then, and not run.
+    pub fn run(&mut self, until: Ticks) -> Result<Progress, HybridError> {
+        self.run_watched(until, |_| {})
+    }
+
+    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window. Where that answers [`ControlFlow::Break`] on any rank, the run
+    /// ends there on all, by [`Stop::Watcher`].
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        until: Ticks,
+        mut watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, HybridError> {
+        if self.over {
+            return Err(HybridError::Over);
+        }
+        let mut told = Instant::now();
+        let mut going = ControlFlow::Continue(());
+        loop {
+            let mine = self.parts.iter().map(Part::first).min().unwrap_or(Ticks::NEVER);
+            let goes = u64::from(going.is_continue());
+            let least = self.transport.least([mine.get(), goes, u64::MAX]);
+            let [now, goes, _] = least.inspect_err(|_| self.over = true)?;
+            let now = Ticks::new(now);
+            let stop = match now {
+                Ticks::NEVER => Some(Stop::Empty),
+                _ if now >= until => Some(Stop::Time),
+                _ if goes == 0 => Some(Stop::Watcher),
+                _ => None,
+            };
+            if let Some(stop) = stop {
+                let events = self.sum(self.events)?;
+                return Ok(Progress { now, events, windows: self.windows, stop: Some(stop) });
+            }
+            self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);
+            if self.rounds.1 > ROUNDS {
+                self.over = true;
+                return Err(HybridError::Cycle { time: now, rounds: ROUNDS });
+            }
+            // Without a lookahead, all that is at one time.
+            let span = self.shared.lookahead.max(Ticks::new(1));
+            let end = now.saturating_add(span).min(until);
+            self.windows += 1;
+            let window = self.window(Some(end));
+            self.ended(window)?;
+            self.done = self.done.max(end);
+            if told.elapsed() >= SLICE {
+                let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
+                going = watch(&progress).flow();
+                told = Instant::now();
+            }
+        }
+    }
+
+    /// A window on this rank, up to its end (or the starts), and what it sends to others. The error is this rank's own, and others
+    /// do not know of it.
+    fn window(&mut self, end: Option<Ticks>) -> Result<Option<Fault>, HybridError> {
+        let shared = &self.shared;
+        let each = |parts: &mut [Part<E>], function: &(dyn Fn(&mut Part<E>) + Sync)| match &self.pool {
+            None => parts.iter_mut().for_each(function),
+            Some(pool) => pool.install(|| parts.par_iter_mut().for_each(function)),
+        };
+        match end {
+            None => each(&mut self.parts, &|part| part.start(shared)),
+            Some(end) => each(&mut self.parts, &|part| part.window(shared, end)),
+        }
+        let end = end.unwrap_or(Ticks::ZERO);
+        loop {
+            // The calls of all partitions, handler by handler.
+            let mut calls = std::collections::BTreeMap::new();
+            let counts: Vec<_> = self.parts.iter().map(|part| part.calls.len()).collect();
+            let waiting: Vec<_> = self.parts.iter_mut().flat_map(|part| part.calls.drain(..)).collect();
+            if waiting.is_empty() {
+                break;
+            }
+            let order: Vec<_> = waiting.iter().map(|waiting| waiting.handler).collect();
+            for waiting in waiting {
+                calls.entry(waiting.handler).or_insert_with(Vec::new).push(waiting.call);
+            }
+            let mut answers = std::collections::BTreeMap::new();
+            let handlers = &mut self.handlers;
+            for (handler, calls) in calls {
+                let told = match &self.pool {
+                    None => handlers.run(handler, calls, false),
+                    Some(pool) => pool.install(|| handlers.run(handler, calls, true)),
+                };
+                answers.insert(handler, told?.into_iter());
+            }
+            let mut order = order.into_iter();
+            let mut next = || {
+                let handler = order.next().expect("as many as calls");
+                answers.get_mut(&handler).and_then(Iterator::next).expect("an answer to each call")
+            };
+            for (part, count) in self.parts.iter_mut().zip(counts) {
+                part.answers = (0..count).map(|_| next()).collect();
+            }
+            each(&mut self.parts, &|part| part.answer(shared, end));
+        }
+        // Between the partitions lists change hands.
+        for from in 0..self.parts.len() {
+            for to in 0..self.parts.len() {
+                if !self.parts[from].out[to].is_empty() {
+                    let spare = self.parts[to].spare.pop().unwrap_or_default();
+                    let list: Vec<Event<E::Message>> =
+                        std::mem::replace(&mut self.parts[from].out[to], spare);
+                    self.parts[to].inbox.push(list);
+                }
+            }
+        }
+        if let Some(Full { bytes }) = self.parts.iter_mut().find_map(|part| part.full.take()) {
+            return Err(HybridError::HostMemory { what: "pending events", bytes });
+        }
+        self.events = self.parts.iter().map(|part| part.events).sum();
+        Ok(self.parts.iter_mut().filter_map(|part| part.fault.take()).min())
+    }
+
+    /// After a window: all ranks hear of an error of any, and messages go where they belong.
+    fn ended(&mut self, window: Result<Option<Fault>, HybridError>) -> Result<(), HybridError> {
+        let ended = self.end_window(window);
+        self.over |= ended.is_err();
+        ended
+    }
+
+    fn end_window(&mut self, window: Result<Option<Fault>, HybridError>) -> Result<(), HybridError> {
+        if self.transport.ranks() == 1 {
+            return match window? {
+                Some(fault) => Err(HybridError::Fault(fault)),
+                None => Ok(()),
+            };
+        }
+        let fault = match &window {
+            Err(_) => 0,
+            Ok(Some(_)) => 1,
+            Ok(None) => 2,
+        };
+        let [worst, ..] = self.transport.least([fault, 0, 0])?;
+        if worst < 2 {
+            let told = match &window {
+                Err(error) => Err(error.to_string()),
+                Ok(fault) => Ok(fault),
+            };
+            let told = postcard::to_stdvec(&told).expect("text and numbers are written");
+            let gathered = self.transport.gather(told)?;
+            let own = self.transport.rank();
+            let mut faults = Vec::new();
+            for (rank, told) in (0..).zip(gathered) {
+                if rank == own {
+                    continue;
+                }
+                match read::<Result<Option<Fault>, String>>(rank, &told)? {
+                    Ok(fault) => faults.extend(fault),
+                    Err(message) if window.is_ok() => return Err(HybridError::Rank { rank, message }),
+                    Err(_) => {}
+                }
+            }
+            faults.extend(window?);
+            let first = faults.into_iter().min().expect("one of the ranks has said so");
+            return Err(HybridError::Fault(first));
+        }
+        let ranks = self.transport.ranks() as usize;
+        let mut mails = vec![Vec::new(); ranks];
+        for (to, mails) in mails.iter_mut().enumerate() {
+            // What a handful of events takes is found out by writing it.
+            let lists = || self.parts.iter().flat_map(|part| &part.far[to]);
+            if lists().next().is_some() {
+                for mail in lists() {
+                    *mails = postcard::to_extend(mail, std::mem::take(mails))
+                        .expect("a message's `Serialize` failed");
+                }
+            }
+        }
+        self.parts.iter_mut().flat_map(|part| &mut part.far).for_each(Vec::clear);
+        let came = self.transport.exchange(mails)?;
+        let own = self.transport.rank();
+        for (rank, bytes) in (0..).zip(&came) {
+            let mut rest = if rank == own { &[][..] } else { bytes.as_slice() };
+            while !rest.is_empty() {
+                let (mail, left): (Mail<E::Message>, _) = postcard::take_from_bytes(rest)
+                    .map_err(|error| HybridError::Garbled { rank, reason: error.to_string() })?;
+                rest = left;
+                let here = self.shared.addresses.get(mail.to as usize).filter(|address| address.rank == own);
+                let Some(&address) = here else {
+                    let reason = format!("a message for entity {}, which does not lie here", mail.to);
+                    return Err(HybridError::Garbled { rank, reason });
+                };
+                self.parts[address.part as usize].deliver(address.slot, mail)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum over all ranks.
+    fn sum(&mut self, value: u64) -> Result<u64, HybridError> {
+        let gathered = self.transport.gather(value.to_le_bytes().to_vec())?;
+        let mut sum = 0_u64;
+        for (rank, bytes) in (0..).zip(&gathered) {
+            let bytes = <[u8; 8]>::try_from(bytes.as_slice());
+            let wrong =
+                |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
+            sum = sum.wrapping_add(u64::from_le_bytes(bytes.map_err(wrong)?));
+        }
+        Ok(sum)
+    }
+
+    /// The fingerprint of what was executed, of the states and of what is pending, over all ranks: all of them ask for it.
+    ///
+    /// # Errors
+    /// Where another rank is gone or silent.
+    pub fn fingerprint(&mut self) -> Result<Fingerprint, HybridError> {
+        let each = self.parts.iter().map(Part::fingerprint);
+        let own = each.fold(0, u64::wrapping_add);
+        Ok(Fingerprint(self.sum(own)?))
+    }
+
+    /// The entities of this rank with their names, in no order that means anything.
+    pub fn entities(&self) -> impl Iterator<Item = (u32, &E)> {
+        self.parts.iter().flat_map(|part| {
+            part.names.iter().zip(&part.entities).filter_map(|(&name, entity)| Some((name, entity.as_ref()?)))
+        })
+    }
+
+    /// An entity, if it lies on this rank.
+    pub fn entity(&self, name: u32) -> Option<&E> {
+        let address = self.shared.addresses.get(name as usize)?;
+        let here = (address.rank == self.shared.rank).then_some(&self.parts[address.part as usize])?;
+        here.entities[address.slot as usize].as_ref()
+    }
+
+    /// What handlers did on this rank.
+    pub fn used(&self) -> Vec<Used> {
+        self.handlers.used()
+    }
+
+    /// The rank, and its way to the others: for what a program has to tell them besides.
+    pub fn transport(&mut self) -> &mut dyn Transport {
+        &mut *self.transport
+    }
+}
+
+impl<E: Entity> std::fmt::Debug for Simulation<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation")
+            .field("entities", &self.shared.addresses.len())
+            .field("rank", &self.shared.rank)
+            .field("events", &self.events)
+            .field("windows", &self.windows)
+            .finish_non_exhaustive()
+    }
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("partitions are few")
+}
+
+fn read<T: serde::de::DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, HybridError> {
+    postcard::from_bytes(bytes).map_err(|error| HybridError::Garbled { rank, reason: error.to_string() })
+}
+
+/// What was made, if it was made on all ranks.
+fn agreed<T>(transport: &mut dyn Transport, made: Result<T, HybridError>) -> Result<T, HybridError> {
+    if transport.ranks() == 1 {
+        return made;
+    }
+    let told = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    let all = transport.gather(told.into_bytes())?;
+    let made = made?;
+    match (0..).zip(all).find(|(rank, text)| *rank != transport.rank() && !text.is_empty()) {
+        Some((rank, text)) => {
+            Err(HybridError::Rank { rank, message: String::from_utf8_lossy(&text).into_owned() })
+        }
+        None => Ok(made),
+    }
+}
+
+/// Checks that all ranks were given the same.
+fn same(
+    transport: &mut dyn Transport,
+    shared: &Shared,
+    entities: u32,
+    lookahead: Ticks,
+) -> Result<(), HybridError> {
+    if transport.ranks() == 1 {
+        return Ok(());
+    }
+    let map = shared.addresses.iter().map(|address| address.rank);
+    let given = [entities.into(), lookahead.get(), shared.seed, shared.replica.into(), mix(0, map)];
+    let names = ["the number of entities", "the lookahead", "the seed", "the replica", "the spread"];
+    let all = transport.gather(bytemuck::bytes_of(&given).to_vec())?;
+    for (rank, bytes) in (0..).zip(&all) {
+        let other: [u64; 5] = bytemuck::try_pod_read_unaligned(bytes)
+            .map_err(|error| HybridError::Garbled { rank, reason: error.to_string() })?;
+        // Against the first, so that all find the same.
+        let first: [u64; 5] = bytemuck::try_pod_read_unaligned(&all[0])
+            .map_err(|error| HybridError::Garbled { rank: 0, reason: error.to_string() })?;
+        if let Some(place) = (0..given.len()).find(|&place| other[place] != first[place]) {
+            return Err(HybridError::Differs { rank, what: names[place] });
+        }
+    }
+    Ok(())
+}

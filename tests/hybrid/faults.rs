@@ -1,0 +1,215 @@
+//! Each fault, on one rank and on two: a typed error everywhere, and nothing hangs.
+
+use std::time::Duration;
+
+use eventhorizon::hybrid::{
+    Context, Digest, Entity, Fault, FaultKind, HybridError, LocalRank, Options, Simulation, Spread,
+    Transport, in_process,
+};
+use eventhorizon::time::Ticks;
+
+/// Entity 3 and entity 5 do something wrong at time 20; 7 does at 12, in a later window than neither.
+struct Rogue(Misdeed);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Misdeed {
+    None,
+    Past,
+    Lookahead,
+    Destination,
+    Never,
+    Stuck,
+    Panic,
+    Failed,
+    Foreign,
+    WithinWith,
+}
+
+impl Entity for Rogue {
+    type Message = u32;
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        if [3, 5].contains(&context.name()) {
+            context.send(context.name(), Ticks::new(20), 0);
+        }
+    }
+
+    fn receive(&mut self, _: u32, context: &mut Context<Self>) {
+        let (name, now) = (context.name(), context.now().get());
+        match self.0 {
+            Misdeed::None => {}
+            Misdeed::Past => context.send(name, Ticks::new(now - 1), 1),
+            Misdeed::Lookahead => context.send(name + 1, Ticks::new(now + 9), 1),
+            Misdeed::Destination => context.send(8, Ticks::new(now + 10), 1),
+            Misdeed::Never => context.send(name + 1, Ticks::NEVER, 1),
+            Misdeed::Stuck => context.send(name, context.now(), 1),
+            Misdeed::Panic => panic!("out of luck at {now}"),
+            Misdeed::Failed => context.fail("no more paper"),
+            Misdeed::Foreign => {
+                context.spawn(|_| std::future::pending());
+            }
+            Misdeed::WithinWith => {
+                context.spawn(async move |process| {
+                    process.with(|_, _| process.with(|_, _| ()));
+                });
+            }
+        }
+    }
+
+    fn state(&self, _: &mut Digest) {}
+}
+
+fn rogues(misdeed: Misdeed, transport: Option<Box<dyn Transport>>) -> Result<Simulation<Rogue>, HybridError> {
+    let options = Options { threads: Some(2), ..Options::default() };
+    match transport {
+        None => Simulation::new(8, Ticks::new(10), |_| Rogue(misdeed), options),
+        Some(transport) => Simulation::on(transport, 8, Ticks::new(10), |_| Rogue(misdeed), options),
+    }
+}
+
+#[test]
+fn each_fault_is_that_of_the_smallest_entity_on_every_rank() {
+    let (at, least) = (Ticks::new(29), Ticks::new(30));
+    let cases = [
+        (Misdeed::Past, FaultKind::Past { at: Ticks::new(19) }),
+        (Misdeed::Lookahead, FaultKind::Lookahead { to: 4, at, least }),
+        (Misdeed::Destination, FaultKind::Destination { to: 8, entities: 8 }),
+        (Misdeed::Never, FaultKind::Never { to: 4 }),
+        (Misdeed::Stuck, FaultKind::Stuck { events: (1 << 20) + 1 }),
+        (Misdeed::Panic, FaultKind::Panic { message: "out of luck at 20".to_owned() }),
+        (Misdeed::Failed, FaultKind::Failed { reason: "no more paper".to_owned() }),
+        (Misdeed::Foreign, FaultKind::Foreign),
+    ];
+    for (misdeed, kind) in cases {
+        let expected = Fault { entity: 3, time: Ticks::new(20), kind };
+        let run = |transport| {
+            let mut simulation = rogues(misdeed, transport).unwrap();
+            let error = simulation.run(Ticks::new(100)).unwrap_err();
+            let HybridError::Fault(fault) = &error else { panic!("{misdeed:?}: {error}") };
+            assert_eq!(*fault, expected);
+            assert!(error.to_string().starts_with("entity 3, at time 20: "), "{error}");
+            assert!(matches!(simulation.run(Ticks::new(200)), Err(HybridError::Over)));
+        };
+        run(None);
+        in_process(2, |rank| run(Some(Box::new(rank))));
+    }
+    let error = rogues(Misdeed::WithinWith, None).unwrap().run(Ticks::new(100)).unwrap_err();
+    assert!(matches!(&error, HybridError::Fault(Fault { kind: FaultKind::Panic { .. }, .. })), "{error}");
+}
+
+/// Two that send each other messages for the present time, without end.
+struct Echo;
+
+impl Entity for Echo {
+    type Message = ();
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        context.send(1 - context.name(), Ticks::new(5), ());
+    }
+
+    fn receive(&mut self, (): (), context: &mut Context<Self>) {
+        context.send(1 - context.name(), context.now(), ());
+    }
+
+    fn state(&self, _: &mut Digest) {}
+}
+
+#[test]
+fn time_that_stands_still_is_an_error() {
+    let options = Options { threads: Some(1), ..Options::default() };
+    let mut simulation = Simulation::new(2, Ticks::ZERO, |_| Echo, options).unwrap();
+    let error = simulation.run(Ticks::new(10)).unwrap_err();
+    assert!(matches!(error, HybridError::Cycle { time, .. } if time == Ticks::new(5)), "{error}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let none = Simulation::new(0, Ticks::new(1), |_| Echo, Options::default()).unwrap_err();
+    assert!(matches!(none, HybridError::NoEntities));
+    let options = Options { threads: Some(0), ..Options::default() };
+    let threads = Simulation::new(2, Ticks::new(1), |_| Echo, options).unwrap_err();
+    assert!(matches!(threads, HybridError::Threads { threads: 0, .. }));
+
+    /// An entity of which no machine holds many.
+    struct Huge([u64; 1 << 16]);
+    impl Entity for Huge {
+        type Message = ();
+        fn start(&mut self, _: &mut Context<Self>) {
+            self.0[0] = 1;
+        }
+        fn receive(&mut self, (): (), _: &mut Context<Self>) {}
+        fn state(&self, _: &mut Digest) {}
+    }
+    let huge = Simulation::new(u32::MAX, Ticks::new(1), |_| Huge([0; 1 << 16]), Options::default());
+    assert!(matches!(huge.unwrap_err(), HybridError::HostMemory { .. }));
+
+    let errors = in_process(2, |rank| {
+        let spread = Spread::Map(std::sync::Arc::new(|name| name));
+        let options = Options { spread, ..Options::default() };
+        Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err()
+    });
+    for error in errors {
+        assert!(matches!(error, HybridError::Map { entity: 2, rank: 2, ranks: 2 }), "{error}");
+    }
+    let errors = in_process(3, |rank| {
+        let options = Options { seed: u64::from(rank.rank() == 2), ..Options::default() };
+        Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err()
+    });
+    for error in errors {
+        assert!(matches!(error, HybridError::Differs { rank: 2, what: "the seed" }), "{error}");
+    }
+}
+
+#[test]
+fn a_rank_that_cannot_begin_ends_all() {
+    let errors = in_process(3, |rank| {
+        let threads = if rank.rank() == 1 { 0 } else { 1 };
+        let options = Options { threads: Some(threads), ..Options::default() };
+        (rank.rank(), Simulation::on(Box::new(rank), 4, Ticks::new(1), |_| Echo, options).unwrap_err())
+    });
+    for (rank, error) in errors {
+        match rank {
+            1 => assert!(matches!(error, HybridError::Threads { .. }), "{error}"),
+            _ => assert!(
+                matches!(&error, HybridError::Rank { rank: 1, message } if message.contains("0 threads")),
+                "{error}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn a_rank_that_is_gone_ends_all() {
+    let ended = in_process(4, |rank| {
+        let killed = rank.rank() == 2;
+        let mut simulation = rogues(Misdeed::None, Some(Box::new(rank))).unwrap();
+        if killed {
+            return None;
+        }
+        Some(simulation.run(Ticks::new(100)).unwrap_err())
+    });
+    for error in ended.into_iter().flatten() {
+        assert!(matches!(error, HybridError::Gone { rank: 2 }), "{error}");
+    }
+}
+
+#[test]
+fn a_rank_that_is_silent_ends_those_who_wait() {
+    let mut ranks = LocalRank::new(2).into_iter();
+    let (first, _silent) = (ranks.next().unwrap(), ranks.next().unwrap());
+    let waiting = first.waiting(Duration::from_millis(20));
+    let error = rogues(Misdeed::None, Some(Box::new(waiting))).unwrap_err();
+    assert!(matches!(error, HybridError::Silent { rank: 1, .. }), "{error}");
+}
+
+#[test]
+#[should_panic(expected = "of its own accord")]
+fn a_rank_that_panics_lets_the_others_go() {
+    in_process(3, |rank| {
+        let panics = rank.rank() == 1;
+        let mut simulation = rogues(Misdeed::None, Some(Box::new(rank))).unwrap();
+        assert!(!panics, "of its own accord");
+        let error = simulation.run(Ticks::new(100)).unwrap_err();
+        assert!(matches!(error, HybridError::Gone { rank: 1 }), "{error}");
+    });
+}
