@@ -39,16 +39,14 @@ pub(super) struct Shared {
     pub(super) rank: u32,
     pub(super) lookahead: Ticks,
     pub(super) replica: u32,
+    pub(super) entities: u32,
+    /// Of all entities; none before they are made.
     pub(super) addresses: Vec<Address>,
 }
 
 impl Shared {
-    fn entities(&self) -> u32 {
-        u32::try_from(self.addresses.len()).expect("it was made of a u32")
-    }
-
     fn context<E: Entity>(&self) -> Context<E> {
-        Context::new(self.entities(), self.lookahead, self.replica)
+        Context::new(self.entities, self.lookahead, self.replica)
     }
 }
 
@@ -385,7 +383,7 @@ impl<E: Entity> Part<E> {
         let begins = end == Ticks::ZERO;
         for (to, time, message) in context.sent.drain(..) {
             let Some(&address) = shared.addresses.get(to as usize) else {
-                return Err(FaultKind::Destination { to, entities: shared.entities() });
+                return Err(FaultKind::Destination { to, entities: shared.entities });
             };
             if time == Ticks::NEVER {
                 return Err(FaultKind::Never { to });

@@ -195,6 +195,7 @@ impl<E: Entity> Simulation<E> {
             rank,
             lookahead,
             replica: options.replica.number,
+            entities,
             addresses: Vec::new(),
         };
         let mut addresses = Vec::with_capacity(entities as usize);
