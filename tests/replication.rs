@@ -1,6 +1,8 @@
 //! Replications on the device against their Rust twins, and what the engine promises of them.
 
 mod common;
+#[path = "replication/purposes.rs"]
+mod purposes;
 
 use std::ops::ControlFlow;
 use std::time::Duration;

@@ -25,6 +25,8 @@ use crate::random::Stream;
 ///   `draw_lognormal`, `draw_weibull`, truncated ones by `draw_word`, `exponential_of`, `normal_of`, `lognormal_of`, `weibull_of`, and `normal_unit`, `alias_slot`, `alias_pick` (each is described at its twin, a method of
 ///   [`Stream`] or a function beside it), and `stream_seek`, `stream_position` and
 ///   `stream_block` for models that know where their draws lie;
+/// * `stream_purpose(purpose, number)`, after which all of these are of the substream of that name, until `stream_main()` or the end of the step:
+///   [`Stream::purpose`] says what it is good for;
 /// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`,
 ///   `time_add`, `time_since`, `time_less`, `time_min`, and `wide_add`, `wide_subtract`, `wide_less` with `// import: gpu/wide.wgsl`;
 /// * statistics that it keeps in its state, by the functions of [`statistics`](crate::statistics#while-a-model-runs);

@@ -128,7 +128,7 @@ pub enum FailureCause {
     Code(u32),
     /// It took the most steps that a replication may take, and did not finish.
     Endless,
-    /// It made more draws than its stream has.
+    /// It made more draws than its stream or one of its substreams has, or named a purpose beyond 32,767 ([`Stream::purpose`](crate::random::Stream::purpose)).
     Exhausted,
     /// The run of a simulation model ended by a fault.
     Fault {
@@ -147,7 +147,9 @@ impl fmt::Display for FailureCause {
             FailureCause::Code(code) => write!(f, "code {code}"),
             FailureCause::Fault { kind, lp } => write!(f, "LP {lp}: {kind}"),
             FailureCause::Endless => f.write_str("it did not finish within the steps that it may take"),
-            FailureCause::Exhausted => f.write_str("it made more draws than its stream has"),
+            FailureCause::Exhausted => {
+                f.write_str("it made more draws than its stream has, or named a purpose beyond 32767")
+            }
             FailureCause::NotANumber(column) => write!(f, "`{column}` is not a usable number"),
         }
     }
