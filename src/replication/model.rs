@@ -35,7 +35,8 @@ use crate::random::Stream;
 /// Which stretch of the work a `step` is, is the model's choice; it is what a time slice and
 /// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`Twin`] has to make the same choice.
 /// What is in `State` must be all that a replication knows: module variables do not last from one time slice to the next.
-/// None of the three structs may have padding; a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
+/// None of the three structs may have padding (fields called `unused`, or with a name that begins with an underscore, take its place and are no
+/// result columns); a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
 pub trait Model {
     /// The struct `Params`: the same fields in the same order.
     type Params: Pod + Send + Sync;
@@ -59,7 +60,8 @@ pub trait Model {
         Ok(())
     }
 
-    /// Adds columns to the replications of one point: ratios, and quantities in the units of the model's users.
+    /// Adds columns to the replications of one point: ratios, and quantities in the units of the model's users, in whose place
+    /// [`Observations::hide`] takes those in ticks out of reports.
     ///
     /// # Errors
     /// As [`Observations::derive`].
