@@ -251,8 +251,7 @@ fn a_replication_that_asks_for_more_than_a_substream_has_fails() {
     ] {
         let experiment = Experiment::new(Design::default(), 5, 1);
         let expected = cpu.run(&[purpose, first], &experiment).unwrap();
-        let failures: Vec<_> =
-            expected.observations[0].failures().map(|failure| failure.cause).collect();
+        let failures: Vec<_> = expected.observations[0].failures().map(|failure| failure.cause).collect();
         assert_eq!(failures, vec![FailureCause::Exhausted; if fails { 5 } else { 0 }], "{purpose}, {first}");
         for (gpu, adapter) in gpus() {
             let mut engine = Engine::new(&gpu, Beyond).unwrap().with_mapping(Mapping::Thread);
