@@ -121,7 +121,7 @@ fn systems_that_are_far_worse_end_at_once() {
 
 #[test]
 fn a_bound_on_replications_leaves_the_survivors() {
-    let systems = Systems { means: &[1.0, 1.0, -5.0], deviations: &[1.0; 3], shared: 0.0 };
+    let systems = Systems { means: &[1.0, 1.0, -50.0], deviations: &[1.0; 3], shared: 0.0 };
     let bounded = Selection { replications: Some(50), ..Selection::new(0.01, 0.95) };
     let selected =
         bounded.run(&systems.experiment(3), "y", |experiment, range| systems.run(experiment, range)).unwrap();
