@@ -1,12 +1,13 @@
 //! An experiment over a model of logical processes: which measure against an epidemic helps more?
 //!
 //! Shows: a factorial design, common random numbers, runs until the answer is precise enough, and what can be made of the results: a table, CSV,
-//! JSON, plots, and comparisons of points. All of that is of the module `statistics`, and the same as for the models of `replication`
+//! JSON, plots, comparisons of points, and the best of them. All of that is of the module `statistics`, and the same as for the models of `replication`
 //! (`mrip_mm1`).
 //!
 //! ```text
 //! cargo run --release --example experiment
 //! cargo run --release --example experiment -- --precision 0.005 --csv epidemic.csv --plot .
+//! cargo run --release --example experiment -- --best 0.01
 //! cargo run --release --example experiment -- --backend cpu
 //! ```
 
@@ -20,7 +21,9 @@ use std::time::Instant;
 use clap::Parser;
 use eventhorizon::models::Epidemic;
 use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
-use eventhorizon::statistics::{Decision, Design, Experiment, Observations, Point, Report, compare, plot};
+use eventhorizon::statistics::{
+    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, compare, plot,
+};
 use eventhorizon::time::Resolution;
 use serde_json::json;
 use shared::Outcome;
@@ -50,9 +53,12 @@ struct Args {
     /// Writes the table as CSV to this file.
     #[arg(long)]
     csv: Option<PathBuf>,
-    /// Draws how the attack rate is distributed, into an SVG file for each point in this folder.
+    /// Draws how the attack rate is distributed and how its interval shrinks, into SVG files for each point in this folder, and its means against the factors.
     #[arg(long)]
     plot: Option<PathBuf>,
+    /// Finds the point with the smallest attack rate, at the level of the intervals, where it is smaller by at least so much than elsewhere.
+    #[arg(long, value_parser = shared::positive)]
+    best: Option<f64>,
 }
 
 /// What is looked at, of what `Epidemic::measures` makes of each run: the share of the people who are infected, and the day of the last infection.
@@ -97,6 +103,8 @@ fn run(args: &Args) -> Outcome<()> {
     let experiment = Experiment::new(design, args.runs.replications, args.seed).with_common_random_numbers();
     let design = &experiment.design;
 
+    let again = build.clone();
+
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let watch = |runs: usize, events: u64| {
         bar.tick();
@@ -138,6 +146,34 @@ fn run(args: &Args) -> Outcome<()> {
     let seconds = begin.elapsed().as_secs_f64();
     bar.finish_and_clear();
 
+    // Which point is the best? Not by the runs above, of which nobody asked whether they are enough for that, but by as many as it takes: points that
+    // are clearly worse end early. (The streams are the same, so the first runs of both are.)
+    let best = match args.best {
+        None => None,
+        Some(indifference) => {
+            let selection = Selection {
+                replications: Some(args.runs.replications.into()),
+                ..Selection::new(indifference, args.runs.level).smallest()
+            };
+            let selected: Outcome<Selected> = match &gpu {
+                Some(gpu) => {
+                    let options = EngineOptions { mapping: args.mapping, ..EngineOptions::default() };
+                    let mut engine = Engine::new(gpu, again, options);
+                    selection.run(&experiment, DECISIVE, |experiment, runs| {
+                        Ok(engine.run_range(experiment, runs, until)?.observations)
+                    })
+                }
+                None => {
+                    let engine = CpuEngine::new(again);
+                    selection.run(&experiment, DECISIVE, |experiment, runs| {
+                        Ok(engine.run_range(experiment, runs, until)?.observations)
+                    })
+                }
+            };
+            Some(selected?)
+        }
+    };
+
     // There are columns for the sums of all result columns, too. The report is of those that are asked about.
     let mut report = Report::default();
     for (point, observations) in observations.iter().enumerate() {
@@ -158,6 +194,9 @@ fn run(args: &Args) -> Outcome<()> {
         for (point, decision) in decisions.iter().enumerate() {
             writeln!(stdout(), "{}: {}", design.describe(point), told(*decision))?;
         }
+        if let Some(selected) = &best {
+            writeln!(stdout(), "smallest {DECISIVE}: {}", selection_told(design, selected))?;
+        }
         writeln!(stdout(), "fingerprint {fingerprint:016x}")?;
     }
     if let Some(file) = csv {
@@ -167,6 +206,12 @@ fn run(args: &Args) -> Outcome<()> {
         for (point, observations) in observations.iter().enumerate() {
             let svg = plot::distribution(observations, DECISIVE, args.runs.level, None)?;
             std::fs::write(folder.join(format!("{DECISIVE}_{point}.svg")), svg)?;
+            let svg = plot::convergence(observations, DECISIVE, args.runs.level, None)?;
+            std::fs::write(folder.join(format!("{DECISIVE}_{point}_convergence.svg")), svg)?;
+        }
+        for factor in design.factors() {
+            let svg = plot::response(design, &observations, factor, DECISIVE, args.runs.level)?;
+            std::fs::write(folder.join(format!("{DECISIVE}_by_{factor}.svg")), svg)?;
         }
     }
     let mut object = json!({
@@ -176,6 +221,7 @@ fn run(args: &Args) -> Outcome<()> {
         "seconds": seconds,
         "fingerprint": format!("{fingerprint:016x}"),
         "stopped": decisions.iter().map(|decision| format!("{decision:?}")).collect::<Vec<_>>(),
+        "best": best.as_ref().and_then(|selected| selected.best),
         "comparisons": comparisons.into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>(),
     });
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
@@ -208,6 +254,22 @@ fn comparisons(
         Ok((text, json!({ "left": left, "right": right, "difference": mean, "half_width": half_width })))
     });
     compared.into_iter().collect()
+}
+
+/// What a selection found, and after how many runs the other points were out of it.
+fn selection_told(design: &Design, selected: &Selected) -> String {
+    let found = match selected.best {
+        Some(point) => design.describe(point),
+        None => {
+            let left: Vec<_> = selected.survivors.iter().map(|&point| design.describe(point)).collect();
+            format!("not decided between {}", left.join(" and "))
+        }
+    };
+    let ended = selected.eliminated.iter().enumerate();
+    let ended =
+        ended.filter_map(|(point, after)| Some(format!("{} after {}", design.describe(point), (*after)?)));
+    let runs = selected.observations.iter().map(Observations::replications).max().unwrap_or(0);
+    format!("{found} ({runs} runs; out of it: {})", ended.collect::<Vec<_>>().join(", "))
 }
 
 /// Why the runs of a point ended.

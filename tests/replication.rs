@@ -1,6 +1,8 @@
 //! Replications on the device against their Rust twins, and what the engine promises of them.
 
 mod common;
+#[path = "replication/purposes.rs"]
+mod purposes;
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
     AnalysisError, Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model,
-    Observations, Precision, ReplicationError, Results, Stopping, Twin,
+    Observations, Precision, ReplicationError, Results, Stopping, Twin, Why,
 };
 use eventhorizon::statistics::theory;
 
@@ -79,6 +81,41 @@ fn mmck_agrees_at_the_ends_of_its_parameters() {
         let seen = engine.run(&params, &experiment(40)).unwrap();
         assert_same(&seen, &cpu.run(&params, &experiment(40)).unwrap(), &what);
     }
+}
+
+#[test]
+fn the_engine_tells_the_mapping_that_ran() {
+    let (model, params) = mm1();
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative] {
+        let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(mapping);
+        assert_eq!(engine.chosen(), None);
+        engine.run(&params, &experiment(3)).unwrap();
+        let chosen = engine.chosen().unwrap();
+        assert_eq!((chosen.mapping, chosen.why, chosen.speeds.len()), (mapping, Why::Asked, 0));
+        assert_eq!(chosen.to_string(), format!("mapping {mapping}, as asked for"));
+    }
+    let software = gpu().info().device_type == wgpu::DeviceType::Cpu;
+    let why = if software { Why::Software } else { Why::Fastest };
+    let tried = |bounded: bool| {
+        let engine = Engine::new(&gpu(), model).unwrap();
+        let mut engine = if bounded { engine.with_max_steps(1000) } else { engine };
+        engine.run(&params, &experiment(40)).unwrap();
+        let chosen = engine.chosen().unwrap().clone();
+        assert_eq!((chosen.mapping, chosen.why), (engine.shape(40).mapping, why), "{chosen}");
+        // It is remembered.
+        engine.run(&params, &experiment(41)).unwrap();
+        assert_eq!(engine.chosen(), Some(&chosen));
+        chosen.speeds.iter().map(|(mapping, _)| *mapping).collect::<Vec<_>>()
+    };
+    // On a program there is nothing to try but teams, and with a bound on the steps no teams.
+    let mut expected = vec![Mapping::Thread, Mapping::Warp, Mapping::Cooperative];
+    expected.retain(|mapping| !software || *mapping != Mapping::Warp);
+    assert_eq!(tried(false), expected);
+    assert_eq!(tried(true), if software { vec![] } else { vec![Mapping::Thread, Mapping::Warp] });
+    let mut many = Engine::new(&gpu(), Pi).unwrap();
+    many.run(&PiParams { points: 2 }, &experiment(1 << 15)).unwrap();
+    let chosen = many.chosen().unwrap();
+    assert_eq!((chosen.mapping, chosen.why), (Mapping::Thread, Why::Many));
 }
 
 #[test]

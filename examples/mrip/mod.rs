@@ -115,7 +115,7 @@ impl Common {
         Ok(Told {
             backend: "gpu".into(),
             adapter: info.name.clone(),
-            mapping: engine.shape(u32::try_from(observations.replications())?).mapping.to_string(),
+            mapping: engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string(),
             work,
             seconds,
             fingerprint,

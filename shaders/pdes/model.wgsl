@@ -35,6 +35,12 @@ fn memory_place(index: u32) -> u32 {
     return (lp_row - run.part.memory_first) * run.memory_rows + index;
 }
 
+// The following draws of this event are for a purpose, and the number is the model's: the third service of this LP, say. Each (purpose, number) is
+// a substream of the LP with 2^32 draws of its own, whichever event draws from it. stream_main() goes back to the event's own stream.
+fn stream_purpose(purpose: u32, number: u32) {
+    stream_enter(SUBSTREAM, vec3<u32>(stream_home.x, number, purpose));
+}
+
 // The number of this run among those that differ in their random streams: pdes::Replica.
 fn replica() -> u32 {
     return run.replica;

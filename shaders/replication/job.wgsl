@@ -56,7 +56,7 @@ const JOB_DONE = 2u;
 const JOB_FAILED = 3u;
 // It took max_steps steps and did not finish.
 const JOB_ENDLESS = 4u;
-// It made more draws in a step than its stream had left.
+// It made more draws in a step than its stream had left, or asked a substream for more than it has.
 const JOB_EXHAUSTED = 5u;
 
 @group(0) @binding(0) var<uniform> job_work: JobWork;
@@ -78,6 +78,13 @@ fn fail(code: u32) {
     job_failed = true;
 }
 
+// The following draws are for a purpose, 0 to 32767, and the number is the model's: its third repair, say. Each (purpose, number) is a substream of
+// the replication with 2^18 draws of its own. The next step begins with the replication's stream, and so does what follows stream_main().
+fn stream_purpose(purpose: u32, number: u32) {
+    stream_enter(SUBSTREAM | ((purpose & 0x7fffu) << 16u), vec3<u32>(stream_home.xy, number));
+    stream_lost = stream_lost || purpose > 0x7fffu;
+}
+
 // Finds the parameters and the stream of the job in a slot.
 fn job_open(slot: u32) {
     let job = job_work.first + slot;
@@ -97,6 +104,7 @@ fn job_open(slot: u32) {
 fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
     if status == JOB_FRESH {
         start(state);
+        stream_main();
         return 0u;
     }
     *state = job_saved[slot].state;
@@ -115,9 +123,10 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, mo
         atomicAdd(&job_running[1], 1u);
         return;
     }
-    // Of replications that are done too: it tells how far they came.
+    // Of replications that are done too: they tell how far they came.
     job_saved[slot].position = stream_position();
-    let exhausted = stream_position() < opened;
+    job_saved[slot].steps = steps;
+    let exhausted = stream_lost || stream_position() < opened;
     if !job_failed && !exhausted && !more {
         let output = finish(state);
         // `finish` may fail too.
@@ -135,7 +144,6 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, mo
         job_outcomes[slot] = vec2<u32>(JOB_ENDLESS, 0u);
     } else {
         job_saved[slot].state = *state;
-        job_saved[slot].steps = steps;
         job_outcomes[slot] = vec2<u32>(JOB_RUNNING, 0u);
         atomicAdd(&job_running[0], 1u);
     }
@@ -156,6 +164,7 @@ fn job_slice(slot: u32) {
     var taken = 0u;
     for (; taken < budget && more && !job_failed; taken++) {
         more = step(&state);
+        stream_main();
     }
     job_store(slot, &state, before + taken, opened, more);
 }

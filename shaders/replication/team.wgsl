@@ -73,6 +73,7 @@ fn team_slice(slot: u32) {
             break;
         }
         more = team_step(&state);
+        stream_main();
     }
     // Every lane has read what is written now: the last team_agree came after.
     if team_lane == 0u {

@@ -46,7 +46,8 @@ pub struct StructLayout {
 
 impl StructLayout {
     /// The fields down to single numbers, in order: those of a struct within are called `name.field`, and the elements of an array
-    /// `name[0]`, `name[1]` and so on. What is no number is [`FieldKind::Other`].
+    /// `name[0]`, `name[1]` and so on. What is no number is [`FieldKind::Other`]. Fields that stand where padding were are none: those that are
+    /// called `unused`, or whose name begins with an underscore.
     pub fn columns(&self) -> &[Field] {
         &self.columns
     }
@@ -81,7 +82,7 @@ impl Program {
         module.types.iter().find_map(|(_, ty)| match &ty.inner {
             naga::TypeInner::Struct { members, span } if ty.name.as_deref() == Some(name) => {
                 let mut columns = Vec::new();
-                for member in members {
+                for member in members.iter().filter(|member| !fills(member)) {
                     let name = member.name.clone().unwrap_or_default();
                     flatten(module, name, member.offset, member.ty, &mut columns);
                 }
@@ -122,7 +123,7 @@ fn flatten(
     let inner = &module.types[ty].inner;
     match inner {
         naga::TypeInner::Struct { members, .. } => {
-            for member in members {
+            for member in members.iter().filter(|member| !fills(member)) {
                 let name = format!("{name}.{}", member.name.as_deref().unwrap_or_default());
                 flatten(module, name, offset + member.offset, member.ty, columns);
             }
@@ -134,6 +135,11 @@ fn flatten(
         }
         _ => columns.push(Field { name, offset, bytes: inner.size(module.to_ctx()), kind: kind(inner) }),
     }
+}
+
+/// Whether a field is there in the place of padding.
+fn fills(member: &naga::StructMember) -> bool {
+    member.name.as_deref().is_some_and(|name| name == "unused" || name.starts_with('_'))
 }
 
 /// Whether every byte of a type belongs to a value.
@@ -242,6 +248,17 @@ mod tests {
             ]
         );
         assert!(layout.fields.iter().all(|field| field.kind == FieldKind::Other));
+    }
+
+    #[test]
+    fn fields_in_the_place_of_padding_are_no_columns() {
+        let text = "struct Inner { a: vec2<u32>, b: u32, unused: u32 }
+            struct S { _first: vec4<u32>, inner: array<Inner, 2>, used: u32, _last: array<u32, 3>, unused_too: u32, unused: vec3<f32> }";
+        let program = Program::link("t", &[Source::new("s.wgsl", text)]).unwrap();
+        let layout = program.layout("S").unwrap();
+        let names: Vec<_> = layout.columns().iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["inner[0].a", "inner[0].b", "inner[1].a", "inner[1].b", "used", "unused_too"]);
+        assert!(layout.fields.iter().any(|field| field.name == "_last"));
     }
 
     #[test]

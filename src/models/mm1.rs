@@ -93,7 +93,8 @@ impl Model for Mm1 {
         let scale = 1.0 / (f64::from(params.clients) * f64::from(self.resolution.ticks_per_unit()));
         observations.derive("idle_time", &["idle_ticks"], |sum| sum[0] * scale)?;
         observations.derive("time_in_queue", &["queue_ticks"], |sum| sum[0] * scale)?;
-        observations.derive("time_in_system", &["system_ticks"], |sum| sum[0] * scale)
+        observations.derive("time_in_system", &["system_ticks"], |sum| sum[0] * scale)?;
+        observations.hide(&["idle_ticks", "queue_ticks", "system_ticks"])
     }
 }
 

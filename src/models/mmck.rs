@@ -111,7 +111,8 @@ impl Model for Mmck {
         let arrivals = f64::from(params.arrivals);
         let ticks = f64::from(self.resolution.ticks_per_unit());
         observations.derive("blocking", &["turned_away"], |away| away[0] / arrivals)?;
-        observations.derive("time_in_queue", &["queue_ticks"], |sum| sum[0] / (arrivals * ticks))
+        observations.derive("time_in_queue", &["queue_ticks"], |sum| sum[0] / (arrivals * ticks))?;
+        observations.hide(&["queue_ticks"])
     }
 }
 

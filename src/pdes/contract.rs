@@ -144,7 +144,9 @@ fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
 }
 
 /// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, as the documentation of [`Model`] lists it.
-const FUNCTIONS: [&str; 16] = [
+const FUNCTIONS: [&str; 18] = [
+    "stream_purpose",
+    "stream_main",
     "schedule",
     "now",
     "time_add",

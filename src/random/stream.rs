@@ -8,24 +8,118 @@ use super::{philox4x32, words};
 ///
 /// A stream has 2^32 draws; after them it starts again from its first.
 ///
+/// # Purposes
+/// Two systems are compared more sharply with common random numbers where each number serves the same purpose in both: the third repair of machine 5 takes as
+/// long with two crews as with one (Law, Simulation Modeling and Analysis, 5th ed., section 11.2.3). With one stream, numbers move to
+/// other purposes as soon as anything happens in another order. [`purpose`](Self::purpose) goes to a substream that is named by a purpose
+/// and a number instead:
+///
+/// ```
+/// use eventhorizon::random::Stream;
+///
+/// const REPAIR: u32 = 1;
+/// let mut stream = Stream::of_replication(42, 0, 7);
+/// stream.purpose(REPAIR, 3);
+/// let third = stream.draw();
+/// stream.main(); // the stream itself, where it was left
+/// stream.draw();
+/// stream.purpose(REPAIR, 3);
+/// assert_eq!(stream.draw(), third);
+/// ```
+///
+/// No substream shares a counter with another one or with a stream. Complemented streams have complemented substreams, so antithetic pairs are pairs in
+/// them, too.
+///
 /// WGSL: `stream_open`, `stream_complement`, `draw`, `draw_block`, `stream_block`, `stream_seek`,
-/// `stream_position`.
+/// `stream_position`, `stream_purpose`, `stream_main`.
 #[derive(Clone, Debug)]
 pub struct Stream {
     seed: [u32; 2],
-    owner: u32,
-    index: [u32; 2],
+    /// Owner and index, or what takes their place in a substream.
+    name: [u32; 3],
     next: u32,
     /// The block that holds draw `next`, unless `next` is a multiple of 4: then it is still to be computed.
     block: [u32; 4],
     /// All ones where every word is complemented.
     mask: u32,
+    /// What the first word of the counter has besides the block's number: 0 in the stream itself.
+    first: u32,
+    /// The stream's own name, and the number of its next draw while a substream is drawn from.
+    home: [u32; 3],
+    kept: u32,
+    /// Whether substreams are those of a replication.
+    replication: bool,
+    lost: bool,
 }
+
+/// Tells substreams from streams, whose blocks have 30 bits.
+const SUBSTREAM: u32 = 1 << 31;
+/// Draws that a substream has at least.
+const SUBSTREAM_DRAWS: u32 = 1 << 18;
+/// The largest purpose of a replication.
+const MOST_PURPOSE: u32 = 0x7fff;
 
 impl Stream {
     /// The stream of this name, at its first draw.
     pub const fn new(seed: u64, owner: u32, index: u64) -> Self {
-        Self { seed: words(seed), owner, index: words(index), next: 0, block: [0; 4], mask: 0 }
+        let [low, high] = words(index);
+        let name = [owner, low, high];
+        Self {
+            seed: words(seed),
+            name,
+            next: 0,
+            block: [0; 4],
+            mask: 0,
+            first: 0,
+            home: name,
+            kept: 0,
+            replication: false,
+            lost: false,
+        }
+    }
+
+    /// The stream of a replication of a point, at its first draw: that of (seed, point, replication), with the substreams that a model of
+    /// [`replication`](crate::replication) has.
+    pub const fn of_replication(seed: u64, point: u32, replication: u32) -> Self {
+        Self { replication: true, ..Self::new(seed, point, replication as u64) }
+    }
+
+    /// Goes to the substream of a purpose and a number, at its first draw. What follows draws from it, until [`main`](Self::main) or the next purpose; the
+    /// engines go back after each event and each step.
+    ///
+    /// In a stream of [`of_replication`](Self::of_replication), a substream is named by (seed, point, replication, purpose, number): purposes are 0 to
+    /// 32,767, and each has 2^18 draws. A replication that asks for more fails as exhausted.
+    ///
+    /// In any other, it is named by (seed, owner, purpose, number) and has 2^32 draws: the index, which is the number of the event at a logical
+    /// process, has no part in it, so that it does not matter which event draws.
+    pub fn purpose(&mut self, purpose: u32, number: u32) {
+        if self.first == 0 {
+            self.kept = self.next;
+        } else {
+            self.lost |= self.next > SUBSTREAM_DRAWS;
+        }
+        let [owner, low, _] = self.home;
+        (self.first, self.name) = match self.replication {
+            true => (SUBSTREAM | (purpose & MOST_PURPOSE) << 16, [owner, low, number]),
+            false => (SUBSTREAM, [owner, number, purpose]),
+        };
+        self.lost |= self.replication && purpose > MOST_PURPOSE;
+        self.next = 0;
+    }
+
+    /// Goes back to the stream itself, where it was left; nothing where no substream is open.
+    pub fn main(&mut self) {
+        if self.first != 0 {
+            self.lost |= self.next > SUBSTREAM_DRAWS;
+            self.first = 0;
+            self.name = self.home;
+            self.seek(self.kept);
+        }
+    }
+
+    /// Whether more was asked of a substream than those of a replication have. After [`main`](Self::main) it is known of all.
+    pub(crate) const fn lost(&self) -> bool {
+        self.lost
     }
 
     /// The same stream with every word complemented: `!word` is as uniform as `word` and moves the other way,
@@ -35,10 +129,10 @@ impl Stream {
         Self { mask: u32::MAX, ..self }
     }
 
-    /// Draws 4 `b` to 4 `b` + 3; the position does not move.
+    /// Draws 4 `b` to 4 `b` + 3, for `b` below 2^30 (2^16 in a substream of a replication); the position does not move.
     pub fn block(&self, b: u32) -> [u32; 4] {
-        let [low, high] = self.index;
-        philox4x32([b, self.owner, low, high], self.seed).map(|word| word ^ self.mask)
+        let [owner, low, high] = self.name;
+        philox4x32([self.first | b, owner, low, high], self.seed).map(|word| word ^ self.mask)
     }
 
     /// The next word, uniform over all 2^32 values.
@@ -61,6 +155,7 @@ impl Stream {
 
     /// Continues at draw `draw`, in constant time.
     pub fn seek(&mut self, draw: u32) {
+        self.lost |= self.first != 0 && draw > SUBSTREAM_DRAWS;
         self.next = draw & !3;
         while self.next != draw {
             self.draw();
@@ -70,5 +165,67 @@ impl Stream {
     /// The number of the next draw: what [`seek`](Self::seek) needs to continue here.
     pub const fn position(&self) -> u32 {
         self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stream;
+    use crate::random::philox4x32;
+
+    const SEED: u64 = 0x0123_4567_89ab_cdef;
+    const KEY: [u32; 2] = [0x89ab_cdef, 0x0123_4567];
+
+    fn four(stream: &mut Stream) -> [u32; 4] {
+        [0; 4].map(|_| stream.draw())
+    }
+
+    #[test]
+    fn a_substream_of_a_replication_is_named_by_purpose_and_number() {
+        let mut stream = Stream::of_replication(SEED, 5, 9);
+        stream.purpose(3, 77);
+        assert_eq!(four(&mut stream), philox4x32([0x8003_0000, 5, 9, 77], KEY));
+        assert_eq!(four(&mut stream), philox4x32([0x8003_0001, 5, 9, 77], KEY));
+        stream.main();
+        assert_eq!(four(&mut stream), philox4x32([0, 5, 9, 0], KEY));
+        assert!(!stream.lost());
+    }
+
+    #[test]
+    fn a_substream_of_a_logical_process_is_the_same_in_all_events() {
+        for event in [0, 1, 1 << 40] {
+            let mut stream = Stream::new(SEED, 5, event);
+            let first = stream.draw();
+            stream.purpose(u32::MAX, 77);
+            assert_eq!(four(&mut stream), philox4x32([1 << 31, 5, 77, u32::MAX], KEY));
+            stream.main();
+            let mut alone = Stream::new(SEED, 5, event);
+            assert_eq!([first, stream.draw()], [(); 2].map(|()| alone.draw()));
+        }
+    }
+
+    #[test]
+    fn the_stream_itself_is_as_if_there_were_no_substreams() {
+        let (mut with, mut without) = (Stream::of_replication(1, 2, 3), Stream::new(1, 2, 3));
+        for number in 0..9 {
+            with.purpose(0, number);
+            with.draw();
+            with.purpose(1, number);
+            with.main();
+            with.main();
+            assert_eq!(with.draw(), without.draw());
+        }
+        assert_eq!(with.position(), without.position());
+    }
+
+    #[test]
+    fn substreams_of_the_complement_are_complements() {
+        let mut stream = Stream::of_replication(1, 2, 3);
+        let mut other = stream.clone().complement();
+        for (purpose, number) in [(0, 0), (1, 0), (1, 1), (7, 0)] {
+            stream.purpose(purpose, number);
+            other.purpose(purpose, number);
+            assert_eq!(stream.draw(), !other.draw());
+        }
     }
 }

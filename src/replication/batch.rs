@@ -1,6 +1,7 @@
 //! Replications on the device: their buffers, and the dispatches that take them through their slices.
 
 use std::ops::{ControlFlow, Range};
+use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
@@ -14,9 +15,12 @@ use crate::statistics::each;
 /// copy of a mebibyte should cost less than a wait.
 const SMALL_RESULTS: u64 = 1 << 20;
 
-/// A trial of a mapping ends after so many slices, or when one takes a quarter of what slices should take. A guess: [`Pace`] grows by
-/// a factor of 8 at the most, so that these are enough for any number of steps to be reached.
-const TRIAL_SLICES: u32 = 12;
+/// A trial of a mapping takes the median of so many slices; a guess at how many it takes for other work on the machine not to count.
+const TRIAL_LOOKS: usize = 5;
+
+/// A trial ends after so many slices, whatever was seen. [`Pace`] grows by a factor of 8 at the most, so that 11 are enough for any number of steps to be
+/// reached.
+pub(super) const TRIAL_SLICES: u32 = 18;
 
 /// `JobWork` in `shaders/replication/job.wgsl`.
 #[repr(C)]
@@ -84,6 +88,148 @@ pub struct Batch<O> {
     outcomes: Buffer<[u32; 2]>,
     results: Buffer<O>,
     running: Buffer<u32>,
+    /// Whether a slice was made since they were taken back to their beginning, by [`finish`](Self::finish).
+    begun: bool,
+}
+
+/// How far [`Batch::finish`] came.
+pub(super) enum Went<O> {
+    Ended(Vec<O>, Vec<Ended>),
+    /// The watcher stopped it.
+    Stopped,
+    /// It is slower than the trial said, and can go on.
+    Slow,
+}
+
+/// What some replications have done, of 64 at the most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Drawn {
+    draws: f64,
+    running: usize,
+}
+
+impl Drawn {
+    /// Draws of a replication per second since `before`, over those that were running then.
+    #[allow(clippy::cast_precision_loss, reason = "at most 64")]
+    fn speed(self, before: Self, elapsed: Duration) -> f64 {
+        (self.draws - before.draws) / (before.running.max(1) as f64 * elapsed.as_secs_f64().max(1e-9))
+    }
+}
+
+/// Looks now and then at whether a run is as fast as its trial said: after 4 slices, 16, 64 and so on.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    /// What the trial said; none where there was none, and nothing is looked at.
+    expected: Option<f64>,
+    slices: u32,
+    next: u32,
+    elapsed: Duration,
+    before: Option<Drawn>,
+}
+
+impl Look {
+    /// A run that is slower than `expected` by more than this is looked at again. Speeds change a little while replications go on, and by several
+    /// times where the trial was wrong.
+    const SLOWER: f64 = 3.0;
+
+    pub(super) fn new(expected: Option<f64>) -> Self {
+        Self { expected, next: 4, ..Self::default() }
+    }
+
+    /// Whether to call [`disappoints`](Self::disappoints) now: before the first slice, from which it counts, and at the looks.
+    fn due(&self) -> bool {
+        self.expected.is_some() && (self.slices == 0 || self.slices >= self.next)
+    }
+
+    fn took(&mut self, elapsed: Duration) {
+        self.slices += 1;
+        self.elapsed += elapsed;
+    }
+
+    fn disappoints(&mut self, drawn: Drawn) -> bool {
+        let before = self.before.replace(drawn);
+        let elapsed = std::mem::take(&mut self.elapsed);
+        if self.slices > 0 {
+            self.next = self.slices.saturating_mul(4);
+        }
+        let Some((before, expected)) = before.zip(self.expected) else { return false };
+        // Where most have ended on the way, it says nothing of the others.
+        2 * drawn.running > before.running && drawn.speed(before, elapsed) * Self::SLOWER < expected
+    }
+}
+
+/// A mapping on trial: replications of their own, a slice at a time.
+#[derive(Debug)]
+pub(super) struct Trial<O> {
+    batch: Batch<O>,
+    pub(super) pace: Pace,
+    /// Where the replications stood after the last slice; none at their beginning.
+    stood: Option<Drawn>,
+    /// Whether slices are as long as they should be.
+    warm: bool,
+    /// Draws of a replication per second, by slice.
+    speeds: Vec<f64>,
+}
+
+impl<O: Pod> Trial<O> {
+    pub(super) fn new(batch: Batch<O>, pace: Pace) -> Self {
+        Self { batch, pace, stood: None, warm: false, speeds: Vec::new() }
+    }
+
+    pub(super) fn jobs(&self) -> u32 {
+        self.batch.len()
+    }
+
+    /// Whether it was seen often enough.
+    pub(super) fn seen(&self) -> bool {
+        self.speeds.len() >= TRIAL_LOOKS
+    }
+
+    /// A slice more. Short ones, in which the submission itself counts, are not measured: they grow, until they take a quarter of what slices should or the
+    /// replications end in one.
+    pub(super) async fn slice(&mut self, gpu: &Gpu) -> Result<(), ReplicationError> {
+        let batch = &mut self.batch;
+        let before = match self.stood {
+            Some(before) => before,
+            None => {
+                batch.reset.submit(gpu)?;
+                batch.drawn(gpu).await?
+            }
+        };
+        let steps = self.pace.units();
+        batch.set_steps(gpu, steps)?;
+        let mut encoder = gpu.encoder("replications: trial");
+        batch.slice.record(&mut encoder);
+        let running = Download::new(gpu, "replications: running", 8)?;
+        running.record(&mut encoder, batch.running.raw(), 0);
+        let begun = Instant::now();
+        let submission = gpu.submit(encoder)?;
+        let left = running.finish(gpu, submission).await?;
+        let elapsed = begun.elapsed();
+        if left[..4] != [0; 4] {
+            self.pace.record(steps, elapsed);
+        }
+        if left[4..] != [0; 4] {
+            let _ = self.pace.halve(steps);
+            self.stood = None;
+            return Ok(());
+        }
+        let drawn = batch.drawn(gpu).await?;
+        let ended = left == [0; 8];
+        if self.warm || ended {
+            self.speeds.push(drawn.speed(before, elapsed));
+        }
+        self.warm |= elapsed > SLICE / 4;
+        self.stood = (!ended && drawn.running > 0).then_some(drawn);
+        Ok(())
+    }
+
+    /// The median of what was seen; 0 where nothing was.
+    pub(super) fn speed(&self) -> f64 {
+        let mut speeds = self.speeds.clone();
+        speeds.sort_unstable_by(f64::total_cmp);
+        speeds.get(speeds.len() / 2).copied().unwrap_or(0.0)
+    }
 }
 
 impl<O: Pod> Batch<O> {
@@ -109,20 +255,13 @@ impl<O: Pod> Batch<O> {
         let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
         let results = Buffer::storage(gpu, "replications: results", jobs)?;
         let running = Buffer::storage(gpu, "replications: running", 2)?;
-        let buffers = [
-            ("job_work", work_buffer.binding()),
-            ("job_points", points.binding()),
-            ("job_saved", saved.binding()),
-            ("job_outcomes", outcomes.binding()),
-            ("job_results", results.binding()),
-            ("job_running", running.binding()),
-        ];
         let mut reset = Plan::new("replications: reset");
         reset.clear("outcomes", outcomes.raw());
-        let mut slice = Plan::new("replications: slice");
-        slice.clear("running", running.raw());
-        slice.dispatch(gpu, kernel, shape.workgroups(gpu, work.jobs), &buffers)?;
-        Ok(Self { reset, slice, work, work_buffer, saved, outcomes, results, running })
+        let slice = Plan::new("replications: slice");
+        let mut batch =
+            Self { reset, slice, work, work_buffer, saved, outcomes, results, running, begun: false };
+        batch.serve(gpu, kernel, shape, points)?;
+        Ok(batch)
     }
 
     /// How many replications it holds.
@@ -172,64 +311,70 @@ impl<O: Pod> Batch<O> {
         &self.slice
     }
 
-    /// The most draws per second that a replication made in one of the first slices, on average over some replications: a
-    /// measure of speed that all mappings share.
-    pub(super) async fn speed(&mut self, gpu: &Gpu, pace: &mut Pace) -> Result<f64, ReplicationError> {
-        let (mut best, mut before) = (0.0_f64, 0.0);
-        self.reset.submit(gpu)?;
-        for _ in 0..TRIAL_SLICES {
-            let steps = pace.units();
-            self.set_steps(gpu, steps)?;
-            let mut encoder = gpu.encoder("replications: trial");
-            self.slice.record(&mut encoder);
-            let running = Download::new(gpu, "replications: running", 8)?;
-            running.record(&mut encoder, self.running.raw(), 0);
-            let begun = Instant::now();
-            let submission = gpu.submit(encoder)?;
-            let left = running.finish(gpu, submission).await?;
-            let elapsed = begun.elapsed();
-            if left[..4] != [0; 4] {
-                pace.record(steps, elapsed);
-            }
-            if left[4..] != [0; 4] {
-                let _ = pace.halve(steps);
-                continue;
-            }
-            let drawn = self.drawn(gpu).await?;
-            best = best.max((drawn - before) / elapsed.as_secs_f64());
-            before = drawn;
-            if left == [0; 8] || elapsed > SLICE / 4 {
-                break;
-            }
-        }
-        Ok(best)
+    /// The same replications, where they stand, served by another kernel: what lies between two slices means the same to all mappings.
+    pub(super) fn serve<P: Pod>(
+        &mut self,
+        gpu: &Gpu,
+        kernel: &Kernel,
+        shape: Shape,
+        points: &Buffer<P>,
+    ) -> Result<(), ReplicationError> {
+        let buffers = [
+            ("job_work", self.work_buffer.binding()),
+            ("job_points", points.binding()),
+            ("job_saved", self.saved.binding()),
+            ("job_outcomes", self.outcomes.binding()),
+            ("job_results", self.results.binding()),
+            ("job_running", self.running.binding()),
+        ];
+        let mut slice = Plan::new("replications: slice");
+        slice.clear("running", self.running.raw());
+        slice.dispatch(gpu, kernel, shape.workgroups(gpu, self.work.jobs), &buffers)?;
+        self.slice = slice;
+        Ok(())
     }
 
-    /// Draws that some of the replications made so far.
-    async fn drawn(&self, gpu: &Gpu) -> Result<f64, ReplicationError> {
+    /// The draws that some of the replications have made, and how many of these are running: a measure of speed that all mappings share.
+    async fn drawn(&self, gpu: &Gpu) -> Result<Drawn, ReplicationError> {
         let stride = self.saved.len() / u64::from(self.work.jobs);
         // Of 64, so that little is read: a guess at how many tell the speed of all.
-        let some = stride * u64::from(self.work.jobs.min(64));
-        let words = self.saved.read_range(gpu, 0, some).await?;
+        let some = u64::from(self.work.jobs.min(64));
+        let words = self.saved.read_range(gpu, 0, stride * some).await?;
+        let outcomes = self.outcomes.read_range(gpu, 0, some).await?;
         let stride = usize::try_from(stride).expect("a state fits the host's memory");
-        Ok(words.iter().skip(1).step_by(stride).map(|&position| f64::from(position)).sum())
+        let sum = |word| words.iter().skip(word).step_by(stride).map(|&count| f64::from(count)).sum::<f64>();
+        // Where all draws are from substreams or there are none, the steps.
+        let (steps, position) = (sum(0), sum(1));
+        let draws = if position > 0.0 { position } else { steps };
+        // Fresh ones have drawn nothing, whatever lies there.
+        Ok(match outcomes.iter().all(|[status, _]| *status == 0) {
+            true => Drawn { draws: 0.0, running: outcomes.len() },
+            false => Drawn { draws, running: outcomes.iter().filter(|[status, _]| *status < 2).count() },
+        })
     }
 
-    /// Takes all replications from the beginning to their end. None if `watch`, which is told after each slice how many have ended, stopped it.
+    /// Takes all replications from where they stand, which at first is their beginning, to their end, or until `watch`, which is told after each slice how many
+    /// have ended, or `look` stops it.
     pub(super) async fn finish(
         &mut self,
         gpu: &Gpu,
         pace: &mut Pace,
+        look: &mut Look,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Option<(Vec<O>, Vec<Ended>)>, ReplicationError> {
-        let mut fresh = true;
+    ) -> Result<Went<O>, ReplicationError> {
         loop {
+            if look.due() {
+                let drawn = self.drawn(gpu).await?;
+                if look.disappoints(drawn) {
+                    return Ok(Went::Slow);
+                }
+            }
             let steps = pace.units();
             self.set_steps(gpu, steps)?;
             let mut encoder = gpu.encoder("replications");
-            if fresh {
+            if !self.begun {
                 self.reset.record(&mut encoder);
-                fresh = false;
+                self.begun = true;
             }
             self.slice.record(&mut encoder);
             let running = Download::new(gpu, "replications: running", 8)?;
@@ -246,6 +391,7 @@ impl<O: Pod> Batch<O> {
             if left[..4] != [0; 4] {
                 pace.record(steps, begun.elapsed());
             }
+            look.took(begun.elapsed());
             let cut = left[4..] != [0; 4];
             if cut && !pace.halve(steps) {
                 return Err(ReplicationError::Cut);
@@ -254,7 +400,7 @@ impl<O: Pod> Batch<O> {
             let flow = watch(u64::from(self.work.jobs - running.min(self.work.jobs)));
             if left != [0; 8] {
                 if flow.is_break() {
-                    return Ok(None);
+                    return Ok(Went::Stopped);
                 }
                 continue;
             }
@@ -277,7 +423,7 @@ impl<O: Pod> Batch<O> {
                 }
             };
             let ended = each(outcomes.len(), || (), |(), slot| Ended::from_words(outcomes[slot]));
-            return Ok(Some((results, ended)));
+            return Ok(Went::Ended(results, ended));
         }
     }
 

@@ -125,7 +125,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
             .par_iter()
             .map(|&(number, point, replication)| {
                 let key = experiment.stream(number, replication);
-                let stream = Stream::new(experiment.seed, key.point, key.replication.into());
+                let stream = Stream::of_replication(experiment.seed, key.point, key.replication);
                 let mut stream = if key.complement { stream.complement() } else { stream };
                 self.replicate(point, &mut stream)
             })
@@ -175,15 +175,21 @@ impl<M: Twin + Sync> CpuEngine<M> {
     /// One replication.
     fn replicate(&self, params: &M::Params, stream: &mut Stream) -> (M::Output, Ended) {
         let failed = |Fail(code)| (M::Output::zeroed(), Ended::Failed(code));
-        let mut state = match self.model.start(params, stream) {
+        let started = self.model.start(params, stream);
+        stream.main();
+        if stream.lost() {
+            return (M::Output::zeroed(), Ended::Exhausted);
+        }
+        let mut state = match started {
             Ok(state) => state,
             Err(fail) => return failed(fail),
         };
         for _ in 0..self.max_steps {
             let before = stream.position();
             let more = self.model.step(params, &mut state, stream);
+            stream.main();
             // Before all else: what came after the stream's end means nothing.
-            if stream.position() < before {
+            if stream.lost() || stream.position() < before {
                 return (M::Output::zeroed(), Ended::Exhausted);
             }
             let more = match more {

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{ControlFlow, Range};
 
-use super::batch::{Work, check_steps};
+use super::batch::{Look, TRIAL_SLICES, Trial, Went, Work, check_steps};
 use super::results::{in_rounds, points, some};
 use super::{
-    Batch, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape, Stopping,
+    Batch, Chosen, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape,
+    Stopping, Why,
 };
 use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
 
@@ -28,8 +29,10 @@ pub struct Engine<M> {
     max_steps: u32,
     trusted: bool,
     known: HashMap<Shape, Known>,
-    /// The mapping that a trial found the fastest, by the binary logarithm of the number of replications.
-    fastest: HashMap<u32, Mapping>,
+    /// What [`Mapping::Auto`] chose, by the binary logarithm of the number of replications.
+    fastest: HashMap<u32, Chosen>,
+    /// What served the last run.
+    chosen: Option<Chosen>,
 }
 
 /// What the engine knows of a shape that it has used.
@@ -45,6 +48,9 @@ struct Known {
 /// (`bench_replication`, the tables in the module's documentation): at 32,768 replications M/M/1 is served best so, and the walk, which
 /// gains from warps below, at 20,000. A guess for other devices; smaller ones are full earlier.
 const MANY: u32 = 1 << 15;
+
+/// How often a run may try the mappings again.
+const LOOKS: u32 = 2;
 
 impl<M: Model> Engine<M> {
     /// Links the model and checks that its structs are what the contract asks for.
@@ -63,6 +69,7 @@ impl<M: Model> Engine<M> {
             trusted: false,
             known: HashMap::new(),
             fastest: HashMap::new(),
+            chosen: None,
         })
     }
 
@@ -283,18 +290,41 @@ impl<M: Model> Engine<M> {
         let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
         let work = Work::new(experiment, &replications, points.len(), self.max_steps);
         let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
-        if self.mapping == Mapping::Auto {
-            self.try_mappings(&buffer, work).await?;
-        }
-        let shape = self.shape(work.jobs());
+        let mut chosen = self.choose(&buffer, work).await?;
+        let mut looks = LOOKS;
         let (mut outputs, mut ended) = (Vec::new(), Vec::new());
         while let Some(part) = work.after(outputs.len()) {
+            // What serves this batch.
+            let mut serves = chosen.clone();
+            let mut shape = self.sized(serves.mapping, work.jobs());
             let mut batch = self.make(shape, &buffer, part)?;
-            let mut pace = self.pace(shape, batch.len());
             let done = outputs.len() as u64;
-            let finished = batch.finish(&self.gpu, &mut pace, &mut |ended| watch(done + ended)).await?;
-            self.learn(shape, batch.len(), pace);
-            let Some((some, how)) = finished else { return Ok(None) };
+            let (some, how) = loop {
+                let mut look = Look::new(serves.speed().filter(|_| looks > 0));
+                let mut pace = self.pace(shape, batch.len());
+                let watch = &mut |ended| watch(done + ended);
+                let went = batch.finish(&self.gpu, &mut pace, &mut look, watch).await?;
+                self.learn(shape, batch.len(), pace);
+                match went {
+                    Went::Ended(some, how) => break (some, how),
+                    Went::Stopped => return Ok(None),
+                    Went::Slow => {
+                        looks -= 1;
+                        chosen = self.try_mappings(&buffer, work, Why::Again).await?;
+                        // A step of a team is another one than that of the others, so who begins a batch ends it.
+                        let team = |chosen: &Chosen| chosen.mapping == Mapping::Cooperative;
+                        if team(&serves) == team(&chosen) {
+                            serves = chosen.clone();
+                            shape = self.sized(serves.mapping, work.jobs());
+                            let kernel = self.known(shape)?.kernel.clone();
+                            batch.serve(&self.gpu, &kernel, shape, &buffer)?;
+                        } else {
+                            looks = 0;
+                        }
+                    }
+                }
+            };
+            self.chosen = Some(serves);
             if outputs.is_empty() {
                 // All of them, nearly always: there is nothing to copy.
                 (outputs, ended) = (some, how);
@@ -326,14 +356,30 @@ impl<M: Model> Engine<M> {
         self.make(shape, &buffer, work)
     }
 
+    /// Which mapping served the last run (at its end, if it changed), and why. None before the first.
+    pub fn chosen(&self) -> Option<&Chosen> {
+        self.chosen.as_ref()
+    }
+
     /// The mapping and the workgroup size that serve this many replications. [`Mapping::Auto`] means one invocation for each until
     /// a run of about as many, and of fewer than 32,768, has tried the others.
     pub fn shape(&self, jobs: u32) -> Shape {
         let mapping = match self.mapping {
-            Mapping::Auto => self.fastest.get(&jobs.max(1).ilog2()).copied().unwrap_or(Mapping::Thread),
+            Mapping::Auto => self.fastest.get(&size(jobs)).map_or(Mapping::Thread, |chosen| chosen.mapping),
             chosen => chosen,
         };
         self.sized(mapping, jobs)
+    }
+
+    /// The mapping for a run.
+    async fn choose(&mut self, points: &Buffer<M::Params>, work: Work) -> Result<Chosen, ReplicationError> {
+        let without_trial = |mapping, why| Ok(Chosen { mapping, why, speeds: Vec::new() });
+        match (self.mapping, self.fastest.get(&size(work.jobs()))) {
+            (Mapping::Auto, _) if work.jobs() >= MANY => without_trial(Mapping::Thread, Why::Many),
+            (Mapping::Auto, Some(known)) => Ok(known.clone()),
+            (Mapping::Auto, None) => self.try_mappings(points, work, Why::Fastest).await,
+            (asked, _) => without_trial(asked, Why::Asked),
+        }
     }
 
     fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
@@ -341,32 +387,52 @@ impl<M: Model> Engine<M> {
         Shape { group_size: self.group_size.unwrap_or(usual.group_size), ..usual }
     }
 
-    /// Finds the fastest mapping for about as many replications, unless that is known.
-    async fn try_mappings(&mut self, points: &Buffer<M::Params>, work: Work) -> Result<(), ReplicationError> {
+    /// Finds the fastest mapping for about as many replications: slices of all of them in turn, so that whatever else the machine does meets all alike.
+    async fn try_mappings(
+        &mut self,
+        points: &Buffer<M::Params>,
+        work: Work,
+        why: Why,
+    ) -> Result<Chosen, ReplicationError> {
         let jobs = work.jobs();
-        let size = jobs.max(1).ilog2();
-        if jobs >= MANY || self.fastest.contains_key(&size) {
-            return Ok(());
+        let software = self.gpu.info().device_type == wgpu::DeviceType::Cpu;
+        let mut candidates = vec![Mapping::Thread];
+        if !software {
+            candidates.push(Mapping::Warp);
         }
-        let mut candidates = vec![Mapping::Thread, Mapping::Warp];
         // With a bound of its own a cooperative run could fail other replications, and a trial must not change results.
         if self.model.team_source().is_some() && self.max_steps == MAX_STEPS {
             candidates.push(Mapping::Cooperative);
         }
-        let mut best = (0.0, Mapping::Thread);
-        for mapping in candidates {
-            let shape = self.sized(mapping, jobs);
-            let mut batch = self.make(shape, points, work)?;
-            let mut pace = self.pace(shape, batch.len());
-            let speed = batch.speed(&self.gpu, &mut pace).await?;
-            self.learn(shape, batch.len(), pace);
-            log::debug!("{mapping}: {speed:.3e} draws per second and replication, {jobs} replications");
-            if speed > best.0 {
-                best = (speed, mapping);
-            }
+        let mut chosen = Chosen { mapping: Mapping::Thread, why, speeds: Vec::new() };
+        if software {
+            chosen.why = Why::Software;
         }
-        self.fastest.insert(size, best.1);
-        Ok(())
+        if candidates.len() > 1 {
+            let mut trials = Vec::new();
+            for mapping in candidates {
+                let shape = self.sized(mapping, jobs);
+                let batch = self.make(shape, points, work)?;
+                let pace = self.pace(shape, batch.len());
+                trials.push((shape, Trial::new(batch, pace)));
+            }
+            for _ in 0..TRIAL_SLICES {
+                for (_, trial) in &mut trials {
+                    trial.slice(&self.gpu).await?;
+                }
+                if trials.iter().all(|(_, trial)| trial.seen()) {
+                    break;
+                }
+            }
+            for (shape, trial) in trials {
+                chosen.speeds.push((shape.mapping, trial.speed()));
+                self.learn(shape, trial.jobs(), trial.pace);
+            }
+            chosen.mapping = fastest(&chosen.speeds, software);
+        }
+        log::info!("replications of {}: {chosen}", self.model.source().name());
+        self.fastest.insert(size(jobs), chosen.clone());
+        Ok(chosen)
     }
 
     fn make(
@@ -375,14 +441,18 @@ impl<M: Model> Engine<M> {
         points: &Buffer<M::Params>,
         work: Work,
     ) -> Result<Batch<M::Output>, ReplicationError> {
-        let known = match self.known.entry(shape) {
+        let kernel = self.known(shape)?.kernel.clone();
+        Batch::new(&self.gpu, &kernel, shape, &self.schema, points, work)
+    }
+
+    fn known(&mut self, shape: Shape) -> Result<&Known, ReplicationError> {
+        Ok(match self.known.entry(shape) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let kernel = shape.kernel(&self.gpu, &self.model, self.trusted)?;
                 place.insert(Known { kernel, pace: None })
             }
-        };
-        Batch::new(&self.gpu, &known.kernel, shape, &self.schema, points, work)
+        })
     }
 
     fn learn(&mut self, shape: Shape, jobs: u32, pace: Pace) {
@@ -396,6 +466,62 @@ impl<M: Model> Engine<M> {
         match self.known.get(&shape).and_then(|known| known.pace.as_ref()) {
             Some((known, pace)) => pace.clone().slower(jobs.div_ceil((*known).max(1))),
             None => Pace::new(self.max_steps),
+        }
+    }
+}
+
+/// Numbers of replications for which one mapping is the fastest: about as many.
+fn size(jobs: u32) -> u32 {
+    jobs.max(1).ilog2()
+}
+
+/// The mapping of the highest speed. A processor that plays a device runs the invocations of a workgroup one after the other or in the lanes of its
+/// vectors, so that a team has nothing but its barriers to show for itself: it has to be twice as fast.
+fn fastest(speeds: &[(Mapping, f64)], software: bool) -> Mapping {
+    let weight = |mapping| if software && mapping != Mapping::Thread { 0.5 } else { 1.0 };
+    let better = |best: (Mapping, f64), &(mapping, speed): &(Mapping, f64)| {
+        let speed = speed * weight(mapping);
+        if speed > best.1 { (mapping, speed) } else { best }
+    };
+    speeds.iter().fold((Mapping::Thread, 0.0), better).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chosen, fastest, size};
+    use crate::gpu::Gpu;
+    use crate::models::{Workshop, WorkshopParams};
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Why};
+
+    #[test]
+    fn teams_of_a_processor_have_to_be_much_faster() {
+        let speeds =
+            |warp, team| vec![(Mapping::Thread, 2.0), (Mapping::Warp, warp), (Mapping::Cooperative, team)];
+        assert_eq!(fastest(&speeds(1.0, 1.0), false), Mapping::Thread);
+        assert_eq!(fastest(&speeds(2.1, 1.0), false), Mapping::Warp);
+        assert_eq!(fastest(&speeds(2.1, 2.2), false), Mapping::Cooperative);
+        assert_eq!(fastest(&speeds(2.1, 3.9), true), Mapping::Thread);
+        assert_eq!(fastest(&speeds(2.1, 4.1), true), Mapping::Cooperative);
+        assert_eq!(fastest(&[], true), Mapping::Thread);
+    }
+
+    /// Whatever the trial said, a run that is slower looks again, goes on with another mapping where it stands, and gives the same bits.
+    #[test]
+    fn a_run_changes_its_mapping_on_the_way_and_keeps_its_bits() {
+        let params = WorkshopParams { jobs: 3000, operation: 1000 };
+        let experiment = Experiment::new(Design::default(), 40, 5);
+        let expected = CpuEngine::new(Workshop).unwrap().run(&params, &experiment).unwrap();
+        for mapping in [Mapping::Warp, Mapping::Thread] {
+            let mut engine = Engine::new(&Gpu::new().unwrap(), Workshop).unwrap();
+            // Faster than anything is.
+            let promised = Chosen { mapping, why: Why::Fastest, speeds: vec![(mapping, f64::INFINITY)] };
+            engine.fastest.insert(size(40), promised.clone());
+            let results = engine.run(&params, &experiment).unwrap();
+            assert_eq!(results.fingerprint, expected.fingerprint, "{mapping}");
+            let chosen = engine.chosen().unwrap();
+            assert!(matches!(chosen.why, Why::Again | Why::Software), "{chosen}");
+            // What was found is what later runs begin with.
+            assert_eq!(engine.shape(40).mapping, chosen.mapping);
         }
     }
 }

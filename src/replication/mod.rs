@@ -97,7 +97,7 @@ pub use engine::{Engine, MAX_STEPS};
 pub use error::ReplicationError;
 #[doc(hidden)]
 pub use mapping::kernels;
-pub use mapping::{Mapping, Shape};
+pub use mapping::{Chosen, Mapping, Shape, Why};
 pub use model::{Fail, Model, Twin};
 pub use results::Results;
 pub use schema::Schema;
@@ -106,7 +106,7 @@ pub use structs::{columns, pack};
 // What experiments and their results are made of.
 pub use crate::statistics::{
     AnalysisError, Budget, Decision, Design, Experiment, Failure, FailureCause, Observations, Pairing,
-    Precision, Sequential, Stopping, StreamKey, Summary,
+    Precision, Selected, Selection, Sequential, Stopping, StreamKey, Summary,
 };
 
 /// The guide's code compiles and runs.

@@ -25,6 +25,8 @@ use crate::random::Stream;
 ///   `draw_lognormal`, `draw_weibull`, truncated ones by `draw_word`, `exponential_of`, `uniform_of`, `triangular_of`, `normal_of`, `lognormal_of`, `weibull_of`, and `normal_unit`, `alias_slot`, `alias_pick` (each is described at its twin, a method of
 ///   [`Stream`] or a function beside it), and `stream_seek`, `stream_position` and
 ///   `stream_block` for models that know where their draws lie;
+/// * `stream_purpose(purpose, number)`, after which all of these are of the substream of that name, until `stream_main()` or the end of the step:
+///   [`Stream::purpose`] says what it is good for;
 /// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`,
 ///   `time_add`, `time_since`, `time_less`, `time_min`, and `wide_add`, `wide_subtract`, `wide_less` with `// import: gpu/wide.wgsl`;
 /// * statistics that it keeps in its state, by the functions of [`statistics`](crate::statistics#while-a-model-runs);
@@ -33,7 +35,8 @@ use crate::random::Stream;
 /// Which stretch of the work a `step` is, is the model's choice; it is what a time slice and
 /// [`Engine::with_max_steps`](super::Engine::with_max_steps) count, so the [`Twin`] has to make the same choice.
 /// What is in `State` must be all that a replication knows: module variables do not last from one time slice to the next.
-/// None of the three structs may have padding; a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
+/// None of the three structs may have padding (fields called `unused`, or with a name that begins with an underscore, take its place and are no
+/// result columns); a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
 pub trait Model {
     /// The struct `Params`: the same fields in the same order.
     type Params: Pod + Send + Sync;
@@ -57,7 +60,8 @@ pub trait Model {
         Ok(())
     }
 
-    /// Adds columns to the replications of one point: ratios, and quantities in the units of the model's users.
+    /// Adds columns to the replications of one point: ratios, and quantities in the units of the model's users, in whose place
+    /// [`Observations::hide`] takes those in ticks out of reports.
     ///
     /// # Errors
     /// As [`Observations::derive`].

@@ -29,11 +29,13 @@ const CONTRACT: [Declaration; 6] = [
 ];
 
 /// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and `statistics`: the documentation of [`Model`].
-const FUNCTIONS: [&str; 17] = [
+const FUNCTIONS: [&str; 19] = [
     "draw_block",
     "stream_seek",
     "stream_position",
     "stream_block",
+    "stream_purpose",
+    "stream_main",
     "exponential_unit",
     "exponential_short",
     "exponential_tabled",

@@ -55,6 +55,15 @@ impl Value {
         text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Real)).ok()
     }
 
+    /// The number, rounded to `f64` where it is a whole one beyond 2^53.
+    #[expect(clippy::cast_precision_loss, reason = "said above")]
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Value::Integer(value) => value as f64,
+            Value::Real(value) => value,
+        }
+    }
+
     /// The whole number that this is, however it was written (`1e6` is one).
     #[allow(clippy::cast_possible_truncation, reason = "whole, and below the range of i128")]
     pub fn whole(self) -> Option<i128> {
@@ -166,6 +175,12 @@ impl Design {
         Ok(())
     }
 
+    /// Some of the points, in this order.
+    pub(super) fn only(&self, points: &[usize]) -> Self {
+        let points = points.iter().map(|&point| self.points[point].clone()).collect();
+        Self { factors: self.factors.clone(), points }
+    }
+
     fn name_factor(&mut self, factor: &str) -> Result<()> {
         if self.factors.iter().any(|f| f == factor) {
             return Err(AnalysisError::RepeatedFactor { factor: quoted(factor) });
@@ -230,6 +245,7 @@ fn place(point: usize, line: Option<u64>) -> String {
         None => format!("point {point}"),
     }
 }
+
 /// A point of a [`Design`]: a level of each factor, by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Point<'d> {
@@ -250,13 +266,8 @@ impl Point<'_> {
     }
 
     /// The level of a factor, or `otherwise` where there is no such factor.
-    #[expect(clippy::cast_precision_loss, reason = "levels that people write are far below 2^53")]
     pub fn real(&self, factor: &str, otherwise: f64) -> f64 {
-        match self.level(factor) {
-            None => otherwise,
-            Some(Value::Real(value)) => value,
-            Some(Value::Integer(value)) => value as f64,
-        }
+        self.level(factor).map_or(otherwise, Value::as_f64)
     }
 
     /// The level of a factor that is a whole number of 32 bits, or `otherwise` where there is no such factor.

@@ -68,6 +68,35 @@ pub enum AnalysisError {
         /// The plotting library's words.
         message: String,
     },
+    /// A selection among systems of which replications failed.
+    #[error(
+        "{failed} replications of point {point} failed, and which system is the best cannot be said without them: find out why \
+         (`Observations::failures`), or leave the point out"
+    )]
+    Failed {
+        /// The point.
+        point: usize,
+        /// How many failed.
+        failed: u64,
+    },
+    /// Not as many sets of observations as points.
+    #[error(
+        "there are observations of {given} points, and the design has {points}: give those of all points, in their order"
+    )]
+    Points {
+        /// Points of the design.
+        points: usize,
+        /// Sets of observations.
+        given: usize,
+    },
+    /// No factor has this name.
+    #[error("the design has no factor `{factor}`; its factors are: {known}")]
+    NoFactor {
+        /// The name that was asked for.
+        factor: String,
+        /// The names that exist, separated by commas.
+        known: String,
+    },
     /// Two columns of one name.
     #[error("two result columns are called `{name}`; give one of them another name")]
     RepeatedColumn {

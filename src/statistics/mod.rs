@@ -1,4 +1,4 @@
-//! What a sample says: designs, observations, intervals, comparisons, precision stops, series, reports and plots. And what a model
+//! What a sample says: designs, observations, intervals, comparisons, precision stops, selection of the best, series, reports and plots. And what a model
 //! can count while it runs: tallies, time averages and histograms.
 //!
 //! It knows nothing of devices: [`replication`](crate::replication) fills its [`Observations`], and any other module or
@@ -12,7 +12,7 @@
 //!   mean,        differences    against theory
 //!   interval     of points
 //!      |
-//!   Stopping: precise enough, or how many more?
+//!   Stopping: precise enough, or how many more?     Selection: which point is the best?
 //!
 //!   batch_means, mser5: one long series instead of many replications
 //! ```
@@ -79,6 +79,7 @@ mod observations;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod report;
+mod selection;
 mod sequential;
 mod series;
 mod stopping;
@@ -96,6 +97,7 @@ pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
 pub use report::{PointFailure, Report, Row};
+pub use selection::{Screening, Selected, Selection};
 pub use sequential::Sequential;
 pub use series::{BatchMeans, batch_means, mser5};
 pub use stopping::{Budget, Decision, Precision, Stopping};

@@ -3,7 +3,7 @@
 use super::AnalysisError;
 use super::error::Result;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// So many replications should take a core less time than it takes to wake the others: a guess.
@@ -128,7 +128,7 @@ pub enum FailureCause {
     Code(u32),
     /// It took the most steps that a replication may take, and did not finish.
     Endless,
-    /// It made more draws than its stream has.
+    /// It made more draws than its stream or one of its substreams has, or named a purpose beyond 32,767 ([`Stream::purpose`](crate::random::Stream::purpose)).
     Exhausted,
     /// The run of a simulation model ended by a fault.
     Fault {
@@ -147,7 +147,9 @@ impl fmt::Display for FailureCause {
             FailureCause::Code(code) => write!(f, "code {code}"),
             FailureCause::Fault { kind, lp } => write!(f, "LP {lp}: {kind}"),
             FailureCause::Endless => f.write_str("it did not finish within the steps that it may take"),
-            FailureCause::Exhausted => f.write_str("it made more draws than its stream has"),
+            FailureCause::Exhausted => {
+                f.write_str("it made more draws than its stream has, or named a purpose beyond 32767")
+            }
             FailureCause::NotANumber(column) => write!(f, "`{column}` is not a usable number"),
         }
     }
@@ -172,6 +174,8 @@ pub struct Observations {
     /// By replication.
     failures: BTreeMap<u64, FailureCause>,
     pairing: Pairing,
+    /// Columns that reports leave out.
+    hidden: BTreeSet<String>,
 }
 
 impl Observations {
@@ -187,7 +191,13 @@ impl Observations {
         if pairing == Pairing::Antithetic && replications % 2 == 1 {
             return Err(AnalysisError::Odd { replications: replications as u64 });
         }
-        let mut observations = Self { replications, columns: Vec::new(), failures: BTreeMap::new(), pairing };
+        let mut observations = Self {
+            replications,
+            columns: Vec::new(),
+            failures: BTreeMap::new(),
+            pairing,
+            hidden: BTreeSet::new(),
+        };
         for failure in failures {
             if failure.replication >= replications as u64 {
                 return Err(AnalysisError::FailureIndex { replication: failure.replication, replications });
@@ -245,6 +255,24 @@ impl Observations {
         });
         let values = Values::F64(values);
         self.push(Column { name: name.into(), values })
+    }
+
+    /// Leaves columns out of reports, because others say the same in the unit of the model's users: ticks, say. They stay what they are
+    /// for everything else; [`select`](Self::select) shows them again.
+    ///
+    /// # Errors
+    /// [`AnalysisError::NoColumn`].
+    pub fn hide(&mut self, names: &[&str]) -> Result<()> {
+        for name in names {
+            self.column(name)?;
+            self.hidden.insert((*name).to_owned());
+        }
+        Ok(())
+    }
+
+    /// The columns that reports show: all but those that the model [hides](Self::hide).
+    pub fn shown(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| !self.hidden.contains(&column.name))
     }
 
     /// The same with these columns alone, in this order: for a report that shall not list them all.

@@ -1,11 +1,14 @@
-//! A picture of a column: its distribution over the replications, the mean and the mean's confidence
-//! interval.
+//! Pictures of a column: its distribution over the replications with the mean and the mean's confidence interval, means against a factor of the
+//! design, and how an interval shrinks with the replications. All are SVG text, ready to be written to a file.
 
 use super::error::Result;
 use super::report::with_error;
-use super::{AnalysisError, Observations, Summary};
-use plotters::element::DashedPathElement;
+use super::summary::{check_level, interval};
+use super::{AnalysisError, Design, Observations, Summary};
+use crate::text::quoted;
+use plotters::element::{DashedPathElement, ErrorBar};
 use plotters::prelude::*;
+use plotters::series::LineSeries;
 
 const SIZE: (u32, u32) = (800, 450);
 const BARS: RGBColor = RGBColor(158, 188, 218);
@@ -13,7 +16,7 @@ const MEAN: RGBColor = RGBColor(33, 56, 99);
 const THEORY: RGBColor = RGBColor(201, 79, 24);
 const MOST_BARS: usize = 80;
 
-/// Draws a column as SVG text, ready to be written to a file: a histogram of the replications, the mean as a
+/// Draws a column: a histogram of the replications, the mean as a
 /// line with its interval at `level` as a band (often narrower than the line), and the value that theory
 /// gives, dashed, where there is one.
 ///
@@ -137,4 +140,238 @@ fn draw(
     let place = SeriesLabelPosition::UpperRight;
     chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;
     root.present()
+}
+
+/// The colours of curves, one after the other (those of Okabe and Ito, which the colour-blind can tell apart).
+const CURVES: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
+
+type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// Draws the mean of a column against a factor of the design, with intervals at `level`: a curve for each combination of the other factors' levels.
+///
+/// `observations` are those of the design's points, in their order. Points of which all replications failed are left out.
+///
+/// # Errors
+/// [`AnalysisError::Points`], [`AnalysisError::NoFactor`], [`AnalysisError::NoColumn`], [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] where no point has any.
+pub fn response(
+    design: &Design,
+    observations: &[Observations],
+    factor: &str,
+    name: &str,
+    level: f64,
+) -> Result<String> {
+    if observations.len() != design.len() {
+        return Err(AnalysisError::Points { points: design.len(), given: observations.len() });
+    }
+    let place = design.factors().iter().position(|known| known == factor);
+    let place = place.ok_or_else(|| AnalysisError::NoFactor {
+        factor: quoted(factor),
+        known: design.factors().join(", "),
+    })?;
+    // By the levels of the other factors: (level, mean, half width). Lists, because levels are no keys, and few.
+    let mut curves: Vec<(String, Vec<[f64; 3]>)> = Vec::new();
+    let (mut failed, mut replications) = (0, 0);
+    for (point, observed) in observations.iter().enumerate() {
+        let summary = observed.summary(name, level)?;
+        failed += summary.failed;
+        replications += summary.replications;
+        let Some(mean) = summary.mean else { continue };
+        let others = design.factors().iter().zip(design.levels(point)).enumerate();
+        let others = others.filter(|(number, _)| *number != place);
+        let label = others.map(|(_, (name, level))| format!("{name}={level}")).collect::<Vec<_>>().join(" ");
+        let half = summary.interval.map_or(0.0, |interval| interval.half_width);
+        let value = [design.levels(point)[place].as_f64(), mean, half];
+        match curves.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, values)) => values.push(value),
+            None => curves.push((label, vec![value])),
+        }
+    }
+    if curves.is_empty() {
+        return Err(AnalysisError::NoObservations { name: name.into(), failed, replications });
+    }
+    for (_, values) in &mut curves {
+        values.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    }
+    let mut svg = String::new();
+    draw_response(&mut svg, &curves, factor, name, level)
+        .map_err(|error| AnalysisError::Plot { name: name.into(), message: error.to_string() })?;
+    Ok(svg)
+}
+
+/// The smallest range that holds all values, a little wider.
+fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    let high = values.fold(f64::NEG_INFINITY, f64::max);
+    let margin = match high > low {
+        true => (high - low) * 0.05,
+        false => (low.abs() * 0.1).max(f64::MIN_POSITIVE.sqrt()),
+    };
+    low - margin..high + margin
+}
+
+fn draw_response(
+    svg: &mut String,
+    curves: &[(String, Vec<[f64; 3]>)],
+    factor: &str,
+    name: &str,
+    level: f64,
+) -> Drawn {
+    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let values = curves.iter().flat_map(|(_, values)| values);
+    let across = range(values.clone().map(|value| value[0]));
+    let up = range(values.flat_map(|&[_, mean, half]| [mean - half, mean + half]));
+    let mut chart = ChartBuilder::on(&root)
+        .caption(format!("{name} against {factor} ({} % intervals)", level * 100.0), ("sans-serif", 20))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(70)
+        .build_cartesian_2d(across, up)?;
+    chart.configure_mesh().light_line_style(TRANSPARENT).x_desc(factor).y_desc(name).draw()?;
+    for ((label, values), colour) in curves.iter().zip(CURVES.into_iter().cycle()) {
+        let means = values.iter().map(|&[at, mean, _]| (at, mean));
+        let drawn = chart.draw_series(LineSeries::new(means, colour.stroke_width(2)))?;
+        if curves.len() > 1 {
+            drawn
+                .label(label)
+                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
+        }
+        chart.draw_series(values.iter().map(|&[at, mean, half]| {
+            ErrorBar::new_vertical(at, mean - half, mean, mean + half, colour.filled(), 8)
+        }))?;
+    }
+    if curves.len() > 1 {
+        let place = SeriesLabelPosition::UpperLeft;
+        chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;
+    }
+    root.present()
+}
+
+/// Draws how the half width of a column's interval at `level` shrinks with the number of observations, in the order in which they were made, both axes
+/// logarithmic: in the long run a straight line that falls by half where observations are four times as many. Dashed, the half width that is wanted, where there
+/// is one.
+///
+/// # Errors
+/// [`AnalysisError::NoColumn`], [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] for fewer than two observations; [`AnalysisError::Plot`] where all are the same.
+pub fn convergence(
+    observations: &Observations,
+    name: &str,
+    level: f64,
+    wanted: Option<f64>,
+) -> Result<String> {
+    check_level(level)?;
+    let values = observations.independent(name)?;
+    if values.len() < 2 {
+        let (failed, replications) =
+            (observations.failures().len() as u64, observations.replications() as u64);
+        return Err(AnalysisError::NoObservations { name: name.into(), failed, replications });
+    }
+    let curve = half_widths(&values, level);
+    let plot = |message: String| AnalysisError::Plot { name: name.into(), message };
+    if curve.is_empty() {
+        return Err(plot("all observations are the same, so there is no interval to look at".into()));
+    }
+    let mut svg = String::new();
+    draw_convergence(&mut svg, &curve, values.len(), name, level, wanted.filter(|&wanted| wanted > 0.0))
+        .map_err(|error| plot(error.to_string()))?;
+    Ok(svg)
+}
+
+/// (observations, half width) at up to some 200 numbers of observations in a geometric sequence; not where all observations so far are the same.
+#[allow(clippy::cast_precision_loss, reason = "a picture")]
+fn half_widths(values: &[f64], level: f64) -> Vec<(f64, f64)> {
+    let mut curve = Vec::new();
+    // Welford's update.
+    let (mut mean, mut squares, mut next) = (0.0, 0.0, 2.0);
+    for (n, value) in (1_u64..).zip(values) {
+        let distance = value - mean;
+        mean += distance / n as f64;
+        squares += distance * (value - mean);
+        if n as f64 >= next || (n == values.len() as u64 && n > 1) {
+            next = n as f64 * 1.08;
+            let half = interval(mean, squares / (n - 1) as f64, n, level).half_width;
+            if half > 0.0 {
+                curve.push((n as f64, half));
+            }
+        }
+    }
+    curve
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a picture")]
+fn draw_convergence(
+    svg: &mut String,
+    curve: &[(f64, f64)],
+    observations: usize,
+    name: &str,
+    level: f64,
+    wanted: Option<f64>,
+) -> Drawn {
+    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let halves = curve.iter().map(|(_, half)| *half).chain(wanted);
+    let low = halves.clone().fold(f64::INFINITY, f64::min) / 1.5;
+    let high = halves.fold(0.0, f64::max) * 1.5;
+    let (first, last) = (curve[0].0, (observations as f64).max(curve[0].0 + 1.0));
+    let mut chart = ChartBuilder::on(&root)
+        .caption(format!("{name}: half width of the {} % interval", level * 100.0), ("sans-serif", 20))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(80)
+        .build_cartesian_2d((first..last).log_scale(), (low..high).log_scale())?;
+    let number = |value: &f64| with_error(*value, None);
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .x_desc("observations")
+        .y_desc("half width")
+        .x_label_formatter(&number)
+        .y_label_formatter(&number)
+        .draw()?;
+    chart
+        .draw_series(LineSeries::new(curve.iter().copied(), MEAN.stroke_width(2)))?
+        .label("half width")
+        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], MEAN.stroke_width(2)));
+    if let Some(wanted) = wanted {
+        let line = [(first, wanted), (last, wanted)];
+        chart
+            .draw_series([DashedPathElement::new(line, 8, 6, THEORY.stroke_width(2))])?
+            .label("wanted")
+            .legend(|(x, y)| DashedPathElement::new([(x, y), (x + 18, y)], 5, 3, THEORY.stroke_width(2)));
+    }
+    let place = SeriesLabelPosition::UpperRight;
+    chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;
+    root.present()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half_widths;
+    use crate::statistics::{Column, Observations, Pairing, Values};
+
+    #[test]
+    fn the_curve_ends_with_the_interval_of_all_and_begins_with_two() {
+        let values: Vec<f64> = (0..1000).map(|i| f64::from((i * i) % 997)).collect();
+        let curve = half_widths(&values, 0.9);
+        assert!(curve.len() < 200 && curve.is_sorted_by(|a, b| a.0 < b.0), "{curve:?}");
+        for &(n, half) in [&curve[0], &curve[20], curve.last().unwrap()] {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            let some = values[..n as usize].to_vec();
+            let column = Column { name: "x".into(), values: Values::F64(some) };
+            let sample =
+                Observations::new(column.values.len(), vec![column], [], Pairing::Independent).unwrap();
+            let expected = sample.summary("x", 0.9).unwrap().interval.unwrap().half_width;
+            assert!((half - expected).abs() <= 1e-9 * expected, "{n}: {half}, {expected}");
+        }
+        assert_eq!((curve[0].0, curve.last().unwrap().0), (2.0, 1000.0));
+        assert!(half_widths(&[3.0; 10], 0.9).is_empty());
+    }
 }

@@ -75,7 +75,7 @@ pub struct PointFailure {
 }
 
 impl Report {
-    /// Adds all columns of one point, with intervals at `level`. `theory` gives the true mean of a column by
+    /// Adds the columns of one point that are [shown](Observations::shown), with intervals at `level`. `theory` gives the true mean of a column by
     /// its name, where it is known.
     ///
     /// # Panics
@@ -90,7 +90,8 @@ impl Report {
     ) -> Result<()> {
         let factors = design.factors().iter().cloned().zip(design.levels(point).iter().copied());
         let factors: Vec<_> = factors.collect();
-        for summary in observations.summaries(level)? {
+        for column in observations.shown() {
+            let summary = observations.summary(&column.name, level)?;
             let quantiles = observations.quantiles(&summary.name, &[0.05, 0.25, 0.5, 0.75, 0.95])?;
             let quantile = |index: usize| quantiles.as_ref().map(|values| values[index]);
             self.rows.push(Row {

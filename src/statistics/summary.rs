@@ -127,6 +127,12 @@ impl Observations {
         self.observed(|replication| column.values.get(replication), |a, b| a + b)
     }
 
+    /// The independent observations of a column, in their order: replications, or the means of antithetic pairs.
+    pub(super) fn independent(&self, name: &str) -> Result<Vec<f64>> {
+        let members = f64::from(self.members());
+        Ok(self.floats(self.column(name)?).into_iter().map(|sum| sum / members).collect())
+    }
+
     fn observed<T>(&self, value: impl Fn(usize) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
         match self.pairing() {
             Pairing::Independent => self.used().map(value).collect(),

@@ -113,7 +113,9 @@ impl CpuModel for Counted {
         let level = context.stream().below(5);
         state.load.set(event.time, level);
         state.bins[histogram_bin(wait, 100, 300, 5) as usize] += 1;
+        context.stream().purpose(3, state.served);
         state.drift += context.stream().below(7) as i32 - 3;
+        context.stream().main();
         state.served += 1;
         let [a, b, c, d] = std::array::from_fn(|_| context.stream().draw());
         context.memory_set(1, [a, b, c, (d >> 8).wrapping_add(self.params.huge)]);

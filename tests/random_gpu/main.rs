@@ -165,6 +165,34 @@ fn whole_blocks_and_complements_are_the_hosts() {
 }
 
 #[test]
+fn substreams_are_the_hosts_and_leave_the_stream_where_it_was() {
+    let starts = [0, 1, 2, 3, 4, 1000, u32::MAX];
+    let names = [[0, 0], [0, 1], [1, 0], [7, 8], [0x7fff, 5], [u32::MAX, u32::MAX - 1]];
+    let firsts = [0, 1, 0x3_ffff, u32::MAX - 3];
+    let cases: Vec<_> = starts
+        .iter()
+        .flat_map(|&start| names.map(|name| (start, name)))
+        .flat_map(|(start, [purpose, number])| firsts.map(|first| [start, purpose, number, first]))
+        .flat_map(|[a, b, c, d]| [0, 1].map(|complement| [a, b, c, d, complement]))
+        .collect();
+    check("probe_purpose", &cases, |case, &[start, purpose, number, first, complement]| {
+        let stream = Stream::new(SEED, u32::try_from(case).unwrap(), 1);
+        let mut stream = if complement == 1 { stream.complement() } else { stream };
+        stream.seek(start);
+        stream.purpose(purpose, number);
+        stream.seek(first);
+        let mut expected = [0; DRAWS + 4];
+        expected[..DRAWS].fill_with(|| stream.draw());
+        stream.purpose(purpose, number.wrapping_add(1));
+        expected[DRAWS..DRAWS + 2].fill_with(|| stream.draw());
+        stream.main();
+        expected[DRAWS + 2] = stream.position();
+        expected[DRAWS + 3] = stream.draw();
+        expected
+    });
+}
+
+#[test]
 fn short_exponentials_are_the_hosts() {
     let means = [0, 1, 2, 3, 1000, 1 << 20, (1 << 20) + 1, 83_886_080, (1 << 27) - 1, 1 << 27];
     let cases: Vec<_> = words(2000).iter().flat_map(|&word| means.map(|mean| [word, mean])).collect();

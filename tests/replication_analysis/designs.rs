@@ -158,3 +158,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn values_are_numbers_however_they_were_written() {
+    let design = Design::from_csv("a,b,c\n-3,0.25,1e6\n".as_bytes()).unwrap();
+    let levels: Vec<f64> = design.levels(0).iter().map(|level| level.as_f64()).collect();
+    assert_eq!(levels, [-3.0, 0.25, 1e6]);
+    assert_eq!(Value::from(u64::MAX).as_f64(), 2_f64.powi(64));
+}

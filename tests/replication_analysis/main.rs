@@ -5,6 +5,7 @@
 mod coverage;
 mod designs;
 mod reports;
+mod selection;
 mod series;
 mod statistics;
 mod stopping;

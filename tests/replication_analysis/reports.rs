@@ -126,3 +126,68 @@ fn every_replication_is_in_the_plot() {
         plot::distribution(&sample(Values::U32(values)), "x", 0.95, None).unwrap();
     }
 }
+
+#[test]
+fn reports_leave_out_what_the_model_hides() {
+    let columns =
+        ["wait_ticks", "wait"].map(|name| Column { name: name.into(), values: Values::U32(vec![1, 2]) });
+    let mut point = Observations::new(2, columns.into(), [], Pairing::Independent).unwrap();
+    point.hide(&["wait_ticks"]).unwrap();
+    let unknown = point.hide(&["weight"]).unwrap_err();
+    assert!(matches!(unknown, AnalysisError::NoColumn { .. }), "{unknown}");
+    point.append(point.clone()).unwrap();
+    let listed = |point: &Observations| {
+        let mut report = Report::default();
+        report.add(&Design::default(), 0, point, 0.95, |_| None).unwrap();
+        report.rows.into_iter().map(|row| row.name).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&point), ["wait"]);
+    assert_eq!(point.summary("wait_ticks", 0.95).unwrap().mean, Some(1.5));
+    assert_eq!(listed(&point.select(&["wait_ticks"]).unwrap()), ["wait_ticks"]);
+}
+
+/// How often a text stands in another.
+fn count(svg: &str, text: &str) -> usize {
+    svg.matches(text).count()
+}
+
+#[test]
+fn responses_are_drawn_against_a_factor() {
+    let design = Design::default().cross("load", [0.5, 0.8, 0.9]).unwrap().cross("servers", [1, 2]).unwrap();
+    let point = |number: u32| sample(Values::U32((0..50).map(|i| 100 * number + (i * i) % 97).collect()));
+    let points: Vec<_> = (0..6).map(point).collect();
+    let svg = plot::response(&design, &points, "load", "x", 0.95).unwrap();
+    for text in ["x against load (95 % intervals)", "servers=1", "servers=2"] {
+        assert_eq!(count(&svg, text), 1, "{text}");
+    }
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    // A curve and three points with intervals for each number of servers.
+    let across = plot::response(&design, &points, "servers", "x", 0.95).unwrap();
+    assert_eq!(["load=0.5", "load=0.8", "load=0.9"].map(|text| count(&across, text)), [1, 1, 1]);
+    // One factor needs no legend, one replication has no interval, and one level is a point.
+    let single = Design::default().cross("load", [0.8]).unwrap();
+    let svg = plot::response(&single, &[sample(Values::U32(vec![7]))], "load", "x", 0.95).unwrap();
+    assert_eq!(count(&svg, "load=0.8"), 0);
+    let error = plot::response(&design, &points[1..], "load", "x", 0.95).unwrap_err();
+    assert!(matches!(error, AnalysisError::Points { points: 6, given: 5 }), "{error}");
+    let error = plot::response(&design, &points, "speed", "x", 0.95).unwrap_err();
+    assert_eq!(error.to_string(), "the design has no factor `speed`; its factors are: load, servers");
+    let none = vec![sample(Values::F64(vec![f64::NAN; 3])); 6];
+    let error = plot::response(&design, &none, "load", "x", 0.95).unwrap_err();
+    assert!(matches!(error, AnalysisError::NoObservations { failed: 18, replications: 18, .. }), "{error}");
+}
+
+#[test]
+fn convergence_is_drawn_from_two_observations_on() {
+    let values: Vec<u32> = (0..5000).map(|i| (i * i) % 997).collect();
+    let svg = plot::convergence(&sample(Values::U32(values)), "x", 0.95, Some(5.0)).unwrap();
+    for text in ["x: half width of the 95 % interval", "observations", "wanted"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    let svg = plot::convergence(&sample(Values::U32(vec![1, 2])), "x", 0.95, None).unwrap();
+    assert!(!svg.contains("wanted"));
+    let one = plot::convergence(&sample(Values::U32(vec![1])), "x", 0.95, None).unwrap_err();
+    assert!(matches!(one, AnalysisError::NoObservations { .. }), "{one}");
+    let equal = plot::convergence(&sample(Values::U32(vec![1; 9])), "x", 0.95, None).unwrap_err();
+    assert!(equal.to_string().contains("all observations are the same"), "{equal}");
+}

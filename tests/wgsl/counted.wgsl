@@ -48,7 +48,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     (*state).wait = tally_add((*state).wait, now(), vec2<u32>(wait, wait & 1u));
     (*state).load = time_average_set((*state).load, now(), draw_below(5u));
     (*state).bins[histogram_bin(vec2<u32>(wait, 0u), vec2<u32>(100u, 0u), vec2<u32>(300u, 0u), 5u)] += 1u;
+    // Whatever the events drew: the number is of this LP's services.
+    stream_purpose(3u, (*state).served);
     (*state).drift += i32(draw_below(7u)) - 3;
+    stream_main();
     (*state).served += 1u;
     memory_set(1u, vec4<u32>(draw(), draw(), draw(), (draw() >> 8u) + params.huge));
     let other = (lp + 1u + draw_below(5u)) % lp_count();

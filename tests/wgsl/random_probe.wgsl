@@ -58,6 +58,29 @@ fn probe_stream(@builtin(global_invocation_id) id: vec3<u32>) {
     output[o + DRAWS] = stream_position();
 }
 
+// in: first draw of the stream, purpose, number, first draw there, whether the stream is complemented; out: DRAWS draws there, two of the next number,
+// position of the stream after it, its next word. The stream is (SEED, owner = case, index = 1); the substream is laid as in pdes/model.wgsl.
+@compute @workgroup_size(64)
+fn probe_purpose(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x * 5u;
+    if id.x >= cases.x { return; }
+    stream_open(SEED, id.x, vec2<u32>(1u, 0u));
+    if input[i + 4u] != 0u { stream_complement(); }
+    stream_seek(input[i]);
+    stream_enter(SUBSTREAM, vec3<u32>(stream_home.x, input[i + 2u], input[i + 1u]));
+    stream_seek(input[i + 3u]);
+    let o = id.x * (DRAWS + 4u);
+    for (var k = 0u; k < DRAWS; k++) {
+        output[o + k] = draw();
+    }
+    stream_enter(SUBSTREAM, vec3<u32>(stream_home.x, input[i + 2u] + 1u, input[i + 1u]));
+    output[o + DRAWS] = draw();
+    output[o + DRAWS + 1u] = draw();
+    stream_main();
+    output[o + DRAWS + 2u] = stream_position();
+    output[o + DRAWS + 3u] = draw();
+}
+
 // in: first draw; out: a block (4), position, the word after it, the block (4) that holds draw 0. The stream is the complement of
 // (SEED, owner = case, index = 0).
 @compute @workgroup_size(64)

@@ -144,6 +144,7 @@ fn observations<M: Model>(
             named.push(Column { name: name.to_string(), values });
         }
     }
+    let summed: Vec<String> = named.iter().map(|column| column.name.clone()).collect();
     let measured: Vec<_> =
         runs.iter().map(|run| totals_of(run).map(|totals| model.measures(totals))).collect();
     let names: Vec<_> = measured.iter().flatten().flatten().map(|(name, _)| *name).collect();
@@ -166,7 +167,13 @@ fn observations<M: Model>(
         let events = runs.iter().map(|run| run.as_ref().map_or(0, |ran| ran.progress.events));
         named.push(Column { name: "events".to_owned(), values: Values::U64(events.collect()) });
     }
-    Ok(Observations::new(runs.len(), named, failed.collect::<Vec<_>>(), Pairing::Independent)?)
+    let mut observations =
+        Observations::new(runs.len(), named, failed.collect::<Vec<_>>(), Pairing::Independent)?;
+    if !seen.is_empty() {
+        // The measures say it in the units of the model's users.
+        observations.hide(&summed.iter().map(String::as_str).collect::<Vec<_>>())?;
+    }
+    Ok(observations)
 }
 
 fn totals_of<O>(run: &Result<Ran<O>, Fault>) -> Option<&Totals> {
