@@ -64,6 +64,8 @@
 mod columns;
 pub mod facility;
 pub mod gpu;
+// Threads, and waits for the device: not in browsers.
+#[cfg(not(target_arch = "wasm32"))]
 pub mod hybrid;
 pub mod matching;
 pub mod models;

@@ -82,7 +82,21 @@ impl Facility {
     ///
     /// # Errors
     /// As [`Facility::study`]; [`AnalysisError::Setting`] for fewer than 8 batches.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn long_run(&self, study: &Study, batches: usize, place: Place<'_>) -> Result<Report, FacilityError> {
+        pollster::block_on(self.long_run_async(study, batches, place))
+    }
+
+    /// [`Facility::long_run`] without blocking, but for [`Place::Cpu`].
+    ///
+    /// # Errors
+    /// As [`Facility::long_run`].
+    pub async fn long_run_async(
+        &self,
+        study: &Study,
+        batches: usize,
+        place: Place<'_>,
+    ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
         let (until, warm_up) =
             (self.ticks("end of runs", study.until)?, self.ticks("warm-up", study.warm_up)?);
@@ -100,7 +114,7 @@ impl Facility {
         let mut facility = self.for_study(&study, warm_up, until)?;
         let ends: Vec<_> = (0..=parts).map(|part| part_end(warm_up, until, part, parts)).collect();
         let (told, events, fingerprint) = loop {
-            match facility.told_at(&ends, study.seed, place) {
+            match facility.told_at(&ends, study.seed, place).await {
                 Ok(told) => break told,
                 Err(error) => facility = facility.with_more_room(error, study.room, 0)?,
             }
@@ -160,7 +174,7 @@ impl Facility {
     }
 
     /// What each node tells at these times of one run.
-    fn told_at(
+    async fn told_at(
         &self,
         ends: &[Ticks],
         seed: u64,
@@ -178,12 +192,13 @@ impl Facility {
                 Ok((told, events, simulation.fingerprint()))
             }
             Place::Gpu(gpu, _) => {
-                let mut simulation = Simulation::new(gpu, self, Options { seed, ..Options::default() })?;
+                let options = Options { seed, ..Options::default() };
+                let mut simulation = Simulation::new_async(gpu, self, options).await?;
                 for &end in ends {
-                    events = simulation.run(Until::time(end))?.events;
-                    told.push(simulation.outputs(end)?.rows().to_vec());
+                    events = simulation.run_async(Until::time(end), |_| {}).await?.events;
+                    told.push(simulation.outputs_async(end).await?.rows().to_vec());
                 }
-                Ok((told, events, simulation.fingerprint()?))
+                Ok((told, events, simulation.fingerprint_async().await?))
             }
         }
     }

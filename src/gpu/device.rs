@@ -365,12 +365,13 @@ impl Gpu {
         }
     }
 
-    /// Takes in what the device has done by now, without a wait.
+    /// Takes in what the device has done by now, without a wait. (A browser does so by itself.)
     pub(super) fn look(&self) -> Result<(), GpuError> {
-        match self.poll(wgpu::PollType::Poll)? {
-            Ok(_) => self.alive(),
-            Err(error) => Err(self.failure("a look at the device", &error)),
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Err(error) = self.poll(wgpu::PollType::Poll)? {
+            return Err(self.failure("a look at the device", &error));
         }
+        self.alive()
     }
 
     /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.

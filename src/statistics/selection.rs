@@ -138,7 +138,9 @@ impl Selection {
         let sign = if self.smallest { -1.0 } else { 1.0 };
         let values = systems.iter().map(|system| system.independent(column)).collect::<Result<Vec<_>>>()?;
         let (k, first) = (systems.len(), self.first_stage);
-        let given = |r: u64, system: usize| values[system].get(r as usize).map(|value| sign * value);
+        // No system has more than fit the host.
+        let place = |r: u64| usize::try_from(r).unwrap_or(usize::MAX);
+        let given = |r: u64, system: usize| values[system].get(place(r)).map(|value| sign * value);
         let lacking = |system: usize, needed: u64| AnalysisError::Mismatch {
             what: "number of observations",
             left: format!("{needed} needed"),
@@ -157,7 +159,7 @@ impl Selection {
             for other in 0..system {
                 let differences: Vec<f64> =
                     values[system].iter().zip(&values[other]).map(|(a, b)| a - b).collect();
-                let moments = super::summary::compensated(&differences[..first as usize]);
+                let moments = super::summary::compensated(&differences[..place(first)]);
                 let variance = moments.variance.expect("a first stage has several observations");
                 let observations = h2 * variance / (self.indifference * self.indifference);
                 needed[system * k + other] = observations;

@@ -1,21 +1,29 @@
 //! Runs that are saved, and gone on with.
 
-use std::ops::ControlFlow;
-use std::path::Path;
+// In browsers, where there are no files, nothing saves by itself.
+#[cfg(not(target_arch = "wasm32"))]
+use std::{ops::ControlFlow, path::Path};
 
 use bytemuck::Pod;
+#[cfg(not(target_arch = "wasm32"))]
 use web_time::Duration;
 
-use crate::gpu::{Gpu, GpuError, Verdict};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::Verdict;
+use crate::gpu::{Gpu, GpuError};
 
-use super::super::checkpoint::{CheckpointError, Identity, Saves, Told};
+#[cfg(not(target_arch = "wasm32"))]
+use super::super::Until;
+#[cfg(not(target_arch = "wasm32"))]
+use super::super::checkpoint::Saves;
+use super::super::checkpoint::{CheckpointError, Identity, Told};
 #[cfg(doc)]
 use super::super::error::Fault;
 use super::super::error::SimulationError;
 use super::super::lift::{self, Lifted};
 use super::super::memory::{Control, Memory};
 use super::super::recipes::Recipes;
-use super::super::{Checkpoint, Model, Payload, Progress, Until, plans};
+use super::super::{Checkpoint, Model, Payload, Progress, plans};
 use super::{Options, Simulation};
 
 impl<M: Model> Simulation<M> {
