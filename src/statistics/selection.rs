@@ -7,7 +7,7 @@ use super::summary::check_level;
 use super::{AnalysisError, Experiment, Observations, Pairing};
 
 /// Finds the system with the largest (or smallest) mean among the points of a design: the procedure KN of Kim and Nelson, "A fully sequential
-/// procedure for indifference-zone selection in simulation", ACM TOMACS 11(3), 2001, section 3, with c = 1.
+/// procedure for indifference-zone selection in simulation", ACM TOMACS 11(3), 2001, with c = 1.
 ///
 /// The guarantee: with the probability `level` at least the selected system is the best, if the best one is better than all others by the
 /// `indifference` or more; otherwise one that is worse by less than that may be selected, with no harm that counts. It holds for normal observations,
@@ -138,15 +138,15 @@ impl Selection {
         let sign = if self.smallest { -1.0 } else { 1.0 };
         let values = systems.iter().map(|system| system.independent(column)).collect::<Result<Vec<_>>>()?;
         let (k, first) = (systems.len(), self.first_stage);
-        // No system has more than fit the host.
-        let place = |r: u64| usize::try_from(r).unwrap_or(usize::MAX);
-        let given = |r: u64, system: usize| values[system].get(place(r)).map(|value| sign * value);
+        let given = |r: u64, system: usize| {
+            usize::try_from(r).ok().and_then(|r| values[system].get(r)).map(|value| sign * value)
+        };
         let lacking = |system: usize, needed: u64| AnalysisError::Mismatch {
             what: "number of observations",
             left: format!("{needed} needed"),
             right: format!("{} of point {system}", values[system].len()),
         };
-        // (16) and (17) of the paper: eta, and h^2.
+        // The paper's h^2 = 2 eta (n - 1), with eta for c = 1.
         let degrees = (first - 1) as f64;
         let share = 2.0 * (1.0 - self.level) / (k - 1) as f64;
         let h2 = (share.powf(-2.0 / degrees) - 1.0) * degrees;
@@ -159,7 +159,8 @@ impl Selection {
             for other in 0..system {
                 let differences: Vec<f64> =
                     values[system].iter().zip(&values[other]).map(|(a, b)| a - b).collect();
-                let moments = super::summary::compensated(&differences[..place(first)]);
+                let first = usize::try_from(first).expect("so many were counted");
+                let moments = super::summary::compensated(&differences[..first]);
                 let variance = moments.variance.expect("a first stage has several observations");
                 let observations = h2 * variance / (self.indifference * self.indifference);
                 needed[system * k + other] = observations;
