@@ -272,7 +272,10 @@ fn on_gpu(
         // Once for each time that it came further.
         (Err(SimulationError::Gpu(error @ GpuError::Lost { .. })), Some(path)) => {
             let last = Checkpoint::load(path).map_err(|none| format!("{error}. And {none}"))?;
-            if saved.is_some_and(|saved| saved.progress().events >= last.progress().events) {
+            // Nor from what another run left there.
+            if last.seed() != options.seed
+                || saved.is_some_and(|saved| saved.progress().events >= last.progress().events)
+            {
                 return Err(error.into());
             }
             shared::tell(&format!(

@@ -75,10 +75,10 @@ fn finish(state: ptr<function, State>) -> Output {
     return Output(idle, (*state).queue, wide_add((*state).queue, (*state).service));
 }
 
-// Whether there are eight clients, and words are enough for them. (Where times are as short as that, there is a backlog only if the workload is more.)
+// Whether there are eight clients, and words are enough for them.
 fn mm1_calm(state: State) -> bool {
     let means = max(params.mean_interarrival, params.mean_service);
-    return means < MM1_SHORT_MEAN && params.clients - state.next >= 8u
+    return means < MM1_SHORT_MEAN && (state.backlog.x | state.backlog.y) == 0u && params.clients - state.next >= 8u
         && state.workload < MM1_EIGHTH - MM1_GROWTH * params.mean_service;
 }
 

@@ -63,6 +63,46 @@ struct Numbers {
     done: u64,
     /// Time and events.
     until: [u64; 2],
+    /// How far apart LPs may stand, and before which time all is that was executed: [`Standing`].
+    standing: [u64; 2],
+}
+
+/// Where LPs stand: a fork may break promises that the run itself keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Standing {
+    apart: Apart,
+    /// All that was executed is earlier, unless that is [`Apart::Level`].
+    before: Ticks,
+}
+
+/// How far apart LPs may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Apart {
+    /// All that is pending is later than all that was executed.
+    Level = 0,
+    /// Some LPs are ahead of what is pending, within a cell of the lookahead.
+    Cell = 1,
+    /// Some are further ahead: how far they may go followed from what others were going to send.
+    Further = 2,
+}
+
+impl Standing {
+    pub(super) const LEVEL: Self = Self { apart: Apart::Level, before: Ticks::ZERO };
+
+    /// A run that heads to `until` stood still somewhere.
+    pub(super) fn stood(self, apart: Apart, until: Until) -> Self {
+        Self { apart: self.apart.max(apart), before: self.before.max(until.time) }
+    }
+
+    /// A run came to its end.
+    pub(super) fn ended(self, stop: Option<Stop>, until: Until) -> Self {
+        match stop {
+            Some(Stop::Empty) => Self::LEVEL,
+            Some(Stop::Time) if until.time >= self.before => Self::LEVEL,
+            Some(Stop::Time) => self,
+            _ => self.stood(Apart::Cell, until),
+        }
+    }
 }
 
 impl Numbers {
@@ -131,6 +171,7 @@ pub(super) struct Told<'a, S, P> {
     pub(super) events: u64,
     /// The part of the fingerprint that is of executed events.
     pub(super) digest: u64,
+    pub(super) standing: Standing,
     pub(super) states: &'a [S],
     pub(super) memory: &'a [[u32; 4]],
     /// By LP.
@@ -193,6 +234,7 @@ impl Checkpoint {
             digest: told.digest,
             done: told.done.get(),
             until: [told.until.time.get(), told.until.events],
+            standing: [told.standing.apart as u64, told.standing.before.get()],
         };
         let mut held = vec![0_u32; identity.lps as usize];
         for (lp, _) in told.pending {
@@ -275,6 +317,7 @@ impl Checkpoint {
         if !numbers.replica.into_iter().all(narrow)
             || !narrow(memory_rows)
             || counts.iter().any(|&count| count >= MOST)
+            || numbers.standing[0] > Apart::Further as u64
         {
             return wrong("a number is out of range");
         }
@@ -350,13 +393,17 @@ impl Checkpoint {
         let failed = |source| CheckpointError::Write { path: shown(path), source };
         let name = path.file_name().ok_or_else(|| failed(io::ErrorKind::IsADirectory.into()))?;
         static SAVED: AtomicU64 = AtomicU64::new(0);
-        // Browsers have neither processes nor files.
-        let process = if cfg!(target_arch = "wasm32") { 0 } else { std::process::id() };
-        let mut beside = name.to_owned();
-        beside.push(format!(".{process}.{}.part", SAVED.fetch_add(1, Ordering::Relaxed)));
-        let beside = path.with_file_name(beside);
+        // Another process may have left a file, or be writing one: those stay what they are. (Containers have process ids that repeat.)
+        let (beside, mut file) = loop {
+            let mut beside = name.to_owned();
+            beside.push(format!(".{}.{}.part", std::process::id(), SAVED.fetch_add(1, Ordering::Relaxed)));
+            let beside = path.with_file_name(beside);
+            match File::create_new(&beside) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => break (beside, made.map_err(failed)?),
+            }
+        };
         let written = (|| {
-            let mut file = File::create_new(&beside)?;
             file.write_all(&self.bytes)?;
             file.sync_all()?;
             drop(file);
@@ -378,10 +425,17 @@ impl Checkpoint {
     /// it must have as many LPs, and states, LP memory and events of the same sizes.
     ///
     /// # Errors
-    /// [`CheckpointError::Foreign`] where it has not.
+    /// [`CheckpointError::Foreign`] where it has not; [`CheckpointError::Apart`] where LPs had gone ahead of others on what these were going to send, which a fork may
+    /// not do.
     pub fn fork<M: Model>(&self, model: &M, seed: u64, replica: Replica) -> Result<Self, CheckpointError> {
         let identity = Identity::of(model);
         self.check_layout(&identity)?;
+        let shorter = identity.lookahead.get() < self.numbers.lookahead;
+        match self.standing().apart {
+            Apart::Level => {}
+            Apart::Cell if !shorter => {}
+            _ => return Err(CheckpointError::Apart),
+        }
         let numbers = Numbers {
             lookahead: identity.lookahead.get(),
             source: identity.source,
@@ -395,6 +449,16 @@ impl Checkpoint {
             file.section(|bytes| bytes.extend(self.section(section)));
         }
         Self::from_bytes(file.end())
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        let [apart, before] = self.numbers.standing;
+        let apart = match apart {
+            0 => Apart::Level,
+            1 => Apart::Cell,
+            _ => Apart::Further,
+        };
+        Standing { apart, before: Ticks::new(before) }
     }
 
     /// The model's name.
@@ -718,6 +782,13 @@ pub enum CheckpointError {
         /// In what it differs.
         what: String,
     },
+    /// A fork of a run that stood still in the middle.
+    #[error(
+        "in this checkpoint some LPs are ahead of others, relying on what these were going to send, and a fork may send something else: run it on to a time \
+         beyond the end that it was heading to, or until nothing is pending; or stop runs that are to be forked at a time (`Until::time`), or with \
+         `Sync::Yawns` and keep the lookahead"
+    )]
+    Apart,
     /// A part of a run.
     #[error("only whole runs are saved, and this is one of some of a model's LPs")]
     Part,

@@ -14,7 +14,7 @@ use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
-use super::checkpoint::{Identity, Saves, Told};
+use super::checkpoint::{Apart, Identity, Saves, Standing, Told};
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::output::Columns;
 use super::{
@@ -66,6 +66,8 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     done: Ticks,
     /// Where the last run was to end.
     heading: Until,
+    /// Where LPs stand between runs.
+    standing: Standing,
     /// What the present window sent to other LPs: they hold it from the next one on.
     mail: Vec<(u32, Event<M::Payload>)>,
     /// The time of the first event of the last window, and how many windows in a row began there.
@@ -116,6 +118,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fingerprint: Fingerprint(checkpoint.digest()),
             done: checkpoint.done(),
             heading: checkpoint.until(),
+            standing: checkpoint.standing(),
             ..Self::of_none(model, (checkpoint.seed(), checkpoint.replica()))?
         })
     }
@@ -135,6 +138,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             windows: self.windows,
             events: self.events,
             digest: self.fingerprint.0,
+            standing: self.standing,
             states: &self.states,
             memory: &self.memory,
             executed: &self.executed,
@@ -168,6 +172,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             turns: vec![Turn::default(); lps as usize],
             done: Ticks::ZERO,
             heading: Until::EMPTY,
+            standing: Standing::LEVEL,
             mail: Vec::new(),
             rounds: (Ticks::ZERO, 0),
             aside: BTreeMap::new(),
@@ -201,11 +206,13 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 if stop == Stop::Time {
                     self.done = self.done.max(until.time);
                 }
+                self.standing = self.standing.ended(Some(stop), until);
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             if told.elapsed() >= SLICE {
                 let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
                 if watch(&progress).flow().is_break() {
+                    self.standing = self.standing.stood(Apart::Cell, until);
                     return Ok(Progress { stop: Some(Stop::Watcher), ..progress });
                 }
                 told = Instant::now();

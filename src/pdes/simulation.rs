@@ -18,7 +18,7 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::auto::{self, Auto};
-use super::checkpoint::Identity;
+use super::checkpoint::{Apart, Identity, Standing};
 use super::contract::{self, Declared};
 use super::cpu::check;
 use super::cut::{Cut, Needs, usual_group_size};
@@ -88,6 +88,10 @@ pub struct Simulation<M: Model> {
     done: Ticks,
     /// Where the last run was to end.
     heading: Until,
+    /// Where LPs stand, between runs that come to their ends.
+    standing: Standing,
+    /// Whether there were windows since: an application's, or those of a run that was dropped or failed.
+    recorded: AtomicBool,
     /// Names its streams.
     seed: (u64, Replica),
     /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
@@ -230,8 +234,12 @@ impl<M: Model> Simulation<M> {
                 Some(saved) => saved::put(gpu, &recipes, &memory, saved)?,
             }
             let plans = plans::windows(gpu, &recipes, &memory)?;
-            let snapshot =
-                (!options.fixed).then(|| new_snapshot(gpu, &memory).inspect_err(cannot_grow).ok()).flatten();
+            // What a browser refuses later is not the snapshot, up to here.
+            gpu.settle().await?;
+            let snapshot = match (!options.fixed).then(|| new_snapshot(gpu, &memory)) {
+                Some(made) => gpu.settle().await.and(made).inspect_err(cannot_grow).ok(),
+                None => None,
+            };
             let identity = Identity::of(model);
             let rebuild =
                 Rebuild { source: source.clone(), identity, declared, needs, tiles, model: PhantomData };
@@ -240,6 +248,7 @@ impl<M: Model> Simulation<M> {
             let (unsaved, counted) = (AtomicBool::new(false), false);
             let done = saved.map_or(Ticks::ZERO, Checkpoint::done);
             let heading = saved.map_or(Until::EMPTY, Checkpoint::until);
+            let standing = saved.map_or(Standing::LEVEL, Checkpoint::standing);
             let auto = Auto::new(&[way], rows, Duration::ZERO);
             let simulation = Self {
                 gpu,
@@ -258,6 +267,8 @@ impl<M: Model> Simulation<M> {
                 counted,
                 done,
                 heading,
+                standing,
+                recorded: AtomicBool::new(false),
                 seed: (options.seed, options.replica),
                 unsaved,
             };
@@ -312,10 +323,34 @@ impl<M: Model> Simulation<M> {
         until: Until,
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
+        self.standing = self.standing();
+        // Until it comes to its end.
+        *self.recorded.get_mut() = true;
         let ended = self.run_paced(until, watch).await;
         // What an application records is its own to bound.
-        self.set_pause(u64::MAX)?;
-        ended
+        let freed = self.set_pause(u64::MAX);
+        let ended = ended?;
+        freed?;
+        self.standing = match ended.stop {
+            Some(Stop::Watcher) => self.stood(until),
+            stop => self.standing.ended(stop, until),
+        };
+        *self.recorded.get_mut() = false;
+        Ok(ended)
+    }
+
+    /// Where LPs stand now.
+    fn standing(&self) -> Standing {
+        match self.recorded.load(Ordering::Relaxed) {
+            true => self.stood(Until { time: self.memory.run.until, events: self.memory.run.event_limit }),
+            false => self.standing,
+        }
+    }
+
+    /// Where they stand if windows ended somewhere on the way to `until`.
+    fn stood(&self, until: Until) -> Standing {
+        let apart = if self.way.windows == Windows::Yawns { Apart::Cell } else { Apart::Further };
+        self.standing.stood(apart, until)
     }
 
     async fn run_paced<V: Verdict>(
@@ -386,8 +421,10 @@ impl<M: Model> Simulation<M> {
             };
             let stop = progress.and_then(|progress| progress.stop);
             if let Some(progress) = &progress {
-                // Windows beyond the end take no time and say nothing of those to come.
-                if let (None, Some(before)) = (stop, before) {
+                // Windows beyond the end, or a pause, take no time and say nothing of those to come.
+                if let (None, Some(before)) =
+                    (stop, before.filter(|before| before.windows < progress.windows))
+                {
                     let units = |now, before| u32::try_from(now - before).unwrap_or(u32::MAX);
                     self.pace.record(units(progress.windows, before.windows), last.elapsed());
                     self.load.record(units(progress.events, before.events), last.elapsed());
@@ -451,6 +488,8 @@ impl<M: Model> Simulation<M> {
     pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
         self.memory.run.until = until.time;
         self.memory.run.event_limit = until.events;
+        // That of a run that was dropped.
+        self.memory.run.pause = u64::MAX;
         self.count(until.events != Until::EMPTY.events)?;
         for (part, buffer) in &self.plans.runs {
             buffer.write(&self.gpu, 0, &[self.memory.run_for(*part)])?;
@@ -477,6 +516,7 @@ impl<M: Model> Simulation<M> {
     /// takes: it is that one which finds nothing left to do.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
+        self.recorded.store(true, Ordering::Relaxed);
         self.plans.record(encoder, windows);
     }
 

@@ -10,7 +10,7 @@ use super::{
     Batch, Chosen, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape,
     Stopping, Why,
 };
-use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Verdict};
 
 /// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
@@ -100,7 +100,7 @@ impl<M: Model> Engine<M> {
     ///
     /// A step is a call of the model's `step`: for [`Mapping::Thread`], [`Mapping::Warp`] and [`CpuEngine`](super::CpuEngine) the same,
     /// so the same replications fail. With [`Mapping::Cooperative`] it is a call of `team_step`, which may stand for any number of these (M/M/1:
-    /// 2 clients in a `step`, up to 32 for each invocation of the workgroup in a `team_step`): there the bound only ends
+    /// 8 clients in a `step`, up to 32 for each invocation of the workgroup in a `team_step`): there the bound only ends
     /// what would run for ever, and which replications it fails depends on the workgroup size. Therefore [`Mapping::Auto`] passes the
     /// cooperative mapping over where the bound is not the default.
     #[must_use]
@@ -412,7 +412,11 @@ impl<M: Model> Engine<M> {
             let mut trials = Vec::new();
             for mapping in candidates {
                 let shape = self.sized(mapping, jobs);
-                let batch = self.make(shape, points, work)?;
+                let batch = match self.make(shape, points, work) {
+                    // There is room for one at a time, perhaps: a trial must not end a run.
+                    Err(ReplicationError::Gpu(GpuError::OutOfMemory { .. })) => break,
+                    made => made?,
+                };
                 let pace = self.pace(shape, batch.len());
                 trials.push((shape, Trial::new(batch, pace)));
             }

@@ -284,6 +284,39 @@ fn a_fork_has_other_streams_or_another_model_from_a_warm_state_on() {
 }
 
 #[test]
+fn a_fork_is_refused_where_lps_went_ahead_on_what_others_were_going_to_send() {
+    let (gpu, model, end) = (gpu(), phold(90, 4, 0.1), until(3000.0));
+    let shorter = Phold::new(90, 4, 0.1, 5.0, Resolution::default()).unwrap();
+    let fork = |saved: &Checkpoint, model: &Phold| saved.fork(model, 10, Replica::default());
+    let apart = |fork: Result<Checkpoint, CheckpointError>| matches!(fork, Err(CheckpointError::Apart));
+    for sync in [Sync::Yawns, Sync::Horizon] {
+        let mut simulation =
+            Simulation::new(&gpu, &model, Options { sync, ..by(QueueDesign::Heap) }).unwrap();
+        assert!(!apart(fork(&simulation.checkpoint().unwrap(), &shorter)));
+        simulation.run_watched(end, |_| ControlFlow::Break(())).unwrap();
+        let saved = simulation.checkpoint().unwrap();
+        assert_eq!(apart(fork(&saved, &model)), sync == Sync::Horizon);
+        assert!(apart(fork(&saved, &shorter)));
+        // The run itself goes on, on either engine, and is level at its end; but not at an end that it was beyond.
+        let mut cpu = CpuSimulation::resume(&model, &saved).unwrap();
+        cpu.run(until(0.0)).unwrap();
+        assert!(apart(fork(&cpu.checkpoint().unwrap(), &shorter)));
+        cpu.run(end).unwrap();
+        simulation.run(end).unwrap();
+        assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+        for saved in [cpu.checkpoint().unwrap(), simulation.checkpoint().unwrap()] {
+            assert!(!apart(fork(&saved, &shorter)));
+        }
+        // An application's windows end wherever.
+        let mut encoder = gpu.encoder("an application's");
+        simulation.set_until(Until::EMPTY).unwrap();
+        simulation.record(&mut encoder, 2);
+        gpu.submit(encoder).unwrap();
+        assert!(apart(fork(&simulation.checkpoint().unwrap(), &shorter)));
+    }
+}
+
+#[test]
 fn a_foreign_checkpoint_is_refused_with_what_differs() {
     let saved = CpuSimulation::new(&phold(90, 4, 0.1), 9).unwrap().checkpoint().unwrap();
     let counted = Counted::new(90);

@@ -236,13 +236,18 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
         let refused =
             run("phold", &[&model[..], &["--seed", "7", "--backend", "cpu", "--resume", file]].concat());
         ended(&refused, 2, &["seed 42", "--fork"], "phold");
-        let fork = ["--seed", "7", "--fork", "--resume", file, "--events", &end, "--backend", "cpu"];
-        let fork = run("phold", &[&model[..], &fork].concat());
-        assert!(fork.status.success(), "{fork:?}");
-        assert_ne!(
-            told(&String::from_utf8(fork.stdout).unwrap(), "fingerprint"),
-            told(&whole, "fingerprint")
-        );
+        // Where all LPs stand at one time, a fork goes its own way.
+        let level = folder.join(format!("{first}.level"));
+        let level = level.to_str().unwrap();
+        let to_level = ["--until", "30", "--checkpoint", level, "--backend", first];
+        assert!(run("phold", &[&model[..], &to_level].concat()).status.success());
+        let on = ["--resume", level, "--until", "60", "--backend", "cpu"];
+        let [fork, same] = [&["--seed", "7", "--fork"][..], &[]].map(|more| {
+            let output = run("phold", &[&model[..], &on, more].concat());
+            assert!(output.status.success(), "{output:?}");
+            told(&String::from_utf8(output.stdout).unwrap(), "fingerprint")
+        });
+        assert_ne!(fork, same);
     }
     let (bad, nowhere) = (folder.join("bad"), folder.join("no").join("file"));
     std::fs::write(&bad, "nothing").unwrap();

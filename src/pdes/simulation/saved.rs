@@ -87,6 +87,7 @@ impl<M: Model> Simulation<M> {
             replica: self.seed.1,
             until: self.heading,
             done: self.done,
+            standing: self.standing(),
             windows,
             events,
             digest,

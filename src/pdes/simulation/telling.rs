@@ -10,7 +10,8 @@ pub struct Telling(Download);
 
 impl<M: Model> Simulation<M> {
     /// Records into an application's own encoder what tells how far the windows before it came. Submit the encoder, and ask in each frame with
-    /// [`Simulation::told`]; when that has answered, the next one may be recorded. (To wait instead: [`Simulation::progress`].)
+    /// [`Simulation::told`]; when that has answered, the next one may be recorded. (To wait instead: [`Simulation::progress`].) Where the encoder is never
+    /// submitted, drop it too: nothing can be told then.
     ///
     /// # Errors
     /// The device's error.
