@@ -63,7 +63,8 @@ pub struct Selected {
     pub survivors: Vec<usize>,
     /// By system: after how many observations it ended, if it did.
     pub eliminated: Vec<Option<u64>>,
-    /// By system. Those that ended have fewer than the others, and some more than they needed: replications are made in rounds.
+    /// By system. Those that ended have fewer than the others, and some more than they needed: replications are made in rounds. A round makes the points that are left,
+    /// numbered anew, so without common random numbers the observations are those of no single run of the design: independent all the same.
     pub observations: Vec<Observations>,
 }
 
