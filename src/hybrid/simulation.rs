@@ -230,13 +230,13 @@ impl<E: Entity> Simulation<E> {
     /// Executes exactly the events before `until`.
     ///
     /// # Errors
-    /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. The simulation can be read then, and not run.
+    /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. After any, the simulation can be read, and not run.
     pub fn run(&mut self, until: Ticks) -> Result<Progress, HybridError> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window. Where that answers [`ControlFlow::Break`] on any rank, the run
-    /// ends there on all, by [`Stop::Watcher`].
+    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window. Of several ranks, each tells its own events there, and in the end
+    /// returns those of all. Where `watch` answers [`ControlFlow::Break`] on any rank, the run ends there on all, by [`Stop::Watcher`].
     ///
     /// # Errors
     /// As [`Simulation::run`].
