@@ -279,6 +279,7 @@ impl<E: Entity> Part<E> {
             Err(panic) => FaultKind::Panic { message: panic_message(&*panic) },
         };
         self.own.clear();
+        self.digest = Digest::default();
         self.context = Some(shared.context());
         let fault = Fault { entity: self.names[self.at as usize], time: self.now, kind };
         if self.fault.as_ref().is_none_or(|first| fault < *first) {
@@ -316,8 +317,9 @@ impl<E: Entity> Part<E> {
         let Event { slot, time, body } = event;
         match body {
             Body::Message(message) => {
-                self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
+                // First, so that a panic is that of this event.
                 self.count(shared, slot, time);
+                self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
                 let taker = self.processes[slot as usize].as_ref().and_then(|processes| {
                     processes.running.iter().position(|process| process.takes(&message))
                 });

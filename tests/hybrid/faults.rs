@@ -135,10 +135,10 @@ struct Sealed(u32);
 
 impl serde::Serialize for Sealed {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Fingerprints are made of words, which people can read.
-        match self.0 == 1 && !serializer.is_human_readable() {
-            true => Err(serde::ser::Error::custom("sealed")),
-            false => serializer.serialize_u32(self.0),
+        // A sequence of a length that is not known beforehand is fit for a fingerprint, but not for `postcard`.
+        match self.0 {
+            1 => serializer.collect_seq([1_u32, 2].iter().filter(|&&number| number == 1)),
+            other => serializer.serialize_u32(other),
         }
     }
 }
