@@ -445,8 +445,9 @@ impl<E: Entity> Simulation<E> {
 
     /// The sum over all ranks.
     fn sum(&mut self, value: u64) -> Result<u64, HybridError> {
-        let gathered = self.transport.gather(value.to_le_bytes().to_vec());
-        let gathered = gathered.inspect_err(|_| self.over = true)?;
+        // Unless it ends well.
+        let over = std::mem::replace(&mut self.over, true);
+        let gathered = self.transport.gather(value.to_le_bytes().to_vec())?;
         let mut sum = 0_u64;
         for (rank, bytes) in (0..).zip(&gathered) {
             let bytes = <[u8; 8]>::try_from(bytes.as_slice());
@@ -454,6 +455,7 @@ impl<E: Entity> Simulation<E> {
                 |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
             sum = sum.wrapping_add(u64::from_le_bytes(bytes.map_err(wrong)?));
         }
+        self.over = over;
         Ok(sum)
     }
 
