@@ -74,8 +74,8 @@ struct Args {
     /// Ranks, each a thread of this process with threads of its own. It changes the speed only.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     ranks: u32,
-    /// Threads of each rank; by default one for each core.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Threads of each rank, 1024 at the most; by default one for each core.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Draws the town with the lightest, the middle and the heaviest traffic of all half hours: a PNG.
     #[arg(long)]
@@ -282,7 +282,26 @@ fn main() -> ExitCode {
     shared::main(run)
 }
 
+/// Every district holds the distances, and gets new ones while it holds them; between ranks they go as bytes besides, up to 5 for a number on each side.
+fn check_room(args: &Args) -> Outcome<()> {
+    const MOST: u64 = 1 << 38;
+    let pairs = u64::from(args.vertices).pow(2);
+    let districts = u64::from(args.districts);
+    let on_the_way = if args.ranks > 1 { 10 * districts } else { 0 };
+    let bytes = pairs * (4 * (2 * districts + 2) + on_the_way);
+    let fits = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    match bytes <= MOST && usize::try_from(bytes).is_ok_and(fits) {
+        true => Ok(()),
+        false => Err(shared::usage(format!(
+            "the distances between {} vertices, for {districts} districts, take {bytes} bytes, which the host's memory does not hold: choose \
+             less for --vertices or --districts",
+            args.vertices
+        ))),
+    }
+}
+
 fn run(args: &Args) -> Outcome<()> {
+    check_room(args)?;
     let gpu = match args.placement {
         Place::Cpu => None,
         Place::Gpu => Some(Gpu::new()?),

@@ -53,7 +53,7 @@ struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     ranks: u32,
     /// Threads of each rank. It changes the speed only.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
     /// Which LPs lie on which rank. It changes the speed only.
     #[arg(long, value_enum, default_value_t = Spread::Block)]

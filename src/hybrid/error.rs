@@ -62,9 +62,10 @@ pub enum FaultKind {
         /// To whom.
         to: u32,
     },
-    /// It executed more than a million events and the time did not move.
+    /// It executed more than a million events or answers and the time did not move.
     #[error(
-        "it executed {events} events of its own and the time did not move: it sends itself messages without end"
+        "it executed {events} events of its own, or answers to its calls, and the time did not move: it sends itself messages, or calls \
+         handlers, without end"
     )]
     Stuck {
         /// How many.
@@ -82,7 +83,7 @@ pub enum FaultKind {
         /// Its reason.
         reason: String,
     },
-    /// A process waits for something that is not the engine's.
+    /// A process waits for something that is not the engine's, or for two things at once.
     #[error(
         "a process waits for what the engine does not know, and would never be woken. Await nothing but the functions of \
          hybrid::Process, one at a time"
@@ -170,6 +171,14 @@ pub enum HybridError {
         rank: u32,
         /// How long was waited.
         seconds: u64,
+    },
+    /// A message for another rank cannot be written.
+    #[error(
+        "a message for another rank cannot be written: its `Serialize` fails ({reason}). A derived one writes with `postcard`"
+    )]
+    Unwritten {
+        /// Why not.
+        reason: String,
     },
     /// What another rank sent cannot be read.
     #[error("what rank {rank} sent cannot be read: {reason}. Do all ranks run the same program?")]

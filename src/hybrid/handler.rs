@@ -25,6 +25,11 @@ pub trait Handler: Send + Sync + 'static {
     /// Its name, in errors and reports.
     fn name(&self) -> &str;
 
+    /// Whether it can run on a device. One that says no runs on the host's cores, whatever the [`Placement`].
+    fn has_gpu(&self) -> bool {
+        true
+    }
+
     /// The answer to a call, on one core.
     fn on_cpu(&self, call: &Self::Call) -> Self::Answer;
 
@@ -39,7 +44,8 @@ pub trait Handler: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Placement {
-    /// Wherever so many calls took less time so far; both places are tried.
+    /// Wherever so many calls took less time so far; both places are tried. A handler that the device's driver cuts ([`HybridError::Cut`]) runs on the cores from
+    /// then on.
     #[default]
     Auto,
     /// On the device.
@@ -164,25 +170,37 @@ impl<H: Handler> Registered for Kept<H> {
         let calls: Option<Vec<H::Call>> =
             calls.into_iter().map(|call| call.downcast().ok().map(|call| *call)).collect();
         let calls = calls.ok_or_else(|| other("it was called by the handle of another simulation"))?;
-        let gpu = match placement {
+        let gpu = gpu.filter(|_| self.handler.has_gpu());
+        let mut gpu = match placement {
             Placement::Cpu => None,
             Placement::Gpu => gpu,
             Placement::Auto => gpu.filter(|_| self.balance.prefers_gpu(calls.len())),
         };
-        let begun = Instant::now();
         let handler = &self.handler;
         // A panic of its code is an error like others, so that all ranks hear of it.
-        let answers = catch_unwind(AssertUnwindSafe(|| match gpu {
-            Some(gpu) => handler.on_gpu(gpu, &calls),
-            None if cores => Ok(calls.par_iter().map(|call| handler.on_cpu(call)).collect()),
-            None => Ok(calls.iter().map(|call| handler.on_cpu(call)).collect()),
-        }));
-        let answers = answers
-            .unwrap_or_else(|panic| Err(other(&format!("its code panicked: {}", panic_message(&*panic)))))?;
+        let answer = |gpu: Option<&Gpu>| {
+            let begun = Instant::now();
+            let answers = catch_unwind(AssertUnwindSafe(|| match gpu {
+                Some(gpu) => handler.on_gpu(gpu, &calls),
+                None if cores => Ok(calls.par_iter().map(|call| handler.on_cpu(call)).collect()),
+                None => Ok(calls.iter().map(|call| handler.on_cpu(call)).collect()),
+            }));
+            let answers = answers.unwrap_or_else(|panic| {
+                Err(other(&format!("its code panicked: {}", panic_message(&*panic))))
+            })?;
+            Ok((answers, begun.elapsed().as_secs_f64()))
+        };
+        let mut answered = answer(gpu);
+        if placement == Placement::Auto && matches!(answered, Err(HybridError::Cut { .. })) {
+            // The driver ends its loops, and would again.
+            self.balance.cut = true;
+            gpu = None;
+            answered = answer(None);
+        }
+        let (answers, seconds) = answered?;
         if answers.len() != calls.len() {
             return Err(other(&format!("it gave {} answers to {} calls", answers.len(), calls.len())));
         }
-        let seconds = begun.elapsed().as_secs_f64();
         self.balance.record(gpu.is_some(), calls.len(), seconds);
         let used = if gpu.is_some() { &mut self.used.gpu } else { &mut self.used.cpu };
         used.0 += calls.len() as u64;
@@ -200,13 +218,15 @@ impl<H: Handler> Registered for Kept<H> {
 struct Balance {
     cpu: Option<f64>,
     gpu: [Option<f64>; 32],
+    /// Whether the GPU's driver cut it: it is not tried again.
+    cut: bool,
 }
 
 impl Balance {
     /// A place that was not tried is tried, unless fewer calls took the GPU longer than these take the CPU.
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
     fn prefers_gpu(&self, calls: usize) -> bool {
-        let Some(cpu) = self.cpu.map(|each| each * calls as f64) else { return false };
+        let Some(cpu) = self.cpu.filter(|_| !self.cut).map(|each| each * calls as f64) else { return false };
         let size = size(calls);
         match self.gpu[size] {
             Some(gpu) => gpu < cpu,
@@ -282,7 +302,7 @@ struct Memory {
     /// Bytes that there is room for.
     calls: Option<Buffer<u32>>,
     answers: Option<Buffer<u32>>,
-    /// Calls per submission.
+    /// Per submission: calls of a multithreaded handler, workgroups of calls of a batched one.
     pace: Option<Pace>,
 }
 
@@ -399,9 +419,11 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
         let pace = memory.pace.get_or_insert_with(|| Pace::new(1 << 20));
         // So that workgroups and invocations are counted in 32 bits.
         let most = (1 << 30) / each;
+        // Of the pace: what takes about as long as a call.
+        let unit = if self.multithreaded { 1 } else { GROUP_SIZE };
         let mut first = 0;
         while first < count {
-            let calls = (pace.units().max(1).saturating_mul(GROUP_SIZE)).min(count - first).min(most);
+            let calls = (pace.units().max(1).saturating_mul(unit)).min(count - first).min(most);
             let work = Buffer::uniform(gpu, "work", &Work { first, calls, groups: each, pad: 0 })?;
             let mut buffers: Vec<(&str, wgpu::BindingResource<'_>)> = vec![
                 ("work", work.binding()),
@@ -419,7 +441,7 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
             plan.dispatch(gpu, kernel, groups, &buffers)?;
             let begun = Instant::now();
             gpu.wait(plan.submit(gpu)?)?;
-            pace.record(calls.div_ceil(GROUP_SIZE), begun.elapsed());
+            pace.record(calls.div_ceil(unit), begun.elapsed());
             first += calls;
         }
         let download = Download::new(gpu, "answers", 4 * (answers + 1))?;
@@ -463,6 +485,10 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
 
     fn on_cpu(&self, call: &C) -> [A; GROUPS] {
         (self.twin)(call)
+    }
+
+    fn has_gpu(&self) -> bool {
+        self.device.is_some()
     }
 
     /// On the device that it was made for.

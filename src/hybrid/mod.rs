@@ -81,8 +81,9 @@
 //!
 //! [`Simulation::on`] is one rank of several: threads of a process ([`in_process`]), processes of MPI (`MpiRank`, with the cargo feature `mpi`), or whatever implements
 //! [`Transport`]. A window takes an all-reduce for its beginning, one for its faults, and an all-to-all for its messages. An error of one rank, of whatever kind, is one of all after the same
-//! window: a [`Fault`] is the same everywhere, of any other error the rest hear as [`HybridError::Rank`]. A rank that ends in another way ends the others by [`HybridError::Gone`], one that hangs
-//! by [`HybridError::Silent`].
+//! window, or, of messages that cannot be read where they arrive, before the next: a [`Fault`] is the same everywhere, of any other error the rest hear as [`HybridError::Rank`]. A rank
+//! that ends in another way ends the others by [`HybridError::Gone`], one that hangs by [`HybridError::Silent`]; over MPI, one that hangs between the beginning of an exchange and its end is
+//! waited for without end.
 //!
 //! # Speed
 //!
@@ -91,7 +92,8 @@
 //!
 //! # Panics
 //!
-//! Panics of handlers, processes and twins are caught where the program unwinds, and are faults of the entity, with the panic's words.
+//! Where the program unwinds, panics of an entity's functions and processes are caught and are faults of the entity, with the panic's words; those of a [`Handler`]'s code and of twins are
+//! [`HybridError::Handler`]. Others (of a message's `Ord`, of [`Entity::state`]) go on in the caller, and a simulation that was in a window cannot run any more.
 
 mod digest;
 mod entity;

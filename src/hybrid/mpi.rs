@@ -23,11 +23,16 @@ const MOST: usize = 1 << 30;
 /// This process as a rank of MPI: one for the program, which ends MPI when it is dropped.
 ///
 /// Errors that a simulation finds are those of all ranks. A rank that returns early or panics says so to the others, who end with [`HybridError::Gone`]; one that is
-/// killed is the business of `mpirun`, which ends the others, too.
+/// killed is the business of `mpirun`, which ends the others, too: one that hangs in the middle of an exchange is waited for without end.
+///
+/// What [`Transport::send`] is given should be short, some kilobytes: of what is longer than what MPI keeps in its own memory, the sender may wait until the other rank receives
+/// it.
 pub struct MpiRank {
     world: SimpleCommunicator,
     patience: Duration,
     culprit: u32,
+    /// Whether a rank was found gone: then nothing is waited for any more.
+    alone: bool,
     /// The last, so that it is dropped last.
     _universe: Universe,
 }
@@ -39,7 +44,7 @@ impl MpiRank {
         let (universe, _) = ::mpi::initialize_with_threading(Threading::Funneled)?;
         let world = universe.world();
         let culprit = unsigned(world.rank());
-        Some(Self { world, patience: HOST_WAIT, culprit, _universe: universe })
+        Some(Self { world, patience: HOST_WAIT, culprit, alone: false, _universe: universe })
     }
 
     /// The same with another time to wait for the other ranks: by default as long as for a device.
@@ -78,11 +83,15 @@ impl Transport for MpiRank {
                 message.matched_receive_into(&mut bytes[..]);
                 return Ok(bytes);
             }
+            if self.alone {
+                return Err(HybridError::Gone { rank: self.culprit });
+            }
             if let Some((message, _)) = source.immediate_matched_probe_with_tag(GONE) {
                 let mut culprit = [from];
                 message.matched_receive_into(&mut culprit[..]);
-                self.culprit = culprit[0];
-                return Err(HybridError::Gone { rank: self.culprit });
+                (self.culprit, self.alone) = (culprit[0], true);
+                // A word that was sent before it may have come since it was looked for.
+                continue;
             }
             if begun.elapsed() > self.patience {
                 self.culprit = from;

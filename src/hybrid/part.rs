@@ -215,18 +215,20 @@ impl<E: Entity> Part<E> {
             (context.now, context.name) = (entity.now, self.names[entity.slot as usize]);
             context.stream = entity.stream;
             (self.at, self.now) = (entity.slot, entity.now);
-            let mut stands = entity.stands;
+            context.processes = self.processes[entity.slot as usize].as_ref().map_or(0, |some| some.given);
+            // A call with the answer of another is one more at this time.
+            let stands = entity.stands + 1;
             let handed = self.guarded(shared, |part| {
+                if stands > PATIENCE {
+                    return Err(FaultKind::Stuck { events: stands });
+                }
                 for (answered, answer) in entity.answered.into_iter().zip(answers) {
                     part.with_entity(|entity, context| answered(entity, answer, context))?;
                 }
                 part.close(shared, end, entity.now, stands)
             });
             match handed {
-                Some(Turn::Done) => {
-                    stands += 1;
-                    self.turn(shared, end, entity.slot, stands);
-                }
+                Some(Turn::Done) => self.turn(shared, end, entity.slot, stands),
                 Some(Turn::Waits) | None => {}
             }
         }
@@ -277,6 +279,7 @@ impl<E: Entity> Part<E> {
             Err(panic) => FaultKind::Panic { message: panic_message(&*panic) },
         };
         self.own.clear();
+        self.digest = Digest::default();
         self.context = Some(shared.context());
         let fault = Fault { entity: self.names[self.at as usize], time: self.now, kind };
         if self.fault.as_ref().is_none_or(|first| fault < *first) {
@@ -292,13 +295,14 @@ impl<E: Entity> Part<E> {
         let context = self.context.as_mut().expect("no process runs");
         (context.now, context.name) = (now, name);
         context.stream = Stream::new(shared.seed, name, self.executed[slot as usize]);
+        // Once for the event, so that no two calls within it give the same number.
+        context.processes = self.processes[slot as usize].as_ref().map_or(0, |some| some.given);
     }
 
     fn with_entity(&mut self, function: impl FnOnce(&mut E, &mut Context<E>)) -> Result<(), FaultKind> {
         let entity = self.entities[self.at as usize].as_mut();
         let gone = || FaultKind::Failed { reason: "it failed before".to_owned() };
         let context = self.context.as_mut().expect("no process runs");
-        context.processes = self.processes[self.at as usize].as_ref().map_or(0, |processes| processes.given);
         function(entity.ok_or_else(gone)?, context);
         Ok(())
     }
@@ -313,8 +317,9 @@ impl<E: Entity> Part<E> {
         let Event { slot, time, body } = event;
         match body {
             Body::Message(message) => {
-                self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
+                // First, so that a panic is that of this event.
                 self.count(shared, slot, time);
+                self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
                 let taker = self.processes[slot as usize].as_ref().and_then(|processes| {
                     processes.running.iter().position(|process| process.takes(&message))
                 });
@@ -360,9 +365,7 @@ impl<E: Entity> Part<E> {
 
     /// What a process waits for has come.
     fn resume(&mut self, slot: u32, index: usize, message: Option<E::Message>) -> Result<(), FaultKind> {
-        let context = self.context.as_mut().expect("no process runs");
         let processes = self.processes[slot as usize].as_mut().expect("one of them waits");
-        context.processes = processes.given;
         let process = &mut processes.running[index];
         process.ends_wait(message);
         if process.run(&mut self.entities[slot as usize], &mut self.context)? {
@@ -507,6 +510,13 @@ impl<E: Entity> Part<E> {
                     digest.words([number, u32::MAX]);
                 }
             }
+            sum = sum.wrapping_add(digest.finish(PENDING));
+        }
+        // After an error these did not leave.
+        for mail in self.far.iter().flatten() {
+            let [low, high] = Ticks::new(mail.time).to_words();
+            digest.words([mail.to, low, high]);
+            digest.put(&mail.message);
             sum = sum.wrapping_add(digest.finish(PENDING));
         }
         sum

@@ -34,6 +34,8 @@ struct Cell<E: Entity> {
     filter: Option<Filter<E>>,
     /// What ended the wait.
     came: Option<Came<E>>,
+    /// Whether it began to wait while it waited.
+    twice: bool,
 }
 
 type Filter<E> = Box<dyn Fn(&<E as Entity>::Message) -> bool + Send>;
@@ -101,7 +103,9 @@ impl<E: Entity> Process<E> {
             let mut cell = lock(&self.cell);
             if let Some((span, filter)) = asked.take() {
                 let (number, wait) = (cell.number, cell.waits);
+                cell.twice |= cell.until.is_some() || cell.filter.is_some();
                 cell.waits = wait.wrapping_add(1);
+                cell.came = None;
                 cell.filter = filter;
                 cell.until = span.map(|_| wait);
                 if let Some(span) = span {
@@ -143,7 +147,8 @@ impl<E: Entity> Spawned<E> {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let cell = Cell { lent: None, number: id.0, waits: 0, until: None, filter: None, came: None };
+        let cell =
+            Cell { lent: None, number: id.0, waits: 0, until: None, filter: None, came: None, twice: false };
         let cell = Arc::new(Mutex::new(cell));
         let future = Box::pin(process(Process { cell: Arc::clone(&cell) }));
         Self { id, cell, future }
@@ -155,7 +160,11 @@ impl<E: Entity> Spawned<E> {
 
     /// Whether it waits for this message.
     pub(super) fn takes(&self, message: &E::Message) -> bool {
-        lock(&self.cell).filter.as_ref().is_some_and(|filter| filter(message))
+        // The user's code runs while nothing is locked: where it calls its process it panics, and does not wait for itself.
+        let Some(filter) = lock(&self.cell).filter.take() else { return false };
+        let takes = filter(message);
+        lock(&self.cell).filter = Some(filter);
+        takes
     }
 
     /// Whether it is still in this wait.
@@ -183,7 +192,7 @@ impl<E: Entity> Spawned<E> {
         let (back, lent) = cell.lent.take().expect("`with` gives back what it takes");
         *entity = Some(back);
         *context = Some(lent);
-        if polled.is_pending() && cell.until.is_none() && cell.filter.is_none() {
+        if cell.twice || (polled.is_pending() && cell.until.is_none() && cell.filter.is_none()) {
             return Err(FaultKind::Foreign);
         }
         Ok(polled.is_ready())

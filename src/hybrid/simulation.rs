@@ -21,6 +21,9 @@ use crate::time::Ticks;
 /// So many rounds at one time are too many, as in `pdes`.
 const ROUNDS: u32 = 1 << 16;
 
+/// Partitions of a rank at the most.
+const MOST_PARTS: usize = 1024;
+
 /// Which entities lie on which rank. It changes the speed only.
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -89,6 +92,8 @@ pub struct Simulation<E: Entity> {
     windows: u64,
     events: u64,
     over: bool,
+    /// What this rank found wrong after the last exchange: the others hear of it with the next window.
+    late: Option<HybridError>,
     /// The time of the last window's first event, and how many windows in a row began there.
     rounds: (Ticks, u32),
     /// The end of the last window, up to which all is executed.
@@ -147,11 +152,13 @@ impl<E: Entity> Simulation<E> {
             windows: 0,
             events: 0,
             over: false,
+            late: None,
             rounds: (Ticks::ZERO, 0),
             done: Ticks::ZERO,
         };
         let started = simulation.window(None);
-        simulation.ended(started)?;
+        simulation.end_window(started)?;
+        simulation.tell_late()?;
         Ok(simulation)
     }
 
@@ -182,7 +189,10 @@ impl<E: Entity> Simulation<E> {
         // More than threads, so that one with less to do takes another.
         let count = match &pool {
             None => 1,
-            Some(pool) => 4 * pool.install(rayon::current_num_threads),
+            // Each has a list for each other, and lists of nobody are memory.
+            Some(pool) => {
+                (4 * pool.install(rayon::current_num_threads)).min(entities as usize).min(MOST_PARTS)
+            }
         };
         let (rank, ranks) = (transport.rank(), transport.ranks());
         let least = u64::from(entities) * size_of::<Address>() as u64;
@@ -220,13 +230,13 @@ impl<E: Entity> Simulation<E> {
     /// Executes exactly the events before `until`.
     ///
     /// # Errors
-    /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. The simulation can be read then, and not run.
+    /// A [`Fault`] and what else [`HybridError`] lists: on all ranks, after the same window. After any, the simulation can be read, and not run.
     pub fn run(&mut self, until: Ticks) -> Result<Progress, HybridError> {
         self.run_watched(until, |_| {})
     }
 
-    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window. Where that answers [`ControlFlow::Break`] on any rank, the run
-    /// ends there on all, by [`Stop::Watcher`].
+    /// [`Simulation::run`], telling `watch` how far it is some 30 times a second, after a window. Of several ranks, each tells its own events there, and in the end
+    /// returns those of all. Where `watch` answers [`ControlFlow::Break`] on any rank, the run ends there on all, by [`Stop::Watcher`].
     ///
     /// # Errors
     /// As [`Simulation::run`].
@@ -243,8 +253,14 @@ impl<E: Entity> Simulation<E> {
         loop {
             let mine = self.parts.iter().map(Part::first).min().unwrap_or(Ticks::NEVER);
             let goes = u64::from(going.is_continue());
-            let least = self.transport.least([mine.get(), goes, u64::MAX]);
-            let [now, goes, _] = least.inspect_err(|_| self.over = true)?;
+            let sound = u64::from(self.late.is_none());
+            let least = self.transport.least([mine.get(), goes, sound]);
+            let [now, goes, sound] = least.inspect_err(|_| self.over = true)?;
+            // Before it may stop: no run ends well that lost a message.
+            if sound == 0 {
+                self.over = true;
+                self.tell_late()?;
+            }
             let now = Ticks::new(now);
             let stop = match now {
                 Ticks::NEVER => Some(Stop::Empty),
@@ -265,8 +281,11 @@ impl<E: Entity> Simulation<E> {
             let span = self.shared.lookahead.max(Ticks::new(1));
             let end = now.saturating_add(span).min(until);
             self.windows += 1;
+            // Unless it ends well, by an error or by a panic of the model's code.
+            self.over = true;
             let window = self.window(Some(end));
-            self.ended(window)?;
+            self.end_window(window)?;
+            self.over = false;
             self.done = self.done.max(end);
             if told.elapsed() >= SLICE {
                 let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
@@ -338,19 +357,20 @@ impl<E: Entity> Simulation<E> {
         Ok(self.parts.iter_mut().filter_map(|part| part.fault.take()).min())
     }
 
-    /// After a window: all ranks hear of an error of any, and messages go where they belong.
-    fn ended(&mut self, window: Result<Option<Fault>, HybridError>) -> Result<(), HybridError> {
-        let ended = self.end_window(window);
-        self.over |= ended.is_err();
-        ended
-    }
-
-    fn end_window(&mut self, window: Result<Option<Fault>, HybridError>) -> Result<(), HybridError> {
+    /// After a window: all ranks hear of an error of any, and messages go where they belong. What is wrong with those that came is told later.
+    fn end_window(&mut self, mut window: Result<Option<Fault>, HybridError>) -> Result<(), HybridError> {
         if self.transport.ranks() == 1 {
             return match window? {
                 Some(fault) => Err(HybridError::Fault(fault)),
                 None => Ok(()),
             };
+        }
+        let mut mails = Vec::new();
+        if let Ok(None) = window {
+            match self.mails() {
+                Ok(written) => mails = written,
+                Err(error) => window = Err(error),
+            }
         }
         let fault = match &window {
             Err(_) => 0,
@@ -363,7 +383,7 @@ impl<E: Entity> Simulation<E> {
                 Err(error) => Err(error.to_string()),
                 Ok(fault) => Ok(fault),
             };
-            let told = postcard::to_stdvec(&told).expect("text and numbers are written");
+            let told = postcard::to_stdvec(&told).map_err(|error| unwritten(&error))?;
             let gathered = self.transport.gather(told)?;
             let own = self.transport.rank();
             let mut faults = Vec::new();
@@ -381,22 +401,26 @@ impl<E: Entity> Simulation<E> {
             let first = faults.into_iter().min().expect("one of the ranks has said so");
             return Err(HybridError::Fault(first));
         }
-        let ranks = self.transport.ranks() as usize;
-        let mut mails = vec![Vec::new(); ranks];
-        for (to, mails) in mails.iter_mut().enumerate() {
-            // What a handful of events takes is found out by writing it.
-            let lists = || self.parts.iter().flat_map(|part| &part.far[to]);
-            if lists().next().is_some() {
-                for mail in lists() {
-                    *mails = postcard::to_extend(mail, std::mem::take(mails))
-                        .expect("a message's `Serialize` failed");
-                }
-            }
-        }
         self.parts.iter_mut().flat_map(|part| &mut part.far).for_each(Vec::clear);
         let came = self.transport.exchange(mails)?;
+        self.late = self.deliver(&came).err();
+        Ok(())
+    }
+
+    /// The messages for each rank, as bytes.
+    fn mails(&self) -> Result<Vec<Vec<u8>>, HybridError> {
+        let written = |to: usize| {
+            let mut mails = self.parts.iter().flat_map(|part| &part.far[to]);
+            mails.try_fold(Vec::new(), |bytes, mail| postcard::to_extend(mail, bytes))
+        };
+        let ranks = self.transport.ranks() as usize;
+        (0..ranks).map(|to| written(to).map_err(|error| unwritten(&error))).collect()
+    }
+
+    /// What came from all ranks, to its partitions.
+    fn deliver(&mut self, came: &[Vec<u8>]) -> Result<(), HybridError> {
         let own = self.transport.rank();
-        for (rank, bytes) in (0..).zip(&came) {
+        for (rank, bytes) in (0..).zip(came) {
             let mut rest = if rank == own { &[][..] } else { bytes.as_slice() };
             while !rest.is_empty() {
                 let (mail, left): (Mail<E::Message>, _) = postcard::take_from_bytes(rest)
@@ -413,8 +437,16 @@ impl<E: Entity> Simulation<E> {
         Ok(())
     }
 
+    /// All ranks hear of what one found wrong after the exchange.
+    fn tell_late(&mut self) -> Result<(), HybridError> {
+        let late = self.late.take();
+        agreed(&mut *self.transport, late.map_or(Ok(()), Err))
+    }
+
     /// The sum over all ranks.
     fn sum(&mut self, value: u64) -> Result<u64, HybridError> {
+        // Unless it ends well.
+        let over = std::mem::replace(&mut self.over, true);
         let gathered = self.transport.gather(value.to_le_bytes().to_vec())?;
         let mut sum = 0_u64;
         for (rank, bytes) in (0..).zip(&gathered) {
@@ -423,6 +455,7 @@ impl<E: Entity> Simulation<E> {
                 |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
             sum = sum.wrapping_add(u64::from_le_bytes(bytes.map_err(wrong)?));
         }
+        self.over = over;
         Ok(sum)
     }
 
@@ -478,6 +511,11 @@ fn narrow(number: usize) -> u32 {
 
 fn read<T: serde::de::DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, HybridError> {
     postcard::from_bytes(bytes).map_err(|error| HybridError::Garbled { rank, reason: error.to_string() })
+}
+
+/// A message, or an error, that cannot be sent.
+fn unwritten(error: &postcard::Error) -> HybridError {
+    HybridError::Unwritten { reason: error.to_string() }
 }
 
 /// What was made, if it was made on all ranks.

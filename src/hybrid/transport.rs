@@ -27,7 +27,8 @@ pub trait Transport {
     /// Waits for what another rank sends.
     ///
     /// # Errors
-    /// [`HybridError::Gone`] where that rank has ended, [`HybridError::Silent`] where it is silent for too long.
+    /// [`HybridError::Gone`] where that rank has ended, or where another was found gone and there is nothing yet; [`HybridError::Silent`] where it is silent for too
+    /// long.
     fn receive(&mut self, from: u32) -> Result<Vec<u8>, HybridError>;
 
     /// The smallest of what all ranks give, value by value: an all-reduce, by dissemination (Hensgen, Finkel and Manber, 1988).
@@ -117,6 +118,8 @@ pub struct LocalRank {
     early: Vec<VecDeque<Packet>>,
     patience: Duration,
     culprit: u32,
+    /// Whether a rank was found gone: then nothing is waited for any more.
+    alone: bool,
 }
 
 impl LocalRank {
@@ -130,6 +133,7 @@ impl LocalRank {
             early: (0..ranks).map(|_| VecDeque::new()).collect(),
             patience: HOST_WAIT,
             culprit: rank,
+            alone: false,
         };
         (0..).zip(from).map(rank).collect()
     }
@@ -142,7 +146,7 @@ impl LocalRank {
     }
 
     fn gone(&mut self, rank: u32) -> HybridError {
-        self.culprit = rank;
+        (self.culprit, self.alone) = (rank, true);
         HybridError::Gone { rank }
     }
 }
@@ -174,8 +178,10 @@ impl Transport for LocalRank {
                     Packet::Gone(culprit) => return Err(self.gone(culprit)),
                 }
             }
-            match self.from.recv_timeout(self.patience) {
+            let patience = if self.alone { Duration::ZERO } else { self.patience };
+            match self.from.recv_timeout(patience) {
                 Ok((from, packet)) => self.early[from as usize].push_back(packet),
+                Err(RecvTimeoutError::Timeout) if self.alone => return Err(self.gone(self.culprit)),
                 Err(RecvTimeoutError::Timeout) => {
                     self.culprit = rank;
                     return Err(HybridError::Silent { rank, seconds: self.patience.as_secs() });

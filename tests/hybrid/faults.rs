@@ -22,6 +22,8 @@ enum Misdeed {
     Panic,
     Failed,
     Foreign,
+    Twice,
+    Filter,
     WithinWith,
 }
 
@@ -32,10 +34,17 @@ impl Entity for Rogue {
         if [3, 5].contains(&context.name()) {
             context.send(context.name(), Ticks::new(20), 0);
         }
+        // What others send in the window of the misdeed is pending afterwards, wherever they lie.
+        if context.name() == 0 {
+            context.send(0, Ticks::new(20), 2);
+        }
     }
 
-    fn receive(&mut self, _: u32, context: &mut Context<Self>) {
+    fn receive(&mut self, message: u32, context: &mut Context<Self>) {
         let (name, now) = (context.name(), context.now().get());
+        if message == 2 {
+            return context.send(7 - name, Ticks::new(now + 10), 2);
+        }
         match self.0 {
             Misdeed::None => {}
             Misdeed::Past => context.send(name, Ticks::new(now - 1), 1),
@@ -47,6 +56,25 @@ impl Entity for Rogue {
             Misdeed::Failed => context.fail("no more paper"),
             Misdeed::Foreign => {
                 context.spawn(|_| std::future::pending());
+            }
+            Misdeed::Twice => {
+                context.spawn(async move |process| {
+                    let mut first = std::pin::pin!(process.wait(Ticks::new(1)));
+                    let mut second = std::pin::pin!(process.wait(Ticks::new(2)));
+                    std::future::poll_fn(|context| {
+                        let _ = first.as_mut().poll(context);
+                        second.as_mut().poll(context)
+                    })
+                    .await;
+                });
+            }
+            Misdeed::Filter => {
+                context.send(name, context.now(), 1);
+                context.spawn(async move |process| {
+                    let process = std::sync::Arc::new(process);
+                    let same = std::sync::Arc::clone(&process);
+                    process.receive(move |_| same.now() == Ticks::ZERO).await;
+                });
             }
             Misdeed::WithinWith => {
                 context.spawn(async move |process| {
@@ -79,6 +107,7 @@ fn each_fault_is_that_of_the_smallest_entity_on_every_rank() {
         (Misdeed::Panic, FaultKind::Panic { message: "out of luck at 20".to_owned() }),
         (Misdeed::Failed, FaultKind::Failed { reason: "no more paper".to_owned() }),
         (Misdeed::Foreign, FaultKind::Foreign),
+        (Misdeed::Twice, FaultKind::Foreign),
     ];
     for (misdeed, kind) in cases {
         let expected = Fault { entity: 3, time: Ticks::new(20), kind };
@@ -89,12 +118,133 @@ fn each_fault_is_that_of_the_smallest_entity_on_every_rank() {
             assert_eq!(*fault, expected);
             assert!(error.to_string().starts_with("entity 3, at time 20: "), "{error}");
             assert!(matches!(simulation.run(Ticks::new(200)), Err(HybridError::Over)));
+            simulation.fingerprint().unwrap()
         };
-        run(None);
-        in_process(2, |rank| run(Some(Box::new(rank))));
+        let alone = run(None);
+        assert_eq!(in_process(2, |rank| run(Some(Box::new(rank)))), [alone; 2], "{misdeed:?}");
     }
-    let error = rogues(Misdeed::WithinWith, None).unwrap().run(Ticks::new(100)).unwrap_err();
-    assert!(matches!(&error, HybridError::Fault(Fault { kind: FaultKind::Panic { .. }, .. })), "{error}");
+    for misdeed in [Misdeed::WithinWith, Misdeed::Filter] {
+        let error = rogues(misdeed, None).unwrap().run(Ticks::new(100)).unwrap_err();
+        assert!(matches!(&error, HybridError::Fault(Fault { kind: FaultKind::Panic { .. }, .. })), "{error}");
+    }
+}
+
+/// A message that another rank cannot be told (1), or cannot read (2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Sealed(u32);
+
+impl serde::Serialize for Sealed {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // A sequence of a length that is not known beforehand is fit for a fingerprint, but not for `postcard`.
+        match self.0 {
+            1 => serializer.collect_seq([1_u32, 2].iter().filter(|&&number| number == 1)),
+            other => serializer.serialize_u32(other),
+        }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Sealed {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u32::deserialize(deserializer)? {
+            2 => Err(serde::de::Error::custom("sealed")),
+            other => Ok(Self(other)),
+        }
+    }
+}
+
+/// Entity 0 sends entity 1 such a message, at once or at time 5.
+struct Clerk(Sealed, bool);
+
+impl Entity for Clerk {
+    type Message = Sealed;
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        if context.name() == 0 {
+            let to = u32::from(self.1);
+            context.send(to, Ticks::new(5), self.0);
+        }
+    }
+
+    fn receive(&mut self, message: Sealed, context: &mut Context<Self>) {
+        if context.name() == 0 {
+            context.send(1, Ticks::new(15), message);
+        }
+    }
+
+    fn state(&self, _: &mut Digest) {}
+}
+
+#[test]
+fn a_message_that_is_lost_between_ranks_ends_all() {
+    for (message, at_once) in [(1, true), (1, false), (2, true), (2, false)] {
+        let errors = in_process(2, |rank| {
+            let number = rank.rank();
+            let make = |_| Clerk(Sealed(message), at_once);
+            let made = Simulation::on(Box::new(rank), 2, Ticks::new(10), make, Options::default());
+            let error = match made {
+                Err(error) => error,
+                Ok(mut simulation) => {
+                    assert!(!at_once, "a message of the start is lost");
+                    // The message is for later than that.
+                    let error = simulation.run(Ticks::new(10)).unwrap_err();
+                    assert!(matches!(simulation.run(Ticks::new(20)), Err(HybridError::Over)));
+                    error
+                }
+            };
+            (number, error)
+        });
+        let at_fault = message - 1;
+        for (rank, error) in errors {
+            let expected = match &error {
+                HybridError::Unwritten { .. } => rank == at_fault && message == 1,
+                HybridError::Garbled { rank: from, .. } => rank == at_fault && message == 2 && *from == 0,
+                HybridError::Rank { rank: other, .. } => rank != at_fault && *other == at_fault,
+                _ => false,
+            };
+            assert!(expected, "{message}: rank {rank}: {error}");
+        }
+    }
+}
+
+/// A message whose order panics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct Unordered;
+
+impl Ord for Unordered {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        panic!("no order")
+    }
+}
+
+impl PartialOrd for Unordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+struct Muddle;
+
+impl Entity for Muddle {
+    type Message = Unordered;
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        for _ in 0..2 {
+            context.send(0, Ticks::new(5), Unordered);
+        }
+    }
+
+    fn receive(&mut self, _: Unordered, _: &mut Context<Self>) {}
+
+    fn state(&self, _: &mut Digest) {}
+}
+
+#[test]
+fn after_a_panic_within_a_window_nothing_runs() {
+    let options = Options { threads: Some(1), ..Options::default() };
+    let mut simulation = Simulation::new(1, Ticks::new(10), |_| Muddle, options).unwrap();
+    let run = std::panic::AssertUnwindSafe(|| simulation.run(Ticks::new(100)));
+    assert!(std::panic::catch_unwind(run).is_err());
+    assert!(matches!(simulation.run(Ticks::new(100)), Err(HybridError::Over)));
 }
 
 /// Two that send each other messages for the present time, without end.
@@ -186,7 +336,11 @@ fn a_rank_that_is_gone_ends_all() {
         if killed {
             return None;
         }
-        Some(simulation.run(Ticks::new(100)).unwrap_err())
+        let error = simulation.run(Ticks::new(100)).unwrap_err();
+        // It is known from then on.
+        let later = simulation.fingerprint().unwrap_err();
+        assert!(matches!(later, HybridError::Gone { rank: 2 }), "{later}");
+        Some(error)
     });
     for error in ended.into_iter().flatten() {
         assert!(matches!(error, HybridError::Gone { rank: 2 }), "{error}");

@@ -2,7 +2,8 @@
 
 use eventhorizon::gpu::{Buffer, Gpu};
 use eventhorizon::hybrid::{
-    Context, Digest, Entity, Handle, Handlers, HybridError, Options, Placement, Simulation, WgslHandler,
+    Context, Digest, Entity, Fault, FaultKind, Handle, Handler, Handlers, HybridError, Options, Placement,
+    Simulation, WgslHandler,
 };
 use eventhorizon::time::Ticks;
 
@@ -30,8 +31,12 @@ fn table() -> Vec<u32> {
 }
 
 fn walks(gpu: &Gpu) -> WgslHandler<Walk, Walked> {
+    let buffer = Buffer::storage_from(gpu, "table", &table()).unwrap();
+    walks_on(Some(gpu)).bind("table", &buffer)
+}
+
+fn walks_on(gpu: Option<&Gpu>) -> WgslHandler<Walk, Walked> {
     let words = table();
-    let buffer = Buffer::storage_from(gpu, "table", &words).unwrap();
     let twin = move |call: &Walk| {
         let (mut at, mut sum) = (call.start, 0_u32);
         for _ in 0..call.steps {
@@ -41,7 +46,7 @@ fn walks(gpu: &Gpu) -> WgslHandler<Walk, Walked> {
         Walked { sum, last: at }
     };
     let source = eventhorizon::wgsl!("../wgsl/hybrid_batched.wgsl");
-    WgslHandler::batched(Some(gpu), "walks", source, twin).unwrap().bind("table", &buffer)
+    WgslHandler::batched(gpu, "walks", source, twin).unwrap()
 }
 
 fn teams(gpu: &Gpu) -> WgslHandler<u32, u32, 3> {
@@ -150,7 +155,6 @@ fn answers_come_before_the_next_event_and_what_ran_where_is_told() {
 
 #[test]
 fn batches_of_every_size_around_a_workgroup() {
-    use eventhorizon::hybrid::Handler;
     let gpu = gpu();
     let (walks, teams) = (walks(&gpu), teams(&gpu));
     for count in [1, 2, 63, 64, 65, 128, 1000] {
@@ -191,4 +195,157 @@ fn wgsl_and_rust_types_that_differ_are_refused() {
     let mut simulation = Simulation::new(2, Ticks::new(10), make, options).unwrap();
     let error = simulation.run(Ticks::new(100)).unwrap_err();
     assert!(matches!(&error, HybridError::Gpu(_)) && error.to_string().contains("`table`"), "{error}");
+}
+
+/// A handler whose loops the driver ends, or not.
+struct Doubling {
+    cut: bool,
+}
+
+impl Handler for Doubling {
+    type Call = u32;
+    type Answer = u32;
+
+    fn name(&self) -> &str {
+        "doubling"
+    }
+
+    fn on_cpu(&self, call: &u32) -> u32 {
+        call.wrapping_mul(2)
+    }
+
+    fn on_gpu(&self, _: &Gpu, calls: &[u32]) -> Result<Vec<u32>, HybridError> {
+        match self.cut {
+            true => Err(HybridError::Cut { handler: self.name().to_owned() }),
+            false => Ok(calls.iter().map(|call| self.on_cpu(call)).collect()),
+        }
+    }
+}
+
+/// Calls it once for each message, or again with each answer.
+struct Chain {
+    doubling: Handle<Doubling>,
+    without_end: bool,
+    answers: u32,
+    /// When its processes went on.
+    seen: Vec<(u32, u64)>,
+}
+
+impl Chain {
+    fn next(&mut self, call: u32, context: &mut Context<Self>) {
+        let doubling = self.doubling;
+        context.call(doubling, call, |chain, answer, context| {
+            chain.answers += 1;
+            if chain.without_end {
+                chain.next(answer, context);
+            }
+        });
+    }
+}
+
+impl Entity for Chain {
+    type Message = u32;
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        for time in 1..20 {
+            context.send(context.name(), Ticks::new(time * 10), 3);
+        }
+    }
+
+    fn receive(&mut self, message: u32, context: &mut Context<Self>) {
+        self.next(message, context);
+    }
+
+    fn state(&self, digest: &mut Digest) {
+        digest.put(&(self.answers, &self.seen));
+    }
+}
+
+fn chain(
+    gpu: Option<Gpu>,
+    placement: Placement,
+    cut: bool,
+    without_end: bool,
+) -> Result<Simulation<Chain>, HybridError> {
+    let mut handlers = Handlers::new(gpu, placement);
+    let doubling = handlers.add(Doubling { cut });
+    let make = |_| Chain { doubling, without_end, answers: 0, seen: Vec::new() };
+    let options = Options { handlers, threads: Some(1), ..Options::default() };
+    Simulation::new(1, Ticks::new(5), make, options)
+}
+
+#[test]
+fn a_handler_without_a_device_runs_on_its_twin() {
+    let gpu = gpu();
+    for placement in [Placement::Gpu, Placement::Auto] {
+        let mut handlers = Handlers::new(Some(gpu.clone()), placement);
+        let (walks, teams) = (handlers.add(walks_on(None)), handlers.add(teams(&gpu)));
+        let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
+        let options = Options { handlers, threads: Some(1), ..Options::default() };
+        let mut simulation = Simulation::new(2, Ticks::new(10), make, options).unwrap();
+        simulation.run(Ticks::new(100)).unwrap();
+        let used = simulation.used();
+        assert!(used[0].gpu.0 == 0 && used[0].cpu.0 > 0 && used[1].gpu.0 > 0, "{used:?}");
+    }
+}
+
+#[test]
+fn what_the_driver_cuts_runs_on_the_cores_where_it_may() {
+    let gpu = gpu();
+    let mut simulation = chain(Some(gpu.clone()), Placement::Auto, true, false).unwrap();
+    simulation.run(Ticks::new(1000)).unwrap();
+    assert_eq!(simulation.entity(0).unwrap().answers, 19);
+    let used = &simulation.used()[0];
+    assert_eq!((used.gpu.0, used.cpu.0), (0, 19));
+    let error = chain(Some(gpu), Placement::Gpu, true, false).unwrap().run(Ticks::new(1000)).unwrap_err();
+    assert!(matches!(error, HybridError::Cut { .. }), "{error}");
+}
+
+#[test]
+fn calls_without_end_are_a_fault() {
+    let error = chain(None, Placement::Cpu, false, true).unwrap().run(Ticks::new(1000)).unwrap_err();
+    let HybridError::Fault(fault) = error else { panic!("{error}") };
+    let kind = FaultKind::Stuck { events: (1 << 20) + 1 };
+    assert_eq!(fault, Fault { entity: 0, time: Ticks::new(10), kind });
+}
+
+/// Two calls of one event, whose answers begin a process each.
+struct Twins(Chain);
+
+impl Entity for Twins {
+    type Message = u32;
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        context.send(context.name(), Ticks::new(10), 0);
+        context.send(context.name(), Ticks::new(22), 0);
+    }
+
+    fn receive(&mut self, _: u32, context: &mut Context<Self>) {
+        for span in [4, 1, 2] {
+            context.call(self.0.doubling, span, |_, answer, context| {
+                context.spawn(async move |process| {
+                    process.wait(Ticks::new(answer.into())).await;
+                    process.with(|twins: &mut Self, context| {
+                        twins.0.seen.push((answer, context.now().get()));
+                    });
+                });
+            });
+        }
+    }
+
+    fn state(&self, digest: &mut Digest) {
+        digest.put(&self.0.seen);
+    }
+}
+
+#[test]
+fn processes_that_answers_begin_are_different_ones() {
+    let mut handlers = Handlers::new(None, Placement::Cpu);
+    let doubling = handlers.add(Doubling { cut: false });
+    let make = |_| Twins(Chain { doubling, without_end: false, answers: 0, seen: Vec::new() });
+    let options = Options { handlers, threads: Some(1), ..Options::default() };
+    let mut simulation = Simulation::new(1, Ticks::new(5), make, options).unwrap();
+    simulation.run(Ticks::new(100)).unwrap();
+    let expected = [10, 22].map(|at| [2, 4, 8].map(|span| (span, at + u64::from(span)))).concat();
+    assert_eq!(simulation.entity(0).unwrap().0.seen, expected);
 }

@@ -284,6 +284,8 @@ fn the_case_study_has_one_fingerprint_on_all_ranks_with_and_without_a_device() {
     ] {
         assert_eq!(of(args), expected, "{args:?}");
     }
+    let large = run("activity", &["--vertices", "8192", "--districts", "4096", "--placement", "cpu"]);
+    ended(&large, 2, &["--vertices", "--districts"], "distances that no memory holds");
 }
 
 #[test]
