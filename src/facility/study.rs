@@ -325,7 +325,8 @@ impl Facility {
         Ok(lengths)
     }
 
-    /// Whether stations wait for each other for ever at the end of a run: all servers of each are kept by customers who wait for room at another of them.
+    /// Whether stations wait for each other for ever at the end of a run: all servers of each are kept by customers who wait for room at another of them,
+    /// and nobody leaves the line there.
     ///
     /// What a run tells is how many servers wait; if there could be a circle of such, the run is made again by the sequential engine, where one can see for whom.
     pub(super) fn deadlock(
@@ -356,6 +357,11 @@ impl Facility {
             CpuSimulation::of_replica(self, seed, Replica { point: 0, number: replication })?;
         simulation.run(Until::time(until))?;
         let waits = self.waits_for(simulation.memory());
+        // Who gives up waiting in a line leaves room there, and the circle is undone.
+        let impatient = self.impatient(simulation.memory());
+        for ((stuck, node), impatient) in stuck.iter_mut().zip(&self.nodes).zip(impatient) {
+            *stuck &= !(node.blocks && impatient);
+        }
         shrink(&mut stuck, |stuck, node| {
             waits.iter().filter(|wait| wait.0 == node).all(|wait| stuck[wait.1])
         });

@@ -175,6 +175,23 @@ fn stations_that_wait_for_each_other_are_named() {
     let network =
         Network::new("no deadlock").station("a", station("b").with_capacity(2)).station("b", station("a"));
     studied(&network, &Study::new(4, 100.0, 1.0));
+    // Nor where somebody in a line will lose his patience: all servers are kept, and he waits at `b`. (From 1 to 50 nobody moves.)
+    let constant = Distribution::Constant;
+    let network = |patience: Option<f64>| {
+        let second = Station::new(constant(1.0), "a").with_capacity(2).blocking().with_population(2);
+        Network::new("patience")
+            .station("a", Station::new(constant(1.0), "b").with_capacity(1).blocking().with_population(1))
+            .station("b", patience.map_or(second.clone(), |time| second.with_patience(constant(time))))
+    };
+    let study = Study::new(1, 40.0, 0.0);
+    let error = network(None).compile().unwrap().study(&study, Place::Cpu, |_, _| {}).unwrap_err();
+    assert!(matches!(&error, FacilityError::Deadlock { nodes, .. } if nodes == "`a`, `b`"), "{error}");
+    studied(&network(Some(50.0)), &study);
+    let report = studied(&network(Some(50.0)), &Study::new(1, 80.0, 0.0));
+    let reneged = report.row("b", Some("customer"), Measure::Reneged).unwrap().mean.unwrap();
+    assert!(
+        reneged > 0.0 && report.row("b", Some("customer"), Measure::Throughput).unwrap().mean.unwrap() > 0.2
+    );
 }
 
 #[test]
