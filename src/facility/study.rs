@@ -166,7 +166,9 @@ impl Facility {
                 None if done > 0 => break None,
                 None => study.replications,
                 Some(stopping) => {
-                    let deciding = columns.iter().filter(|column| column.measure.decides());
+                    let deciding = columns.iter().filter(|column| {
+                        column.measure.decides() && !facility.unserved(column, warm_up, until)
+                    });
                     let summaries: Vec<_> = match done {
                         0 => Vec::new(),
                         _ => deciding
@@ -232,6 +234,20 @@ impl Facility {
                 }
             }
         };
+        let mut warnings = Vec::new();
+        for column in &mut columns {
+            let what = facility.told_of(column);
+            if facility.unserved(column, warm_up, until) {
+                warnings.push(format!("{what} is not told: its schedule has no servers after the warm-up"));
+            }
+            // The mean of the others would be of the shorter ones.
+            if column.values.contains(&f64::INFINITY) {
+                column.values.fill(f64::NAN);
+                warnings.push(format!(
+                    "{what} is not told: in some replications it is longer than its histogram reaches, 2^26 of the shortest mean service or more"
+                ));
+            }
+        }
         let known = theory::known(&facility);
         let results = columns.iter().map(|column| {
             let summary = summary(column, study.level)?;
@@ -269,7 +285,7 @@ impl Facility {
             level: study.level,
             unit: self.network.unit.clone(),
             stopped,
-            warnings: Vec::new(),
+            warnings,
             lengths: facility.lengths(&lengths, study.level)?,
         })
     }
@@ -281,6 +297,13 @@ impl Facility {
         warm_up: Ticks,
         until: Ticks,
     ) -> Result<Self, FacilityError> {
+        self.check_shares(study.until, until)?;
+        let facility = self.clone().with_warm_up(warm_up).with_room(self.room().min(study.room));
+        Ok(if study.details { facility.with_details() } else { facility })
+    }
+
+    /// That the clock of shared servers, if there are any, reaches to the end of runs.
+    pub(super) fn check_shares(&self, units: f64, until: Ticks) -> Result<(), FacilityError> {
         let shared = |node: &&super::check::Node| {
             matches!(node.kind, Kind::Station { discipline: super::Discipline::Sharing, .. })
         };
@@ -290,14 +313,13 @@ impl Facility {
             return Err(FacilityError::Setting {
                 node: node.name.clone(),
                 what: "the end of runs with shared servers",
-                value: study.until.to_string(),
+                value: units.to_string(),
                 remedy: format!(
                     "the clock of shares counts up to 2^{MOST_SHARED} ticks; choose fewer ticks per unit"
                 ),
             });
         }
-        let facility = self.clone().with_warm_up(warm_up).with_room(self.room().min(study.room));
-        Ok(if study.details { facility.with_details() } else { facility })
+        Ok(())
     }
 
     /// How many customers are at each station, from shares of time by node, number and replication.

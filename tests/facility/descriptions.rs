@@ -307,8 +307,8 @@ fn overload_before_a_station_that_blocks_or_at_a_shortest_line_is_found() {
     // A shortest line hides no other.
     unstable(&with(0.4, 0.5), Some(("other", 2.0)));
     // What comes to one of the lines besides counts, too.
-    let besides = with(0.4, 2.0).source("besides", Source::new(Distribution::Exponential(2.0), "slow"));
-    unstable(&besides, Some(("fast, slow", 1.0)));
+    let besides = with(0.4, 2.0).source("besides", Source::new(Distribution::Exponential(1.6), "slow"));
+    unstable(&besides, Some(("fast, slow", 3.125 / 3.0)));
 }
 
 #[test]
