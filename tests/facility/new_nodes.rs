@@ -319,7 +319,7 @@ fn quantiles_that_no_bin_bounds_are_not_told() {
     // A unit of the histogram is a tick, and it reaches to 4,096.
     let network = Network::new("quick and long")
         .source("in", Source::new(Distribution::Constant(1000.0), "quick"))
-        .station("quick", Station::new(Distribution::Constant(1e-5), "long"))
+        .station("quick", Station::new(Distribution::Constant(1.0 / 65536.0), "long"))
         .delay("long", Delay::new(Distribution::Constant(5000.0), "out"))
         .sink("out");
     let report = studied(&network, &Study { details: true, ..Study::new(2, 20_000.0, 0.0) });
