@@ -95,6 +95,34 @@ impl Node {
         self.pairs.iter().map(|pair| pair.ways.len()).max().unwrap_or(0)
     }
 
+    /// Whether whoever comes of a class goes on from here, and nobody is lost.
+    fn keeps(&self, class: usize) -> bool {
+        let loses = matches!(self.kind, Kind::Station { capacity: Some(_), .. }) && !self.blocks;
+        !loses && self.pairs[class].patience.is_none() && !self.balks()
+    }
+
+    fn balks(&self) -> bool {
+        self.balking.iter().any(|&leaves| leaves > 0.0)
+    }
+
+    /// Whether customers of several classes are sent on in turn, one after the other whatever their class, or to the shortest line. What comes of each class then depends on
+    /// the order in which they come, and the traffic equations, which share each class out evenly, do not say it.
+    fn mixes(&self) -> bool {
+        let mut coming = self.pairs.iter().filter(|pair| pair.comes && pair.ways.len() > 1);
+        match self.choice {
+            Choice::Chance => false,
+            Choice::InTurn => coming.next().is_some() && coming.next().is_some(),
+            Choice::Shortest => coming.next().is_some(),
+        }
+    }
+
+    /// The servers that there are on average.
+    fn there(&self, servers: u32) -> f64 {
+        let scheduled = if self.calendar.is_empty() { f64::from(servers) } else { self.average() };
+        let works = self.breakdown.as_ref().map_or(1.0, |(up, down)| up.mean() / (up.mean() + down.mean()));
+        scheduled * works
+    }
+
     /// Whether any of its ways leads to a node that blocks.
     pub(super) fn holds(&self, nodes: &[Node]) -> bool {
         let ways = self.pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.ways);
@@ -330,6 +358,24 @@ impl<'n> Names<'n> {
             };
             let pairs =
                 self.pairs(name, &station.to, service, patience, station.population, &station.population_of)?;
+            let population: u32 = pairs.iter().map(|pair| pair.population).sum();
+            if let Some(capacity) = station.capacity
+                && population > capacity
+            {
+                let remedy =
+                    format!("it has room for {capacity}, and the others would be lost at the beginning");
+                return Err(setting(name, "the population of all classes", population, remedy));
+            }
+            if population > 0 && !station.balking.is_empty() {
+                let remedy = "some of them would leave at the beginning; let them begin at another node, or \
+                              nobody balk";
+                return Err(setting(
+                    name,
+                    "the population where customers balk",
+                    population,
+                    remedy.to_owned(),
+                ));
+            }
             let mut node = Node::new(name, kind, Some(&station.to), pairs);
             node.blocks = station.when_full == WhenFull::Block;
             node.balking.clone_from(&station.balking);
@@ -595,18 +641,31 @@ fn leave(nodes: &[Node], classes: &[String]) -> Result<(), FacilityError> {
     Ok(())
 }
 
-/// Solves the traffic equations of those who come from outside: the rate of a pair is that of the sources, and of each pair before it, times the
-/// probability of the way.
+/// Finds how many come from outside.
 fn traffic(nodes: &mut [Node]) -> Result<(), FacilityError> {
+    let pairs = nodes.iter_mut().flat_map(|node| &mut node.pairs).filter(|pair| pair.from_outside);
+    pairs.for_each(|pair| pair.rate = f64::NAN);
+    let rates = rates(nodes, |_, _, _| true)?;
+    for (node, rates) in nodes.iter_mut().zip(rates) {
+        for (pair, rate) in node.pairs.iter_mut().zip(rates) {
+            pair.rate = rate;
+        }
+    }
+    Ok(())
+}
+
+/// Solves the traffic equations of those who come from outside: the rate of a pair is that of the sources, and of each pair before it, times the
+/// probability of the way, for the ways of a node and a class that count. By node and class.
+fn rates(
+    nodes: &[Node],
+    counts: impl Fn(&Node, usize, &Way) -> bool,
+) -> Result<Vec<Vec<f64>>, FacilityError> {
     let mut places = HashMap::new();
     let mut pairs = Vec::new();
-    for (number, node) in nodes.iter_mut().enumerate() {
-        for (class, pair) in node.pairs.iter_mut().enumerate() {
-            if pair.from_outside {
-                places.insert((number, class), pairs.len());
-                pairs.push((number, class));
-                pair.rate = f64::NAN;
-            }
+    for (number, node) in nodes.iter().enumerate() {
+        for class in (0..node.pairs.len()).filter(|&class| node.pairs[class].from_outside) {
+            places.insert((number, class), pairs.len());
+            pairs.push((number, class));
         }
     }
     let size = pairs.len();
@@ -622,15 +681,15 @@ fn traffic(nodes: &mut [Node]) -> Result<(), FacilityError> {
             let share = if node.calendar.is_empty() { 1.0 } else { node.average() };
             rows[place][size] = share * f64::from(batch) / interarrival.mean();
         }
-        for way in &node.pairs[class].ways {
+        for way in node.pairs[class].ways.iter().filter(|way| counts(node, class, way)) {
             rows[places[&(way.node, way.class)]][place] -= way.probability;
         }
     }
-    let rates = eliminate(rows);
-    for (&(number, class), rate) in pairs.iter().zip(rates) {
-        nodes[number].pairs[class].rate = rate;
+    let mut rates: Vec<_> = nodes.iter().map(|node| vec![0.0; node.pairs.len()]).collect();
+    for (&(number, class), rate) in pairs.iter().zip(eliminate(rows)) {
+        rates[number][class] = rate;
     }
-    Ok(())
+    Ok(rates)
 }
 
 /// Gaussian elimination with pivots by column: the solution of rows of coefficients with the right side in the last column.
@@ -665,26 +724,31 @@ pub(super) fn work(node: &Node) -> f64 {
     node.pairs.iter().filter(|pair| pair.from_outside).map(of).sum()
 }
 
-/// Whether customers of several classes are sent on in turn, one after the other whatever their class, or to the shortest line. What comes of each class then depends on the order in
-/// which they come, and the traffic equations, which share each class out evenly, do not say it.
+/// Whether any node mixes classes, so that the traffic equations are not those of the network.
 pub(super) fn mixes(nodes: &[Node]) -> bool {
-    let mixes = |node: &Node| {
-        let mut coming = node.pairs.iter().filter(|pair| pair.comes && pair.ways.len() > 1);
-        match node.choice {
-            Choice::Chance => false,
-            Choice::InTurn => coming.next().is_some() && coming.next().is_some(),
-            Choice::Shortest => coming.next().is_some(),
-        }
-    };
-    nodes.iter().any(mixes)
+    nodes.iter().any(Node::mixes)
 }
 
+/// That no line grows without end.
+///
+/// A station without a capacity has to serve all who come, if nobody is lost on the way (which is not looked into). Behind a node that mixes classes it is not known who comes, and a
+/// station that blocks does not get those who are lost at its door: of both only that is counted which surely comes, from stations that lose nobody. If it is too much, a
+/// line before them grows.
 fn stable(nodes: &[Node]) -> Result<(), FacilityError> {
-    if mixes(nodes) {
-        return Ok(());
-    }
-    for node in nodes {
-        let Kind::Station { servers: Some(servers), capacity: None, .. } = node.kind else { continue };
+    let unstable = |node: String, load: f64| {
+        if load >= 1.0 { Err(FacilityError::Unstable { node, load }) } else { Ok(()) }
+    };
+    let behind = behind_mixing(nodes);
+    let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
+        rates(nodes, |node, class, way| {
+            let lost = matches!(node.kind, Kind::Source { .. }) && nodes[way.node].blocks;
+            node.keeps(class) && !node.mixes() && !lost
+        })?
+    } else {
+        Vec::new()
+    };
+    for (number, node) in nodes.iter().enumerate() {
+        let Kind::Station { servers: Some(servers), capacity, .. } = node.kind else { continue };
         // Who leaves the line when his patience ends does not make it grow without end.
         if node.pairs.iter().filter(|pair| pair.from_outside).all(|pair| pair.patience.is_some()) {
             continue;
@@ -693,16 +757,76 @@ fn stable(nodes: &[Node]) -> Result<(), FacilityError> {
         if node.balking.last().is_some_and(|leaves| *leaves > 0.0) {
             continue;
         }
-        let mut there = if node.calendar.is_empty() { f64::from(servers) } else { node.average() };
-        if let Some((up, down)) = &node.breakdown {
-            there *= up.mean() / (up.mean() + down.mean());
-        }
-        let load = work(node) / there;
-        if load >= 1.0 {
-            return Err(FacilityError::Unstable { node: node.name.clone(), load });
+        let work = match capacity {
+            Some(_) if !node.blocks => continue,
+            None if !behind[number] => work(node),
+            _ => sure_work(node, &sure[number]),
+        };
+        unstable(node.name.clone(), work / node.there(servers))?;
+    }
+    for number in
+        (0..nodes.len()).filter(|&number| nodes[number].choice == Choice::Shortest && nodes[number].mixes())
+    {
+        if let Some((names, load)) = together_loaded(nodes, number, &sure) {
+            unstable(names, load)?;
         }
     }
     Ok(())
+}
+
+/// Of each node, whether anybody comes there by way of a node that mixes classes.
+fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
+    let mut behind = vec![false; nodes.len()];
+    let mut next: Vec<usize> = (0..nodes.len()).filter(|&number| nodes[number].mixes()).collect();
+    while let Some(number) = next.pop() {
+        for way in nodes[number].pairs.iter().filter(|pair| pair.from_outside).flat_map(|pair| &pair.ways) {
+            if !std::mem::replace(&mut behind[way.node], true) {
+                next.push(way.node);
+            }
+        }
+    }
+    behind
+}
+
+/// The work that surely comes to a station and stays until it is done, in servers, from rates by class.
+fn sure_work(node: &Node, rates: &[f64]) -> f64 {
+    let patient =
+        node.pairs.iter().zip(rates).filter(|(pair, _)| pair.from_outside && pair.patience.is_none());
+    patient.map(|(pair, rate)| rate * pair.service.map_or(0.0, |service| service.mean())).sum()
+}
+
+/// The stations of which a node chooses the shortest line, and their load together: at least so much, however it is shared out. None where somebody may leave them, or nobody waits.
+///
+/// Each station's work counts by a weight, and of each class what it takes where its weighted service is the least. That is a bound for all weights; here a station's weight is one
+/// over its mean service, so that of one class it is the rate over the sum of the rates of service.
+fn together_loaded(nodes: &[Node], number: usize, sure: &[Vec<f64>]) -> Option<(String, f64)> {
+    let node = &nodes[number];
+    let lines: Vec<usize> =
+        node.pairs.iter().find(|pair| !pair.ways.is_empty())?.ways.iter().map(|way| way.node).collect();
+    let coming: Vec<(usize, f64)> = (0..node.pairs.len())
+        .filter(|&class| node.pairs[class].from_outside && node.keeps(class))
+        .map(|class| (class, sure[number][class]))
+        .collect();
+    let all: f64 = coming.iter().map(|(_, rate)| rate).sum();
+    let (mut there, mut work, mut names) = (0.0, 0.0, Vec::new());
+    let mut least = vec![f64::INFINITY; coming.len()];
+    for line in lines {
+        let line_node = &nodes[line];
+        let Kind::Station { servers: Some(servers), .. } = line_node.kind else { return None };
+        if coming.iter().any(|&(class, _)| !line_node.keeps(class)) {
+            return None;
+        }
+        let takes = |class: usize| line_node.pairs[class].service.map_or(0.0, |service| service.mean());
+        let mean = coming.iter().map(|&(class, rate)| rate * takes(class)).sum::<f64>() / all;
+        for (least, &(class, _)) in least.iter_mut().zip(&coming) {
+            *least = least.min(takes(class) / mean);
+        }
+        there += line_node.there(servers) / mean;
+        work += sure_work(line_node, &sure[line]) / mean;
+        names.push(&*line_node.name);
+    }
+    work += least.iter().zip(&coming).map(|(least, (_, rate))| least * rate).sum::<f64>();
+    Some((names.join(", "), work / there))
 }
 
 #[cfg(test)]

@@ -144,11 +144,11 @@ pub enum FacilityError {
     },
     /// An open network in which more customers come to a station than it serves.
     #[error(
-        "`{node}` has to serve {load:.3} times what its servers can: its line grows without end. (What is lost on the way to it is not counted.) Add servers, or \
+        "`{node}` has to serve {load:.3} times what its servers can: its line, or that of who waits for room there, grows without end. (What is lost on the way to it is not counted.) Add servers, or \
          allow unstable networks"
     )]
     Unstable {
-        /// The station.
+        /// The station, or all of which a shortest line is chosen.
         node: String,
         /// Offered load over the servers.
         load: f64,

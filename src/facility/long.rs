@@ -12,7 +12,7 @@ use super::check::Kind;
 use super::measures::{Seen, real};
 use super::model::present_of;
 use super::study::{MORE, served};
-use super::{Facility, FacilityError, FacilityOutput, Measure, Place, Report, Row, Study, theory};
+use super::{Facility, FacilityError, FacilityOutput, Place, Report, Row, Study, theory};
 
 /// Parts of a run whose averages MSER-5 looks at.
 const PARTS: usize = 500;
@@ -25,6 +25,7 @@ impl Facility {
     /// [`FacilityError::NotSettled`] names a station whose number of customers still changes in the second half of such runs; and the errors of runs.
     pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
         let end = self.ticks("end of runs", until)?;
+        self.check_shares(until, end)?;
         let mut facility = self.clone().with_warm_up(Ticks::ZERO);
         let stations: Vec<_> = (0..self.nodes.len())
             .filter(|&node| matches!(self.nodes[node].kind, Kind::Station { .. }))
@@ -76,7 +77,8 @@ impl Facility {
     }
 
     /// Makes one long run, and tells every measure with an interval from the means of `batches` parts of equal length after the warm-up: 10 to 30 serve well. Of the study,
-    /// `replications` and `stopping` have no part, nor have distributions. Batches that are correlated are named among the warnings: their intervals are too narrow.
+    /// `replications` and `stopping` have no part, nor have distributions. Batches that are correlated are named among the warnings: their intervals are too narrow;
+    /// and so is what was not observed in every batch, of which no mean is told.
     ///
     /// A run on a device takes all of it: that pays for networks of thousands of nodes.
     ///
@@ -130,13 +132,19 @@ impl Facility {
             let values: Vec<f64> =
                 (0..batches).map(|number| facility.value(&column, &part(number))).collect();
             let node = column.node.map_or("(network)", |node| &facility.nodes[node].name).to_owned();
-            let means = values.iter().all(|value| value.is_finite());
-            let means = means.then(|| batch_means(&values, batches, study.level)).transpose()?;
-            if means.as_ref().is_some_and(|means| means.correlated) && column.measure != Measure::Loss {
-                warnings.push(format!(
-                    "the batches of {} at `{node}` are correlated, so that its interval is too narrow: make the run longer",
-                    column.measure
-                ));
+            let observed = values.iter().filter(|value| value.is_finite()).count();
+            let means =
+                (observed == batches).then(|| batch_means(&values, batches, study.level)).transpose()?;
+            let what = facility.told_of(&column);
+            match &means {
+                Some(means) if means.correlated => warnings.push(format!(
+                    "the batches of {what} are correlated, so that its interval is too narrow: make the run longer"
+                )),
+                Some(_) => {}
+                None => warnings.push(format!(
+                    "{what} is not told: in {} of {batches} batches there was nothing to observe; make the run longer, or the batches fewer",
+                    batches - observed
+                )),
             }
             results.push(Row {
                 node,
@@ -145,7 +153,7 @@ impl Facility {
                 mean: means.as_ref().map(|means| means.mean),
                 half_width: means.as_ref().map(|means| means.interval.half_width),
                 theory: facility.theory(&column, &known),
-                observations: values.iter().filter(|value| value.is_finite()).count() as u64,
+                observations: observed as u64,
             });
         }
         let (engine, adapter) = match place {

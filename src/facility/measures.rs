@@ -9,7 +9,7 @@ use crate::statistics::Tally;
 use crate::time::Ticks;
 
 use super::check::{Kind, Node};
-use super::model::{LENGTHS, QUANTILES, bin_edges};
+use super::model::{LAST_BIN, LENGTHS, QUANTILES, bin_edges};
 use super::theory;
 use super::{ClassOutput, Discipline, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 
@@ -43,9 +43,11 @@ pub enum Measure {
     Blocked,
     /// The share of time in which nobody is there.
     Empty,
-    /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is known to a bin, 1/16 of it at most, and spread evenly within.
+    /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is known to a bin: 1/16 of it at most, or if that is longer, one unit of the histogram, which is
+    /// 1/64 of the shortest mean of a service at most, or a tick. In the first bin, from 0 to one unit, it is told as 0, since most of those did not wait; in the others, waits are
+    /// spread evenly. None where it lies in the last bin, from 2^32 units less 1/32 of them on, which has no end.
     WaitQuantile(u8),
-    /// The same of the times from arrival to departure.
+    /// The same of the times from arrival to departure, spread evenly in the first bin, too.
     SojournQuantile(u8),
 }
 
@@ -194,7 +196,9 @@ impl Facility {
         let kind = self.nodes[number].kind;
         let servers = || match kind {
             Kind::Station { servers: Some(_), .. } if !self.nodes[number].calendar.is_empty() => {
-                self.servers_between(&self.nodes[number], seen.from, seen.to)
+                let servers = self.servers_between(&self.nodes[number], seen.from, seen.to);
+                // Of no servers there is no share, though somebody may still be served to the end.
+                if servers > 0.0 { servers } else { f64::NAN }
             }
             Kind::Station { servers: Some(servers), .. } => f64::from(servers),
             _ => f64::NAN,
@@ -209,7 +213,7 @@ impl Facility {
             let told = &row.quantiles[column.class.unwrap_or(if alone { 0 } else { MAX_CLASSES })];
             let told = if waits { &told.wait } else { &told.sojourn };
             let part = QUANTILES.iter().position(|&known| known == u32::from(percent));
-            part.map_or(f64::NAN, |part| self.quantile(told[part])) / ticks
+            part.map_or(f64::NAN, |part| self.quantile(told[part], waits)) / ticks
         };
         match column.measure {
             Measure::Throughput => real(sum.served.into()) / span,
@@ -233,15 +237,33 @@ impl Facility {
         }
     }
 
-    /// The time at a quantile, in ticks: those in its bin are spread evenly.
-    fn quantile(&self, told: Quantile) -> f64 {
+    /// The time at a quantile, in ticks: those in its bin are spread evenly, but that waits in the first are none. Infinite in the last bin, which has no end.
+    fn quantile(&self, told: Quantile, waits: bool) -> f64 {
         use crate::pdes::Model as _;
         let [from, to] = bin_edges(told.bin, self.params().bin_shift);
-        if told.rank == 0 {
-            f64::NAN
-        } else {
-            from + (to - from) * (f64::from(told.rank) - 0.5) / f64::from(told.count)
+        match told {
+            Quantile { rank: 0, .. } => f64::NAN,
+            Quantile { bin: LAST_BIN, .. } => f64::INFINITY,
+            Quantile { bin: 0, .. } if waits => 0.0,
+            Quantile { rank, count, .. } => from + (to - from) * (f64::from(rank) - 0.5) / f64::from(count),
         }
+    }
+
+    /// Whether a column is a share of servers, and a schedule gives the station none between two times.
+    pub(super) fn unserved(&self, column: &Measured, from: Ticks, to: Ticks) -> bool {
+        let share = matches!(column.measure, Measure::Utilisation | Measure::Blocked);
+        let node = column.node.map(|node| &self.nodes[node]);
+        share
+            && node
+                .is_some_and(|node| !node.calendar.is_empty() && self.servers_between(node, from, to) <= 0.0)
+    }
+
+    /// What a column is of, for people.
+    pub(super) fn told_of(&self, column: &Measured) -> String {
+        let node = column.node.map_or("(network)", |node| &self.nodes[node].name);
+        let class = column.class.filter(|_| self.network.classes.len() > 1);
+        let class = class.map_or_else(String::new, |class| format!(" of `{}`", self.network.classes[class]));
+        format!("{}{class} at `{node}`", column.measure)
     }
 
     /// How many servers a calendar gives a station on average between two times, in ticks.

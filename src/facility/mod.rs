@@ -64,7 +64,8 @@
 //! patience; arrivals at one time in one round are in the order of their classes, then of the nodes that they come from, and then of when they entered the network.
 //!
 //! * *Blocking.* Who is served goes to the next node, and his server stays his until that node takes him in: two rounds later if it has room, and else when somebody leaves there, in
-//!   the order in which they came. Both are at the same time, so no tick is lost. Stations that wait for each other for ever are found at the end of a run
+//!   the order in which they came. Both are at the same time, so no tick is lost. But for these two rounds he counts at his old station, too, even if the next has room: who comes there at
+//!   that very time may find it full, and is lost where customers are. Stations that wait for each other for ever are found at the end of a run
 //!   ([`FacilityError::Deadlock`]).
 //! * *The shortest line.* A node that sends customers to the shortest of several lines knows what each told by the end of the last round, and whom it sent there since; of equal
 //!   ones it takes the first. So what others do in the same round does not count, and all else does.
@@ -73,8 +74,9 @@
 //! * *A rate that changes*: customers come at the highest rate, and each stays away with the probability that is too much (thinning), which is exact for Poisson processes.
 //! * *A breakdown* stops all servers at once; services go on after the repair, and count as busy meanwhile.
 //!
-//! Quantiles are of histograms with 16 bins for each power of two: a bin is at most 1/16 as wide as the times in it, and times are spread evenly within. They are told where
-//! [`Study::details`] says so, since they take memory.
+//! Quantiles are of histograms with 16 bins for each power of two: from 16 units on, a bin is at most 1/16 as wide as the times in it; below, it is one unit: at most 1/64 of
+//! the shortest mean of a service, or a tick. Times are spread evenly within, but that waits in the first bin are told as 0, and a quantile in the last, which has no end, is not told. They
+//! are told where [`Study::details`] says so, since they take memory.
 //!
 //! A measure counts from the warm-up on: arrivals, departures and losses that happen then, and times of those who depart (or, of waits, whose service begins) then.
 //!

@@ -20,8 +20,8 @@ use super::{Discipline, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]
 pub(super) use laws::variate;
+pub(super) use records::{LAST_BIN, bin_edges, present_of};
 pub use records::{LENGTHS, QUANTILES};
-pub(super) use records::{bin_edges, present_of};
 
 /// Those that wait at a station, until somebody says otherwise: see [`Facility::with_room`].
 const ROOM: u32 = 128;
@@ -66,7 +66,8 @@ const RENEGE: u32 = 8;
 /// A network that was checked, as a model of the engine: an LP for each node, in the order of [`Network::names`], and no lookahead.
 ///
 /// [`Network::compile`] makes it. It runs in [`Simulation`](crate::pdes::Simulation), [`CpuSimulation`](crate::pdes::CpuSimulation) and both engines of
-/// replicas as any model does; [`Facility::study`] makes runs of it and tells what came out. WGSL: `shaders/facility/network.wgsl`.
+/// replicas as any model does; [`Facility::study`] makes runs of it and tells what came out. Who runs it himself ends before 2^47 ticks where a station shares its servers
+/// ([`Discipline::Sharing`]): their clock counts no further, and nobody says so. (Studies, long runs and [`Facility::settles`] refuse it.) WGSL: `shaders/facility/network.wgsl`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facility {
     pub(super) network: Network,

@@ -201,7 +201,7 @@ pub struct Station {
     /// The same by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub patience_of: IndexMap<String, Distribution>,
-    /// Customers of the first class that are here at the beginning.
+    /// Customers of the first class that are here at the beginning: no more than there is room for, and nobody where customers balk.
     #[serde(default)]
     pub population: u32,
     /// The same by class.
@@ -409,15 +409,19 @@ impl<'de> Deserialize<'de> for Route {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Route, A::Error> {
                 #[derive(Deserialize)]
-                #[serde(rename_all = "snake_case")]
-                enum Named {
-                    InTurn(Vec<String>),
-                    Shortest(Vec<String>),
+                #[serde(deny_unknown_fields)]
+                struct Named {
+                    in_turn: Option<Vec<String>>,
+                    shortest: Option<Vec<String>>,
                 }
-                Ok(match Named::deserialize(MapAccessDeserializer::new(map))? {
-                    Named::InTurn(in_turn) => Route::InTurn { in_turn },
-                    Named::Shortest(shortest) => Route::Shortest { shortest },
-                })
+                match Named::deserialize(MapAccessDeserializer::new(map))? {
+                    Named { in_turn: Some(in_turn), shortest: None } => Ok(Route::InTurn { in_turn }),
+                    Named { in_turn: None, shortest: Some(shortest) } => Ok(Route::Shortest { shortest }),
+                    Named { in_turn: None, shortest: None } => {
+                        Err(de::Error::missing_field("in_turn` or `shortest"))
+                    }
+                    _ => Err(de::Error::custom("`in_turn` and `shortest` are said both; say one of them")),
+                }
             }
         }
         deserializer.deserialize_any(Any)

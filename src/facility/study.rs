@@ -166,7 +166,9 @@ impl Facility {
                 None if done > 0 => break None,
                 None => study.replications,
                 Some(stopping) => {
-                    let deciding = columns.iter().filter(|column| column.measure.decides());
+                    let deciding = columns.iter().filter(|column| {
+                        column.measure.decides() && !facility.unserved(column, warm_up, until)
+                    });
                     let summaries: Vec<_> = match done {
                         0 => Vec::new(),
                         _ => deciding
@@ -232,6 +234,20 @@ impl Facility {
                 }
             }
         };
+        let mut warnings = Vec::new();
+        for column in &mut columns {
+            let what = facility.told_of(column);
+            if facility.unserved(column, warm_up, until) {
+                warnings.push(format!("{what} is not told: its schedule has no servers after the warm-up"));
+            }
+            // The mean of the others would be of the shorter ones.
+            if column.values.contains(&f64::INFINITY) {
+                column.values.fill(f64::NAN);
+                warnings.push(format!(
+                    "{what} is not told: in some replications it is longer than its histogram reaches, 2^26 of the shortest mean service or more"
+                ));
+            }
+        }
         let known = theory::known(&facility);
         let results = columns.iter().map(|column| {
             let summary = summary(column, study.level)?;
@@ -269,7 +285,7 @@ impl Facility {
             level: study.level,
             unit: self.network.unit.clone(),
             stopped,
-            warnings: Vec::new(),
+            warnings,
             lengths: facility.lengths(&lengths, study.level)?,
         })
     }
@@ -281,6 +297,13 @@ impl Facility {
         warm_up: Ticks,
         until: Ticks,
     ) -> Result<Self, FacilityError> {
+        self.check_shares(study.until, until)?;
+        let facility = self.clone().with_warm_up(warm_up).with_room(self.room().min(study.room));
+        Ok(if study.details { facility.with_details() } else { facility })
+    }
+
+    /// That the clock of shared servers, if there are any, reaches to the end of runs.
+    pub(super) fn check_shares(&self, units: f64, until: Ticks) -> Result<(), FacilityError> {
         let shared = |node: &&super::check::Node| {
             matches!(node.kind, Kind::Station { discipline: super::Discipline::Sharing, .. })
         };
@@ -290,14 +313,13 @@ impl Facility {
             return Err(FacilityError::Setting {
                 node: node.name.clone(),
                 what: "the end of runs with shared servers",
-                value: study.until.to_string(),
+                value: units.to_string(),
                 remedy: format!(
                     "the clock of shares counts up to 2^{MOST_SHARED} ticks; choose fewer ticks per unit"
                 ),
             });
         }
-        let facility = self.clone().with_warm_up(warm_up).with_room(self.room().min(study.room));
-        Ok(if study.details { facility.with_details() } else { facility })
+        Ok(())
     }
 
     /// How many customers are at each station, from shares of time by node, number and replication.
@@ -325,7 +347,8 @@ impl Facility {
         Ok(lengths)
     }
 
-    /// Whether stations wait for each other for ever at the end of a run: all servers of each are kept by customers who wait for room at another of them.
+    /// Whether stations wait for each other for ever at the end of a run: all servers of each are kept by customers who wait for room at another of them,
+    /// and nobody leaves the line there.
     ///
     /// What a run tells is how many servers wait; if there could be a circle of such, the run is made again by the sequential engine, where one can see for whom.
     pub(super) fn deadlock(
@@ -356,6 +379,11 @@ impl Facility {
             CpuSimulation::of_replica(self, seed, Replica { point: 0, number: replication })?;
         simulation.run(Until::time(until))?;
         let waits = self.waits_for(simulation.memory());
+        // Who gives up waiting in a line leaves room there, and the circle is undone.
+        let impatient = self.impatient(simulation.memory());
+        for ((stuck, node), impatient) in stuck.iter_mut().zip(&self.nodes).zip(impatient) {
+            *stuck &= !(node.blocks && impatient);
+        }
         shrink(&mut stuck, |stuck, node| {
             waits.iter().filter(|wait| wait.0 == node).all(|wait| stuck[wait.1])
         });

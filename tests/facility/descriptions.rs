@@ -90,6 +90,15 @@ fn ways_are_names_lists_or_in_turn() {
     for wrong in ["3", "[3]", "{ node = \"b\" }", "[{ probability = 1.0 }]", "[{ node = \"b\", odds = 1 }]"] {
         assert!(to(wrong).is_err(), "{wrong}");
     }
+    for (wrong, named) in [
+        ("{ in_turn = [\"b\"], weights = [1, 2] }", "`weights`"),
+        ("{ in_turn = [\"b\"], shortest = [\"b\"] }", "`in_turn` and `shortest`"),
+        ("{ in_line = [\"b\"] }", "`in_line`"),
+        ("{}", "`in_turn` or `shortest`"),
+    ] {
+        let error = to(wrong).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
 }
 
 #[test]
@@ -177,9 +186,13 @@ fn bad_settings_are_refused_and_the_node_is_named() {
             .sink("out")
     };
     let server = || Station::new(EXPONENTIAL, "out");
-    for station in
-        [server().with_servers(0), server().with_servers(3).with_capacity(2), server().with_population(5000)]
-    {
+    for station in [
+        server().with_servers(0),
+        server().with_servers(3).with_capacity(2),
+        server().with_population(5000),
+        server().with_population(3).with_capacity(2),
+        server().with_population(1).with_balking(&[0.0, 0.5]),
+    ] {
         assert!(matches!(refused(&with(station)), E::Setting { node, .. } if node == "server"));
     }
     let network = right().source("more", Source::new(Distribution::Exponential(9.0), "server").in_batches(0));
@@ -245,6 +258,57 @@ fn unstable_networks_are_refused_unless_they_are_allowed() {
             .sink("out");
         network.compile().unwrap().study(&Study::new(2, 50.0, 0.0), Place::Cpu, |_, _| {}).unwrap();
     }
+}
+
+#[test]
+fn overload_before_a_station_that_blocks_or_at_a_shortest_line_is_found() {
+    let unstable = |network: &Network, expected: Option<(&str, f64)>| match (network.compile(), expected) {
+        (Ok(_), None) => {}
+        (Err(FacilityError::Unstable { node, load }), Some(expected)) => {
+            assert!(node == expected.0 && (load - expected.1).abs() < 1e-12, "{node} {load}");
+        }
+        (result, expected) => panic!("{:?} {expected:?}", result.map(|_| ())),
+    };
+    let line = |first: Station| {
+        Network::new("line")
+            .source("in", Source::new(Distribution::Exponential(1.0), "first"))
+            .station("first", first)
+            .station("second", Station::new(EXPONENTIAL, "third").with_capacity(2).with_servers(2).blocking())
+            .station(
+                "third",
+                Station::new(Distribution::Exponential(1.25), "out").with_capacity(3).blocking(),
+            )
+            .sink("out")
+    };
+    let first = || Station::new(Distribution::Exponential(0.5), "second");
+    // All that comes has to pass, and the line before grows; unless the first station loses some, or is full for the source.
+    unstable(&line(first()), Some(("third", 1.25)));
+    unstable(&line(first().with_capacity(4)), None);
+    unstable(&line(first().with_patience(EXPONENTIAL)), None);
+    unstable(&line(first().with_capacity(4).blocking()), None);
+
+    let shop = |interarrival: f64| {
+        Network::new("shop")
+            .with_classes(&["a", "b"])
+            .source("in", Source::new(Distribution::Exponential(interarrival), "choice"))
+            .router("choice", Route::shortest(&["fast", "slow"]))
+            .station("fast", Station::new(Distribution::Exponential(0.5), "behind"))
+            .station("slow", Station::new(EXPONENTIAL, "behind"))
+            .station("behind", Station::new(Distribution::Exponential(0.1), "out"))
+            .sink("out")
+    };
+    // Three can be served in a unit of time. (Of the station behind it is not known.)
+    let other = |mean: f64| Source::new(Distribution::Exponential(mean), "other").of("b");
+    let with = |interarrival: f64, mean: f64| {
+        shop(interarrival).source("more", other(mean)).station("other", Station::new(EXPONENTIAL, "out"))
+    };
+    unstable(&with(0.4, 2.0), None);
+    unstable(&with(0.25, 2.0), Some(("fast, slow", 4.0 / 3.0)));
+    // A shortest line hides no other.
+    unstable(&with(0.4, 0.5), Some(("other", 2.0)));
+    // What comes to one of the lines besides counts, too.
+    let besides = with(0.4, 2.0).source("besides", Source::new(Distribution::Exponential(1.6), "slow"));
+    unstable(&besides, Some(("fast, slow", 3.125 / 3.0)));
 }
 
 #[test]

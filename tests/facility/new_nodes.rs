@@ -175,6 +175,23 @@ fn stations_that_wait_for_each_other_are_named() {
     let network =
         Network::new("no deadlock").station("a", station("b").with_capacity(2)).station("b", station("a"));
     studied(&network, &Study::new(4, 100.0, 1.0));
+    // Nor where somebody in a line will lose his patience: all servers are kept, and he waits at `b`. (From 1 to 50 nobody moves.)
+    let constant = Distribution::Constant;
+    let network = |patience: Option<f64>| {
+        let second = Station::new(constant(1.0), "a").with_capacity(2).blocking().with_population(2);
+        Network::new("patience")
+            .station("a", Station::new(constant(1.0), "b").with_capacity(1).blocking().with_population(1))
+            .station("b", patience.map_or(second.clone(), |time| second.with_patience(constant(time))))
+    };
+    let study = Study::new(1, 40.0, 0.0);
+    let error = network(None).compile().unwrap().study(&study, Place::Cpu, |_, _| {}).unwrap_err();
+    assert!(matches!(&error, FacilityError::Deadlock { nodes, .. } if nodes == "`a`, `b`"), "{error}");
+    studied(&network(Some(50.0)), &study);
+    let report = studied(&network(Some(50.0)), &Study::new(1, 80.0, 0.0));
+    let reneged = report.row("b", Some("customer"), Measure::Reneged).unwrap().mean.unwrap();
+    assert!(
+        reneged > 0.0 && report.row("b", Some("customer"), Measure::Throughput).unwrap().mean.unwrap() > 0.2
+    );
 }
 
 #[test]
@@ -286,6 +303,48 @@ fn what_changes_with_time() {
     // They come at 10 … 70; those of 30 and 40 begin at 40 and 43 (he of 70 waits until the end).
     assert_eq!(row(Measure::Wait), (10.0 + 3.0) / 6.0);
     assert_eq!(row(Measure::Utilisation), 18.0 / 50.0);
+    // From 25 to 40 there is no server, of which a share could be busy.
+    let facility = network.compile_unstable().unwrap();
+    let report = facility.study(&Study::new(2, 40.0, 25.0), Place::Cpu, |_, _| {}).unwrap();
+    assert_eq!(report.row("desk", Some("customer"), Measure::Utilisation).unwrap().mean, None);
+    assert!(matches!(&report.warnings[..], [one] if one.contains("utilisation at `desk`")), "{report}");
+    // Nobody waits in the first of eight parts.
+    let report = facility.long_run(&Study::new(1, 80.0, 0.0), 8, Place::Cpu).unwrap();
+    assert_eq!(report.row("desk", Some("customer"), Measure::Wait).unwrap().mean, None);
+    assert!(report.warnings.iter().any(|one| one.starts_with("wait at `desk` is not told")), "{report}");
+}
+
+#[test]
+fn quantiles_that_no_bin_bounds_are_not_told() {
+    // A unit of the histogram is a tick, and it reaches to 4,096.
+    let network = Network::new("quick and long")
+        .source("in", Source::new(Distribution::Constant(1000.0), "quick"))
+        .station("quick", Station::new(Distribution::Constant(1.0 / 65536.0), "long"))
+        .delay("long", Delay::new(Distribution::Constant(5000.0), "out"))
+        .sink("out");
+    let report = studied(&network, &Study { details: true, ..Study::new(2, 20_000.0, 0.0) });
+    let row = |node, measure| report.row(node, Some("customer"), measure).unwrap();
+    assert_eq!(row("quick", Measure::WaitQuantile(99)).mean, Some(0.0), "nobody waits");
+    assert!(row("quick", Measure::SojournQuantile(50)).mean.unwrap() > 9e-6);
+    assert_eq!(row("long", Measure::SojournQuantile(50)).mean, None);
+    assert!(report.warnings.iter().any(|one| one.starts_with("sojourn_50 at `long`")), "{report}");
+}
+
+#[test]
+fn the_clock_of_shares_is_not_left() {
+    let network = Network::new("shares")
+        .source("in", Source::new(exponential(2.0), "server"))
+        .station("server", Station::new(exponential(1.0), "out").with_discipline(Discipline::Sharing))
+        .sink("out");
+    let facility = network.compile().unwrap();
+    let (until, study) = (2e8, Study::new(1, 2e8, 0.0));
+    for error in [
+        facility.settles(1, until, 1).unwrap_err(),
+        facility.study(&study, Place::Cpu, |_, _| {}).unwrap_err(),
+        facility.long_run(&study, 20, Place::Cpu).unwrap_err(),
+    ] {
+        assert!(matches!(&error, FacilityError::Setting { node, .. } if node == "server"), "{error}");
+    }
 }
 
 #[test]
@@ -319,6 +378,10 @@ fn distributions_are_told_to_their_bins() {
     let sojourn = |node, class, percent| {
         report.row(node, class, Measure::SojournQuantile(percent)).unwrap().mean.unwrap()
     };
+    // One of two does not wait.
+    let wait = |percent| report.row("server", Some("a"), Measure::WaitQuantile(percent)).unwrap().mean;
+    assert_eq!(wait(50), Some(0.0));
+    assert!((wait(90).unwrap() / 3.0 - 1.0).abs() <= 1.0 / 16.0, "{report}");
     for (node, class, percent, expected) in [
         ("server", Some("a"), 50, 3.0),
         ("server", Some("a"), 90, 6.0),

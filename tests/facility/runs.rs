@@ -176,13 +176,18 @@ fn chance(number: u64) -> Network {
             .with_service_of(classes[0], law(1.0))
             .with_population(stream.below(4) + u32::from(number > 0));
         if stream.below(3) == 0 {
-            station = station.with_capacity(servers + stream.below(6));
+            let capacity = servers + stream.below(6);
+            station =
+                Station { population: station.population.min(capacity), ..station.with_capacity(capacity) };
         }
         if !matches!(discipline, Discipline::Random | Discipline::Sharing) && stream.below(2) == 0 {
             station = station.with_patience(law(4.0));
         }
         if stream.below(3) == 0 {
-            station = station.with_balking(&[0.0, 0.2, 0.5, 0.9]);
+            // Nobody begins where he might leave at once.
+            station = station.with_population(0).with_balking(&[0.0, 0.2, 0.5, 0.9]);
+            let visitors = Source::new(Distribution::Exponential(9.0), &**node);
+            network = network.source(&format!("visitors {number}"), visitors);
         }
         if changes && stream.below(2) == 0 {
             station = station.with_breakdowns(law(9.0), law(2.0));

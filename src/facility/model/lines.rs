@@ -135,15 +135,37 @@ impl Facility {
         let rows = crate::pdes::Model::memory_rows(self) as usize;
         let mut waits = Vec::new();
         for (node, memory) in memory.chunks(rows).enumerate() {
-            let mut next = memory[GUESTS as usize][0];
-            // Each slot once.
-            while next > 0 {
-                let slot = (self.params.slots + (next - 1) * self.params.slot_rows) as usize;
-                waits.push((memory[slot + 2][0] as usize - 1, node));
-                next = memory[slot + 1][1];
-            }
+            let senders =
+                self.slots_of(memory, GUESTS).into_iter().map(|slot| memory[slot + 2][0] as usize - 1);
+            waits.extend(senders.map(|sender| (sender, node)));
         }
         waits
+    }
+
+    /// Of each node, whether anybody waits in a line there who will leave it when his patience ends.
+    pub(in crate::facility) fn impatient(&self, memory: &[[u32; 4]]) -> Vec<bool> {
+        let rows = crate::pdes::Model::memory_rows(self) as usize;
+        let nodes = self.nodes.iter().zip(memory.chunks(rows));
+        let here = |(node, memory): (&crate::facility::check::Node, &[[u32; 4]])| {
+            // (A line in random order is no list, and nobody in it is impatient.)
+            node.pairs.iter().any(|pair| pair.patience.is_some())
+                && (0..CLASSES)
+                    .flat_map(|line| self.slots_of(memory, line))
+                    .any(|slot| node.pairs[memory[slot + 1][0] as usize].patience.is_some())
+        };
+        nodes.map(here).collect()
+    }
+
+    /// The first rows of the slots in a line of an LP, in their order.
+    fn slots_of(&self, memory: &[[u32; 4]], line: u32) -> Vec<usize> {
+        let (mut slots, mut next) = (Vec::new(), memory[line as usize][0]);
+        // Each slot once.
+        while next > 0 {
+            let slot = (self.params.slots + (next - 1) * self.params.slot_rows) as usize;
+            slots.push(slot);
+            next = memory[slot + 1][1];
+        }
+        slots
     }
 
     pub(super) fn server_row(&self, server: u32) -> u32 {

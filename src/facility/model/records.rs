@@ -12,6 +12,8 @@ pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
 pub const LENGTHS: usize = 32;
 
 const BINS: u32 = 464;
+/// What is longer is here, too.
+pub(in crate::facility) const LAST_BIN: u32 = BINS - 1;
 const BIN_ROWS: u32 = BINS / 4;
 
 /// Rows of details for so many classes.
