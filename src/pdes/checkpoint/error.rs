@@ -1,0 +1,79 @@
+//! What can be wrong with a checkpoint.
+
+use std::io;
+
+/// What can be wrong with a checkpoint.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The file could not be read.
+    #[error("the checkpoint {path} could not be read: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file could not be written. What was there before is there still.
+    #[error(
+        "the checkpoint {path} could not be written: {source}. What was saved there before is there still"
+    )]
+    Write {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Something else.
+    #[error("this is no checkpoint: it does not begin as one, or was changed like a text on its way")]
+    NoCheckpoint,
+    /// A version that this library does not know.
+    #[error(
+        "the checkpoint is of version {version}, and this library reads version {known}: use the library that wrote it"
+    )]
+    Version {
+        /// The file's.
+        version: u32,
+        /// The library's.
+        known: u32,
+    },
+    /// A file that ends early, or goes on.
+    #[error("the checkpoint should be {length} bytes long, and there are {}: {}", if found > length { "more".to_owned() } else { found.to_string() },
+        if found > length { "something was appended to it" } else { "its end is missing" })]
+    Length {
+        /// What it says itself, or what it has at the least.
+        length: u64,
+        /// What there is, or was read.
+        found: u64,
+    },
+    /// Bytes that were changed.
+    #[error("the checkpoint is damaged: its checksum is that of other bytes. Use an earlier one")]
+    Checksum,
+    /// What no engine writes.
+    #[error("the checkpoint is damaged, or was not written by this library: {what}")]
+    Inconsistent {
+        /// What does not fit together.
+        what: &'static str,
+    },
+    /// A checkpoint of another model.
+    #[error(
+        "the checkpoint is {what}: go on with the model that it is of, or, where LPs, states and events have the same sizes, make a fork of it \
+         (`Checkpoint::fork`)"
+    )]
+    Foreign {
+        /// In what it differs.
+        what: String,
+    },
+    /// A fork of a run that stood still in the middle.
+    #[error(
+        "in this checkpoint some LPs are ahead of others, relying on what these were going to send, and a fork may send something else: run it on to a time \
+         beyond the end that it was heading to, or until nothing is pending; or stop runs that are to be forked at a time (`Until::time`), or with \
+         `Sync::Yawns` and keep the lookahead"
+    )]
+    Apart,
+    /// A part of a run.
+    #[error("only whole runs are saved, and this is one of some of a model's LPs")]
+    Part,
+}
+
+crate::text::debug_is_display!(CheckpointError);
