@@ -100,8 +100,10 @@ mod measures;
 mod model;
 mod network;
 mod report;
+mod route;
 mod study;
 mod theory;
+mod traffic;
 
 pub use distribution::Distribution;
 pub use error::FacilityError;
@@ -114,9 +116,10 @@ pub use model::{
     Quantiles,
 };
 pub use network::{
-    Breakdown, Delay, Discipline, Link, Network, Rate, Route, Router, Shift, Sink, Source, Station, WhenFull,
+    Breakdown, Delay, Discipline, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
 pub use report::{Length, Report, Row};
+pub use route::{Link, Route};
 pub use study::{Place, Study};
 
 /// The classes of customers that a network may have.

@@ -15,7 +15,8 @@ use crate::random::{AliasTable, probability};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::{Resolution, Ticks};
 
-use super::check::{Choice, Kind, Node, Pair, check, work};
+use super::check::{Choice, Kind, Node, Pair, check};
+use super::traffic::work;
 use super::{Discipline, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use crate::statistics::theory::{ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mmc, Mmck};
 
-use super::check::{Choice, Kind, Node, Pair, work};
+use super::check::{Choice, Kind, Node, Pair};
+use super::traffic::{eliminate, mixes, work};
 use super::{Discipline, Distribution, Facility, Measure};
 
 /// Nodes times the square of customers up to which a closed network with several servers at a node is computed.
@@ -109,7 +110,7 @@ fn open(nodes: &[Node], known: &mut Known) {
     let steady =
         nodes.iter().all(|node| !matches!(node.kind, Kind::Source { .. }) || node.calendar.is_empty());
     let conserved = steady
-        && !super::check::mixes(nodes)
+        && !mixes(nodes)
         && queues.iter().flatten().count() == stations
         && queues.iter().flatten().all(|queue| whole(queue) && stable(queue));
     let product = |queue: &Queue<'_>| {
@@ -422,7 +423,7 @@ fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     if size > 600 {
         return None;
     }
-    let found = super::check::eliminate(rows);
+    let found = eliminate(rows);
     let comes = |(node, visits): (&Node, &f64)| {
         visits.is_finite() && (*visits > 1e-12) == node.pairs[class].comes && *visits > -1e-12
     };
