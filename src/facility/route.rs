@@ -1,0 +1,166 @@
+//! Where customers go from a node, and how that is read.
+
+use std::fmt;
+
+use serde::de::{self, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Where customers go. In a file: a name; a list of names or [`Link`]s; or `{ in_turn = [...] }` or `{ shortest = [...] }` for a list of names.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Route {
+    /// Along one of several links.
+    Links(Vec<Link>),
+    /// To each of several nodes in turn, whoever it is (round robin).
+    InTurn {
+        /// Their names.
+        in_turn: Vec<String>,
+    },
+    /// To that of several stations where the fewest customers are, in service and in line; of equal ones the first in the list. What is known of each of them is what it told by
+    /// the end of the last round at the present time, and who was sent there since.
+    Shortest {
+        /// Their names.
+        shortest: Vec<String>,
+    },
+}
+
+/// A way to another node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Where it leads.
+    pub node: String,
+    /// The probability that it is taken. One of a list may leave it out, and has what the others leave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// The class that takes it. Links that name a class take the place of those that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The class that customers have from then on; their own, unless it is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes: Option<String>,
+}
+
+impl Link {
+    /// A link that is taken by all who take no other.
+    pub fn to(node: &str) -> Self {
+        Self { node: node.to_owned(), probability: None, class: None, becomes: None }
+    }
+
+    /// The same with a probability.
+    #[must_use]
+    pub fn with(self, probability: f64) -> Self {
+        Self { probability: Some(probability), ..self }
+    }
+
+    /// The same for customers of one class.
+    #[must_use]
+    pub fn of(self, class: &str) -> Self {
+        Self { class: Some(class.to_owned()), ..self }
+    }
+
+    /// The same, and customers are of another class from then on.
+    #[must_use]
+    pub fn becoming(self, class: &str) -> Self {
+        Self { becomes: Some(class.to_owned()), ..self }
+    }
+}
+
+impl From<&str> for Link {
+    fn from(node: &str) -> Self {
+        Self::to(node)
+    }
+}
+
+impl From<&str> for Route {
+    fn from(node: &str) -> Self {
+        Self::Links(vec![node.into()])
+    }
+}
+
+impl<const N: usize> From<[Link; N]> for Route {
+    fn from(links: [Link; N]) -> Self {
+        Self::Links(links.into())
+    }
+}
+
+impl From<Vec<Link>> for Route {
+    fn from(links: Vec<Link>) -> Self {
+        Self::Links(links)
+    }
+}
+
+impl Route {
+    /// To each of several nodes in turn.
+    pub fn in_turn(nodes: &[&str]) -> Self {
+        Self::InTurn { in_turn: nodes.iter().map(|&node| node.to_owned()).collect() }
+    }
+
+    /// To that of several stations where the fewest customers are.
+    pub fn shortest(nodes: &[&str]) -> Self {
+        Self::Shortest { shortest: nodes.iter().map(|&node| node.to_owned()).collect() }
+    }
+}
+
+impl<'de> Deserialize<'de> for Route {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// A link, or the name of a node.
+        struct Named(Link);
+        impl<'de> Deserialize<'de> for Named {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Either;
+                impl<'de> Visitor<'de> for Either {
+                    type Value = Named;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(
+                            "the name of a node, or a link such as { node = \"disk\", probability = 0.5 }",
+                        )
+                    }
+                    fn visit_str<E: de::Error>(self, node: &str) -> Result<Named, E> {
+                        Ok(Named(node.into()))
+                    }
+                    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Named, A::Error> {
+                        Link::deserialize(MapAccessDeserializer::new(map)).map(Named)
+                    }
+                }
+                deserializer.deserialize_any(Either)
+            }
+        }
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Route;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "the name of a node, a list of links, { in_turn = [...] } or { shortest = [...] }",
+                )
+            }
+            fn visit_str<E: de::Error>(self, node: &str) -> Result<Route, E> {
+                Ok(node.into())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Route, A::Error> {
+                let mut links = Vec::new();
+                while let Some(Named(link)) = list.next_element()? {
+                    links.push(link);
+                }
+                Ok(links.into())
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Route, A::Error> {
+                #[derive(Deserialize)]
+                #[serde(deny_unknown_fields)]
+                struct Named {
+                    in_turn: Option<Vec<String>>,
+                    shortest: Option<Vec<String>>,
+                }
+                match Named::deserialize(MapAccessDeserializer::new(map))? {
+                    Named { in_turn: Some(in_turn), shortest: None } => Ok(Route::InTurn { in_turn }),
+                    Named { in_turn: None, shortest: Some(shortest) } => Ok(Route::Shortest { shortest }),
+                    Named { in_turn: None, shortest: None } => {
+                        Err(de::Error::missing_field("in_turn` or `shortest"))
+                    }
+                    _ => Err(de::Error::custom("`in_turn` and `shortest` are said both; say one of them")),
+                }
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}

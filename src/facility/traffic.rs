@@ -1,0 +1,300 @@
+//! Who comes to the nodes of a network, how many of them, and whether no line grows without end.
+
+use std::collections::HashMap;
+
+use super::FacilityError;
+use super::check::{Choice, Kind, Node, Pair, Way};
+
+/// Pairs of node and class up to which traffic equations are solved: by elimination, which takes their third power.
+const MOST_PAIRS: usize = 1500;
+
+/// Finds who comes where, and that everybody who comes is served and has a way on.
+pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<(), FacilityError> {
+    for outside in [true, false] {
+        let mut next = Vec::new();
+        for (number, node) in nodes.iter().enumerate() {
+            match node.kind {
+                Kind::Source { class, .. } => {
+                    if outside {
+                        next.push((number, class));
+                    }
+                }
+                _ => {
+                    let here =
+                        (0..classes.len()).filter(|&class| !outside && node.pairs[class].population > 0);
+                    next.extend(here.map(|class| (number, class)));
+                }
+            }
+        }
+        while let Some((number, class)) = next.pop() {
+            let pair = &mut nodes[number].pairs[class];
+            let known = if outside { &mut pair.from_outside } else { &mut pair.comes };
+            if std::mem::replace(known, true) {
+                continue;
+            }
+            next.extend(pair.ways.iter().map(|way| (way.node, way.class)));
+        }
+    }
+    for node in nodes.iter_mut() {
+        node.pairs.iter_mut().for_each(|pair| pair.comes |= pair.from_outside);
+    }
+    for node in nodes.iter() {
+        let name = node.name.clone();
+        if !node.pairs.iter().any(|pair| pair.comes) {
+            return Err(FacilityError::Unreachable { node: name });
+        }
+        for (class, pair) in classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes) {
+            if node.kind == Kind::Sink {
+                continue;
+            }
+            if let Kind::Station { servers, .. } = node.kind
+                && pair.service.is_none()
+            {
+                let what = if servers.is_some() { "service" } else { "time" };
+                return Err(FacilityError::NoTime { node: name, class: class.clone(), what });
+            }
+            if pair.ways.is_empty() {
+                return Err(FacilityError::NoWay { node: name, class: class.clone() });
+            }
+        }
+    }
+    for (number, class) in classes.iter().enumerate() {
+        if !nodes.iter().any(|node| node.pairs[number].comes) {
+            return Err(FacilityError::NoCustomers { class: class.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// That whoever comes from outside can leave. (Those whose patience ends leave, too.)
+pub(super) fn leave(nodes: &[Node], classes: &[String]) -> Result<(), FacilityError> {
+    let out = |node: &Node, pair: &Pair| node.kind == Kind::Sink || pair.patience.is_some();
+    let mut leaves: Vec<Vec<bool>> =
+        nodes.iter().map(|node| node.pairs.iter().map(|pair| out(node, pair)).collect()).collect();
+    // As often as somebody is found, at most once for each pair.
+    loop {
+        let mut found = false;
+        for (number, node) in nodes.iter().enumerate() {
+            for (class, pair) in node.pairs.iter().enumerate() {
+                if !leaves[number][class] && pair.ways.iter().any(|way| leaves[way.node][way.class]) {
+                    leaves[number][class] = true;
+                    found = true;
+                }
+            }
+        }
+        if !found {
+            break;
+        }
+    }
+    for (node, leaves) in nodes.iter().zip(&leaves) {
+        for ((class, pair), leaves) in classes.iter().zip(&node.pairs).zip(leaves) {
+            if pair.from_outside && !leaves {
+                return Err(FacilityError::NoWayOut { node: node.name.clone(), class: class.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds how many come from outside.
+pub(super) fn traffic(nodes: &mut [Node]) -> Result<(), FacilityError> {
+    let pairs = nodes.iter_mut().flat_map(|node| &mut node.pairs).filter(|pair| pair.from_outside);
+    pairs.for_each(|pair| pair.rate = f64::NAN);
+    let rates = rates(nodes, |_, _, _| true)?;
+    for (node, rates) in nodes.iter_mut().zip(rates) {
+        for (pair, rate) in node.pairs.iter_mut().zip(rates) {
+            pair.rate = rate;
+        }
+    }
+    Ok(())
+}
+
+/// Solves the traffic equations of those who come from outside: the rate of a pair is that of the sources, and of each pair before it, times the
+/// probability of the way, for the ways of a node and a class that count. By node and class.
+fn rates(
+    nodes: &[Node],
+    counts: impl Fn(&Node, usize, &Way) -> bool,
+) -> Result<Vec<Vec<f64>>, FacilityError> {
+    let mut places = HashMap::new();
+    let mut pairs = Vec::new();
+    for (number, node) in nodes.iter().enumerate() {
+        for class in (0..node.pairs.len()).filter(|&class| node.pairs[class].from_outside) {
+            places.insert((number, class), pairs.len());
+            pairs.push((number, class));
+        }
+    }
+    let size = pairs.len();
+    if size > MOST_PAIRS {
+        return Err(FacilityError::Unchecked { pairs: size, most: MOST_PAIRS });
+    }
+    // Rows of (1 - the transposed matrix of ways), and in the last column what sources send.
+    let mut rows = vec![vec![0.0; size + 1]; size];
+    for (place, &(number, class)) in pairs.iter().enumerate() {
+        let node = &nodes[number];
+        rows[place][place] += 1.0;
+        if let Kind::Source { interarrival, batch, .. } = node.kind {
+            let share = if node.calendar.is_empty() { 1.0 } else { node.average() };
+            rows[place][size] = share * f64::from(batch) / interarrival.mean();
+        }
+        for way in node.pairs[class].ways.iter().filter(|way| counts(node, class, way)) {
+            rows[places[&(way.node, way.class)]][place] -= way.probability;
+        }
+    }
+    let mut rates: Vec<_> = nodes.iter().map(|node| vec![0.0; node.pairs.len()]).collect();
+    for (&(number, class), rate) in pairs.iter().zip(eliminate(rows)) {
+        rates[number][class] = rate;
+    }
+    Ok(rates)
+}
+
+/// Gaussian elimination with pivots by column: the solution of rows of coefficients with the right side in the last column.
+pub(super) fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
+    let size = rows.len();
+    for column in 0..size {
+        let largest = |a: &usize, b: &usize| rows[*a][column].abs().total_cmp(&rows[*b][column].abs());
+        let pivot = (column..size).max_by(largest).unwrap_or(column);
+        rows.swap(column, pivot);
+        let (above, below) = rows.split_at_mut(column + 1);
+        let top = &above[column];
+        for row in below {
+            let factor = row[column] / top[column];
+            if factor != 0.0 {
+                for (value, above) in row[column..].iter_mut().zip(&top[column..]) {
+                    *value -= factor * above;
+                }
+            }
+        }
+    }
+    let mut solution = vec![0.0; size];
+    for row in (0..size).rev() {
+        let known: f64 = (row + 1..size).map(|column| rows[row][column] * solution[column]).sum();
+        solution[row] = (rows[row][size] - known) / rows[row][row];
+    }
+    solution
+}
+
+/// The work that comes to a station from outside, in servers.
+pub(super) fn work(node: &Node) -> f64 {
+    let of = |pair: &Pair| pair.rate * pair.service.map_or(0.0, |service| service.mean());
+    node.pairs.iter().filter(|pair| pair.from_outside).map(of).sum()
+}
+
+/// Whether any node mixes classes, so that the traffic equations are not those of the network.
+pub(super) fn mixes(nodes: &[Node]) -> bool {
+    nodes.iter().any(Node::mixes)
+}
+
+/// That no line grows without end.
+///
+/// A station without a capacity has to serve all who come, if nobody is lost on the way (which is not looked into). Behind a node that mixes classes it is not known who comes, and a
+/// station that blocks does not get those who are lost at its door: of both only that is counted which surely comes, from stations that lose nobody. If it is too much, a
+/// line before them grows.
+pub(super) fn stable(nodes: &[Node]) -> Result<(), FacilityError> {
+    let unstable = |node: String, load: f64| {
+        if load >= 1.0 { Err(FacilityError::Unstable { node, load }) } else { Ok(()) }
+    };
+    let behind = behind_mixing(nodes);
+    let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
+        rates(nodes, |node, class, way| {
+            let lost = matches!(node.kind, Kind::Source { .. }) && nodes[way.node].blocks;
+            node.keeps(class) && !node.mixes() && !lost
+        })?
+    } else {
+        Vec::new()
+    };
+    for (number, node) in nodes.iter().enumerate() {
+        let Kind::Station { servers: Some(servers), capacity, .. } = node.kind else { continue };
+        // Who leaves the line when his patience ends does not make it grow without end.
+        if node.pairs.iter().filter(|pair| pair.from_outside).all(|pair| pair.patience.is_some()) {
+            continue;
+        }
+        // (How much balking leaves is not known.)
+        if node.balking.last().is_some_and(|leaves| *leaves > 0.0) {
+            continue;
+        }
+        let work = match capacity {
+            Some(_) if !node.blocks => continue,
+            None if !behind[number] => work(node),
+            _ => sure_work(node, &sure[number]),
+        };
+        unstable(node.name.clone(), work / node.there(servers))?;
+    }
+    for number in
+        (0..nodes.len()).filter(|&number| nodes[number].choice == Choice::Shortest && nodes[number].mixes())
+    {
+        if let Some((names, load)) = together_loaded(nodes, number, &sure) {
+            unstable(names, load)?;
+        }
+    }
+    Ok(())
+}
+
+/// Of each node, whether anybody comes there by way of a node that mixes classes.
+fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
+    let mut behind = vec![false; nodes.len()];
+    let mut next: Vec<usize> = (0..nodes.len()).filter(|&number| nodes[number].mixes()).collect();
+    while let Some(number) = next.pop() {
+        for way in nodes[number].pairs.iter().filter(|pair| pair.from_outside).flat_map(|pair| &pair.ways) {
+            if !std::mem::replace(&mut behind[way.node], true) {
+                next.push(way.node);
+            }
+        }
+    }
+    behind
+}
+
+/// The work that surely comes to a station and stays until it is done, in servers, from rates by class.
+fn sure_work(node: &Node, rates: &[f64]) -> f64 {
+    let patient =
+        node.pairs.iter().zip(rates).filter(|(pair, _)| pair.from_outside && pair.patience.is_none());
+    patient.map(|(pair, rate)| rate * pair.service.map_or(0.0, |service| service.mean())).sum()
+}
+
+/// The stations of which a node chooses the shortest line, and their load together: at least so much, however it is shared out. None where somebody may leave them, or nobody waits.
+///
+/// Each station's work counts by a weight, and of each class what it takes where its weighted service is the least. That is a bound for all weights; here a station's weight is one
+/// over its mean service, so that of one class it is the rate over the sum of the rates of service.
+fn together_loaded(nodes: &[Node], number: usize, sure: &[Vec<f64>]) -> Option<(String, f64)> {
+    let node = &nodes[number];
+    let lines: Vec<usize> =
+        node.pairs.iter().find(|pair| !pair.ways.is_empty())?.ways.iter().map(|way| way.node).collect();
+    let coming: Vec<(usize, f64)> = (0..node.pairs.len())
+        .filter(|&class| node.pairs[class].from_outside && node.keeps(class))
+        .map(|class| (class, sure[number][class]))
+        .collect();
+    let all: f64 = coming.iter().map(|(_, rate)| rate).sum();
+    let (mut there, mut work, mut names) = (0.0, 0.0, Vec::new());
+    let mut least = vec![f64::INFINITY; coming.len()];
+    for line in lines {
+        let line_node = &nodes[line];
+        let Kind::Station { servers: Some(servers), .. } = line_node.kind else { return None };
+        if coming.iter().any(|&(class, _)| !line_node.keeps(class)) {
+            return None;
+        }
+        let takes = |class: usize| line_node.pairs[class].service.map_or(0.0, |service| service.mean());
+        let mean = coming.iter().map(|&(class, rate)| rate * takes(class)).sum::<f64>() / all;
+        for (least, &(class, _)) in least.iter_mut().zip(&coming) {
+            *least = least.min(takes(class) / mean);
+        }
+        there += line_node.there(servers) / mean;
+        work += sure_work(line_node, &sure[line]) / mean;
+        names.push(&*line_node.name);
+    }
+    work += least.iter().zip(&coming).map(|(least, (_, rate))| least * rate).sum::<f64>();
+    Some((names.join(", "), work / there))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::eliminate;
+
+    #[test]
+    fn equations_are_solved() {
+        let rows = vec![vec![0.0, 2.0, 1.0, 7.0], vec![1.0, -1.0, 0.5, 0.5], vec![3.0, 1.0, -1.0, 2.0]];
+        let found = eliminate(rows.clone());
+        for row in rows {
+            let left: f64 = row[..3].iter().zip(&found).map(|(a, b)| a * b).sum();
+            assert!((left - row[3]).abs() < 1e-12, "{found:?}");
+        }
+    }
+}
