@@ -8,13 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use eventhorizon::gpu::{Program, Recipe};
-use eventhorizon::models::{
-    CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
-};
-use eventhorizon::time::Resolution;
-use eventhorizon::{
-    facility, gpu, hybrid, matching, pdes, primitives, queue, replication, search, self_test,
-};
+use eventhorizon::{hybrid, pdes};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
@@ -25,54 +19,25 @@ use wgpu::Features;
 #[allow(dead_code, unreachable_pub, reason = "only its WGSL is of use here")]
 mod counted;
 
-/// Recipes with the programs that they link. A module adds its line here; a file of `shaders/` that none of them links fails
-/// [`every_file_is_linked`].
+#[path = "common/kernels.rs"]
+#[allow(unreachable_pub, reason = "others use it, too")]
+mod kernels;
+
+/// Recipes with the programs that they link: those of `tests/common/kernels.rs`, and what only tests here link. A file of `shaders/` that none of them
+/// links fails [`every_file_is_linked`].
 static KERNELS: LazyLock<Vec<(Recipe, Program)>> = LazyLock::new(|| {
-    let units = Resolution::default();
-    let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
-    let recipes = [
-        facility::kernels(),
-        gpu::kernels(),
-        hybrid::kernels(
-            eventhorizon::wgsl!("wgsl/hybrid_batched.wgsl"),
-            eventhorizon::wgsl!("../examples/activity/plan.wgsl"),
-        ),
-        pdes::kernels(&phold),
-        pdes::kernels(&phold.with_neighbours(4).unwrap()),
-        pdes::kernels(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
-        pdes::kernels(&Priorities::new(64, &[(0.4, 1.0)], 64, units).unwrap()),
-        pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
-        pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
-        pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
-        pdes::output_kernels(&counted::Counted::new(1)),
-        pdes::kernels(&queues()),
-        primitives::kernels(),
-        queue::kernels(),
-        matching::kernels(),
-        search::kernels(),
-        replication::kernels(&Pi).unwrap(),
-        replication::kernels(&Mm1::default()).unwrap(),
-        replication::kernels(&Walk).unwrap(),
-        replication::kernels(&Mmck::default()).unwrap(),
-        replication::kernels(&Workshop).unwrap(),
-        self_test::kernels(),
-        statistics(),
-    ];
+    let handlers = hybrid::kernels(
+        eventhorizon::wgsl!("wgsl/hybrid_batched.wgsl"),
+        eventhorizon::wgsl!("../examples/activity/plan.wgsl"),
+    );
+    let recipes =
+        [kernels::recipes(), handlers, pdes::output_kernels(&counted::Counted::new(1)), statistics()];
     let link = |recipe: Recipe| {
         let program = recipe.link().unwrap_or_else(|error| panic!("{error}"));
         (recipe, program)
     };
     recipes.into_iter().flatten().map(link).collect()
 });
-
-/// Any network: all are the same kernels.
-fn queues() -> facility::Facility {
-    let network = facility::Network::new("M/M/1")
-        .source("in", facility::Source::new(facility::Distribution::Exponential(2.0), "server"))
-        .station("server", facility::Station::new(facility::Distribution::Exponential(1.0), "out"))
-        .sink("out");
-    network.compile().unwrap()
-}
 
 /// What models may keep in their states: the kernels that test it alone. No model that ships has a histogram yet.
 fn statistics() -> Vec<Recipe> {

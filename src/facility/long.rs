@@ -5,7 +5,7 @@ use web_time::Instant;
 use crate::pdes::{
     CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Replica, Simulation, SimulationError, Until,
 };
-use crate::statistics::{AnalysisError, TimeAverage, batch_means, check_level, mser5};
+use crate::statistics::{AnalysisError, TimeAverage, batch_means, mser5};
 use crate::time::Ticks;
 
 use super::check::Kind;
@@ -100,12 +100,7 @@ impl Facility {
         place: Place<'_>,
     ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
-        let (until, warm_up) =
-            (self.ticks("end of runs", study.until)?, self.ticks("warm-up", study.warm_up)?);
-        if until <= warm_up {
-            return Err(FacilityError::WarmUp { until: study.until, warm_up: study.warm_up });
-        }
-        check_level(study.level)?;
+        let (until, warm_up) = self.times(study)?;
         let parts = u64::try_from(batches).unwrap_or(u64::MAX);
         if until.get() - warm_up.get() < parts || batches < 8 {
             let remedy = "choose 10 to 30; below 8 their correlation cannot be judged";

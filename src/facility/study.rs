@@ -128,6 +128,17 @@ impl Facility {
         pollster::block_on(self.study_async(study, place, watch))
     }
 
+    /// End and warm-up of a study that may be made.
+    pub(super) fn times(&self, study: &Study) -> Result<(Ticks, Ticks), FacilityError> {
+        let (until, warm_up) =
+            (self.ticks("end of runs", study.until)?, self.ticks("warm-up", study.warm_up)?);
+        if until <= warm_up {
+            return Err(FacilityError::WarmUp { until: study.until, warm_up: study.warm_up });
+        }
+        check_level(study.level)?;
+        Ok((until, warm_up))
+    }
+
     /// [`Facility::study`] without blocking, but for [`Place::Cpu`].
     ///
     /// # Errors
@@ -139,12 +150,7 @@ impl Facility {
         mut watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
-        let (until, warm_up) =
-            (self.ticks("end of runs", study.until)?, self.ticks("warm-up", study.warm_up)?);
-        if until <= warm_up {
-            return Err(FacilityError::WarmUp { until: study.until, warm_up: study.warm_up });
-        }
-        check_level(study.level)?;
+        let (until, warm_up) = self.times(study)?;
         let experiment = Experiment::new(Design::default(), study.replications, study.seed);
         match &study.stopping {
             None => experiment.check()?,

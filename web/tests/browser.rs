@@ -3,24 +3,25 @@
 
 #![cfg(target_arch = "wasm32")]
 
-use eventhorizon::facility::{self, Facility, Network, Place, Study};
-use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Recipe, Source};
+use eventhorizon::facility::{Facility, Network, Place, Study};
+use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Source};
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
-use eventhorizon::models::{
-    CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, PholdState, Pi, Priorities, Torus, Walk, Workshop,
-};
+use eventhorizon::models::{Mm1, Phold, PholdState};
 use eventhorizon::pdes::{
     self, Capacity, CpuModel, CpuSimulation, EngineOptions, Model, Options, Simulation, SimulationError,
     Until,
 };
 use eventhorizon::random::Stream;
-use eventhorizon::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping};
+use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
 use eventhorizon::search::{self, Grid, reference::AStar};
 use eventhorizon::time::{Resolution, Ticks};
-use eventhorizon::{gpu, matching, primitives, queue, self_test};
+use eventhorizon::matching;
 use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);
+
+#[path = "../../tests/common/kernels.rs"]
+mod kernels;
 
 async fn adapter() -> Gpu {
     Gpu::open().await.unwrap_or_else(|error| panic!("this test needs a browser with WebGPU: {error}"))
@@ -220,31 +221,7 @@ async fn the_self_test_passes() {
 #[wasm_bindgen_test]
 async fn the_browser_takes_every_kernel() {
     let gpu = adapter().await;
-    let units = Resolution::default();
-    let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
-    let recipes = [
-        facility::kernels(),
-        gpu::kernels(),
-        pdes::kernels(&phold),
-        pdes::kernels(&phold.with_neighbours(4).unwrap()),
-        pdes::kernels(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
-        pdes::kernels(&Priorities::new(64, &[(0.4, 1.0)], 64, units).unwrap()),
-        pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
-        pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
-        pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
-        pdes::kernels(&clinic()),
-        primitives::kernels(),
-        queue::kernels(),
-        matching::kernels(),
-        search::kernels(),
-        replication::kernels(&Pi).unwrap(),
-        replication::kernels(&Mm1::default()).unwrap(),
-        replication::kernels(&Walk).unwrap(),
-        replication::kernels(&Mmck::default()).unwrap(),
-        replication::kernels(&Workshop).unwrap(),
-        self_test::kernels(),
-    ];
-    let recipes: Vec<Recipe> = recipes.into_iter().flatten().collect();
+    let recipes = kernels::recipes();
     let (mut taken, mut lacking, mut refused) = (0, 0, Vec::new());
     // A text is the same for its entry points, and is refused or taken as a whole.
     let mut seen = std::collections::HashSet::new();

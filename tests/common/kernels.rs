@@ -1,0 +1,46 @@
+//! Every kernel that the library can link for the models that ship, on every target: for `tests/translate.rs` and the tests in a browser.
+
+use eventhorizon::gpu::Recipe;
+use eventhorizon::models::{
+    CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
+};
+use eventhorizon::time::Resolution;
+use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication, search, self_test};
+
+/// A module adds its line here.
+pub fn recipes() -> Vec<Recipe> {
+    let units = Resolution::default();
+    let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
+    let recipes = [
+        facility::kernels(),
+        gpu::kernels(),
+        pdes::kernels(&phold),
+        pdes::kernels(&phold.with_neighbours(4).unwrap()),
+        pdes::kernels(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
+        pdes::kernels(&Priorities::new(64, &[(0.4, 1.0)], 64, units).unwrap()),
+        pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
+        pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
+        pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
+        pdes::kernels(&queues()),
+        primitives::kernels(),
+        queue::kernels(),
+        matching::kernels(),
+        search::kernels(),
+        replication::kernels(&Pi).unwrap(),
+        replication::kernels(&Mm1::default()).unwrap(),
+        replication::kernels(&Walk).unwrap(),
+        replication::kernels(&Mmck::default()).unwrap(),
+        replication::kernels(&Workshop).unwrap(),
+        self_test::kernels(),
+    ];
+    recipes.into_iter().flatten().collect()
+}
+
+/// Any network: all are the same kernels.
+fn queues() -> facility::Facility {
+    let network = facility::Network::new("M/M/1")
+        .source("in", facility::Source::new(facility::Distribution::Exponential(2.0), "server"))
+        .station("server", facility::Station::new(facility::Distribution::Exponential(1.0), "out"))
+        .sink("out");
+    network.compile().unwrap()
+}
