@@ -4,6 +4,8 @@
 //! cargo run --release --example network -- examples/networks/mm1.toml
 //! cargo run --release --example network -- examples/networks/clinic.toml --precision 0.01 --replications 100000
 //! cargo run --release --example network -- examples/networks/jackson.toml --backend cpu --json result.json --csv result.csv
+//! cargo run --release --example network -- examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --checkpoint jackson.study --every 60    # Ctrl-C, and then
+//! cargo run --release --example network -- examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --resume jackson.study
 //! ```
 //!
 //! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md` says what may be written in one.
@@ -13,10 +15,13 @@ mod shared;
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
-use eventhorizon::facility::{Facility, FelNetwork, FelSimulation, FelTwin, Network, Place, Study};
-use eventhorizon::pdes::{EngineOptions, Mapping};
+use eventhorizon::facility::{
+    Facility, FelNetwork, FelSimulation, FelTwin, Keep, Network, Place, SavedStudy, Study,
+};
+use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Decision, Observations, Pairing, Values};
 use eventhorizon::time::Ticks;
 use shared::Outcome;
@@ -64,6 +69,15 @@ struct Args {
     place: shared::Where,
     #[command(flatten)]
     json: shared::Json,
+    /// Saves the study to this file where it ends, on Ctrl-C too.
+    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
+    checkpoint: Option<PathBuf>,
+    /// Saves it every so many seconds, too.
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
+    every: Option<f64>,
+    /// Goes on with a study that was saved: with the same network, seed and times. It may ask for more replications, or more precision.
+    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
+    resume: Option<PathBuf>,
     /// Writes the table as CSV to this file.
     #[arg(long)]
     csv: Option<PathBuf>,
@@ -116,9 +130,16 @@ fn run(args: &Args) -> Outcome<()> {
         bar.set_message(format!("{runs} replications, {events} events"));
         shared::watch()
     };
+    let saved = args.resume.as_ref().map(SavedStudy::load).transpose()?;
+    // Without --every, where it ends.
+    let every = args.every.map_or(Duration::MAX, Duration::from_secs_f64);
+    let keep = Keep { from: saved.as_ref(), to: args.checkpoint.as_deref().map(|path| (path, every)) };
     let report = match args.batches {
-        Some(batches) => facility.long_run(&study, batches, place)?,
-        None => facility.study(&study, place, watch)?,
+        Some(batches) => facility.long_run_kept(&study, batches, place, keep, |progress: &Progress| {
+            bar.set_message(format!("{} events", progress.events));
+            shared::watch()
+        })?,
+        None => facility.study_kept(&study, place, keep, watch)?,
     };
     bar.finish_and_clear();
 

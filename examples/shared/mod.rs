@@ -110,6 +110,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                     !matches!(
                         error,
                         F::Simulation(_)
+                            | F::Checkpoint(_)
                             | F::Fault { .. }
                             | F::LineFull { .. }
                             | F::Deadlock { .. }

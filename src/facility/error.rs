@@ -1,6 +1,6 @@
 //! What can be wrong with a network, or go wrong with its runs.
 
-use crate::pdes::{Fault, SimulationError};
+use crate::pdes::{CheckpointError, Fault, SimulationError};
 use crate::statistics::AnalysisError;
 use crate::time::TimeError;
 
@@ -255,6 +255,9 @@ pub enum FacilityError {
     /// The engine.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
+    /// A study that was saved.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// The statistics.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),

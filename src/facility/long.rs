@@ -1,9 +1,14 @@
 //! One long run: where it settles, and intervals from batches.
 
+use std::ops::ControlFlow;
+
+use bytemuck::Zeroable as _;
 use web_time::Instant;
 
+use crate::gpu::Verdict;
 use crate::pdes::{
-    CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Replica, Simulation, SimulationError, Until,
+    Checkpoint, CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Progress, Replica, Simulation,
+    SimulationError, Stop, Until,
 };
 use crate::statistics::{AnalysisError, TimeAverage, batch_means, mser5};
 use crate::time::Ticks;
@@ -11,11 +16,72 @@ use crate::time::Ticks;
 use super::check::Kind;
 use super::measures::{Seen, real};
 use super::model::present_of;
+use super::saved::{Numbers, Saving};
 use super::study::{MORE, served};
-use super::{Facility, FacilityError, FacilityOutput, Place, Report, Row, Study, theory};
+use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, Row, SavedStudy, Study, theory};
 
 /// Parts of a run whose averages MSER-5 looks at.
 const PARTS: usize = 500;
+
+/// A run, wherever it is made.
+enum Run<'m> {
+    Cpu(Box<CpuSimulation<'m, Facility>>),
+    Gpu(Box<Simulation<Facility>>),
+}
+
+impl<'m> Run<'m> {
+    async fn begin(
+        facility: &'m Facility,
+        seed: u64,
+        place: Place<'_>,
+        saved: Option<&Checkpoint>,
+    ) -> Result<Self, SimulationError> {
+        let options = Options { seed, ..Options::default() };
+        Ok(match (place, saved) {
+            (Place::Cpu, None) => Self::Cpu(Box::new(CpuSimulation::new(facility, seed)?)),
+            (Place::Cpu, Some(saved)) => Self::Cpu(Box::new(CpuSimulation::resume(facility, saved)?)),
+            (Place::Gpu(gpu, _), None) => {
+                Self::Gpu(Box::new(Simulation::new_async(gpu, facility, options).await?))
+            }
+            (Place::Gpu(gpu, _), Some(saved)) => {
+                Self::Gpu(Box::new(Simulation::resume_async(gpu, facility, options, saved).await?))
+            }
+        })
+    }
+
+    async fn to(
+        &mut self,
+        end: Ticks,
+        watch: &mut impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, SimulationError> {
+        match self {
+            Self::Cpu(run) => run.run_watched(Until::time(end), watch),
+            Self::Gpu(run) => run.run_async(Until::time(end), watch).await,
+        }
+    }
+
+    async fn outputs(&self, at: Ticks) -> Result<Vec<FacilityOutput>, SimulationError> {
+        let outputs = match self {
+            Self::Cpu(run) => run.outputs(at)?,
+            Self::Gpu(run) => run.outputs_async(at).await?,
+        };
+        Ok(outputs.rows().to_vec())
+    }
+
+    async fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
+        match self {
+            Self::Cpu(run) => run.checkpoint(),
+            Self::Gpu(run) => run.checkpoint_async().await,
+        }
+    }
+
+    async fn fingerprint(&self) -> Result<Fingerprint, SimulationError> {
+        match self {
+            Self::Cpu(run) => Ok(run.fingerprint()),
+            Self::Gpu(run) => run.fingerprint_async().await,
+        }
+    }
+}
 
 impl Facility {
     /// Where statistics should begin in runs until `until`, in the network's unit, by the rule MSER-5: of the average numbers of customers in 500 parts of a run, averaged over
@@ -99,6 +165,34 @@ impl Facility {
         batches: usize,
         place: Place<'_>,
     ) -> Result<Report, FacilityError> {
+        self.run_long(study, batches, place, Keep::default(), |_| {}).await
+    }
+
+    /// [`Facility::long_run`] that is saved, or goes on with one that was saved, and of which `watch` is told. Of the report, `seconds` are those since then.
+    ///
+    /// # Errors
+    /// As [`Facility::long_run`]; [`SimulationError::Stopped`] where `watch` stops it, for there is no report of a part of the batches (but a file, to go on from);
+    /// [`CheckpointError`](crate::pdes::CheckpointError) of another study, and where the file cannot be written.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn long_run_kept<V: Verdict>(
+        &self,
+        study: &Study,
+        batches: usize,
+        place: Place<'_>,
+        keep: Keep<'_>,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Report, FacilityError> {
+        pollster::block_on(self.run_long(study, batches, place, keep, watch))
+    }
+
+    async fn run_long<V: Verdict>(
+        &self,
+        study: &Study,
+        batches: usize,
+        place: Place<'_>,
+        keep: Keep<'_>,
+        mut watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
         let (until, warm_up) = self.times(study)?;
         let parts = u64::try_from(batches).unwrap_or(u64::MAX);
@@ -110,10 +204,22 @@ impl Facility {
         let study = Study { details: false, ..*study };
         let mut facility = self.for_study(&study, warm_up, until)?;
         let ends: Vec<_> = (0..=parts).map(|part| part_end(warm_up, until, part, parts)).collect();
+        let mut from = keep.from;
+        if let Some(saved) = from {
+            saved.check(&facility, &study, [until, warm_up], batches)?;
+            facility =
+                facility.with_room(u32::try_from(saved.numbers().room).expect("it was looked through"));
+        }
         let (told, events, fingerprint) = loop {
-            match facility.told_at(&ends, study.seed, place).await {
+            let kept = Keep { from, ..keep };
+            match facility.told_at(&ends, &study, place, kept, &mut watch).await {
                 Ok(told) => break told,
-                Err(error) => facility = facility.with_more_room(error, study.room, 0)?,
+                Err(FacilityError::Simulation(error)) => {
+                    facility = facility.with_more_room(error, study.room, 0)?;
+                    // Memory of another size: from the start.
+                    from = None;
+                }
+                Err(error) => return Err(error),
             }
         };
         let last = &told[batches];
@@ -177,33 +283,65 @@ impl Facility {
     }
 
     /// What each node tells at these times of one run.
-    async fn told_at(
+    async fn told_at<V: Verdict>(
         &self,
         ends: &[Ticks],
-        seed: u64,
+        study: &Study,
         place: Place<'_>,
-    ) -> Result<(Vec<Vec<FacilityOutput>>, u64, Fingerprint), SimulationError> {
-        let mut told = Vec::with_capacity(ends.len());
-        let mut events = 0;
-        match place {
-            Place::Cpu => {
-                let mut simulation = CpuSimulation::new(self, seed)?;
-                for &end in ends {
-                    events = simulation.run(Until::time(end))?.events;
-                    told.push(simulation.outputs(end)?.rows().to_vec());
+        keep: Keep<'_>,
+        watch: &mut impl FnMut(&Progress) -> V,
+    ) -> Result<(Vec<Vec<FacilityOutput>>, u64, Fingerprint), FacilityError> {
+        let mut run = Run::begin(self, study.seed, place, keep.from.and_then(SavedStudy::run)).await?;
+        let mut told = match keep.from {
+            Some(saved) => saved.told(self.nodes.len(), ends.len())?,
+            None => Vec::new(),
+        };
+        let numbers = Numbers {
+            seed: study.seed,
+            until: ends[ends.len() - 1].get(),
+            warm_up: ends[0].get(),
+            batches: ends.len() as u64 - 1,
+            room: self.room().into(),
+            ..Numbers::zeroed()
+        };
+        let mut saving = Saving::new(keep.to, u32::MAX);
+        let mut events = keep.from.and_then(SavedStudy::run).map_or(0, |run| run.progress().events);
+        for &end in &ends[told.len()..] {
+            let mut stopped = false;
+            loop {
+                let progress = run
+                    .to(end, &mut |progress| {
+                        stopped |= watch(progress).flow().is_break();
+                        if stopped || saving.due() {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    })
+                    .await?;
+                events = progress.events;
+                if progress.stop != Some(Stop::Watcher) {
+                    told.push(run.outputs(end).await?);
+                    // Short parts end before anybody is told.
+                    stopped |= told.len() < ends.len() && watch(&progress).flow().is_break();
                 }
-                Ok((told, events, simulation.fingerprint()))
-            }
-            Place::Gpu(gpu, _) => {
-                let options = Options { seed, ..Options::default() };
-                let mut simulation = Simulation::new_async(gpu, self, options).await?;
-                for &end in ends {
-                    events = simulation.run_async(Until::time(end), |_| {}).await?.events;
-                    told.push(simulation.outputs_async(end).await?.rows().to_vec());
+                if keep.to.is_some() && (stopped || progress.stop == Some(Stop::Watcher)) {
+                    let saved = run.checkpoint().await?;
+                    saving.save(|| SavedStudy::of_run(&self.network, numbers, &told, &saved))?;
                 }
-                Ok((told, events, simulation.fingerprint_async().await?))
+                if stopped {
+                    return Err(SimulationError::Stopped.into());
+                }
+                if progress.stop != Some(Stop::Watcher) {
+                    break;
+                }
             }
         }
+        if keep.to.is_some() {
+            let saved = run.checkpoint().await?;
+            saving.save(|| SavedStudy::of_run(&self.network, numbers, &told, &saved))?;
+        }
+        Ok((told, events, run.fingerprint().await?))
     }
 
     /// The same with more room for those who wait, if it was too little, and there may be more.

@@ -101,6 +101,7 @@ mod model;
 mod network;
 mod report;
 mod route;
+mod saved;
 mod study;
 mod theory;
 mod traffic;
@@ -120,6 +121,7 @@ pub use network::{
 };
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
+pub use saved::{Keep, SavedStudy};
 pub use study::{Place, Study};
 
 /// The classes of customers that a network may have.

@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use bytemuck::Zeroable as _;
 use web_time::Instant;
 
 use crate::gpu::{Gpu, Verdict};
@@ -18,8 +19,11 @@ use crate::time::Ticks;
 use super::check::Kind;
 use super::measures::{Measured, Seen};
 use super::model::MOST_ROOM;
+use super::saved::{Numbers, Saving, no_shares};
 use super::theory;
-use super::{ClassOutput, Facility, FacilityError, FacilityOutput, LENGTHS, Length, Report, Row};
+use super::{
+    ClassOutput, Facility, FacilityError, FacilityOutput, Keep, LENGTHS, Length, Report, Row, SavedStudy,
+};
 
 /// What is run of a network. Times are in its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,6 +143,21 @@ impl Facility {
         Ok((until, warm_up))
     }
 
+    /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report, `seconds` are those since then.
+    ///
+    /// # Errors
+    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study, and where the file cannot be written.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn study_kept<V: Verdict>(
+        &self,
+        study: &Study,
+        place: Place<'_>,
+        keep: Keep<'_>,
+        watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Report, FacilityError> {
+        pollster::block_on(self.replicate(study, place, keep, watch))
+    }
+
     /// [`Facility::study`] without blocking, but for [`Place::Cpu`].
     ///
     /// # Errors
@@ -147,6 +166,16 @@ impl Facility {
         &self,
         study: &Study,
         place: Place<'_>,
+        watch: impl FnMut(usize, u64) -> V,
+    ) -> Result<Report, FacilityError> {
+        self.replicate(study, place, Keep::default(), watch).await
+    }
+
+    async fn replicate<V: Verdict>(
+        &self,
+        study: &Study,
+        place: Place<'_>,
+        keep: Keep<'_>,
         mut watch: impl FnMut(usize, u64) -> V,
     ) -> Result<Report, FacilityError> {
         let begun = Instant::now();
@@ -157,20 +186,37 @@ impl Facility {
             Some(stopping) => stopping.check()?,
         }
         let mut facility = self.for_study(study, warm_up, until)?;
-        let mut maker = Maker::new(place, &facility);
         let mut columns = facility.columns();
+        // Of each node, by the number of customers.
+        let mut lengths = no_shares(study.details, facility.nodes.len());
+        let mut now = Numbers {
+            seed: study.seed,
+            until: until.get(),
+            warm_up: warm_up.get(),
+            details: study.details.into(),
+            ..Numbers::zeroed()
+        };
+        if let Some(saved) = keep.from {
+            saved.check(&facility, study, [until, warm_up], 0)?;
+            saved.restore(&mut columns, &mut lengths)?;
+            now = saved.numbers();
+            let room = u32::try_from(now.room).expect("it was looked through");
+            facility = facility.with_room(room.min(study.room));
+        }
+        let mut maker = Maker::new(place, &facility);
         let row_bytes = size_of::<FacilityOutput>() * facility.nodes.len();
         let most = u32::try_from(PART / row_bytes).unwrap_or(u32::MAX).max(1);
         let most = if matches!(place, Place::Cpu) { most.min(CPU_PART) } else { most };
-        let (mut done, mut customers, mut events, mut fingerprint) = (0_u32, 0_u64, 0_u64, 0_u64);
+        let mut saving = Saving::new(keep.to, most);
+        let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
+        let mut done = whole(now.done);
         let mut mapping = None;
-        // Of each node, by the number of customers.
-        let mut lengths =
-            vec![vec![Vec::new(); LENGTHS]; if study.details { facility.nodes.len() } else { 0 }];
         let stopped = 'parts: loop {
             let more = match &study.stopping {
-                None if done > 0 => break None,
-                None => study.replications,
+                None if done >= study.replications => break None,
+                None => study.replications - done,
+                // What was decided before it was saved.
+                Some(_) if now.end > now.done => whole(now.end - now.done),
                 Some(stopping) => {
                     let deciding = columns.iter().filter(|column| {
                         column.measure.decides() && !facility.unserved(column, warm_up, until)
@@ -193,11 +239,13 @@ impl Facility {
                 return Err(AnalysisError::TooMany { points: 1, replications: done }.into());
             }
             let end = done + more;
+            now.end = end.into();
             while done < end {
-                let range = done..end.min(done.saturating_add(most));
+                let range = done..end.min(done.saturating_add(saving.part()));
+                let began = Instant::now();
                 let mut flow = ControlFlow::Continue(());
                 let watched = |runs: usize, executed: u64| {
-                    flow = watch(done as usize + runs, events.saturating_add(executed)).flow();
+                    flow = watch(done as usize + runs, now.events.saturating_add(executed)).flow();
                     flow
                 };
                 let results = match maker.run(&experiment, range.clone(), Until::time(until), watched).await {
@@ -227,19 +275,27 @@ impl Facility {
                             values.iter_mut().zip(&told.lengths).for_each(share);
                         }
                     }
-                    customers = customers.wrapping_add(served(&facility, rows));
-                    events += ran.progress.events;
+                    now.customers = now.customers.wrapping_add(served(&facility, rows));
+                    now.events = now.events.wrapping_add(ran.progress.events);
                     let [low, high] = Ticks::new(ran.fingerprint.0).to_words();
-                    fingerprint = fingerprint.wrapping_add(mix(KIND, [replication, low, high]));
+                    now.fingerprint = now.fingerprint.wrapping_add(mix(KIND, [replication, low, high]));
                 }
                 mapping = Some(results.mapping);
                 // Of fewer replications, if they were stopped.
                 done += u32::try_from(results.runs[0].len()).expect("a part of the range");
-                if flow.is_break() || watch(done as usize, events).flow().is_break() {
+                now.done = done.into();
+                if flow.is_break() || watch(done as usize, now.events).flow().is_break() {
                     break 'parts Some(Decision::Stopped);
+                }
+                saving.took(began.elapsed());
+                if saving.due() {
+                    now.room = facility.room().into();
+                    saving.save(|| SavedStudy::of_replications(&self.network, now, &columns, &lengths))?;
                 }
             }
         };
+        now.room = facility.room().into();
+        saving.save(|| SavedStudy::of_replications(&self.network, now, &columns, &lengths))?;
         let mut warnings = Vec::new();
         for column in &mut columns {
             let what = facility.told_of(column);
@@ -282,9 +338,9 @@ impl Facility {
             adapter,
             results: results.collect::<Result<_, FacilityError>>()?,
             seconds: begun.elapsed().as_secs_f64(),
-            customers,
-            events,
-            fingerprint,
+            customers: now.customers,
+            events: now.events,
+            fingerprint: now.fingerprint,
             replications: done,
             until: study.until,
             warm_up: study.warm_up,

@@ -1,7 +1,8 @@
 //! Typed buffers: plain data on the host, the same bytes on the device.
 
+use std::collections::VecDeque;
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -10,8 +11,10 @@ use super::{Gpu, GpuError};
 
 /// One core copies up to this many bytes.
 const COPIED_ALONE: usize = 1 << 20;
-/// Readbacks go through staging memory of this size at the most.
-const STAGING_BYTES: u64 = 256 << 20;
+/// Readbacks go through staging memory of this size at the most, two at a time: the device fills one while the host empties the other.
+const STAGING_BYTES: u64 = 32 << 20;
+/// So much of it is kept for the next readbacks: making it costs drivers more than filling it.
+const KEPT_BYTES: u64 = 2 * STAGING_BYTES;
 
 /// `len` values of `T` in device memory.
 #[derive(Debug, Clone)]
@@ -130,24 +133,30 @@ impl<T: Pod> Buffer<T> {
     /// [`GpuError::OutOfMemory`] where the device fails. In browsers also what [`Gpu::wait_async`] tells.
     pub async fn read_range(&self, gpu: &Gpu, first: u64, len: u64) -> Result<Vec<T>, GpuError> {
         self.check_range("a read of", first, len)?;
-        let mut values = vec![T::zeroed(); usize::try_from(len).expect("a readback fits the host's memory")];
+        // Zeros that the system promises: the first to write them are the cores that copy.
+        let mut values =
+            bytemuck::zeroed_vec::<T>(usize::try_from(len).expect("a readback fits the host's memory"));
         let (mut from, end) = (Self::bytes(first), Self::bytes(first + len));
         let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
-        while from < end {
-            // Copies are whole words: a type of another size is read with the bytes around it.
-            let start = from / wgpu::COPY_BUFFER_ALIGNMENT * wgpu::COPY_BUFFER_ALIGNMENT;
-            let stop = end.min(start + STAGING_BYTES);
-            let download =
-                Download::new(gpu, "readback", stop.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) - start)?;
-            let mut encoder = gpu.encoder("readback");
-            download.record(&mut encoder, &self.raw, start);
-            let submission = gpu.submit(encoder)?;
-            let (skip, count) = (usize_of(from - start), usize_of(stop - from));
+        let mut flying = VecDeque::new();
+        loop {
+            while from < end && flying.len() < 2 {
+                // Copies are whole words: a type of another size is read with the bytes around it.
+                let start = from / wgpu::COPY_BUFFER_ALIGNMENT * wgpu::COPY_BUFFER_ALIGNMENT;
+                let stop = end.min(start + STAGING_BYTES);
+                let bytes = stop.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) - start;
+                let download = Download::new(gpu, "readback", bytes)?;
+                let mut encoder = gpu.encoder("readback");
+                download.record(&mut encoder, &self.raw, start);
+                let submission = gpu.submit(encoder)?;
+                flying.push_back((download, submission, usize_of(from - start), usize_of(stop - from)));
+                from = stop;
+            }
+            let Some((download, submission, skip, count)) = flying.pop_front() else { break };
             let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
             let take = |bytes: &[u8]| copy(now, &bytes[skip..skip + count]);
             download.finish_with(gpu, submission, take).await?;
             rest = later;
-            from = stop;
         }
         Ok(values)
     }
@@ -183,30 +192,64 @@ fn usize_of(bytes: u64) -> usize {
     usize::try_from(bytes).expect("staging memory fits the host's address space")
 }
 
-/// Staging memory for one readback, used once.
+/// Staging memory that no readback uses.
+#[derive(Debug, Default)]
+pub(super) struct Staging(Mutex<Vec<wgpu::Buffer>>);
+
+impl Staging {
+    /// The smallest that holds so many bytes, and not many times as many.
+    fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes && buffer.size() / 4 <= bytes.max(64);
+        let fitting = (0..kept.len()).filter(|&place| fits(&kept[place]));
+        let place = fitting.min_by_key(|&place| kept[place].size())?;
+        Some(kept.swap_remove(place))
+    }
+
+    /// Keeps it, and what came last beside it, as far as there is room.
+    fn give(&self, buffer: wgpu::Buffer) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(0, buffer);
+        let mut room = KEPT_BYTES;
+        kept.retain(|buffer| {
+            let left = room.checked_sub(buffer.size());
+            room = left.unwrap_or(room);
+            left.is_some()
+        });
+        kept.truncate(16);
+    }
+}
+
+/// Staging memory for one readback.
 #[derive(Debug)]
 pub(crate) struct Download {
     staging: wgpu::Buffer,
+    /// Of it, what is read.
+    bytes: u64,
     /// Since [`Download::poll`] was called first: what became of the mapping, when that is known.
     mapped: Option<Arc<OnceLock<Result<(), wgpu::BufferAsyncError>>>>,
 }
 
 impl Download {
     pub(crate) fn new(gpu: &Gpu, label: &str, bytes: u64) -> Result<Self, GpuError> {
-        let staging = gpu.catch(label, |device| {
+        let make = |device: &wgpu::Device| {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
                 size: bytes,
                 usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             })
-        })?;
-        Ok(Self { staging, mapped: None })
+        };
+        let staging = match gpu.staging().take(bytes) {
+            Some(staging) => staging,
+            None => gpu.catch(label, make)?,
+        };
+        Ok(Self { staging, bytes, mapped: None })
     }
 
     /// Records the copy from `source`, from byte `first` on, into `encoder`.
     pub(crate) fn record(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer, first: u64) {
-        self.record_part(encoder, source, first, (0, self.staging.size()));
+        self.record_part(encoder, source, first, (0, self.bytes));
     }
 
     /// The same for a part of it: where it lies here, and its bytes.
@@ -235,7 +278,7 @@ impl Download {
             let mapped = Arc::new(OnceLock::new());
             let told = Arc::clone(&mapped);
             gpu.catch("a readback", |_| {
-                self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+                self.staging.map_async(wgpu::MapMode::Read, ..self.bytes, move |result| {
                     let _ = told.set(result);
                 });
             })?;
@@ -246,7 +289,7 @@ impl Download {
             None => Ok(None),
             Some(Err(error)) => Err(gpu.failure("a readback", error)),
             Some(Ok(())) => {
-                let view = self.staging.get_mapped_range(..);
+                let view = self.staging.get_mapped_range(..self.bytes);
                 Ok(Some(view.map_err(|error| gpu.failure("a readback", &error))?.to_vec()))
             }
         }
@@ -261,7 +304,7 @@ impl Download {
     ) -> Result<R, GpuError> {
         let (sender, receiver) = futures_channel::oneshot::channel();
         gpu.catch("a readback", |_| {
-            self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+            self.staging.map_async(wgpu::MapMode::Read, ..self.bytes, move |result| {
                 let _ = sender.send(result);
             });
         })?;
@@ -275,7 +318,12 @@ impl Download {
         gpu.settle().await?;
         let mapped = mapped.map_err(|error| gpu.failure("a readback", &error))?;
         mapped.map_err(|error| gpu.failure("a readback", &error))?;
-        let view = self.staging.get_mapped_range(..).map_err(|error| gpu.failure("a readback", &error))?;
-        Ok(take(&view))
+        let view = self.staging.get_mapped_range(..self.bytes);
+        let view = view.map_err(|error| gpu.failure("a readback", &error))?;
+        let taken = take(&view);
+        drop(view);
+        self.staging.unmap();
+        gpu.staging().give(self.staging);
+        Ok(taken)
     }
 }

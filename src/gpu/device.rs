@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::buffer::Staging;
 #[cfg(target_arch = "wasm32")]
 use super::later::Later;
 use super::recipe::Built;
@@ -26,6 +27,7 @@ pub struct Gpu {
     #[cfg(target_arch = "wasm32")]
     later: Later,
     built: Arc<Built>,
+    staging: Arc<Staging>,
     subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
@@ -131,6 +133,7 @@ impl Gpu {
             #[cfg(target_arch = "wasm32")]
             later: Later::default(),
             built: Arc::default(),
+            staging: Arc::default(),
             subgroups: Arc::default(),
             trusting: true,
             patience: HOST_WAIT,
@@ -224,6 +227,10 @@ impl Gpu {
 
     async fn probe(&self) -> Option<Subgroups> {
         Subgroups::probe(self).await.inspect_err(|error| log::warn!("no subgroups: {error}")).ok()
+    }
+
+    pub(super) fn staging(&self) -> &Staging {
+        &self.staging
     }
 
     pub(super) fn built(&self) -> &Built {

@@ -1,7 +1,8 @@
-//! Checkpoints: a run between two windows, that any engine goes on from. Their file is `checkpoint/file.rs`.
+//! Checkpoints: a run between two windows, that any engine goes on from. `checkpoint/run.rs` says what the file holds, `checkpoint/file.rs` how files are made.
 
 mod error;
-mod file;
+pub(crate) mod file;
+mod run;
 
 use std::path::Path;
 
@@ -14,7 +15,8 @@ use crate::time::Ticks;
 
 use super::{Event, Model, Payload, Pending, Progress, Replica, SimulationError, Stop, Until};
 pub use error::CheckpointError;
-use file::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, SECTIONS, STATES, Writer, number, word};
+use file::{RUN, Sections, number, word};
+use run::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
 
 /// Where LPs stand: a fork may break promises that the run itself keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,10 +143,8 @@ pub(super) struct Told<'a, S, P> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The file, which was looked through.
-    bytes: Vec<u8>,
+    file: Sections,
     numbers: Numbers,
-    /// Where sections lie.
-    sections: [(usize, usize); SECTIONS.len()],
     /// Of the first pending event.
     now: Ticks,
 }
@@ -176,7 +176,7 @@ impl Checkpoint {
             held[*lp as usize] += 1;
         }
         let states: &[u8] = if size_of::<S>() == 0 { &[] } else { bytemuck::cast_slice(told.states) };
-        let mut file = Writer::new(&numbers, identity);
+        let mut file = writer(&numbers, identity);
         file.section(|bytes| bytes.extend(states));
         file.section(|bytes| told.memory.iter().flatten().for_each(|word| bytes.extend(word.to_le_bytes())));
         file.section(|bytes| told.executed.iter().for_each(|count| bytes.extend(count.to_le_bytes())));
@@ -211,9 +211,9 @@ impl Checkpoint {
             replica: [replica.point.into(), replica.number.into()],
             ..self.numbers
         };
-        let mut file = Writer::new(&numbers, &identity);
+        let mut file = writer(&numbers, &identity);
         for section in [STATES, MEMORY, EXECUTED, HELD, PENDING] {
-            file.section(|bytes| bytes.extend(self.section(section)));
+            file.section(|bytes| bytes.extend(self.file.section(section)));
         }
         Self::from_bytes(file.end())
     }
@@ -230,7 +230,7 @@ impl Checkpoint {
 
     /// The model's name.
     pub fn model(&self) -> &str {
-        std::str::from_utf8(self.section(NAME)).expect("it was looked through")
+        std::str::from_utf8(self.file.section(NAME)).expect("it was looked through")
     }
 
     /// The seed of the run.
@@ -278,7 +278,7 @@ impl Checkpoint {
         let same = [
             ("another WGSL text", self.numbers.source == identity.source),
             ("other data", self.numbers.data == identity.data),
-            ("other parameters", self.section(PARAMS) == identity.params),
+            ("other parameters", self.file.section(PARAMS) == identity.params),
         ];
         match same.into_iter().find(|(_, same)| !same) {
             Some((what, _)) => Err(CheckpointError::Foreign { what: format!("of a model with {what}") }),
@@ -308,28 +308,30 @@ impl Checkpoint {
     pub(super) fn states<S: Pod>(&self) -> Vec<S> {
         match size_of::<S>() {
             0 => vec![S::zeroed(); narrow(self.numbers.lps) as usize],
-            bytes => self.section(STATES).chunks_exact(bytes).map(bytemuck::pod_read_unaligned).collect(),
+            bytes => {
+                self.file.section(STATES).chunks_exact(bytes).map(bytemuck::pod_read_unaligned).collect()
+            }
         }
     }
 
     pub(super) fn memory(&self) -> Vec<[u32; 4]> {
-        let rows = self.section(MEMORY).chunks_exact(16);
+        let rows = self.file.section(MEMORY).chunks_exact(16);
         rows.map(|row| std::array::from_fn(|i| word(&row[4 * i..]))).collect()
     }
 
     /// The events that LPs have executed.
     pub(super) fn executed(&self) -> impl Iterator<Item = u64> {
-        self.section(EXECUTED).chunks_exact(8).map(number)
+        self.file.section(EXECUTED).chunks_exact(8).map(number)
     }
 
     /// How many events are pending, by LP.
     pub(super) fn held(&self) -> impl Iterator<Item = u32> {
-        self.section(HELD).chunks_exact(4).map(word)
+        self.file.section(HELD).chunks_exact(4).map(word)
     }
 
     /// Them, LP by LP, for a model whose layout was checked.
     pub(super) fn events<P: Payload>(&self) -> impl Iterator<Item = Event<P>> {
-        let events = self.section(PENDING).chunks_exact(size_of::<Event<P>>());
+        let events = self.file.section(PENDING).chunks_exact(size_of::<Event<P>>());
         events.map(|event| Event {
             time: Ticks::new(number(event)),
             payload: {
@@ -341,9 +343,34 @@ impl Checkpoint {
         })
     }
 
-    fn section(&self, section: usize) -> &[u8] {
-        let (begin, length) = self.sections[section];
-        &self.bytes[begin..][..length]
+    /// A file's bytes, if they are a checkpoint.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] where they are none, or a damaged one. Whatever they say, no more memory is taken than they are long.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, CheckpointError> {
+        Self::of(Sections::of(bytes, &RUN)?)
+    }
+
+    /// The bytes of the file.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.file.as_bytes()
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Read`] where it cannot be read, else as [`Checkpoint::from_bytes`]. What is no checkpoint is not read to its end.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, CheckpointError> {
+        Self::of(Sections::load(path.as_ref(), &RUN)?)
+    }
+
+    /// Writes the file: another one beside it first, which takes its name once all of it is on the disk. So there is always a whole one, the last or the
+    /// one before, whenever the process or the machine ends.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Write`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CheckpointError> {
+        self.file.save(path.as_ref())
     }
 }
 
@@ -352,7 +379,7 @@ impl std::fmt::Debug for Checkpoint {
         f.debug_struct("Checkpoint")
             .field("model", &self.model())
             .field("numbers", &self.numbers)
-            .field("bytes", &self.bytes.len())
+            .field("bytes", &self.file.as_bytes().len())
             .finish_non_exhaustive()
     }
 }

@@ -42,7 +42,7 @@
 
 mod auto;
 mod capacity;
-mod checkpoint;
+pub(crate) mod checkpoint;
 mod contract;
 mod cpu;
 mod cut;

@@ -179,7 +179,7 @@ impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
 
 /// Fills a buffer with bytes that mean nothing, so that the tests see what nobody wrote.
 fn poison<T: Pod>(gpu: &Gpu, buffer: &Buffer<T>) -> Result<(), GpuError> {
-    let mut values = vec![T::zeroed(); usize::try_from(buffer.len()).expect("it fits the device")];
+    let mut values = bytemuck::zeroed_vec::<T>(usize::try_from(buffer.len()).expect("it fits the device"));
     bytemuck::cast_slice_mut::<T, u8>(&mut values).fill(0xd5);
     buffer.write(gpu, 0, &values)
 }

@@ -3,7 +3,9 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each target uses a part of this module")]
 
-use eventhorizon::facility::Network;
+use std::time::Duration;
+
+use eventhorizon::facility::{self, Distribution, Keep, Network, Place, SavedStudy, Station, Study};
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{Checkpoint, CpuSimulation, Until};
@@ -31,9 +33,37 @@ pub fn saved() -> Vec<u8> {
     simulation.checkpoint().expect("a sound run").as_bytes().to_vec()
 }
 
+/// What the network of saved studies is asked.
+fn study() -> Study {
+    Study::new(3, 40.0, 4.0)
+}
+
+fn small_network() -> Network {
+    Network::new("M/M/1")
+        .source("in", facility::Source::new(Distribution::Exponential(2.0), "server"))
+        .station("server", Station::new(Distribution::Exponential(1.0), "out"))
+        .sink("out")
+}
+
+/// One of them.
+pub fn saved_study() -> Vec<u8> {
+    let path = std::env::temp_dir().join(format!("eventhorizon-hostile-{}", std::process::id()));
+    let keep = Keep { from: None, to: Some((&path, Duration::MAX)) };
+    let facility = small_network().compile().expect("a sound network");
+    facility.study_kept(&study(), Place::Cpu, keep, |_, _| {}).expect("a sound study");
+    let bytes = std::fs::read(&path).expect("it was written");
+    let _ = std::fs::remove_file(path);
+    bytes
+}
+
 /// The reader of checkpoints: the bytes, and what they are with the length and the checksum that belong to them.
 pub fn checkpoint(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed(bytes.to_vec())] {
+        if let Ok(saved) = SavedStudy::from_bytes(bytes.clone()) {
+            let facility = small_network().compile().expect("a sound network");
+            let keep = Keep { from: Some(&saved), to: None };
+            let _ = facility.study_kept(&study(), Place::Cpu, keep, |_, _| {});
+        }
         if let Ok(checkpoint) = Checkpoint::from_bytes(bytes) {
             assert_eq!(
                 Checkpoint::from_bytes(checkpoint.as_bytes().to_vec()).expect("it was one"),

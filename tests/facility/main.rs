@@ -6,8 +6,11 @@
 mod common;
 mod descriptions;
 mod fel;
+#[path = "../common/hostile.rs"]
+mod hostile;
 mod new_nodes;
 mod runs;
+mod saved;
 mod theory;
 
 use std::path::PathBuf;

@@ -98,7 +98,7 @@ fn gives(files: &[Vec<u8>], reader: fn(&[u8])) {
 
 #[test]
 fn checkpoints() {
-    gives(&[bodies::saved()], bodies::checkpoint);
+    gives(&[bodies::saved(), bodies::saved_study()], bodies::checkpoint);
 }
 
 #[test]

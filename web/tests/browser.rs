@@ -5,6 +5,7 @@
 
 use eventhorizon::facility::{Facility, Network, Place, Study};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Source};
+use eventhorizon::matching;
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
 use eventhorizon::models::{Mm1, Phold, PholdState};
 use eventhorizon::pdes::{
@@ -15,7 +16,6 @@ use eventhorizon::random::Stream;
 use eventhorizon::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
 use eventhorizon::search::{self, Grid, reference::AStar};
 use eventhorizon::time::{Resolution, Ticks};
-use eventhorizon::matching;
 use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);

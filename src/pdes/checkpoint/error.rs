@@ -55,6 +55,14 @@ pub enum CheckpointError {
         /// What does not fit together.
         what: &'static str,
     },
+    /// The checkpoint of a study instead of a run's, or the other way round.
+    #[error("this is the checkpoint of {is}, and {wanted} was to go on")]
+    Kind {
+        /// What it is of.
+        is: &'static str,
+        /// What it should be of.
+        wanted: &'static str,
+    },
     /// A checkpoint of another model.
     #[error(
         "the checkpoint is {what}: go on with the model that it is of, or, where LPs, states and events have the same sizes, make a fork of it \

@@ -1,0 +1,319 @@
+//! Studies that are saved, and gone on with.
+
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable, pod_read_unaligned};
+use web_time::{Duration, Instant};
+
+use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, number};
+use crate::pdes::{Checkpoint, CheckpointError};
+use crate::time::Ticks;
+
+use super::measures::Measured;
+use super::{Facility, FacilityError, FacilityOutput, LENGTHS, Network, Study};
+
+/// The sections of [`STUDY`].
+const NUMBERS: usize = 0;
+const NETWORK: usize = 1;
+const VALUES: usize = 2;
+const SHARES: usize = 3;
+const TOLD: usize = 4;
+const RUN: usize = 5;
+
+/// The numbers of the first section, 8 bytes each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Numbers {
+    pub(super) seed: u64,
+    /// Ticks.
+    pub(super) until: u64,
+    pub(super) warm_up: u64,
+    pub(super) details: u64,
+    /// Of one long run; 0 for replications.
+    pub(super) batches: u64,
+    /// For how many who wait there was room.
+    pub(super) room: u64,
+    /// Replications that have ended, and how many were to be made before it is asked again whether they are enough.
+    pub(super) done: u64,
+    pub(super) end: u64,
+    pub(super) customers: u64,
+    pub(super) events: u64,
+    pub(super) fingerprint: u64,
+}
+
+/// A study of a network as far as it came: what the replications told that have ended; or one long run, and what it told at the ends of batches.
+/// It is the same, byte for byte, wherever it was made, and goes on anywhere ([`Keep::from`]), to the results and the fingerprint of a study that nobody interrupted.
+///
+/// Seed, times, details and batches are those of the study. Replications, the rule that stops them, the level of intervals and the most room may be others: a study
+/// that has ended goes on if it is asked for more. `docs/checkpoints.md` says what a file holds.
+#[derive(Clone)]
+pub struct SavedStudy {
+    file: Sections,
+    numbers: Numbers,
+    run: Option<Checkpoint>,
+}
+
+/// Whether and where a study is saved, and what it goes on from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Keep<'a> {
+    /// Goes on with a study that was saved, instead of from the start.
+    pub from: Option<&'a SavedStudy>,
+    /// Saves the study in this file, where it ends or is stopped, and every so often between two replications or two windows: as [`Checkpoint::save`] does. Choose far longer than
+    /// saving takes. Replications are then made in parts that take about so long.
+    pub to: Option<(&'a Path, Duration)>,
+}
+
+impl SavedStudy {
+    /// What replications told.
+    pub(super) fn of_replications(
+        network: &Network,
+        numbers: Numbers,
+        columns: &[Measured],
+        shares: &[Vec<Vec<f64>>],
+    ) -> Result<Self, FacilityError> {
+        Self::write(network, numbers, |file| {
+            let mut reals = |values: &mut dyn Iterator<Item = &f64>| {
+                file.section(|bytes| values.for_each(|value| bytes.extend(value.to_bits().to_le_bytes())));
+            };
+            reals(&mut columns.iter().flat_map(|column| &column.values));
+            reals(&mut shares.iter().flatten().flatten());
+            file.section(|_| {});
+            file.section(|_| {});
+        })
+    }
+
+    /// A long run, and what its nodes told at the ends that it came to.
+    pub(super) fn of_run(
+        network: &Network,
+        numbers: Numbers,
+        told: &[Vec<FacilityOutput>],
+        run: &Checkpoint,
+    ) -> Result<Self, FacilityError> {
+        Self::write(network, numbers, |file| {
+            file.section(|_| {});
+            file.section(|_| {});
+            file.section(|bytes| {
+                told.iter().for_each(|rows| bytes.extend(bytemuck::cast_slice::<_, u8>(rows)))
+            });
+            file.section(|bytes| bytes.extend(run.as_bytes()));
+        })
+    }
+
+    fn write(
+        network: &Network,
+        numbers: Numbers,
+        rest: impl FnOnce(&mut Writer),
+    ) -> Result<Self, FacilityError> {
+        let mut file = Writer::new(&STUDY);
+        let words: [u64; size_of::<Numbers>() / 8] = bytemuck::cast(numbers);
+        file.section(|bytes| words.iter().for_each(|word| bytes.extend(word.to_le_bytes())));
+        file.section(|bytes| bytes.extend(text(network).as_bytes()));
+        rest(&mut file);
+        Ok(Self::from_bytes(file.end())?)
+    }
+
+    /// A file's bytes, if they are those of a study.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] where they are none, or damaged. Whatever they say, no more memory is taken than they are long.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, CheckpointError> {
+        Self::of(Sections::of(bytes, &STUDY)?)
+    }
+
+    fn of(file: Sections) -> Result<Self, CheckpointError> {
+        let wrong = |what| Err(CheckpointError::Inconsistent { what });
+        let words = file.section(NUMBERS).chunks_exact(8).map(number);
+        let Ok(words) = <[u64; size_of::<Numbers>() / 8]>::try_from(words.collect::<Vec<_>>()) else {
+            return wrong("its numbers are not those of this version");
+        };
+        let numbers: Numbers = bytemuck::cast(words);
+        let narrow = |number: u64| u32::try_from(number).is_ok();
+        if ![numbers.room, numbers.done, numbers.end, numbers.batches].into_iter().all(narrow)
+            || numbers.done > numbers.end
+            || numbers.details > 1
+            || (numbers.batches != 0) == file.section(RUN).is_empty()
+        {
+            return wrong("a number is out of range");
+        }
+        let run = match numbers.batches {
+            0 => None,
+            _ => Some(Checkpoint::from_bytes(file.section(RUN).to_vec())?),
+        };
+        Ok(Self { file, numbers, run })
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Read`] where it cannot be read, else as [`SavedStudy::from_bytes`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, CheckpointError> {
+        Self::of(Sections::load(path.as_ref(), &STUDY)?)
+    }
+
+    /// Writes the file, as [`Checkpoint::save`].
+    ///
+    /// # Errors
+    /// [`CheckpointError::Write`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CheckpointError> {
+        self.file.save(path.as_ref())
+    }
+
+    /// The bytes of the file.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.file.as_bytes()
+    }
+
+    /// The seed of the study.
+    pub fn seed(&self) -> u64 {
+        self.numbers.seed
+    }
+
+    /// Replications that have ended: 0 of one long run.
+    pub fn replications(&self) -> u32 {
+        u32::try_from(self.numbers.done).expect("it was looked through")
+    }
+
+    pub(super) fn numbers(&self) -> Numbers {
+        self.numbers
+    }
+
+    pub(super) fn run(&self) -> Option<&Checkpoint> {
+        self.run.as_ref()
+    }
+
+    /// Whether this study goes on from here.
+    pub(super) fn check(
+        &self,
+        facility: &Facility,
+        study: &Study,
+        [until, warm_up]: [Ticks; 2],
+        batches: usize,
+    ) -> Result<(), CheckpointError> {
+        let foreign = |what: String| Err(CheckpointError::Foreign { what });
+        if self.file.section(NETWORK) != text(facility.network()).as_bytes() {
+            return foreign("of another network, or of this one before it was changed".to_owned());
+        }
+        let saved = self.numbers;
+        for (what, saved, given) in [
+            ("the seed", saved.seed, study.seed),
+            ("the end at tick", saved.until, until.get()),
+            ("the warm-up to tick", saved.warm_up, warm_up.get()),
+            ("details (1: with them)", saved.details, study.details.into()),
+            ("batches (0: replications)", saved.batches, batches as u64),
+        ] {
+            if saved != given {
+                return foreign(format!("of a study with {what} {saved}, and this one has {given}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the columns and shares of replications back.
+    pub(super) fn restore(
+        &self,
+        columns: &mut [Measured],
+        shares: &mut [Vec<Vec<f64>>],
+    ) -> Result<(), CheckpointError> {
+        let done = self.replications() as usize;
+        let fill = |section: usize, lists: Vec<&mut Vec<f64>>| {
+            let bytes = self.file.section(section);
+            if bytes.len() % 8 != 0 || lists.len().checked_mul(done) != Some(bytes.len() / 8) {
+                let what = "it tells more or fewer measures than the network has";
+                return Err(CheckpointError::Inconsistent { what });
+            }
+            let mut values = bytes.chunks_exact(8).map(|bytes| f64::from_bits(number(bytes)));
+            for list in lists {
+                list.extend(values.by_ref().take(done));
+            }
+            Ok(())
+        };
+        fill(VALUES, columns.iter_mut().map(|column| &mut column.values).collect())?;
+        fill(SHARES, shares.iter_mut().flatten().collect())
+    }
+
+    /// What the nodes of a long run told, at the ends of batches that it came to.
+    pub(super) fn told(
+        &self,
+        nodes: usize,
+        ends: usize,
+    ) -> Result<Vec<Vec<FacilityOutput>>, CheckpointError> {
+        let bytes = self.file.section(TOLD);
+        let each = nodes * size_of::<FacilityOutput>();
+        if bytes.len() % each != 0 || bytes.len() / each > ends {
+            return Err(CheckpointError::Inconsistent {
+                what: "it tells of more or fewer nodes than the network has",
+            });
+        }
+        let rows =
+            |part: &[u8]| part.chunks_exact(size_of::<FacilityOutput>()).map(pod_read_unaligned).collect();
+        Ok(bytes.chunks_exact(each).map(rows).collect())
+    }
+}
+
+impl std::fmt::Debug for SavedStudy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SavedStudy").field("numbers", &self.numbers).finish_non_exhaustive()
+    }
+}
+
+/// Which network it is: its description in one form.
+fn text(network: &Network) -> String {
+    serde_json::to_string(network).expect("a description can be written")
+}
+
+/// When a study is saved, and how many replications are made until then.
+pub(super) struct Saving<'a> {
+    to: Option<(&'a Path, Duration)>,
+    saved: Instant,
+    /// Replications of the next part.
+    part: u32,
+    most: u32,
+}
+
+/// Replications of the first part: few enough for any pace, and enough for a device.
+const FIRST: u32 = 1024;
+
+impl<'a> Saving<'a> {
+    pub(super) fn new(to: Option<(&'a Path, Duration)>, most: u32) -> Self {
+        let part = match to {
+            Some((_, every)) if every < Duration::MAX => most.min(FIRST),
+            _ => most,
+        };
+        Self { to, saved: Instant::now(), part, most }
+    }
+
+    pub(super) fn part(&self) -> u32 {
+        self.part
+    }
+
+    /// A part took so long: the next one should take half of what lies between two files, or less.
+    pub(super) fn took(&mut self, time: Duration) {
+        let Some((_, every)) = self.to else { return };
+        if time > every / 2 {
+            self.part = (self.part / 2).max(1);
+        } else if time < every / 4 {
+            self.part = self.part.saturating_mul(2).min(self.most);
+        }
+    }
+
+    /// Whether it is time.
+    pub(super) fn due(&self) -> bool {
+        self.to.is_some_and(|(_, every)| self.saved.elapsed() >= every)
+    }
+
+    pub(super) fn save(
+        &mut self,
+        make: impl FnOnce() -> Result<SavedStudy, FacilityError>,
+    ) -> Result<(), FacilityError> {
+        if let Some((path, _)) = self.to {
+            make()?.save(path)?;
+            self.saved = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+/// For each node and each number of customers, shares of replications.
+pub(super) fn no_shares(details: bool, nodes: usize) -> Vec<Vec<Vec<f64>>> {
+    vec![vec![Vec::new(); LENGTHS]; if details { nodes } else { 0 }]
+}

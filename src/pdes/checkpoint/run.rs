@@ -1,0 +1,144 @@
+//! What the file of a run holds, and what it may hold.
+
+use crate::time::Ticks;
+
+use super::super::error::MAX_LPS;
+use super::file::{RUN, Sections, Writer, number, word};
+use super::{Apart, Checkpoint, CheckpointError, Identity};
+
+/// No run has so many windows or events.
+const MOST: u64 = 1 << 62;
+
+/// The sections of [`RUN`].
+const NUMBERS: usize = 0;
+pub(super) const NAME: usize = 1;
+pub(super) const PARAMS: usize = 2;
+pub(super) const STATES: usize = 3;
+pub(super) const MEMORY: usize = 4;
+pub(super) const EXECUTED: usize = 5;
+pub(super) const HELD: usize = 6;
+pub(super) const PENDING: usize = 7;
+
+/// The numbers of the first section, 8 bytes each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Numbers {
+    pub(super) lps: u64,
+    pub(super) state_bytes: u64,
+    pub(super) payload_words: u64,
+    pub(super) memory_rows: u64,
+    pub(super) lookahead: u64,
+    /// Of the model's WGSL: its bytes without carriage returns, and their CRC-32.
+    pub(super) source: [u64; 2],
+    /// Of its data: words, and their CRC-32.
+    pub(super) data: [u64; 2],
+    pub(super) seed: u64,
+    /// Point and number.
+    pub(super) replica: [u64; 2],
+    pub(super) windows: u64,
+    pub(super) events: u64,
+    /// The part of the fingerprint that is of executed events.
+    pub(super) digest: u64,
+    pub(super) done: u64,
+    /// Time and events.
+    pub(super) until: [u64; 2],
+    /// How far apart LPs may stand, and before which time all is that was executed: [`Standing`].
+    pub(super) standing: [u64; 2],
+}
+
+impl Numbers {
+    const BYTES: usize = size_of::<Self>();
+
+    fn to_bytes(self) -> [u8; Self::BYTES] {
+        let numbers: [u64; Self::BYTES / 8] = bytemuck::cast(self);
+        bytemuck::cast(numbers.map(u64::to_le_bytes))
+    }
+
+    fn of_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let numbers: [[u8; 8]; Self::BYTES / 8] = bytemuck::cast(*bytes);
+        bytemuck::cast(numbers.map(u64::from_le_bytes))
+    }
+}
+
+/// A file with the sections up to the parameters.
+pub(super) fn writer(numbers: &Numbers, identity: &Identity) -> Writer {
+    let mut file = Writer::new(&RUN);
+    file.section(|bytes| bytes.extend(numbers.to_bytes()));
+    file.section(|bytes| bytes.extend(identity.name.as_bytes()));
+    file.section(|bytes| bytes.extend(&identity.params));
+    file
+}
+
+impl Checkpoint {
+    /// A file that was read, if it is a run's.
+    pub(super) fn of(file: Sections) -> Result<Self, CheckpointError> {
+        let wrong = |what| Err(CheckpointError::Inconsistent { what });
+        let Ok(numbers) = file.section(NUMBERS).try_into() else {
+            return wrong("its numbers are not those of this version");
+        };
+        let numbers = Numbers::of_bytes(numbers);
+        if std::str::from_utf8(file.section(NAME)).is_err() {
+            return wrong("the model's name is no text");
+        }
+        let Numbers { lps, state_bytes, payload_words, memory_rows, .. } = numbers;
+        if lps == 0 || lps > MAX_LPS.into() || ![2, 6].contains(&payload_words) {
+            return wrong("no model has so many LPs, or such events");
+        }
+        let narrow = |number: u64| u32::try_from(number).is_ok();
+        // Those that go on are counted on from there.
+        let counts = [numbers.windows, numbers.events];
+        if !numbers.replica.into_iter().all(narrow)
+            || !narrow(memory_rows)
+            || counts.iter().any(|&count| count >= MOST)
+            || numbers.standing[0] > Apart::Further as u64
+        {
+            return wrong("a number is out of range");
+        }
+        let each = [
+            (STATES, Some(state_bytes)),
+            (MEMORY, memory_rows.checked_mul(16)),
+            (EXECUTED, Some(8)),
+            (HELD, Some(4)),
+        ];
+        for (section, row) in each {
+            if row.and_then(|row| row.checked_mul(lps)) != Some(file.section(section).len() as u64) {
+                return wrong("it has rows for more or fewer LPs than the model has");
+            }
+        }
+        let executed = file.section(EXECUTED).chunks_exact(8).map(number).try_fold(0_u64, u64::checked_add);
+        if executed != Some(numbers.events) {
+            return wrong("its LPs have executed more or fewer events than the run");
+        }
+        let event_bytes = 8 + 4 * usize::try_from(payload_words).expect("2 or 6");
+        let held = file.section(HELD).chunks_exact(4).map(word);
+        let total = held.clone().try_fold(0, |sum: u64, count| sum.checked_add(count.into()));
+        if total.and_then(|total| total.checked_mul(event_bytes as u64))
+            != Some(file.section(PENDING).len() as u64)
+        {
+            return wrong("its LPs hold more or fewer events than there are");
+        }
+        let mut events = file.section(PENDING).chunks_exact(event_bytes);
+        let mut now = Ticks::NEVER;
+        for count in held {
+            let mut last = None;
+            for event in events.by_ref().take(count as usize) {
+                let time = number(event);
+                if time == Ticks::NEVER.get() || time < numbers.done {
+                    return wrong("an event is pending at a time that is past, or none");
+                }
+                if last.is_some_and(|last| later(last, event)) {
+                    return wrong("its events are not in order");
+                }
+                now = now.min(Ticks::new(time));
+                last = Some(event);
+            }
+        }
+        Ok(Self { file, numbers, now })
+    }
+}
+
+/// Whether an event comes after another one.
+fn later(event: &[u8], other: &[u8]) -> bool {
+    let [words, others] = [event, other].map(|event| event[8..].chunks_exact(4).map(word));
+    number(event).cmp(&number(other)).then_with(|| words.cmp(others)).is_gt()
+}

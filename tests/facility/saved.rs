@@ -1,0 +1,167 @@
+//! Studies that are stopped, saved and gone on with come to what nobody interrupted, on either engine.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use eventhorizon::facility::{Facility, FacilityError, Keep, Place, Report, SavedStudy, Study};
+use eventhorizon::pdes::{Checkpoint, CheckpointError, CpuSimulation, EngineOptions, SimulationError, Until};
+use eventhorizon::statistics::{Budget, Precision, Stopping};
+
+use crate::common::gpu;
+use crate::hostile::sealed;
+use crate::shipped_one;
+
+/// A file of a test's own.
+struct OwnFile(PathBuf);
+
+impl OwnFile {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("eventhorizon-{name}-{}", std::process::id())))
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// All of a report that is not of how it was made.
+fn made(report: &Report) -> String {
+    let mut report = report.clone();
+    (report.engine, report.seconds) = ("", 0.0);
+    (report.adapter, report.mapping) = (String::new(), String::new());
+    format!("{report:?}")
+}
+
+/// A study of which a part is made at one place, and the rest at another.
+fn in_two(facility: &Facility, study: &Study, places: [Place<'_>; 2], file: &OwnFile) -> Report {
+    let keep = Keep { from: None, to: Some((&file.0, Duration::ZERO)) };
+    let first = match places[0] {
+        // After the first part.
+        Place::Cpu => facility.study_kept(study, Place::Cpu, keep, |_, _| ControlFlow::Break(())).unwrap(),
+        // What is on a device together ends together.
+        device => {
+            let few = Study { replications: 30, stopping: None, ..*study };
+            facility.study_kept(&few, device, keep, |_, _| {}).unwrap()
+        }
+    };
+    let saved = SavedStudy::load(&file.0).unwrap();
+    assert_eq!((saved.seed(), saved.replications()), (study.seed, first.replications));
+    assert!((1..40).contains(&first.replications));
+    facility.study_kept(study, places[1], Keep { from: Some(&saved), to: None }, |_, _| {}).unwrap()
+}
+
+#[test]
+fn a_study_goes_on_where_it_was_stopped() {
+    let (gpu, file) = (gpu(), OwnFile::new("study"));
+    let facility = shipped_one("clinic").compile().unwrap();
+    let device = Place::Gpu(&gpu, EngineOptions::default());
+    let plain = Study { details: true, ..Study::new(150, 100.0, 10.0) };
+    // Where it is asked after each part whether there are enough: parts of the two are not the same.
+    let precise = Study {
+        stopping: Some(Stopping::new(
+            Precision::relative(0.2),
+            Budget { replications: Some(400), time: None },
+        )),
+        ..plain
+    };
+    for study in [plain, precise] {
+        let whole = facility.study(&study, Place::Cpu, |_, _| {}).unwrap();
+        assert!(whole.replications > 40, "{whole}");
+        for places in [[Place::Cpu, device], [device, Place::Cpu]] {
+            let found = in_two(&facility, &study, places, &file);
+            assert_eq!(made(&found), made(&whole));
+        }
+    }
+    // One that has ended goes on if more is asked for, and tells the same again if not.
+    let few = Study { replications: 40, ..plain };
+    let keep = Keep { from: None, to: Some((&file.0, Duration::MAX)) };
+    let ended = facility.study_kept(&few, Place::Cpu, keep, |_, _| {}).unwrap();
+    let saved = SavedStudy::load(&file.0).unwrap();
+    let from = Keep { from: Some(&saved), to: None };
+    assert_eq!(made(&facility.study_kept(&few, Place::Cpu, from, |_, _| {}).unwrap()), made(&ended));
+    let more = facility.study_kept(&plain, Place::Cpu, from, |_, _| {}).unwrap();
+    assert_eq!(made(&more), made(&facility.study(&plain, device, |_, _| {}).unwrap()));
+}
+
+#[test]
+fn a_long_run_goes_on_where_it_was_stopped() {
+    let (gpu, file) = (gpu(), OwnFile::new("long"));
+    let facility = shipped_one("mm1").compile().unwrap();
+    let study = Study::new(1, 3000.0, 200.0);
+    let whole = facility.long_run(&study, 10, Place::Cpu).unwrap();
+    let device = Place::Gpu(&gpu, EngineOptions::default());
+    for places in [[Place::Cpu, device], [device, Place::Cpu]] {
+        // Saved wherever it may be, and stopped in the middle.
+        let keep = Keep { from: None, to: Some((&file.0, Duration::ZERO)) };
+        let watch = |progress: &eventhorizon::pdes::Progress| match progress.events > whole.events / 2 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let stopped = facility.long_run_kept(&study, 10, places[0], keep, watch).unwrap_err();
+        assert!(matches!(stopped, FacilityError::Simulation(SimulationError::Stopped)), "{stopped}");
+        let saved = SavedStudy::load(&file.0).unwrap();
+        let keep = Keep { from: Some(&saved), to: Some((&file.0, Duration::MAX)) };
+        let found = facility.long_run_kept(&study, 10, places[1], keep, |_| {}).unwrap();
+        assert_eq!(made(&found), made(&whole));
+        // That has ended: it is told from what was saved.
+        let saved = SavedStudy::load(&file.0).unwrap();
+        let keep = Keep { from: Some(&saved), to: None };
+        assert_eq!(
+            made(&facility.long_run_kept(&study, 10, Place::Cpu, keep, |_| {}).unwrap()),
+            made(&whole)
+        );
+    }
+}
+
+#[test]
+fn what_is_no_saved_study_of_this_is_refused() {
+    let file = OwnFile::new("refused");
+    let facility = shipped_one("mm1").compile().unwrap();
+    let study = Study::new(4, 100.0, 10.0);
+    let keep = Keep { from: None, to: Some((&file.0, Duration::MAX)) };
+    facility.study_kept(&study, Place::Cpu, keep, |_, _| {}).unwrap();
+    let saved = SavedStudy::load(&file.0).unwrap();
+    assert_eq!(std::fs::read(&file.0).unwrap(), saved.as_bytes());
+    let refused = |facility: &Facility, study: &Study, saved: &SavedStudy, says: &str| {
+        let keep = Keep { from: Some(saved), to: None };
+        let error = facility.study_kept(study, Place::Cpu, keep, |_, _| {}).unwrap_err();
+        assert!(matches!(error, FacilityError::Checkpoint(_)), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    };
+    refused(&shipped_one("jackson").compile().unwrap(), &study, &saved, "another network");
+    refused(&facility, &Study { seed: 2, ..study }, &saved, "the seed 1, and this one has 2");
+    refused(&facility, &Study { until: 101.0, ..study }, &saved, "the end at tick");
+    refused(&facility, &Study { warm_up: 11.0, ..study }, &saved, "the warm-up to tick");
+    refused(&facility, &Study { details: true, ..study }, &saved, "details");
+    let keep = Keep { from: Some(&saved), to: None };
+    let error = facility.long_run_kept(&study, 8, Place::Cpu, keep, |_| {}).unwrap_err();
+    assert!(error.to_string().contains("batches"), "{error}");
+    // A run is no study, and a study is no run.
+    let mut simulation = CpuSimulation::new(&facility, 1).unwrap();
+    simulation.run(Until::events(100)).unwrap();
+    let run = simulation.checkpoint().unwrap().as_bytes().to_vec();
+    let kinds = [
+        SavedStudy::from_bytes(run).unwrap_err(),
+        Checkpoint::from_bytes(saved.as_bytes().to_vec()).unwrap_err(),
+    ];
+    for error in kinds {
+        assert!(matches!(error, CheckpointError::Kind { .. }), "{error}");
+    }
+    // Each byte counts; and where the checksum is made to fit, what does not belong is found, or the study is another.
+    for place in 0..saved.as_bytes().len() {
+        let mut bytes = saved.as_bytes().to_vec();
+        bytes[place] ^= 1 << (place % 8);
+        SavedStudy::from_bytes(bytes.clone()).unwrap_err();
+        if let Ok(other) = SavedStudy::from_bytes(sealed(bytes)) {
+            let keep = Keep { from: Some(&other), to: None };
+            // It has one byte of the observations changed, or counts; it is asked for nothing more.
+            let _ = facility.study_kept(&study, Place::Cpu, keep, |_, _| {});
+        }
+    }
+    for length in [0, 7, 23, 24, 100, saved.as_bytes().len() - 1] {
+        SavedStudy::from_bytes(saved.as_bytes()[..length].to_vec()).unwrap_err();
+    }
+}
