@@ -2,7 +2,7 @@
 // exponential_short takes 89, and less exact. A model that imports this file has the table filled by each of its workgroups, which takes about as
 // long as eight variates of exponential_short for each of 128 invocations: for replications that draw many.
 //
-// Against the logarithm, an error of at most 8.9e-8 of a mean, and of 6e-9 on average (the example exponential_error measures both): a
+// Against the logarithm, an error of at most 8.8e-8 of a mean, and of 2.4e-9 on average (the example exponential_error measures both): a
 // hundred million draws do not show it in a mean. The tail is that of exponential_unit: it is cut off at 33 ln 2 = 22.87 means, with the probability 2^-33.
 //
 // Functions: exponential_tabled; tables_open, which is the engine's. The Rust twin is `random::exponential_tabled`.

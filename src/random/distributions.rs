@@ -68,7 +68,7 @@ pub fn exponential_short(word: u32, mean: u32) -> u32 {
 /// About the ticks of [`exponential_short`], for a mean below 2^27 ticks: by a table of 1,024 chords of the logarithm, which costs a GPU 17 instructions
 /// instead of 89.
 ///
-/// Over all 2^32 words, the largest error is 9.0e-8 of a mean, and the mean is 1 - 1.3e-9 (`cargo run --release --example exponential_error`
+/// Over all 2^32 words, the largest error is 8.8e-8 of a mean, and the mean is 1 - 2.4e-9 (`cargo run --release --example exponential_error`
 /// measures both): it takes 1e17 draws to see that in a mean, and 1e10 to see the chords in a histogram whose bins are theirs.
 /// WGSL: `exponential_tabled` with `// import: random/exponential_table.wgsl`, for models of [`replication`](crate::replication).
 ///
