@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use web_time::{Duration, Instant};
 
-use crate::gpu::{SLICE, Verdict};
+use crate::gpu::{SLICE, Verdict, is_words};
 use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
@@ -149,6 +149,9 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// One that holds nothing, and no LP of which is initialised.
     fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
         check(model)?;
+        if is_words::<M::State>() || is_words::<M::Params>() || is_words::<M::Output>() {
+            return Err(SimulationError::NoTwin { model: model.name().to_owned() });
+        }
         let (seed, replica) = (run.1.key(run.0), run.1);
         let lps = model.lps();
         let row = size_of::<M::State>() + size_of::<u64>() + size_of::<Turn>();
