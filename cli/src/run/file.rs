@@ -41,8 +41,8 @@ struct Written {
 pub(super) struct Processes {
     pub(super) count: u32,
     /// Infinite for processes that send each other nothing.
-    #[serde(default)]
-    lookahead: f64,
+    #[serde(default = "zero")]
+    lookahead: Spanned<f64>,
     pub(super) until: Option<f64>,
     /// Words of an event: 2 or 6.
     #[serde(default = "two")]
@@ -65,6 +65,10 @@ enum Data {
 
 fn one() -> u64 {
     1
+}
+
+fn zero() -> Spanned<f64> {
+    Spanned::new(0..0, 0.0)
 }
 
 fn two() -> Spanned<u32> {
@@ -272,9 +276,11 @@ impl File {
     /// The model of logical processes that has these parameters.
     pub(super) fn process_model<P: Payload>(&self, params: Vec<u8>) -> Outcome<Processing<P>> {
         let processes = self.processes.as_ref().ok_or("it has no [processes]")?;
-        let lookahead = match processes.lookahead == f64::INFINITY {
-            true => Ticks::NEVER,
-            false => self.units.ticks(processes.lookahead)?,
+        let lookahead = match *processes.lookahead.get_ref() {
+            f64::INFINITY => Ticks::NEVER,
+            units => self.units.ticks(units).map_err(|error| {
+                self.wrong(processes.lookahead.span(), &format!("the lookahead: {error}"))
+            })?,
         };
         Ok(Processing {
             name: self.name.clone(),
