@@ -170,11 +170,15 @@ fn run(args: &Args) -> Ended<()> {
             )));
         }
     }
+    // Before any of them begins.
+    for &Setting { lps, population, rate, lookahead } in &settings {
+        Phold::new(lps, population, rate, lookahead, Resolution::default())?;
+    }
     let (mut rows, mut first) = (Vec::new(), true);
     for setting in settings {
         let ended = one(args, setting, &mut |table, json| {
             let table: Vec<_> = table.into_iter().filter(|(name, _)| !SAME.contains(name)).collect();
-            let width = |name: &str| name.len().max(12) + 2;
+            let width = |name: &str| name.len().max(16) + 2;
             if !args.json.on_stdout() {
                 if std::mem::take(&mut first) {
                     for (name, _) in &table {

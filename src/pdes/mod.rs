@@ -47,6 +47,7 @@ mod contract;
 mod cpu;
 mod cut;
 mod error;
+mod event_list;
 mod fingerprint;
 mod growth;
 mod lift;
