@@ -252,7 +252,16 @@ fn element_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
 
 /// Compares the model's structs with the Rust types; returns the bytes of a state.
 fn check_layouts<M: Model>(program: &Program, model: &M) -> Result<u32, SimulationError> {
-    check_layout::<M, M::Params>(program, model, "Params")?;
+    let (found, given) =
+        (check_layout::<M, M::Params>(program, model, "Params")?, model.params_bytes().len());
+    if found as usize != given {
+        let problem = format!("has {found} bytes, and `Model::params_bytes` {given}: make them equal");
+        return Err(SimulationError::Layout {
+            file: model.source().name().to_owned(),
+            name: "Params",
+            problem,
+        });
+    }
     check_layout::<M, M::State>(program, model, "State")
 }
 

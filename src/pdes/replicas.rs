@@ -92,6 +92,7 @@ impl<M: Model> Prepared<M> {
                 (model.source() != first.source(), "WGSL files"),
                 (model.data() != first.data(), "data"),
                 (model.memory_rows() != first.memory_rows(), "rows of LP memory"),
+                (model.params_bytes().len() != first.params_bytes().len(), "bytes of parameters"),
             ] {
                 if differ {
                     return Err(SimulationError::Points { what });

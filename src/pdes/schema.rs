@@ -58,7 +58,10 @@ mod tests {
 
     /// Another model, of which nothing is known but its file and its bytes.
     #[derive(Clone)]
-    struct Untyped(Torus);
+    struct Untyped {
+        torus: Torus,
+        params: Vec<u8>,
+    }
 
     impl Model for Untyped {
         type State = Word;
@@ -67,19 +70,19 @@ mod tests {
         type Output = Word;
 
         fn name(&self) -> &str {
-            self.0.name()
+            self.torus.name()
         }
 
         fn source(&self) -> Source {
-            self.0.source()
+            self.torus.source()
         }
 
         fn lps(&self) -> u32 {
-            self.0.lps()
+            self.torus.lps()
         }
 
         fn lookahead(&self) -> Ticks {
-            self.0.lookahead()
+            self.torus.lookahead()
         }
 
         fn params(&self) -> Word {
@@ -87,15 +90,15 @@ mod tests {
         }
 
         fn params_bytes(&self) -> Vec<u8> {
-            self.0.params_bytes()
+            self.params.clone()
         }
 
         fn memory_rows(&self) -> u32 {
-            self.0.memory_rows()
+            self.torus.memory_rows()
         }
 
         fn capacity(&self) -> Capacity {
-            self.0.capacity()
+            self.torus.capacity()
         }
     }
 
@@ -113,10 +116,14 @@ mod tests {
         Torus::new(6, 5, 2, 1.0, 0.1, Resolution::default()).unwrap()
     }
 
+    fn untyped() -> Untyped {
+        Untyped { torus: torus(), params: torus().params_bytes() }
+    }
+
     #[test]
     fn a_model_of_words_is_the_model() {
         let (gpu, until) = (Gpu::new().unwrap(), Until::time(Resolution::default().ticks(20.0).unwrap()));
-        let (typed, untyped) = (torus(), Untyped(torus()));
+        let (typed, untyped) = (torus(), untyped());
         let schema = Schema::of(&untyped).unwrap();
         assert_eq!(schema.state.bytes as usize, size_of::<<Torus as Model>::State>());
         assert!(schema.params.is_some());
@@ -134,6 +141,10 @@ mod tests {
         assert_eq!(expected.totals(until.time, None).unwrap(), found.totals(until.time, None).unwrap());
         let refused = CpuSimulation::new(&untyped, 7).unwrap_err();
         assert!(matches!(refused, SimulationError::NoTwin { .. }), "{refused}");
+        // Parameters of another size would be read beyond their end.
+        let short = Untyped { params: typed.params_bytes()[4..].to_vec(), ..untyped.clone() };
+        let refused = Simulation::new(&gpu, &short, options).unwrap_err();
+        assert!(matches!(refused, SimulationError::Layout { name: "Params", .. }), "{refused}");
         // What was saved of one is the other's.
         let saved = found.checkpoint().unwrap();
         assert_eq!(
@@ -149,12 +160,11 @@ mod tests {
         for mapping in [Mapping::Thread, Mapping::Team, Mapping::Grid] {
             let options = EngineOptions { mapping, ..EngineOptions::default() };
             let expected = Engine::new(&gpu, |_| Ok::<_, String>(torus()), options).run(&experiment, until);
-            let found =
-                Engine::new(&gpu, |_| Ok::<_, String>(Untyped(torus())), options).run(&experiment, until);
+            let found = Engine::new(&gpu, |_| Ok::<_, String>(untyped()), options).run(&experiment, until);
             let (expected, found) = (expected.unwrap(), found.unwrap());
             assert_eq!(expected.fingerprint, found.fingerprint, "{mapping}");
             let rows = EngineOptions { outputs: true, ..options };
-            let told = Engine::new(&gpu, |_| Ok::<_, String>(Untyped(torus())), rows).run(&experiment, until);
+            let told = Engine::new(&gpu, |_| Ok::<_, String>(untyped()), rows).run(&experiment, until);
             let told = told.unwrap();
             for (run, row) in expected.runs[0].iter().zip(&told.runs[0]) {
                 let (run, row) = (run.as_ref().unwrap(), row.as_ref().unwrap());

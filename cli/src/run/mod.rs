@@ -74,6 +74,7 @@ struct Told {
     observations: Vec<Observations>,
     decisions: Vec<Decision>,
     fingerprint: u64,
+    adapter: String,
     mapping: String,
     seconds: f64,
     /// Ways in which the runs were made, and what each came to.
@@ -117,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     tell(args, &file, &points.shown, &told)
 }
 
-/// The experiment, and who is told how far it is.
+/// The experiment over a design.
 fn experiment(args: &Args, file: &File, design: &Design, replications: u32) -> Experiment {
     Experiment::new(design.clone(), replications, args.seed.unwrap_or(file.seed))
 }
@@ -194,7 +195,8 @@ fn simulate<P: Payload>(
             checked.push((way, run.map(|run| run.fingerprint).map_err(|error| error.to_string())));
         }
     }
-    let told = Told { observations, decisions, fingerprint, mapping: mapping.to_string(), seconds, checked };
+    let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
+    let told = Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked };
     Ok((points, told))
 }
 
@@ -261,7 +263,8 @@ fn replicate(
         }
     }
     let mapping = served.chosen().map_or(mapping, |chosen| chosen.mapping).to_string();
-    Ok((points, Told { observations, decisions, fingerprint, mapping, seconds, checked }))
+    let adapter = gpu.info().name.clone();
+    Ok((points, Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked }))
 }
 
 /// Tells what came of it, in all the forms that were asked for.
@@ -271,7 +274,7 @@ fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
         report.add(design, point, observations, args.level, |_| None)?;
     }
     let replications = told.observations.iter().map(Observations::replications).max().unwrap_or(0);
-    let adapter = Gpu::new()?.info().name.clone();
+    let adapter = &told.adapter;
     let stopped: Vec<_> = told.decisions.iter().map(|&decision| decided(decision)).collect();
     if !args.json.on_stdout() {
         writeln!(
