@@ -141,7 +141,8 @@ fn simulate<P: Payload>(
     let points = file.points(schema.params.as_ref())?;
     let until = args.until.or(file.processes.as_ref().and_then(|processes| processes.until));
     let until = until.ok_or_else(|| usage("say where runs end: `until` in [processes], or --until"))?;
-    let until = Until::time(file.units.ticks(until)?);
+    let until = file.units.ticks(until).map_err(|error| usage(format!("the end of a run: {error}")))?;
+    let until = Until::time(until);
     let models = (0..points.design.len()).map(|point| file.process_model::<P>(points.bytes(point)));
     // Engines take a model for each run of theirs.
     let models = std::rc::Rc::new(models.collect::<Outcome<Vec<_>>>()?);
