@@ -10,9 +10,9 @@
 //!
 //! With a scenario the lengths of all paths are compared with those that the scenario tells; the exit code is 1 if one differs.
 
-mod shared;
+pub(crate) mod shared;
 
-use std::io::BufReader;
+use std::io::{BufReader, Write as _, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ use shared::Failure;
 
 #[derive(Parser)]
 #[command(about = "Finds shortest paths on a map, and tells how many searches per second were made")]
-struct Args {
+pub(crate) struct Args {
     /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is blocked.
     #[arg(long, value_name = "FILE")]
     map: Option<String>,
@@ -70,14 +70,10 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    env_logger::init();
-    run(&Args::parse()).unwrap_or_else(|error| {
-        eprintln!("error: {error}");
-        ExitCode::from(2)
-    })
+    shared::main(run)
 }
 
-fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
     let grid = match &args.map {
         None => Grid::random(args.random, args.density, args.seed)?,
         Some(path) if path.ends_with(".png") => picture_map(path)?,
@@ -95,13 +91,13 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mapping = match (args.queue.as_str(), args.mapping) {
         ("auto", mapping) => mapping,
         (_, Mapping::Team | Mapping::Bands) => {
-            return Err(
-                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread"
-                    .into(),
-            );
+            return Err(shared::usage(
+                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread",
+            ));
         }
         (name, _) => {
-            Mapping::Thread(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?)
+            let design = name.parse::<QueueDesign>();
+            Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, and auto")))?)
         }
     };
 
@@ -165,7 +161,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
             ("lengths", checked),
             ("fingerprint", format!("{:016x}", found.fingerprint())),
         ] {
-            println!("{name:<24}{value}");
+            writeln!(stdout(), "{name:<24}{value}")?;
         }
     }
     args.json.write(&json!({
@@ -179,14 +175,17 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         "adapter": adapter,
         "fingerprint": format!("{:016x}", found.fingerprint()),
     }))?;
-    for (search, length) in wrong.iter().take(10) {
+    let told = |(search, length): &(usize, f64)| {
         let told = &scenario[*search];
-        eprintln!(
-            "error: search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
+        format!(
+            "search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
             told.start, told.goal, told.length
-        );
+        )
+    };
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.iter().take(10).map(told).collect::<Vec<_>>().join("\n").into()),
     }
-    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn read(path: &str) -> Result<String, Failure> {

@@ -8,7 +8,7 @@
 //! WGPU_ADAPTER_NAME=llvmpipe cargo run --release --example doctor      # another adapter than the best
 //! ```
 
-mod shared;
+pub(crate) mod shared;
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use shared::Outcome;
 
 /// Tells of the adapters of this machine, and checks the one that the library would take
 #[derive(Parser)]
-struct Args {
+pub(crate) struct Args {
     /// Tells of the adapters and does not check the one
     #[arg(long)]
     list: bool,
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     shared::main(run)
 }
 
-fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let told = !args.json.on_stdout();
     let adapters = pollster::block_on(adapters());
     let gpu = Gpu::new()?;

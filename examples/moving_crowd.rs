@@ -65,12 +65,12 @@ struct Agent {
 impl Agent {
     /// Where it is: a body of half a metre.
     fn body(&self) -> Region<f32, 2> {
-        Region::new(self.at.map(|x| x - 0.25), self.at.map(|x| x + 0.25))
+        Region::around(self.at, [0.25; 2])
     }
 
     /// What it sees.
     fn view(&self, sight: f32) -> Region<f32, 2> {
-        Region::new(self.at.map(|x| x - sight), self.at.map(|x| x + sight))
+        Region::around(self.at, [sight; 2])
     }
 }
 

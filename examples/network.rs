@@ -10,7 +10,7 @@
 //!
 //! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md` says what may be written in one.
 
-mod shared;
+pub(crate) mod shared;
 
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ use shared::Outcome;
 #[derive(Parser)]
 #[command(about = "A queueing network, described and not programmed")]
 #[command(mut_arg("replications", |replications| replications.default_value("64")))]
-struct Args {
+pub(crate) struct Args {
     /// The description: TOML, or JSON where the name ends so.
     file: PathBuf,
     /// Names the random streams.
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
     shared::main(run)
 }
 
-fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let text =
         std::fs::read_to_string(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
     let json = args.file.extension().is_some_and(|extension| extension == "json");

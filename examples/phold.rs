@@ -7,6 +7,7 @@
 //! cargo run --release --example phold
 //! cargo run --release --example phold -- --lps 1024 --until 200 --verify
 //! cargo run --release --example phold -- --neighbours 4 --rate 0.001 --until 3000 --sync neighbours
+//! cargo run --release --example phold -- --lps 1024,32768 --population 4,16       # four runs, a line for each
 //! cargo run --release --example phold -- --lps 64 --population 4 --until 200 --replicas 1000 --verify
 //! cargo run --release --example phold -- --until 100000 --checkpoint phold.checkpoint --every 60    # Ctrl-C, and then
 //! cargo run --release --example phold -- --resume phold.checkpoint --verify
@@ -38,18 +39,18 @@ use shared::{Failure, Outcome as Ended};
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
 struct Args {
-    /// Logical processes.
-    #[arg(long, default_value_t = 32768)]
-    lps: u32,
+    /// Logical processes. Where this or one of the next three has several values, each combination is run.
+    #[arg(long, value_delimiter = ',', default_values_t = [32768])]
+    lps: Vec<u32>,
     /// Events per LP.
-    #[arg(long, default_value_t = 16)]
-    population: u32,
+    #[arg(long, value_delimiter = ',', default_values_t = [16])]
+    population: Vec<u32>,
     /// Rate of the exponential delay, per unit of time.
-    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
-    rate: f64,
+    #[arg(long, value_delimiter = ',', default_values_t = [0.1], allow_negative_numbers = true)]
+    rate: Vec<f64>,
     /// Least delay of an event, in units of time. It may be 0.
-    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
-    lookahead: f64,
+    #[arg(long, value_delimiter = ',', default_values_t = [10.0], allow_negative_numbers = true)]
+    lookahead: Vec<f64>,
     /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
@@ -101,6 +102,35 @@ struct Args {
     json: shared::Json,
 }
 
+/// What is run: one value of each list.
+#[derive(Clone, Copy)]
+struct Setting {
+    lps: u32,
+    population: u32,
+    rate: f64,
+    lookahead: f64,
+}
+
+impl Args {
+    /// All combinations, of which the last list varies fastest.
+    fn settings(&self) -> Vec<Setting> {
+        let mut settings = Vec::new();
+        for &lps in &self.lps {
+            for &population in &self.population {
+                for &rate in &self.rate {
+                    settings.extend(self.lookahead.iter().map(|&lookahead| Setting {
+                        lps,
+                        population,
+                        rate,
+                        lookahead,
+                    }));
+                }
+            }
+        }
+        settings
+    }
+}
+
 struct Outcome {
     adapter: String,
     queue: String,
@@ -117,8 +147,75 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Ended<()> {
+    let settings = args.settings();
+    if let [setting] = settings[..] {
+        return one(args, setting, &mut |table, json| {
+            if !args.json.on_stdout() {
+                for (name, value) in table {
+                    writeln!(stdout(), "{name:<24}{value}")?;
+                }
+            }
+            args.json.write(&json)
+        });
+    }
+    for (given, name) in [
+        (args.checkpoint.is_some(), "--checkpoint"),
+        (args.resume.is_some(), "--resume"),
+        (args.replicas.is_some(), "--replicas"),
+    ] {
+        if given {
+            return Err(shared::usage(format!(
+                "{name} is for one run, and the lists make {}",
+                settings.len()
+            )));
+        }
+    }
+    // Before any of them begins.
+    for &Setting { lps, population, rate, lookahead } in &settings {
+        Phold::new(lps, population, rate, lookahead, Resolution::default())?;
+    }
+    let (mut rows, mut first) = (Vec::new(), true);
+    for setting in settings {
+        let ended = one(args, setting, &mut |table, json| {
+            let table: Vec<_> = table.into_iter().filter(|(name, _)| !SAME.contains(name)).collect();
+            let width = |name: &str| name.len().max(16) + 2;
+            if !args.json.on_stdout() {
+                if std::mem::take(&mut first) {
+                    for (name, _) in &table {
+                        write!(stdout(), "{name:>width$}", width = width(name))?;
+                    }
+                    writeln!(stdout())?;
+                }
+                for (name, value) in &table {
+                    let value = value.split(':').next().unwrap_or_default();
+                    write!(stdout(), "{value:>width$}", width = width(name))?;
+                }
+                writeln!(stdout())?;
+            }
+            rows.push(json);
+            Ok(())
+        });
+        // What was run so far is told all the same.
+        if ended.is_err() || shared::interrupted() {
+            args.json.write(&rows.into())?;
+            return ended;
+        }
+    }
+    args.json.write(&rows.into())
+}
+
+/// What is the same in all rows of a table of several runs, or too long for one.
+const SAME: [&str; 3] = ["adapter", "sends to", "to go on"];
+
+/// Makes one run, and hands what there is to tell to `tell`: names with values, and JSON.
+fn one(
+    args: &Args,
+    setting: Setting,
+    tell: &mut dyn FnMut(Vec<(&'static str, String)>, serde_json::Value) -> Ended<()>,
+) -> Ended<()> {
+    let Setting { lps, population, rate: delay_rate, lookahead } = setting;
     let resolution = Resolution::default();
-    let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
+    let model = Phold::new(lps, population, delay_rate, lookahead, resolution)?;
     let model = match args.neighbours {
         Some(neighbours) => model.with_neighbours(neighbours)?,
         None => model,
@@ -166,10 +263,10 @@ fn run(args: &Args) -> Ended<()> {
         return Err(shared::usage("--verify compares the GPU with the CPU engine, and this run has no GPU"));
     }
     if let Some(replicas) = args.replicas {
-        return replicas::run(args, gpu.as_ref(), model, options, until, replicas);
+        return replicas::run(args, setting, gpu.as_ref(), model, options, until, replicas);
     }
     let outcome = match &gpu {
-        Some(gpu) => on_gpu(gpu, &model, options, until, args, saved.as_ref())?,
+        Some(gpu) => on_gpu(gpu, &model, options, until, (args, setting), saved.as_ref())?,
         None => on_cpu(&model, seed, until, args, saved.as_ref())?,
     };
     let rate = events_per_second(&outcome);
@@ -178,9 +275,9 @@ fn run(args: &Args) -> Ended<()> {
         ("adapter", outcome.adapter.clone()),
         ("queue", outcome.queue.clone()),
         ("windows by", outcome.sync.clone()),
-        ("LPs x events", format!("{} x {}", args.lps, args.population)),
+        ("LPs x events", format!("{lps} x {population}")),
         ("sends to", args.neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
-        ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
+        ("rate, lookahead", format!("{delay_rate}, {lookahead}")),
         ("events", outcome.progress.events.to_string()),
         ("windows", outcome.progress.windows.to_string()),
         ("seconds", format!("{:.6}", outcome.seconds)),
@@ -211,11 +308,11 @@ fn run(args: &Args) -> Ended<()> {
         "adapter": outcome.adapter,
         "queue": outcome.queue,
         "sync": outcome.sync,
-        "lps": args.lps,
-        "population": args.population,
+        "lps": lps,
+        "population": population,
         "neighbours": args.neighbours,
-        "rate": args.rate,
-        "lookahead": args.lookahead,
+        "rate": delay_rate,
+        "lookahead": lookahead,
         "seed": seed,
         "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
         "events": outcome.progress.events,
@@ -224,12 +321,7 @@ fn run(args: &Args) -> Ended<()> {
         "event_rate": rate,
         "fingerprint": outcome.fingerprint.to_string(),
     });
-    if !args.json.on_stdout() {
-        for (name, value) in table {
-            writeln!(stdout(), "{name:<24}{value}")?;
-        }
-    }
-    args.json.write(&json)?;
+    tell(table, json)?;
     verdict(ok)
 }
 
@@ -248,14 +340,14 @@ fn on_gpu(
     model: &Phold,
     options: Options,
     until: Until,
-    args: &Args,
+    (args, setting): (&Args, Setting),
     saved: Option<&Checkpoint>,
 ) -> Result<Outcome, Failure> {
     let simulation = match saved {
         None => Simulation::new(gpu, model, options),
         Some(saved) => Simulation::resume(gpu, model, options, saved),
     };
-    let mut simulation = simulation.map_err(|error| explain(error, gpu, args))?;
+    let mut simulation = simulation.map_err(|error| explain(error, gpu, (args, setting)))?;
     if saved.is_none() {
         simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
     }
@@ -282,7 +374,7 @@ fn on_gpu(
                 "notice: {error}.\nnotice: going on from {} on a new device.",
                 path.display()
             ));
-            return on_gpu(&Gpu::new()?, model, options, until, args, Some(&last));
+            return on_gpu(&Gpu::new()?, model, options, until, (args, setting), Some(&last));
         }
         (progress, _) => progress?,
     };
@@ -355,17 +447,17 @@ impl Bar {
 }
 
 /// Says what population would fit, where the one asked for does not.
-fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
+fn explain(error: SimulationError, gpu: &Gpu, (args, setting): (&Args, Setting)) -> Failure {
     if !matches!(error, SimulationError::TooLarge { .. }) {
         return error.into();
     }
     // None that is chosen by itself takes more memory than the heap.
     let queue = args.queue.parse().unwrap_or(QueueDesign::Heap);
     let fits = |population: u32| {
-        Phold::new(args.lps, population, args.rate, args.lookahead, Resolution::default())
-            .is_ok_and(|model| model.capacity().fits(gpu, args.lps, queue))
+        Phold::new(setting.lps, population, setting.rate, setting.lookahead, Resolution::default())
+            .is_ok_and(|model| model.capacity().fits(gpu, setting.lps, queue))
     };
-    let (mut low, mut high) = (0, args.population);
+    let (mut low, mut high) = (0, setting.population);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if fits(middle) {
@@ -374,7 +466,7 @@ fn explain(error: SimulationError, gpu: &Gpu, args: &Args) -> Failure {
             high = middle;
         }
     }
-    shared::usage(format!("{error}.\nWith {} LPs the largest --population that fits is {low}", args.lps))
+    shared::usage(format!("{error}.\nWith {} LPs the largest --population that fits is {low}", setting.lps))
 }
 
 fn events_per_second(outcome: &Outcome) -> f64 {

@@ -36,7 +36,7 @@ mod comparisons;
 mod figure;
 #[path = "queue_sweep/report.rs"]
 mod report;
-mod shared;
+pub(crate) mod shared;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -148,7 +148,7 @@ const TABLE_1: [(&str, f64, f64); 5] = [
 
 /// Compares the queue designs on the present adapter, as Baudis et al. did
 #[derive(Parser)]
-struct Args {
+pub(crate) struct Args {
     /// Queue design to compare, or `auto` for the library's choice; all designs by default
     #[arg(long, value_delimiter = ',')]
     queue: Vec<Queue>,
@@ -275,7 +275,7 @@ fn main() -> ExitCode {
     shared::main(run)
 }
 
-fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
     std::fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;

@@ -13,7 +13,7 @@
 //! Two times are given. "In all" is the first run over the data, from arrays on the host to the result, with the kernels
 //! built before on a small part of it. "With the data on the device" is a second run, for which buffers are there.
 
-mod shared;
+pub(crate) mod shared;
 
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
@@ -30,7 +30,7 @@ use shared::Outcome;
 
 /// Counts or lists the overlaps of subscription and update regions on the GPU.
 #[derive(Parser)]
-struct Options {
+pub(crate) struct Options {
     /// Regions of the synthetic workload, half of them subscriptions.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..))]
     regions: u32,
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     shared::main(run)
 }
 
-fn run(options: &Options) -> Outcome<()> {
+pub(crate) fn run(options: &Options) -> Outcome<()> {
     if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
         return Err(shared::usage("--cells is for --algorithm grid"));
     }

@@ -11,11 +11,12 @@ use eventhorizon::statistics::{Design, Experiment, Point};
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 
-use crate::Args;
 use crate::shared::{self, Outcome};
+use crate::{Args, Setting};
 
 pub(crate) fn run(
     args: &Args,
+    setting: Setting,
     gpu: Option<&Gpu>,
     model: Phold,
     options: Options,
@@ -71,9 +72,9 @@ pub(crate) fn run(
         ("adapter", adapter.clone()),
         ("mapping", mapping.clone()),
         ("runs", results.runs[0].len().to_string()),
-        ("LPs x events", format!("{} x {}", args.lps, args.population)),
+        ("LPs x events", format!("{} x {}", setting.lps, setting.population)),
         ("sends to", args.neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
-        ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
+        ("rate, lookahead", format!("{}, {}", setting.rate, setting.lookahead)),
         ("events", events.to_string()),
         ("seconds", format!("{seconds:.6}")),
         ("events per second", format!("{rate:.4e}")),
@@ -107,11 +108,11 @@ pub(crate) fn run(
         "adapter": adapter,
         "mapping": mapping,
         "replicas": results.runs[0].len(),
-        "lps": args.lps,
-        "population": args.population,
+        "lps": setting.lps,
+        "population": setting.population,
         "neighbours": args.neighbours,
-        "rate": args.rate,
-        "lookahead": args.lookahead,
+        "rate": setting.rate,
+        "lookahead": setting.lookahead,
         "seed": options.seed,
         "until": (until.time != Ticks::NEVER).then(|| Resolution::default().units(until.time)),
         "events": events,

@@ -34,15 +34,24 @@ pub type Outcome<T> = Result<T, Failure>;
 
 /// Reads the command line, runs the program, and ends it.
 pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
+    match parse() {
+        Ok(args) => end(run(&args)),
+        Err(told) => told,
+    }
+}
+
+/// The command line, or how a program ends that was asked for its help, or for what there is not.
+pub fn parse<A: Parser>() -> Result<A, ExitCode> {
     let _ = env_logger::try_init();
-    let args = match A::try_parse() {
-        Ok(args) => args,
-        Err(told) => {
-            let _ = told.print(); // the help, or what is wrong
-            return ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2));
-        }
-    };
-    let ended = run(&args).and_then(|()| Ok(stdout().flush()?));
+    A::try_parse().map_err(|told| {
+        let _ = told.print(); // the help, or what is wrong
+        ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2))
+    })
+}
+
+/// Ends a program that came to this.
+pub fn end(outcome: Outcome<()>) -> ExitCode {
+    let ended = outcome.and_then(|()| Ok(stdout().flush()?));
     match ended {
         _ if interrupted() && ended.is_ok() => ExitCode::from(130),
         Ok(()) => ExitCode::SUCCESS,
@@ -304,12 +313,15 @@ pub struct Runs {
 impl Runs {
     /// When to stop, if --precision says so.
     pub fn stopping(&self) -> Outcome<Option<Stopping>> {
-        let Some(relative) = self.precision else { return Ok(None) };
-        let precision = Precision { level: self.level, ..Precision::relative(relative) };
-        let budget =
-            Budget { replications: Some(self.replications.into()), time: Some(Duration::from_secs(600)) };
-        let stopping = Stopping::new(precision, budget);
-        stopping.check()?;
-        Ok(Some(stopping))
+        self.precision.map(|relative| precise(self.level, relative, self.replications)).transpose()
     }
+}
+
+/// To stop where each half width is at most this share of its mean, or after so many replications, or ten minutes.
+pub fn precise(level: f64, relative: f64, replications: u32) -> Outcome<Stopping> {
+    let precision = Precision { level, ..Precision::relative(relative) };
+    let budget = Budget { replications: Some(replications.into()), time: Some(Duration::from_secs(600)) };
+    let stopping = Stopping::new(precision, budget);
+    stopping.check()?;
+    Ok(stopping)
 }

@@ -68,9 +68,14 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// [`GpuError::OutOfMemory`] where the driver refuses.
     pub fn uniform(gpu: &Gpu, label: &str, value: &T) -> Result<Self, GpuError> {
+        Self::uniform_from(gpu, label, std::slice::from_ref(value))
+    }
+
+    /// A uniform buffer that holds `values`.
+    pub(crate) fn uniform_from(gpu: &Gpu, label: &str, values: &[T]) -> Result<Self, GpuError> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let buffer = Self::create(gpu, label, 1, usage)?;
-        buffer.write(gpu, 0, std::slice::from_ref(value))?;
+        let buffer = Self::create(gpu, label, values.len() as u64, usage)?;
+        buffer.write(gpu, 0, values)?;
         Ok(buffer)
     }
 

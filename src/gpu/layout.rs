@@ -1,6 +1,31 @@
 //! Reflection: how WGSL lays a struct out, so that the host need not be told twice.
 
+use std::any::TypeId;
+
 use super::Program;
+
+/// A word of a WGSL struct whose fields are known to nobody before a program runs.
+///
+/// A model whose `State`, `Params` or `Output` is this type, and no struct with the same fields, may have a WGSL struct of any number of words in its
+/// place. What the host keeps of it is these words, one after the other, and what they mean is for reflection to say
+/// ([`pdes::Schema`](crate::pdes::Schema), [`replication::Schema`](crate::replication::Schema)). Such a model has no twin in Rust, so the engines on
+/// the CPU refuse it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Word(pub u32);
+
+/// How many values of `T` a WGSL struct of so many bytes is on the host: one, or its words if it is [`Word`]s. None if `T` is of another size.
+pub(crate) fn values_of<T: 'static>(bytes: u32) -> Option<usize> {
+    match is_words::<T>() {
+        true => Some(bytes as usize / 4),
+        false => (bytes as usize == size_of::<T>()).then_some(1),
+    }
+}
+
+/// Whether `T` stands for words that are known later.
+pub(crate) fn is_words<T: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<Word>()
+}
 
 /// A field of a WGSL struct.
 #[derive(Debug, Clone, PartialEq, Eq)]

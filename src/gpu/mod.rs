@@ -33,7 +33,8 @@ pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
 #[cfg(test)]
 pub(crate) use layout::assert_same_layout;
-pub use layout::{Field, FieldKind, StructLayout};
+pub use layout::{Field, FieldKind, StructLayout, Word};
+pub(crate) use layout::{is_words, values_of};
 pub use link::{LinkError, Program, Source};
 pub use pace::{Pace, SLICE, Verdict};
 pub use plan::Plan;

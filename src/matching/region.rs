@@ -26,6 +26,11 @@ impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
         Self { lo, hi }
     }
 
+    /// [`Region::new`] of vectors, as `glam` has them: `Vec2`, `Vec3`, `Vec3A`, `Vec4`, `UVec2` and so on.
+    pub fn between(lo: impl Into<[T; D]>, hi: impl Into<[T; D]>) -> Self {
+        Self::new(lo.into(), hi.into())
+    }
+
     /// Whether two regions have a point in common: in every dimension both intervals hold it.
     ///
     /// This is the meaning of a match; the kernels agree with it.
@@ -38,6 +43,24 @@ impl<T: Copy + PartialOrd, const D: usize> Region<T, D> {
     /// Whether it has no point.
     pub fn is_empty(&self) -> bool {
         (0..D).any(|d| self.lo[d] == self.hi[d])
+    }
+}
+
+impl<const D: usize> Region<f32, D> {
+    /// The box around `centre` that reaches as far as `half` on both sides, in each dimension: vectors or arrays.
+    ///
+    /// ```
+    /// use eventhorizon::glam::{Vec2, Vec3, Vec3A};
+    /// use eventhorizon::matching::Region;
+    ///
+    /// let near = Region::around(Vec3::new(1.0, 2.0, 3.0), Vec3::splat(0.5));
+    /// assert_eq!(near, Region::between(Vec3A::new(0.5, 1.5, 2.5), Vec3A::new(1.5, 2.5, 3.5)));
+    /// assert!(Region::around(Vec2::ZERO, Vec2::ONE).overlaps(&Region::new([0.5, 0.5], [2.0, 2.0])));
+    /// ```
+    pub fn around(centre: impl Into<[f32; D]>, half: impl Into<[f32; D]>) -> Self {
+        let (centre, half) = (centre.into(), half.into());
+        let at = |sign: f32| std::array::from_fn(|d| centre[d] + sign * half[d]);
+        Self::new(at(-1.0), at(1.0))
     }
 }
 
@@ -147,6 +170,25 @@ mod tests {
         assert_eq!((-0.0f32).key(), 0.0f32.key());
         assert!(f32::NEG_INFINITY.key() < f32::MIN.key() && f32::MAX.key() < f32::INFINITY.key());
         assert!((-1e-45f32).key() < 0.0f32.key() && 0.0f32.key() < 1e-45f32.key());
+    }
+
+    #[test]
+    fn vectors_make_the_regions_that_arrays_make() {
+        use glam::{UVec2, Vec2, Vec3, Vec3A, Vec4};
+
+        assert_eq!(
+            Region::between(Vec2::new(1.0, 2.0), Vec2::new(3.0, 4.0)),
+            Region::new([1.0, 2.0], [3.0, 4.0])
+        );
+        // A Vec3A has 16 bytes, and a region three numbers of it.
+        let (lo, hi) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
+        assert_eq!(Region::between(Vec3A::from(lo), Vec3::from(hi)), Region::new(lo, hi));
+        assert_eq!(Region::between(Vec4::ZERO, Vec4::ONE), Region::new([0.0; 4], [1.0; 4]));
+        assert_eq!(Region::between(UVec2::new(1, 2), [3, 4]), Region::new([1u32, 2], [3, 4]));
+        assert_eq!(
+            Region::around(Vec3A::from(lo), [0.5, 1.0, 2.0]),
+            Region::new([0.5, 1.0, 1.0], [1.5, 3.0, 5.0])
+        );
     }
 
     #[test]

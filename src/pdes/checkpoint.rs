@@ -83,9 +83,9 @@ impl Identity {
         let data = model.data();
         Self {
             name: model.name().to_owned(),
-            params: bytemuck::bytes_of(&model.params()).to_vec(),
+            params: model.params_bytes(),
             lps: model.lps(),
-            state_bytes: size_of::<M::State>(),
+            state_bytes: super::schema::state_bytes(model),
             payload_words: size_of::<M::Payload>() / 4,
             memory_rows: model.memory_rows(),
             lookahead: model.lookahead(),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::gpu::{Allowed, Declaration, GpuError, LinkError, MOST_KEPT, Program, Recipe};
+use crate::gpu::{
+    Allowed, Declaration, GpuError, LinkError, MOST_KEPT, Program, Recipe, is_words, values_of,
+};
 use crate::time::Ticks;
 use crate::{random, statistics};
 
@@ -16,8 +18,8 @@ pub(super) fn check<M: Model>(
     model: &M,
     declared: Declared,
 ) -> Result<u32, SimulationError> {
-    recipes.start.link().map_err(|error| lacking(model, error))?;
-    let program = recipes.window.link().map_err(|error| lacking(model, error))?;
+    linked(model, &recipes.start)?;
+    let program = linked(model, &recipes.window)?;
     let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
     let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
     program.check_user(&allowed).map_err(GpuError::from)?;
@@ -28,13 +30,18 @@ pub(super) fn check<M: Model>(
     let bounds = [(&recipes.look, looks), (&recipes.relax, vec!["sender_count", "sender"])];
     for (recipe, names) in bounds {
         let Some(recipe) = recipe else { continue };
-        let program = recipe.link().map_err(|error| lacking(model, error))?;
+        let program = linked(model, recipe)?;
         for name in names {
             program.check_calls(name, &functions, BOUNDS_ADVICE).map_err(GpuError::from)?;
         }
     }
     check_variables(&program, model)?;
     check_layouts(&program, model)
+}
+
+/// Links a recipe with the model, or says what its file lacks.
+pub(super) fn linked<M: Model>(model: &M, recipe: &Recipe) -> Result<Program, SimulationError> {
+    recipe.link().map_err(|error| lacking(model, error))
 }
 
 /// What of a model's file is not part of every model's.
@@ -56,7 +63,7 @@ impl Declared {
 
 /// What the file of a model declares, which is linked with the kernel `start`.
 pub(super) fn declared<M: Model>(model: &M, start: &Recipe) -> Result<Declared, SimulationError> {
-    let program = start.link().map_err(|error| lacking(model, error))?;
+    let program = linked(model, start)?;
     let module = program.module();
     // A function of the model's own may have the same name: it takes and gives other things.
     let has = |name: &str, arguments: usize, gives: Option<&str>| {
@@ -97,7 +104,7 @@ pub(super) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns>>, Simul
     let program = recipes::output(model, false, 64).link().map_err(|error| lacking(model, error))?;
     let functions = [&OUTPUT_FUNCTIONS[..], &statistics::MODEL_FUNCTIONS].concat();
     program.check_calls("output", &functions, OUTPUT_ADVICE).map_err(GpuError::from)?;
-    check_layout(&program, model, "Output", bytes)?;
+    check_layout::<M, M::Output>(&program, model, "Output")?;
     let layout = program.layout("Output").expect("the kernel uses it, and it links");
     let columns = Columns::new(&layout)
         .map_err(|field| SimulationError::OutputField { file: model.source().name().to_owned(), field })?;
@@ -245,25 +252,33 @@ fn element_bytes(module: &naga::Module, ty: naga::Handle<naga::Type>) -> usize {
 
 /// Compares the model's structs with the Rust types; returns the bytes of a state.
 fn check_layouts<M: Model>(program: &Program, model: &M) -> Result<u32, SimulationError> {
-    check_layout(program, model, "Params", size_of::<M::Params>())?;
-    check_layout(program, model, "State", size_of::<M::State>())
+    let (found, given) =
+        (check_layout::<M, M::Params>(program, model, "Params")?, model.params_bytes().len());
+    if found as usize != given {
+        let problem = format!("has {found} bytes, and `Model::params_bytes` {given}: make them equal");
+        return Err(SimulationError::Layout {
+            file: model.source().name().to_owned(),
+            name: "Params",
+            problem,
+        });
+    }
+    check_layout::<M, M::State>(program, model, "State")
 }
 
 /// Compares one of them; returns its bytes.
-fn check_layout<M: Model>(
+fn check_layout<M: Model, T: 'static>(
     program: &Program,
     model: &M,
     name: &'static str,
-    bytes: usize,
 ) -> Result<u32, SimulationError> {
-    let found = program.layout(name);
+    let (found, bytes) = (program.layout(name), size_of::<T>());
     let problem = match found.as_ref().map(|layout| (layout.bytes, layout.padding())) {
-        None if bytes == 0 => return Ok(0),
+        None if bytes == 0 || is_words::<T>() => return Ok(0),
         None => format!("is missing, and the Rust type has {bytes} bytes: declare it"),
         Some((_, Some(place))) => {
             format!("has padding ({place}), whose bytes mean nothing: declare it as fields of u32")
         }
-        Some((found, None)) if found as usize != bytes => {
+        Some((found, None)) if values_of::<T>(found).is_none() => {
             format!("has {found} bytes, and the Rust type has {bytes}: make them equal")
         }
         // A function of the engine's has one in a variable.

@@ -1,4 +1,4 @@
-//! The sequential engine: what a simulation means. A textbook event loop on one `BinaryHeap`, written for reading.
+//! The sequential engine: what a simulation means. A textbook event loop on an event list (`event_list.rs`), written for reading.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,13 +9,14 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use web_time::{Duration, Instant};
 
-use crate::gpu::{SLICE, Verdict};
+use crate::gpu::{SLICE, Verdict, is_words};
 use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
 use super::checkpoint::{Apart, Identity, Saves, Standing, Told};
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
+use super::event_list::EventList;
 use super::output::Columns;
 use super::{
     Checkpoint, Context, CpuModel, Event, Fingerprint, Outputs, Pending, Progress, Replica, Stop, Totals,
@@ -55,7 +56,7 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     /// LP by LP.
     memory: Vec<[u32; 4]>,
     executed: Vec<u64>,
-    pending: BinaryHeap<Reverse<(Event<M::Payload>, u32)>>,
+    pending: EventList<M::Payload>,
     events: u64,
     windows: u64,
     fingerprint: Fingerprint,
@@ -70,6 +71,8 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     standing: Standing,
     /// What the present window sent to other LPs: they hold it from the next one on.
     mail: Vec<(u32, Event<M::Payload>)>,
+    /// Memory for what an event sends; empty between events.
+    sent: Vec<(u32, Event<M::Payload>)>,
     /// The time of the first event of the last window, and how many windows in a row began there.
     rounds: (Ticks, u32),
     /// Events that budgets have not reached, by LP. Those that it may execute in a window are in `pending`.
@@ -112,7 +115,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             states: checkpoint.states(),
             memory: checkpoint.memory(),
             executed: checkpoint.executed().collect(),
-            pending: checkpoint.events().zip(lps).map(Reverse).collect(),
+            pending: lps.zip(checkpoint.events()).collect(),
             events: progress.events,
             windows: progress.windows,
             fingerprint: Fingerprint(checkpoint.digest()),
@@ -149,6 +152,9 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// One that holds nothing, and no LP of which is initialised.
     fn of_none(model: &'m M, run: (u64, Replica)) -> Result<Self, SimulationError> {
         check(model)?;
+        if is_words::<M::State>() || is_words::<M::Params>() || is_words::<M::Output>() {
+            return Err(SimulationError::NoTwin { model: model.name().to_owned() });
+        }
         let (seed, replica) = (run.1.key(run.0), run.1);
         let lps = model.lps();
         let row = size_of::<M::State>() + size_of::<u64>() + size_of::<Turn>();
@@ -164,7 +170,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             states: vec![M::State::zeroed(); lps as usize],
             memory: vec![[0; 4]; lps as usize * model.memory_rows() as usize],
             executed: vec![0; lps as usize],
-            pending: BinaryHeap::new(),
+            pending: EventList::new(),
             events: 0,
             windows: 0,
             fingerprint: Fingerprint::default(),
@@ -174,6 +180,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             heading: Until::EMPTY,
             standing: Standing::LEVEL,
             mail: Vec::new(),
+            sent: Vec::new(),
             rounds: (Ticks::ZERO, 0),
             aside: BTreeMap::new(),
         })
@@ -201,7 +208,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         let mut told = Instant::now();
         loop {
             self.faultless()?;
-            let now = self.pending.peek().map_or(Ticks::NEVER, |Reverse((event, _))| event.time);
+            let now = self.pending.first().unwrap_or(Ticks::NEVER);
             if let Some(stop) = until.reached(now, self.events) {
                 if stop == Stop::Time {
                     self.done = self.done.max(until.time);
@@ -255,10 +262,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// which fault, a run ends; and since an LP executes only so many events in each, what it has more of is put aside.
     fn window(&mut self, until: Ticks) {
         let budget = budget(self.model.lps());
-        while let Some(&Reverse((event, lp))) = self.pending.peek()
-            && event.time < until
-        {
-            self.pending.pop();
+        while let Some((lp, event)) = self.pending.pop_before(until) {
             let turn = &mut self.turns[lp as usize];
             if turn.window != self.windows {
                 let stands = if turn.left { turn.stands } else { 0 };
@@ -283,7 +287,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         }
         for (&lp, aside) in &mut self.aside {
             let next = (0..budget).map_while(|_| aside.pop());
-            self.pending.extend(next.map(|Reverse(event)| Reverse((event, lp))));
+            next.for_each(|Reverse(event)| self.pending.push(lp, event));
         }
         self.aside.retain(|_, aside| !aside.is_empty());
         self.deliver();
@@ -291,7 +295,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
 
     /// What was sent arrives.
     fn deliver(&mut self) {
-        self.pending.extend(self.mail.drain(..).map(|(lp, event)| Reverse((event, lp))));
+        self.mail.drain(..).for_each(|(lp, event)| self.pending.push(lp, event));
     }
 
     fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
@@ -322,7 +326,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     fn held(&self) -> impl Iterator<Item = (u32, Event<M::Payload>)> {
         let aside =
             self.aside.iter().flat_map(|(&lp, events)| events.iter().map(move |Reverse(event)| (lp, *event)));
-        self.pending.iter().map(|Reverse((event, lp))| (*lp, *event)).chain(aside)
+        self.pending.iter().chain(aside)
     }
 
     /// The fingerprint of what was executed, of the states, and of what is pending.
@@ -413,7 +417,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         function: impl FnOnce(&mut M::State, &mut Context<'_, M::Payload>),
     ) {
         let rows = self.model.memory_rows() as usize;
-        let mut sent = Vec::new();
+        let mut sent = std::mem::take(&mut self.sent);
         let mut context = Context {
             stream: Stream::new(self.seed, lp, self.executed[lp as usize]),
             lps: self.model.lps(),
@@ -428,7 +432,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         if context.memory_full {
             self.fail(FaultKind::MemoryFull, lp);
         }
-        for (destination, event) in sent {
+        for (destination, event) in sent.drain(..) {
             // There is no lookahead to keep before the first window.
             let least =
                 if self.windows == 0 { Ticks::ZERO } else { now.saturating_add(self.model.lookahead()) };
@@ -441,11 +445,12 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             } else if destination != lp && event.time < least {
                 self.fail(FaultKind::Lookahead, lp);
             } else if destination == lp {
-                self.pending.push(Reverse((event, destination)));
+                self.pending.push(destination, event);
             } else {
                 self.mail.push((destination, event));
             }
         }
+        self.sent = sent;
     }
 
     /// As on the GPU, a window with a fault runs to its end, and the fault at the smallest LP is told.

@@ -216,6 +216,15 @@ pub enum SimulationError {
         /// The model.
         model: String,
     },
+    /// The sequential engine for a model of [`Word`](crate::gpu::Word)s.
+    #[error(
+        "{model} is known by its WGSL alone, and has no twin in Rust for the engine on the CPU. Run it on an adapter (a software Vulkan such as lavapipe is \
+         one)"
+    )]
+    NoTwin {
+        /// The model.
+        model: String,
+    },
     /// A field of `struct Output` that cannot be a column.
     #[error(
         "{file}: the field `{field}` of `struct Output` cannot be a column: use u32, i32, f32, vec2<u32> or vec4<u32> for the words of \

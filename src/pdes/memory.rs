@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::{Buffer, Download, Gpu, GpuError, Plan};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Plan, values_of};
 use crate::time::Ticks;
 
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
@@ -156,8 +156,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             replica: replica.number,
             ..Run::of_none(model.lps())
         };
-        let params = Buffer::uniform(gpu, "model parameters", &model.params())?.raw().clone();
-        let states = Buffer::storage(gpu, "states", rows)?;
+        let params = Buffer::uniform_from(gpu, "model parameters", &model.params_bytes())?.raw().clone();
+        let values = values_of::<S>(state_bytes).expect("its size was checked");
+        let states = Buffer::storage(gpu, "states", rows * values as u64)?;
         Self::allot(
             gpu,
             cut,

@@ -171,7 +171,8 @@ impl<P: Payload> Event<P> {
 /// (`time_average_at(average, now())`, say) and `normal_unit`. It changes nothing: `schedule`, draws, `memory_set` and `memory_full` are
 /// refused in it and in what it calls, with file and line, and what it writes to `state` is lost. A row that the LP does not have is an error for who asks for results, and none of the run's.
 pub trait Model {
-    /// The state of an LP: the same bytes as the WGSL `struct State`. Padding is refused; declare it as fields.
+    /// The state of an LP: the same bytes as the WGSL `struct State`. Padding is refused; declare it as fields. Here and in the next, a model
+    /// that is not known before the program runs has [`Word`](crate::gpu::Word)s.
     type State: Pod;
     /// The same bytes as the WGSL `struct Params`; `()` for a model without.
     type Params: Pod;
@@ -196,6 +197,11 @@ pub trait Model {
 
     /// The parameters.
     fn params(&self) -> Self::Params;
+
+    /// The bytes of the parameters: those of [`params`](Self::params), unless [`Model::Params`] are [`Word`](crate::gpu::Word)s, of which this tells all.
+    fn params_bytes(&self) -> Vec<u8> {
+        bytemuck::bytes_of(&self.params()).to_vec()
+    }
 
     /// The read-only data, if the model's WGSL declares `data`.
     fn data(&self) -> &[u32] {

@@ -9,7 +9,7 @@ use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 
 use crate::columns::values;
-use crate::gpu::{Field, FieldKind, StructLayout};
+use crate::gpu::{Field, FieldKind, StructLayout, values_of};
 use crate::statistics::{Column, Values};
 use crate::time::Ticks;
 
@@ -123,6 +123,11 @@ impl Columns {
         Ok(Self { fields, names, bytes: layout.bytes, tallies })
     }
 
+    /// How many values of `O` an output is.
+    pub(super) fn values<O: 'static>(&self) -> u64 {
+        values_of::<O>(self.bytes).expect("its size was checked") as u64
+    }
+
     /// The number of the column called `name`.
     pub(super) fn find(&self, name: &str) -> Result<usize, SimulationError> {
         self.names.iter().position(|known| &**known == name).ok_or_else(|| unknown(name, &self.names))
@@ -167,9 +172,14 @@ impl<O: Pod> Outputs<O> {
         self.at
     }
 
-    /// The outputs, by LP.
+    /// The outputs, by LP. (Where they are [`Word`](crate::gpu::Word)s, all those of an LP, and then those of the next.)
     pub fn rows(&self) -> &[O] {
         &self.rows
+    }
+
+    /// How many LPs there are.
+    pub(super) fn len(&self) -> usize {
+        size_of_val(&*self.rows) / self.columns.bytes as usize
     }
 
     /// The names of the columns, in order.
@@ -194,7 +204,7 @@ impl<O: Pod> Outputs<O> {
 
     pub(super) fn values(&self, number: usize) -> Values {
         let (field, stride) = (&self.columns.fields[number], self.columns.bytes as usize);
-        let values = values(field, bytemuck::cast_slice(&self.rows), stride, self.rows.len());
+        let values = values(field, bytemuck::cast_slice(&self.rows), stride, self.len());
         values.expect("a field that is no number was refused")
     }
 
@@ -206,7 +216,7 @@ impl<O: Pod> Outputs<O> {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(std::iter::once("lp").chain(self.names()))?;
         let columns = self.columns();
-        for (lp, row) in (self.first_lp..).zip(0..self.rows.len()) {
+        for (lp, row) in (self.first_lp..).zip(0..self.len()) {
             writer.write_field(lp.to_string())?;
             for column in &columns {
                 writer.write_field(number(&column.values, row).to_string())?;
@@ -264,15 +274,17 @@ impl<O: Pod> Serialize for Outputs<O> {
         }
         let mut all = serializer.serialize_struct("Outputs", 2)?;
         all.serialize_field("at", &self.at.get())?;
-        all.serialize_field("outputs", &Rows(self.first_lp, self.rows.len(), &self.columns()))?;
+        all.serialize_field("outputs", &Rows(self.first_lp, self.len(), &self.columns()))?;
         all.end()
     }
 }
 
 impl<O: Pod> fmt::Display for Outputs<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.rows.len().min(SHOWN);
-        let first = Self { rows: self.rows[..shown].to_vec(), columns: self.columns.clone(), ..*self };
+        let shown = self.len().min(SHOWN);
+        let values = self.rows.len() / self.len().max(1);
+        let first =
+            Self { rows: self.rows[..shown * values].to_vec(), columns: self.columns.clone(), ..*self };
         let columns = first.columns();
         let mut table = vec![std::iter::once("lp").chain(self.names()).map(String::from).collect::<Vec<_>>()];
         for (lp, row) in (self.first_lp..).zip(0..shown) {
@@ -280,7 +292,7 @@ impl<O: Pod> fmt::Display for Outputs<O> {
             table.push(std::iter::once(lp.to_string()).chain(numbers).collect());
         }
         print(f, &table, |_| false)?;
-        match self.rows.len() - shown {
+        match self.len() - shown {
             0 => Ok(()),
             more => writeln!(f, "and {more} LPs more"),
         }
@@ -291,7 +303,7 @@ impl<O> fmt::Debug for Outputs<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Outputs")
             .field("at", &self.at)
-            .field("rows", &self.rows.len())
+            .field("values", &self.rows.len())
             .field("columns", &self.columns.names)
             .finish_non_exhaustive()
     }

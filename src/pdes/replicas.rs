@@ -92,6 +92,7 @@ impl<M: Model> Prepared<M> {
                 (model.source() != first.source(), "WGSL files"),
                 (model.data() != first.data(), "data"),
                 (model.memory_rows() != first.memory_rows(), "rows of LP memory"),
+                (model.params_bytes().len() != first.params_bytes().len(), "bytes of parameters"),
             ] {
                 if differ {
                     return Err(SimulationError::Points { what });
@@ -109,7 +110,7 @@ impl<M: Model> Prepared<M> {
             Capacity { queue: most(|capacity| capacity.queue), mailbox: most(|capacity| capacity.mailbox) };
         Ok(Self {
             columns: contract::columns(first)?,
-            room: Room { capacity, events: events(first.lps(), capacity) },
+            room: Room { capacity, events: events(first.lps(), capacity), state_bytes: 0 },
             models,
         })
     }
@@ -291,8 +292,8 @@ impl<M: Model> Engine<M> {
             return Err(SimulationError::GroupSize { group_size, max });
         }
         if self.prepared.as_ref().is_none_or(|(design, _)| *design != experiment.design) {
-            let prepared = Prepared::new(&experiment.design, &self.build)?;
-            check_contract(&prepared.models[0])?;
+            let mut prepared = Prepared::new(&experiment.design, &self.build)?;
+            prepared.room.state_bytes = check_contract(&prepared.models[0])?;
             self.prepared = Some((experiment.design.clone(), prepared));
             self.fastest.clear();
         }
@@ -435,8 +436,8 @@ fn some<O>(
     }
 }
 
-/// Refuses a model whose file does not keep the contract of [`Model`].
-fn check_contract<M: Model>(model: &M) -> Result<(), SimulationError> {
+/// Refuses a model whose file does not keep the contract of [`Model`]. Returns the bytes of a state.
+fn check_contract<M: Model>(model: &M) -> Result<u32, SimulationError> {
     let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
     let recipes = |declared| {
         super::recipes::Recipes::new::<M::Payload>(
@@ -446,8 +447,7 @@ fn check_contract<M: Model>(model: &M) -> Result<(), SimulationError> {
         )
     };
     let declared = contract::declared(model, &recipes(contract::Declared::default()).start)?;
-    contract::check(&recipes(declared), model, declared)?;
-    Ok(())
+    contract::check(&recipes(declared), model, declared)
 }
 
 impl<M> std::fmt::Debug for Engine<M> {

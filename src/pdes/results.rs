@@ -127,6 +127,8 @@ struct Writer<'r, S, P, O> {
     pieces: Vec<Piece>,
     /// For the longest piece.
     outputs: Buffer<O>,
+    /// Of an output.
+    values: u64,
 }
 
 impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
@@ -138,13 +140,15 @@ impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
     ) -> Result<Self, SimulationError> {
         let pieces = pieces(&memory.cut, results.columns.bytes, gpu.max_buffer_bytes())?;
         let most = pieces.iter().map(|piece| piece.rows).max().unwrap_or(0);
+        let values = results.columns.values::<O>();
         Ok(Self {
             gpu,
             memory,
             at,
             kernel: results.output.kernel(gpu)?,
             words: Buffer::storage(gpu, "control of outputs", COUNTS as u64)?,
-            outputs: Buffer::storage(gpu, "outputs", most.into())?,
+            outputs: Buffer::storage(gpu, "outputs", u64::from(most) * values)?,
+            values,
             pieces,
         })
     }
@@ -209,7 +213,7 @@ impl Results {
         let mut rows = Vec::new();
         for piece in &writer.pieces {
             writer.write(piece).await?;
-            rows.extend(writer.outputs.read_range(gpu, 0, piece.rows.into()).await?);
+            rows.extend(writer.outputs.read_range(gpu, 0, u64::from(piece.rows) * writer.values).await?);
         }
         Ok(rows)
     }

@@ -326,7 +326,7 @@ impl<O: Pod> Outputs<O> {
                 smallest: smallest.collect(),
             }
         };
-        let all: Vec<_> = (0..self.rows.len()).collect();
+        let all: Vec<_> = (0..self.len()).collect();
         Ok(Totals {
             at: self.at,
             all: of(None, &all),

@@ -8,7 +8,7 @@ use web_time::Instant;
 
 use super::results::Ended;
 use super::{AnalysisError, Experiment, Pairing, ReplicationError, Schema, Shape};
-use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, SLICE};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, SLICE, values_of};
 use crate::statistics::each;
 
 /// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
@@ -87,6 +87,8 @@ pub struct Batch<O> {
     saved: Buffer<u32>,
     outcomes: Buffer<[u32; 2]>,
     results: Buffer<O>,
+    /// Of a result.
+    values: usize,
     running: Buffer<u32>,
     /// Whether a slice was made since they were taken back to their beginning, by [`finish`](Self::finish).
     begun: bool,
@@ -243,7 +245,8 @@ impl<O: Pod> Batch<O> {
         work: Work,
     ) -> Result<Self, ReplicationError> {
         let saved_bytes = u64::from(schema.saved_bytes);
-        let widest = saved_bytes.max(size_of::<O>() as u64);
+        let values = values_of::<O>(schema.output.bytes).expect("its size was checked");
+        let widest = saved_bytes.max(schema.output.bytes.into());
         let fitting = u32::try_from(gpu.max_buffer_bytes() / widest).unwrap_or(u32::MAX);
         if fitting == 0 {
             return Err(ReplicationError::TooLarge { bytes: widest, limit: gpu.max_buffer_bytes() });
@@ -253,13 +256,13 @@ impl<O: Pod> Batch<O> {
         let work_buffer = Buffer::uniform(gpu, "replications: work", &work)?;
         let saved = Buffer::<u32>::storage(gpu, "replications: states", jobs * saved_bytes / 4)?;
         let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
-        let results = Buffer::storage(gpu, "replications: results", jobs)?;
+        let results = Buffer::storage(gpu, "replications: results", jobs * values as u64)?;
         let running = Buffer::storage(gpu, "replications: running", 2)?;
         let mut reset = Plan::new("replications: reset");
         reset.clear("outcomes", outcomes.raw());
         let slice = Plan::new("replications: slice");
         let mut batch =
-            Self { reset, slice, work, work_buffer, saved, outcomes, results, running, begun: false };
+            Self { reset, slice, work, work_buffer, saved, outcomes, results, values, running, begun: false };
         batch.serve(gpu, kernel, shape, points)?;
         Ok(batch)
     }
@@ -410,14 +413,14 @@ impl<O: Pod> Batch<O> {
                     let outcomes = outcomes.finish(gpu, submission).await?;
                     let jobs = self.work.jobs as usize;
                     (
-                        bytemuck::pod_collect_to_vec(&results[..jobs * size_of::<O>()]),
+                        bytemuck::pod_collect_to_vec(&results[..jobs * self.values * size_of::<O>()]),
                         bytemuck::pod_collect_to_vec(&outcomes[..jobs * 8]),
                     )
                 }
                 None => {
-                    let jobs = self.work.jobs.into();
+                    let jobs = u64::from(self.work.jobs);
                     (
-                        self.results.read_range(gpu, 0, jobs).await?,
+                        self.results.read_range(gpu, 0, jobs * self.values as u64).await?,
                         self.outcomes.read_range(gpu, 0, jobs).await?,
                     )
                 }

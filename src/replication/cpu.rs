@@ -10,7 +10,7 @@ use super::engine::MOST_STEPS;
 use super::results::{Ended, in_rounds, points, some};
 use super::schema::Schema;
 use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Sequential, Stopping, Twin};
-use crate::gpu::Verdict;
+use crate::gpu::{Verdict, is_words};
 use crate::random::Stream;
 
 /// Runs replications of a model's [`Twin`], each one from its start to its end, on all cores.
@@ -28,6 +28,9 @@ impl<M: Twin + Sync> CpuEngine<M> {
     /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
     pub fn new(model: M) -> Result<Self, ReplicationError> {
         let schema = Schema::of(&model)?;
+        if is_words::<M::Params>() || is_words::<M::Output>() {
+            return Err(ReplicationError::NoTwin { file: model.source().name().to_owned() });
+        }
         Ok(Self { model, schema, max_steps: MAX_STEPS })
     }
 
@@ -93,7 +96,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
         watch: Option<&mut dyn FnMut(u64) -> ControlFlow<()>>,
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         check_steps(MOST_STEPS, self.max_steps)?;
-        let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
+        let points = points(&self.model, &self.schema, params, experiment, &replications)?;
         let Some(watch) = watch else {
             return self.make(&points, experiment, replications).map(Some);
         };
@@ -130,7 +133,7 @@ impl<M: Twin + Sync> CpuEngine<M> {
                 self.replicate(point, &mut stream)
             })
             .unzip();
-        Results::new(&self.model, &self.schema.output, points, experiment, replications, outputs, &ended)
+        Results::new(&self.model, &self.schema, points, experiment, replications, outputs, &ended)
     }
 
     /// Runs more and more replications: see [`Engine::run_until`](super::Engine::run_until).

@@ -186,13 +186,7 @@ impl<M: Model> Engine<M> {
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         let points = experiment.design.len() as u64;
         // All of it, before the first round.
-        crate::replication::results::points(
-            &self.model,
-            &self.schema.params,
-            params,
-            experiment,
-            &replications,
-        )?;
+        crate::replication::results::points(&self.model, &self.schema, params, experiment, &replications)?;
         let (start, mut stopped) = (replications.start, false);
         in_rounds(replications, experiment, MANY, async |round: Range<u32>| {
             if stopped {
@@ -287,18 +281,18 @@ impl<M: Model> Engine<M> {
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         check_steps(MOST_STEPS, self.max_steps)?;
-        let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
-        let work = Work::new(experiment, &replications, points.len(), self.max_steps);
+        let points = points(&self.model, &self.schema, params, experiment, &replications)?;
+        let work = Work::new(experiment, &replications, experiment.design.len(), self.max_steps);
         let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
         let mut chosen = self.choose(&buffer, work).await?;
         let mut looks = LOOKS;
         let (mut outputs, mut ended) = (Vec::new(), Vec::new());
-        while let Some(part) = work.after(outputs.len()) {
+        while let Some(part) = work.after(ended.len()) {
             // What serves this batch.
             let mut serves = chosen.clone();
             let mut shape = self.sized(serves.mapping, work.jobs());
             let mut batch = self.make(shape, &buffer, part)?;
-            let done = outputs.len() as u64;
+            let done = ended.len() as u64;
             let (some, how) = loop {
                 let mut look = Look::new(serves.speed().filter(|_| looks > 0));
                 let mut pace = self.pace(shape, batch.len());
@@ -333,8 +327,8 @@ impl<M: Model> Engine<M> {
                 ended.extend(how);
             }
         }
-        let (model, layout) = (&self.model, &self.schema.output);
-        Results::new(model, layout, &points, experiment, replications, outputs, &ended).map(Some)
+        let (model, schema) = (&self.model, &self.schema);
+        Results::new(model, schema, &points, experiment, replications, outputs, &ended).map(Some)
     }
 
     /// The first replications of an experiment, as many as fit the device's memory together, for an application that drives
@@ -349,8 +343,8 @@ impl<M: Model> Engine<M> {
     ) -> Result<Batch<M::Output>, ReplicationError> {
         let replications = 0..experiment.replications;
         check_steps(MOST_STEPS, self.max_steps)?;
-        let points = points(&self.model, &self.schema.params, params, experiment, &replications)?;
-        let work = Work::new(experiment, &replications, points.len(), self.max_steps);
+        let points = points(&self.model, &self.schema, params, experiment, &replications)?;
+        let work = Work::new(experiment, &replications, experiment.design.len(), self.max_steps);
         let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
         let shape = self.shape(work.jobs());
         self.make(shape, &buffer, work)

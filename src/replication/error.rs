@@ -68,6 +68,15 @@ pub enum ReplicationError {
         /// The model's file.
         file: String,
     },
+    /// The engine on the CPU for a model of [`Word`](crate::gpu::Word)s.
+    #[error(
+        "{file} is all that is known of its model, which has no twin in Rust for the engine on the CPU. Run it on an adapter (a software Vulkan such as \
+         lavapipe is one)"
+    )]
+    NoTwin {
+        /// The model's file.
+        file: String,
+    },
     /// The number of invocations per workgroup does not suit the mapping.
     #[error("workgroups of {group_size} invocations do not serve the mapping {mapping}: choose {remedy}")]
     GroupSize {

@@ -38,7 +38,8 @@ use crate::random::Stream;
 /// None of the three structs may have padding (fields called `unused`, or with a name that begins with an underscore, take its place and are no
 /// result columns); a 64-bit number is a `vec2<u32>` of low and high word, aligned to 8 bytes.
 pub trait Model {
-    /// The struct `Params`: the same fields in the same order.
+    /// The struct `Params`: the same fields in the same order. Here and in the next, a model that is not known before the program runs has
+    /// [`Word`](crate::gpu::Word)s.
     type Params: Pod + Send + Sync;
     /// The struct `Output`: the same fields in the same order.
     type Output: Pod + Send + Sync;
@@ -49,6 +50,12 @@ pub trait Model {
     /// A second WGSL file with the cooperative mapping, if the model offers it: see `shaders/replication/team.wgsl`.
     fn team_source(&self) -> Option<Source> {
         None
+    }
+
+    /// The bytes of parameters: those of `params`, unless [`Model::Params`] are [`Word`](crate::gpu::Word)s, of which this tells all. (`check` and `derive`
+    /// are then told the first word of a point.)
+    fn params_bytes(&self, params: &Self::Params) -> Vec<u8> {
+        bytemuck::bytes_of(params).to_vec()
     }
 
     /// Says what is wrong with a parameter point. Called for every point before anything runs.

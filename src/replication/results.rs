@@ -8,15 +8,16 @@ use rayon::prelude::*;
 use web_time::Instant;
 
 use super::structs::{columns, pack};
-use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError};
-use crate::gpu::StructLayout;
+use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError, Schema};
+use crate::gpu::{StructLayout, values_of};
 use crate::random::mix;
 use crate::statistics::{PARALLEL, check_room};
 
 /// The replications of an experiment's points, in the order of the points and, within each, of the replications.
 #[derive(Debug, Clone)]
 pub struct Results<O> {
-    /// By point, then by replication. Zero for a replication that failed.
+    /// By point, then by replication. Zero for a replication that failed. (Where they are [`Word`](crate::gpu::Word)s, all those of a replication, and then those of
+    /// the next.)
     pub outputs: Vec<O>,
     /// By point: the fields of the outputs as named columns, those that the model derives from them, and the failures.
     pub observations: Vec<Observations>,
@@ -69,7 +70,7 @@ impl<O: Pod + Send + Sync> Results<O> {
     /// Sorts what each job gave, point by point.
     pub(super) fn new<M: Model<Output = O>>(
         model: &M,
-        layout: &StructLayout,
+        schema: &Schema,
         points: &[M::Params],
         experiment: &Experiment,
         replications: Range<u32>,
@@ -77,24 +78,28 @@ impl<O: Pod + Send + Sync> Results<O> {
         ended: &[Ended],
     ) -> Result<Self, ReplicationError> {
         let per_point = replications.len();
+        let layout = &schema.output;
+        // Of an output.
+        let values = values_of::<O>(layout.bytes).expect("its size was checked");
         let mut fingerprint = 0_u64;
-        let mut observations = Vec::with_capacity(points.len());
-        let jobs = outputs.chunks_exact_mut(per_point).zip(ended.chunks_exact(per_point)).zip(points);
+        let mut observations = Vec::with_capacity(experiment.design.len());
+        let jobs = outputs.chunks_exact_mut(per_point * values).zip(ended.chunks_exact(per_point));
+        let jobs = jobs.zip(by_point(points, &schema.params));
         for (point, ((outputs, ended), params)) in (0_u32..).zip(jobs) {
             let mut failures = Vec::new();
-            for (offset, (output, ended)) in (0_u64..).zip(outputs.iter_mut().zip(ended)) {
+            for (offset, (output, ended)) in (0_u64..).zip(outputs.chunks_exact_mut(values).zip(ended)) {
                 if let Some(cause) = ended.cause() {
                     // What the device left there means nothing.
-                    *output = O::zeroed();
+                    output.fill(O::zeroed());
                     failures.push(Failure { replication: offset, cause });
                 }
             }
             let outputs: &[O] = outputs;
             let part = |from: usize| {
                 let some = replications.clone().skip(from).take(PARALLEL);
-                let some = some.zip(&ended[from..]).zip(&outputs[from..]);
+                let some = some.zip(&ended[from..]).zip(outputs[from * values..].chunks_exact(values));
                 some.map(|((replication, &ended), output)| {
-                    row(point, replication, ended, bytemuck::bytes_of(output))
+                    row(point, replication, ended, bytemuck::cast_slice(output))
                 })
                 .fold(0, u64::wrapping_add)
             };
@@ -181,10 +186,15 @@ pub(super) fn some<O>(
     }
 }
 
+/// What a model is told of each point: its parameters, or the first word of them.
+fn by_point<'p, P: Pod>(points: &'p [P], layout: &StructLayout) -> impl Iterator<Item = &'p P> {
+    points.iter().step_by(values_of::<P>(layout.bytes).expect("its size was checked"))
+}
+
 /// Checks what of an experiment concerns the engines, and packs its points.
 pub(super) fn points<M: Model>(
     model: &M,
-    layout: &StructLayout,
+    schema: &Schema,
     params: &M::Params,
     experiment: &Experiment,
     replications: &Range<u32>,
@@ -195,17 +205,18 @@ pub(super) fn points<M: Model>(
     if experiment.pairing == Pairing::Antithetic && replications.start % 2 == 1 {
         return Err(super::AnalysisError::Odd { replications: replications.start.into() }.into());
     }
-    let bytes = pack(&experiment.design, layout, Some(bytemuck::bytes_of(params)))?;
+    let bytes = pack(&experiment.design, &schema.params, Some(&model.params_bytes(params)))?;
     let points: Vec<M::Params> = bytemuck::pod_collect_to_vec(&bytes);
-    for (point, params) in points.iter().enumerate() {
+    for (point, params) in by_point(&points, &schema.params).enumerate() {
         model.check(params).map_err(|reason| ReplicationError::Point { point, reason })?;
     }
-    let jobs = (points.len() as u64).checked_mul(count.into());
+    let number = experiment.design.len();
+    let jobs = (number as u64).checked_mul(count.into());
     if jobs.is_none_or(|jobs| jobs > u32::MAX.into()) {
-        return Err(super::AnalysisError::TooMany { points: points.len(), replications: count }.into());
+        return Err(super::AnalysisError::TooMany { points: number, replications: count }.into());
     }
     // Outputs, how they ended, columns of both, and columns that are derived.
-    check_room(points.len(), count, 2 * size_of::<M::Output>() + 32)?;
+    check_room(number, count, 2 * schema.output.bytes as usize + 32)?;
     Ok(points)
 }
 

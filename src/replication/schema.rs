@@ -2,7 +2,7 @@
 
 use super::mapping::{product, tables};
 use super::{Model, ReplicationError};
-use crate::gpu::{Allowed, Declaration, GpuError, MOST_KEPT, Program, Source, StructLayout};
+use crate::gpu::{Allowed, Declaration, GpuError, MOST_KEPT, Program, Source, StructLayout, values_of};
 use crate::{random, shaders, statistics};
 
 /// The structs of a model as its WGSL lays them out: factors and result columns by name, type and offset.
@@ -58,7 +58,10 @@ const TEAM_VARIABLES: [&str; 2] = ["params", "team_lane"];
 impl Schema {
     /// Links the model, checks its structs, and checks that its files use nothing of the engine but what they may: what a replication
     /// knew besides its state would depend on where slices end and on its neighbours.
-    pub(super) fn of<M: Model>(model: &M) -> Result<Self, ReplicationError> {
+    ///
+    /// # Errors
+    /// [`ReplicationError`] where the WGSL does not link or breaks the contract.
+    pub fn of<M: Model>(model: &M) -> Result<Self, ReplicationError> {
         let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
         let program = link(model, &engine)?;
         let file = model.source().name().to_owned();
@@ -80,9 +83,9 @@ impl Schema {
             }
         };
         let (params, state, output) = (layout("Params")?, layout("State")?, layout("Output")?);
-        let sized = |name, layout: &StructLayout, rust: usize| match layout.bytes as usize == rust {
-            true => Ok(()),
-            false => Err(ReplicationError::Size { file: file.clone(), name, wgsl: layout.bytes, rust }),
+        let sized = |name, layout: &StructLayout, values: Option<usize>, rust| match values {
+            Some(_) => Ok(()),
+            None => Err(ReplicationError::Size { file: file.clone(), name, wgsl: layout.bytes, rust }),
         };
         for (name, layout) in [("State", &state), ("Output", &output)] {
             if layout.bytes > MOST_KEPT {
@@ -93,8 +96,8 @@ impl Schema {
                 return Err(ReplicationError::Contract { file: file.clone(), problem });
             }
         }
-        sized("Params", &params, size_of::<M::Params>())?;
-        sized("Output", &output, size_of::<M::Output>())?;
+        sized("Params", &params, values_of::<M::Params>(params.bytes), size_of::<M::Params>())?;
+        sized("Output", &output, values_of::<M::Output>(output.bytes), size_of::<M::Output>())?;
         let saved = program.layout("JobSaved").expect("the engine's files declare it, and they link");
         Ok(Self { params, state, output, saved_bytes: saved.bytes })
     }
@@ -110,4 +113,75 @@ pub(super) fn link<M: Model>(model: &M, engine: &[Source]) -> Result<Program, Re
         Some(problem) => ReplicationError::Contract { file: source.name().to_owned(), problem },
         None => GpuError::from(error).into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Gpu, Word};
+    use crate::models::Mm1;
+    use crate::models::Mm1Params;
+    use crate::random::Stream;
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Fail, Mapping, Twin};
+
+    /// M/M/1, of which nothing is known but its file and the bytes of its parameters.
+    #[derive(Debug)]
+    struct Untyped(Mm1Params);
+
+    impl Model for Untyped {
+        type Params = Word;
+        type Output = Word;
+
+        fn source(&self) -> Source {
+            Mm1::default().source()
+        }
+
+        fn params_bytes(&self, _: &Word) -> Vec<u8> {
+            bytemuck::bytes_of(&self.0).to_vec()
+        }
+    }
+
+    impl Twin for Untyped {
+        type State = ();
+
+        fn start(&self, _: &Word, _: &mut Stream) -> Result<(), Fail> {
+            unreachable!("it is refused")
+        }
+
+        fn step(&self, _: &Word, (): &mut (), _: &mut Stream) -> Result<bool, Fail> {
+            unreachable!("it is refused")
+        }
+
+        fn finish(&self, _: &Word, (): &()) -> Result<Word, Fail> {
+            unreachable!("it is refused")
+        }
+    }
+
+    #[test]
+    fn a_model_of_words_is_the_model() {
+        let (gpu, model) = (Gpu::new().unwrap(), Mm1::default());
+        let params = model.params(0.8, 1.0, 100).unwrap();
+        let design = Design::default().cross("clients", [50, 100, 200]).unwrap();
+        let experiment = Experiment::new(design, 33, 5);
+        for mapping in [Mapping::Thread, Mapping::Warp] {
+            let mut typed = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
+            let mut untyped = Engine::new(&gpu, Untyped(params)).unwrap().with_mapping(mapping);
+            let expected = typed.run(&params, &experiment).unwrap();
+            let found = untyped.run(&Word(0), &experiment).unwrap();
+            assert_eq!(expected.fingerprint, found.fingerprint, "{mapping}");
+            assert_eq!(
+                bytemuck::cast_slice::<_, u32>(&expected.outputs),
+                bytemuck::cast_slice::<_, u32>(&found.outputs)
+            );
+            for (expected, found) in expected.observations.iter().zip(&found.observations) {
+                let known = found
+                    .columns()
+                    .iter()
+                    .all(|column| expected.column(&column.name).is_ok_and(|other| other == column));
+                assert!(known && !found.columns().is_empty(), "{mapping}");
+            }
+        }
+        let refused = CpuEngine::new(Untyped(params)).unwrap_err();
+        assert!(matches!(refused, ReplicationError::NoTwin { .. }), "{refused}");
+    }
 }

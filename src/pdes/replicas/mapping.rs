@@ -105,7 +105,7 @@ impl Recipes {
         const MAILBOXES: &str = "pdes/mailboxes_of_replica.wgsl";
         // That of a replica is declared in `shaders/pdes/params_of_replica.wgsl`.
         let source = model.source().without_uniform("params");
-        let params = if size_of::<M::Params>() > 0 { "pdes/params_of_replica.wgsl" } else { NO_PARAMS };
+        let params = if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/params_of_replica.wgsl" };
         let (queue, group_size) = match crowd {
             Crowd::Team { group_size, queue } => (Some(queue), group_size),
             Crowd::Near { group_size, .. } | Crowd::Thread { group_size } => (None, group_size),

@@ -25,6 +25,8 @@ pub(super) struct Room {
     pub(super) capacity: Capacity,
     /// Of the queue of a whole run, for threads.
     pub(super) events: u32,
+    /// Of a state.
+    pub(super) state_bytes: u32,
 }
 
 /// A run to be made.
@@ -57,7 +59,7 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
         16 * (2 * lps + u64::from(REPLICA_ROWS)),
         pending,
         store,
-        size_of::<M::State>() as u64 * lps,
+        u64::from(room.state_bytes) * lps,
         16 * u64::from(model.memory_rows()) * lps,
     ]
 }
@@ -134,7 +136,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                 Crowd::Thread { .. } => stride(queue),
             },
             mail_capacity: self.room.capacity.mailbox,
-            state_words: u32::try_from(size_of::<S>() / 4).expect("a state is in memory"),
+            state_words: self.room.state_bytes / 4,
             memory_rows: model.memory_rows(),
             addresses: lps,
             failures: self.failures(rows),
@@ -289,11 +291,8 @@ pub(super) struct Points {
 
 impl Points {
     pub(super) fn new<M: Model>(gpu: &Gpu, points: &[M]) -> Result<Self, GpuError> {
-        let params: Vec<_> = points.iter().map(Model::params).collect();
-        let params = match size_of::<M::Params>() {
-            0 => Buffer::<u32>::storage(gpu, "replicas: no parameters", 1)?.raw().clone(),
-            _ => Buffer::storage_from(gpu, "replicas: parameters", &params)?.raw().clone(),
-        };
+        let params: Vec<u8> = points.iter().flat_map(Model::params_bytes).collect();
+        let params = Buffer::storage_from(gpu, "replicas: parameters", &params)?.raw().clone();
         Ok(Self { params, data: Buffer::storage_from(gpu, "model data", points[0].data())? })
     }
 

@@ -311,7 +311,8 @@ pub(super) async fn totals<M: Model>(
     let fitting = gpu.max_buffer_bytes() / u64::from(columns.bytes.max(8));
     let whole = u32::try_from(fitting).unwrap_or(u32::MAX) / group_size * group_size;
     let most = if u64::from(run.rows) <= fitting { run.rows } else { whole };
-    let outputs = Buffer::<M::Output>::storage(gpu, "outputs", most.into())?;
+    let values = columns.values::<M::Output>();
+    let outputs = Buffer::<M::Output>::storage(gpu, "outputs", u64::from(most) * values)?;
     let bound = [bound, &[("outputs", outputs.binding())]].concat();
     let mut found = BTreeMap::new();
     let mut kept: Vec<M::Output> = Vec::new();
@@ -325,7 +326,7 @@ pub(super) async fn totals<M: Model>(
         plan.dispatch(gpu, output, rows.div_ceil(group_size), &bound)?;
         plan.submit(gpu)?;
         if rows_wanted {
-            kept.extend(outputs.read_range(gpu, 0, rows.into()).await?);
+            kept.extend(outputs.read_range(gpu, 0, u64::from(rows) * values).await?);
             continue;
         }
         // Chunks of rows of one replica each.
@@ -348,7 +349,8 @@ pub(super) async fn totals<M: Model>(
             let columns = columns.clone();
             (None, Some(Outputs { at, first_lp: 0, rows: rows.to_vec(), columns }))
         };
-        return Ok(kept.chunks(run.total as usize).map(of).collect());
+        let each = kept.len() / run.groups as usize;
+        return Ok(kept.chunks(each).map(of).collect());
     }
     let of = |taken| (Some(Totals::of(at, columns, &BTreeMap::from([(None, taken)]))), None);
     Ok(found.into_values().map(of).collect())

@@ -1,0 +1,593 @@
+//! What a model's TOML file says, and the models that it makes of a WGSL file.
+
+use std::collections::HashSet;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eventhorizon::gpu::{FieldKind, Source, StructLayout, Word};
+use eventhorizon::pdes::{self, Capacity, Payload, Totals};
+use eventhorizon::replication::{self, pack};
+use eventhorizon::statistics::{AnalysisError, Design, Observations, Value};
+use eventhorizon::time::{Resolution, Ticks};
+use indexmap::IndexMap;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::measure::{Formula, Function};
+use crate::shared::{Outcome, usage};
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: Option<String>,
+    model: String,
+    #[serde(default = "one")]
+    seed: u64,
+    replications: Option<u32>,
+    ticks_per_unit: Option<u32>,
+    processes: Option<Processes>,
+    #[serde(default)]
+    parameters: IndexMap<String, Spanned<toml::Value>>,
+    #[serde(default)]
+    measures: IndexMap<String, Spanned<String>>,
+}
+
+/// What a model of logical processes is told besides its parameters. Times are in units.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Processes {
+    pub(super) count: u32,
+    /// Infinite for processes that send each other nothing.
+    #[serde(default = "zero")]
+    lookahead: Spanned<f64>,
+    pub(super) until: Option<f64>,
+    /// Words of an event: 2 or 6.
+    #[serde(default = "two")]
+    pub(super) payload: Spanned<u32>,
+    #[serde(default)]
+    memory_rows: u32,
+    #[serde(default = "queue")]
+    queue: u32,
+    #[serde(default = "mailbox")]
+    mailbox: u32,
+    data: Option<Spanned<Data>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Data {
+    Numbers(Vec<u32>),
+    File(PathBuf),
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn zero() -> Spanned<f64> {
+    Spanned::new(0..0, 0.0)
+}
+
+fn two() -> Spanned<u32> {
+    Spanned::new(0..0, 2)
+}
+
+// As where a model in Rust says nothing.
+fn queue() -> u32 {
+    32
+}
+
+fn mailbox() -> u32 {
+    16
+}
+
+/// A parameter: what kind of number it is, and its levels as people write them.
+struct Parameter {
+    name: String,
+    kind: Kind,
+    levels: Vec<Value>,
+    /// Where it is written.
+    place: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The number itself.
+    Plain,
+    /// Units of time, for the model in ticks.
+    Time,
+    /// From 0 to 1, for the model in 2^-32.
+    Probability,
+}
+
+/// A model's file, read and checked as far as it can be without the WGSL.
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) seed: u64,
+    pub(super) replications: Option<u32>,
+    pub(super) units: Resolution,
+    pub(super) processes: Option<Processes>,
+    pub(super) measures: Arc<Measures>,
+    source: Source,
+    data: Arc<[u32]>,
+    parameters: Vec<Parameter>,
+    path: PathBuf,
+    text: String,
+}
+
+impl File {
+    /// Reads a file, and those that it names. `changes` are `NAME=VALUES` of parameters.
+    pub(super) fn read(path: &Path, changes: &[String]) -> Outcome<Self> {
+        let text = read(path)?;
+        let written: Written = toml::from_str(&text)
+            .map_err(|error| usage(format!("{}: {error}", path.display()).trim_end()))?;
+        let units = match written.ticks_per_unit {
+            Some(ticks) => Resolution::new(ticks)?,
+            None => Resolution::default(),
+        };
+        let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
+        let model = beside(Path::new(&written.model));
+        let source = Source::new(model.display().to_string(), read(&model)?);
+        let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
+
+        let mut parameters = Vec::new();
+        for (name, value) in written.parameters {
+            let place = at(value.span());
+            let (kind, levels) =
+                parameter(value.get_ref()).map_err(|what| usage(format!("{place}: {name} {what}")))?;
+            parameters.push(Parameter { name, kind, levels, place });
+        }
+        for change in changes {
+            set(&mut parameters, change)?;
+        }
+        let mut formulas = Vec::new();
+        for (name, text) in written.measures {
+            let place = at(text.span());
+            let formula =
+                Formula::parse(text.get_ref()).map_err(|wrong| usage(format!("{place}: {name}: {wrong}")))?;
+            formulas.push(Measure { name, formula, place });
+        }
+        let data = match written.processes.as_ref().and_then(|processes| processes.data.as_ref()) {
+            None => Vec::new(),
+            Some(data) => match data.get_ref() {
+                Data::Numbers(numbers) => numbers.clone(),
+                Data::File(name) => table(&beside(name))?,
+            },
+        };
+        let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self {
+            name: written.name.unwrap_or_else(stem),
+            seed: written.seed,
+            replications: written.replications,
+            units,
+            processes: written.processes,
+            measures: Arc::new(Measures { formulas, units, processes: 0.0 }),
+            source,
+            data: data.into(),
+            parameters,
+            path: path.to_owned(),
+            text,
+        })
+    }
+
+    /// An error of what stands at a place of the file.
+    pub(super) fn wrong(&self, span: Range<usize>, what: &str) -> crate::shared::Failure {
+        usage(format!("{}:{}: {what}", self.path.display(), line(&self.text, span.start)))
+    }
+
+    /// The parameters by the layout of `struct Params`, if there is one.
+    pub(super) fn points(&self, layout: Option<&StructLayout>) -> Outcome<Points> {
+        let fields = layout.map_or(&[][..], |layout| &layout.fields);
+        let (mut shown, mut design, mut constants) =
+            (Design::default(), Design::default(), Design::default());
+        for Parameter { name, kind, levels, place } in &self.parameters {
+            let wrong = |what: String| usage(format!("{place}: {what}"));
+            let Some(field) = fields.iter().find(|field| field.name == *name) else {
+                let known: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+                let known = match known.is_empty() {
+                    true => "it has none".to_owned(),
+                    false => format!("it has {}", known.join(", ")),
+                };
+                let file = self.source.name();
+                return Err(wrong(format!("{name} is no field of `struct Params` in {file}: {known}")));
+            };
+            if matches!(field.kind, FieldKind::U128 | FieldKind::Other) {
+                return Err(wrong(format!(
+                    "{name} is no single number in `struct Params`: give a field of its own to each number (u32, i32, f32, vec2<u32> for a time), \
+                     and a table as `data`"
+                )));
+            }
+            let device = levels.iter().map(|&level| on_device(kind, level, self.units));
+            let device =
+                device.collect::<Result<Vec<_>, _>>().map_err(|what| wrong(format!("{name} {what}")))?;
+            // Each by itself, so that an error is told where it is written.
+            let alone = Design::default().cross(name, device.iter().copied())?;
+            let layout = layout.expect("it has a field");
+            pack(&alone, layout, Some(&vec![0; layout.bytes as usize]))
+                .map_err(|error| wrong(described(&error)))?;
+            match levels.len() {
+                1 => constants = constants.cross(name, device)?,
+                _ => {
+                    shown = shown.cross(name, levels.iter().copied())?;
+                    design = design.cross(name, device)?;
+                }
+            }
+        }
+        let given: HashSet<_> = self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        let fills = |name: &str| name == "unused" || name.starts_with('_');
+        if let Some(field) = fields.iter().find(|field| !given.contains(&*field.name) && !fills(&field.name))
+        {
+            let (path, file, name) = (self.path.display(), self.source.name(), &field.name);
+            return Err(usage(format!(
+                "{path} says nothing of {name}, which is a field of `struct Params` in {file}: say it in [parameters]"
+            )));
+        }
+        let Some(layout) = layout else {
+            return Ok(Points { shown, design, constants: Vec::new(), all: Vec::new() });
+        };
+        let constants = pack(&constants, layout, Some(&vec![0; layout.bytes as usize]))?;
+        let all = pack(&design, layout, Some(&constants))?;
+        Ok(Points { shown, design, constants, all })
+    }
+
+    /// Checks the measures by the columns that there are.
+    pub(super) fn check_measures(&self, output: &StructLayout) -> Outcome<()> {
+        let names: Vec<_> = output.columns().iter().map(|field| field.name.as_str()).collect();
+        let has = |name: &str| names.contains(&name);
+        let processes = self.processes.is_some();
+        for Measure { name, formula, place } in &self.measures.formulas {
+            if has(name) {
+                return Err(usage(format!(
+                    "{place}: {name} is a result column, too: give the measure another name"
+                )));
+            }
+            for (function, column) in formula.asked() {
+                let known = match function {
+                    Function::Mean => {
+                        has(&format!("{column}.area"))
+                            || (has(&format!("{column}.sum")) && has(&format!("{column}.count")))
+                    }
+                    Function::Sum => has(column) || column == UNIT || (processes && column == COUNT),
+                    Function::Min | Function::Max => has(column) && processes,
+                };
+                if !known {
+                    let what = match function {
+                        Function::Mean => {
+                            format!("mean({column}) takes a Tally or a TimeAverage of `struct Output`")
+                        }
+                        Function::Min | Function::Max if !processes => {
+                            "min and max are over processes, and a replication is none".to_owned()
+                        }
+                        _ => format!("{column} is no result column"),
+                    };
+                    return Err(usage(format!(
+                        "{place}: {name}: {what}. The columns are {}",
+                        names.join(", ")
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The model of logical processes that has these parameters.
+    pub(super) fn process_model<P: Payload>(&self, params: Vec<u8>) -> Outcome<Processing<P>> {
+        let processes = self.processes.as_ref().ok_or("it has no [processes]")?;
+        let lookahead = match *processes.lookahead.get_ref() {
+            f64::INFINITY => Ticks::NEVER,
+            units => self.units.ticks(units).map_err(|error| {
+                self.wrong(processes.lookahead.span(), &format!("the lookahead: {error}"))
+            })?,
+        };
+        Ok(Processing {
+            name: self.name.clone(),
+            source: self.source.clone(),
+            lps: processes.count,
+            lookahead,
+            params,
+            data: Arc::clone(&self.data),
+            memory_rows: processes.memory_rows,
+            capacity: Capacity { queue: processes.queue, mailbox: processes.mailbox },
+            measures: Arc::new(Measures { processes: processes.count.into(), ..(*self.measures).clone() }),
+            payload: PhantomData,
+        })
+    }
+
+    /// The model of replications that has these parameters.
+    pub(super) fn replication_model(&self, params: Vec<u8>) -> Replicating {
+        Replicating { source: self.source.clone(), params, measures: Arc::clone(&self.measures) }
+    }
+}
+
+/// The points of a design.
+pub(super) struct Points {
+    /// In the numbers of the file.
+    pub(super) shown: Design,
+    /// In those of the model.
+    pub(super) design: Design,
+    /// `struct Params` with the parameters that have one value.
+    pub(super) constants: Vec<u8>,
+    /// And those of all points, one after the other.
+    all: Vec<u8>,
+}
+
+impl Points {
+    /// `struct Params` of a point.
+    pub(super) fn bytes(&self, point: usize) -> Vec<u8> {
+        let each = self.all.len() / self.design.len();
+        self.all[point * each..][..each].to_vec()
+    }
+}
+
+#[derive(Clone)]
+struct Measure {
+    name: String,
+    formula: Formula,
+    place: String,
+}
+
+/// What is made of result columns.
+#[derive(Clone)]
+pub(super) struct Measures {
+    formulas: Vec<Measure>,
+    units: Resolution,
+    /// How many processes there are.
+    processes: f64,
+}
+
+/// What a formula calls the ticks of a unit of time, and the number of processes.
+const UNIT: &str = "unit";
+const COUNT: &str = "processes";
+
+impl Measures {
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.formulas.iter().map(|measure| measure.name.as_str()).collect()
+    }
+
+    /// What a formula may name besides columns.
+    fn constant(&self, name: &str) -> Option<f64> {
+        match name {
+            UNIT => Some(self.units.ticks_per_unit().into()),
+            COUNT => Some(self.processes),
+            _ => None,
+        }
+    }
+}
+
+/// A model of logical processes that is known by its WGSL alone.
+#[derive(Clone)]
+pub(super) struct Processing<P> {
+    name: String,
+    source: Source,
+    lps: u32,
+    lookahead: Ticks,
+    params: Vec<u8>,
+    data: Arc<[u32]>,
+    memory_rows: u32,
+    capacity: Capacity,
+    measures: Arc<Measures>,
+    payload: PhantomData<P>,
+}
+
+impl<P: Payload> pdes::Model for Processing<P> {
+    type State = Word;
+    type Params = Word;
+    type Payload = P;
+    type Output = Word;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn source(&self) -> Source {
+        self.source.clone()
+    }
+
+    fn lps(&self) -> u32 {
+        self.lps
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.lookahead
+    }
+
+    fn params(&self) -> Word {
+        Word::default()
+    }
+
+    fn params_bytes(&self) -> Vec<u8> {
+        self.params.clone()
+    }
+
+    fn data(&self) -> &[u32] {
+        &self.data
+    }
+
+    fn memory_rows(&self) -> u32 {
+        self.memory_rows
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let of = |function: Function, name: &str| {
+            let total = || totals.column(name).ok();
+            match function {
+                Function::Sum => self.measures.constant(name).or_else(|| Some(total()?.sum().ok()?.to_f64())),
+                Function::Min => total().map(|total| total.minimum().to_f64()),
+                Function::Max => total().map(|total| total.maximum().to_f64()),
+                Function::Mean => match totals.tally(name) {
+                    Some(tally) => tally.mean(),
+                    None => totals.time_average(name).and_then(|average| average.mean()),
+                },
+            }
+            .unwrap_or(f64::NAN)
+        };
+        let measures = self.measures.formulas.iter();
+        measures.map(|measure| (kept(&measure.name), measure.formula.value(&of))).collect()
+    }
+}
+
+/// A name for as long as the program runs: a file has few, and each is kept once.
+fn kept(name: &str) -> &'static str {
+    use std::sync::{Mutex, PoisonError};
+    static KEPT: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = all.iter().find(|known| **known == name) {
+        return known;
+    }
+    let new = name.to_owned().leak();
+    all.push(new);
+    new
+}
+
+/// A model of replications that is known by its WGSL alone.
+pub(super) struct Replicating {
+    source: Source,
+    params: Vec<u8>,
+    measures: Arc<Measures>,
+}
+
+impl replication::Model for Replicating {
+    type Params = Word;
+    type Output = Word;
+
+    fn source(&self) -> Source {
+        self.source.clone()
+    }
+
+    fn params_bytes(&self, _: &Word) -> Vec<u8> {
+        self.params.clone()
+    }
+
+    fn derive(&self, _: &Word, observations: &mut Observations) -> Result<(), AnalysisError> {
+        let columns: Vec<String> = observations.columns().iter().map(|column| column.name.clone()).collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        for Measure { name, formula, .. } in &self.measures.formulas {
+            observations.derive(name, &columns, |row| {
+                let value =
+                    |name: &str| columns.iter().position(|known| *known == name).map(|place| row[place]);
+                formula.value(&|function, name| {
+                    let part = |part: &str| value(&format!("{name}.{part}"));
+                    let mean = || match (part("area"), part("sum")) {
+                        (Some(area), _) => Some(area / (part("changed")? - part("since")?)),
+                        (None, sum) => Some(sum? / part("count")?),
+                    };
+                    let found = match function {
+                        Function::Mean => mean(),
+                        _ => self.measures.constant(name).or_else(|| value(name)),
+                    };
+                    found.unwrap_or(f64::NAN)
+                })
+            })?;
+        }
+        match self.measures.formulas.is_empty() {
+            true => Ok(()),
+            // The measures say it in the units of the model's users.
+            false => observations.hide(&columns),
+        }
+    }
+}
+
+fn read(path: &Path) -> Outcome<String> {
+    std::fs::read_to_string(path).map_err(|error| usage(format!("{}: {error}", path.display())))
+}
+
+/// The line of a place in a text, from 1.
+fn line(text: &str, place: usize) -> usize {
+    text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// Whole numbers, apart by spaces, commas or ends of lines.
+fn table(path: &Path) -> Outcome<Vec<u32>> {
+    let text = read(path)?;
+    let mut numbers = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        for word in line.split([',', ';', ' ', '\t']).filter(|word| !word.is_empty()) {
+            let place = || format!("{}:{number}", path.display());
+            let value = word.parse::<u32>();
+            numbers.push(value.map_err(|_| {
+                let word: String = word.chars().take(40).collect();
+                usage(format!("{}: `{word}` is no whole number from 0 to 4294967295", place()))
+            })?);
+        }
+    }
+    Ok(numbers)
+}
+
+/// What a value in TOML says.
+fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), String> {
+    const WHAT: &str = "has to be a number, { time = … } in units of time or { probability = … } from 0 to 1, or a list in the place of the number";
+    let number = |value: &toml::Value| match value {
+        toml::Value::Integer(value) => Ok(Value::from(*value)),
+        toml::Value::Float(value) => Ok(Value::from(*value)),
+        toml::Value::Boolean(value) => Ok(Value::from(u32::from(*value))),
+        _ => Err(WHAT.to_owned()),
+    };
+    let numbers = |value: &toml::Value| match value {
+        toml::Value::Array(values) if values.is_empty() => Err("has no value in its list".to_owned()),
+        toml::Value::Array(values) => values.iter().map(number).collect(),
+        value => number(value).map(|value| vec![value]),
+    };
+    let toml::Value::Table(table) = value else { return Ok((Kind::Plain, numbers(value)?)) };
+    match table.iter().collect::<Vec<_>>()[..] {
+        [(kind, value)] if kind == "time" => Ok((Kind::Time, numbers(value)?)),
+        [(kind, value)] if kind == "probability" => Ok((Kind::Probability, numbers(value)?)),
+        _ => Err(WHAT.to_owned()),
+    }
+}
+
+/// Gives a parameter other values: `NAME=VALUE` or `NAME=VALUE,VALUE`, in the kind of number that the file says.
+fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
+    let wrong = |what: &str| usage(format!("--set {change}: {what}"));
+    let (name, values) =
+        change.split_once('=').ok_or_else(|| wrong("write NAME=VALUE, or NAME=VALUE,VALUE"))?;
+    let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == name.trim()) else {
+        let known: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        return Err(wrong(&format!("the file has no such parameter; it has {}", known.join(", "))));
+    };
+    let number = |text: &str| {
+        let text = text.trim();
+        let whole = text.parse::<i64>().map(Value::from).ok();
+        whole
+            .or_else(|| text.parse::<f64>().map(Value::from).ok())
+            .ok_or_else(|| wrong(&format!("`{text}` is not a number")))
+    };
+    parameter.levels = values.split(',').map(number).collect::<Result<_, _>>()?;
+    parameter.place = format!("--set {change}");
+    Ok(())
+}
+
+/// The number that the model is given.
+fn on_device(kind: &Kind, level: Value, units: Resolution) -> Result<Value, String> {
+    let number = level.as_f64();
+    match kind {
+        Kind::Plain => Ok(level),
+        Kind::Time => {
+            let ticks = units.ticks(number).map_err(|error| format!("is no time: {error}"))?;
+            Ok(Value::from(ticks.get()))
+        }
+        Kind::Probability if !(0.0..=1.0).contains(&number) => {
+            Err(format!("is {number}, and a probability is from 0 to 1"))
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to 2^32, and saturating"
+        )]
+        Kind::Probability => Ok(Value::from((number * 2f64.powi(32)).round() as u32)),
+    }
+}
+
+/// What `pack` says, without the number of a point.
+fn described(error: &AnalysisError) -> String {
+    match error {
+        AnalysisError::Value { factor, value, reason, .. } => format!("{factor} is {value}, {reason}"),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,381 @@
+//! `eventhorizon run`: a model that is a WGSL file, and a TOML file of what else there is to say.
+//!
+//! `docs/program.md` says what may be written in both.
+
+mod file;
+mod measure;
+
+use std::io::{Write as _, stdout};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args as ClapArgs;
+use eventhorizon::gpu::{Gpu, StructLayout, Word};
+use eventhorizon::pdes::{self, EngineOptions, Payload, Until};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::replication;
+use eventhorizon::statistics::{Decision, Design, Experiment, Observations, Report, Stopping, plot};
+use serde_json::json;
+
+use crate::shared::{self, Outcome, usage};
+use file::{File, Points};
+
+/// Runs a model: a WGSL file, and a TOML file of its parameters
+#[derive(ClapArgs)]
+pub(crate) struct Args {
+    /// The TOML file, which names the WGSL file
+    file: PathBuf,
+    /// Gives a parameter another value, or several: NAME=VALUE,VALUE
+    #[arg(long, value_name = "NAME=VALUES")]
+    set: Vec<String>,
+    /// Names the random streams; what the file says, or 1
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Replications; with --precision, the most of them. What the file says, or 1 for processes and 1024 for replications
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    replications: Option<u32>,
+    /// Confidence level
+    #[arg(long, default_value_t = 0.95, value_parser = shared::level)]
+    level: f64,
+    /// Run until the half width of each measure is at most this share of its mean
+    #[arg(long, value_parser = shared::positive)]
+    precision: Option<f64>,
+    /// The end of each run of processes, in units of time; what the file says
+    #[arg(long, value_parser = shared::not_negative)]
+    until: Option<f64>,
+    /// How runs are mapped to the device: grid, team, thread or auto for processes; thread, warp or auto for replications. It changes the speed only
+    #[arg(long, default_value = "auto")]
+    mapping: String,
+    /// Makes some of the runs in several ways, and compares their fingerprints
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    json: shared::Json,
+    /// Writes the table as CSV to this file
+    #[arg(long)]
+    csv: Option<PathBuf>,
+    /// Writes what each process gives in the first run as CSV to this file
+    #[arg(long, value_name = "CSV")]
+    each: Option<PathBuf>,
+    /// Draws how measures are distributed, how their intervals shrink, and their means against the parameters that have several values, as SVG files
+    /// in this folder
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
+}
+
+/// Replications where nobody says how many.
+const REPLICATIONS: u32 = 1024;
+
+/// Runs of which a check consists, at the most.
+const CHECKED: u32 = 16;
+
+/// What came of the runs.
+struct Told {
+    observations: Vec<Observations>,
+    decisions: Vec<Decision>,
+    fingerprint: u64,
+    adapter: String,
+    mapping: String,
+    seconds: f64,
+    /// Ways in which the runs were made, and what each came to.
+    checked: Vec<(String, Result<u64, String>)>,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome<()> {
+    let file = File::read(&args.file, &args.set)?;
+    let replications = args.replications.or(file.replications);
+    if let Some(0) = replications {
+        return Err(usage(format!("{}: replications is 0: choose at least 1", args.file.display())));
+    }
+    let stopping = match args.precision {
+        Some(relative) if file.measures.names().is_empty() => {
+            return Err(usage(format!(
+                "--precision {relative} is of measures, and {} has none: say what is to be precise in [measures]",
+                args.file.display()
+            )));
+        }
+        Some(relative) => Some(shared::precise(args.level, relative, replications.unwrap_or(REPLICATIONS))?),
+        None => None,
+    };
+    if let Some(folder) = &args.plot {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let (points, told) = match &file.processes {
+        None => replicate(args, &file, replications.unwrap_or(REPLICATIONS), stopping.as_ref())?,
+        Some(processes) => {
+            let most = if stopping.is_some() { REPLICATIONS } else { 1 };
+            let replications = replications.unwrap_or(most);
+            match processes.payload.get_ref() {
+                2 => simulate::<[u32; 2]>(args, &file, replications, stopping.as_ref())?,
+                6 => simulate::<[u32; 6]>(args, &file, replications, stopping.as_ref())?,
+                other => {
+                    let what = format!("payload is {other}: events carry 2 or 6 words");
+                    return Err(file.wrong(processes.payload.span(), &what));
+                }
+            }
+        }
+    };
+    tell(args, &file, &points.shown, &told)
+}
+
+/// The experiment over a design.
+fn experiment(args: &Args, file: &File, design: &Design, replications: u32) -> Experiment {
+    Experiment::new(design.clone(), replications, args.seed.unwrap_or(file.seed))
+}
+
+/// Runs a model of logical processes.
+fn simulate<P: Payload>(
+    args: &Args,
+    file: &File,
+    replications: u32,
+    stopping: Option<&Stopping>,
+) -> Outcome<(Points, Told)> {
+    let schema = pdes::Schema::of(&file.process_model::<P>(Vec::new())?)?;
+    let Some(output) = &schema.output else {
+        return Err(usage(format!(
+            "{} tells no results: declare them in the WGSL, as `struct Output` and `fn output(lp: u32, state: ptr<function, State>) -> Output`",
+            file.name
+        )));
+    };
+    file.check_measures(output)?;
+    let points = file.points(schema.params.as_ref())?;
+    let until = args.until.or(file.processes.as_ref().and_then(|processes| processes.until));
+    let until = until.ok_or_else(|| usage("say where runs end: `until` in [processes], or --until"))?;
+    let until = file.units.ticks(until).map_err(|error| usage(format!("the end of a run: {error}")))?;
+    let until = Until::time(until);
+    let models = (0..points.design.len()).map(|point| file.process_model::<P>(points.bytes(point)));
+    // Engines take a model for each run of theirs.
+    let models = std::rc::Rc::new(models.collect::<Outcome<Vec<_>>>()?);
+    let gpu = Gpu::new()?;
+    let engine = |options| {
+        let models = models.clone();
+        pdes::Engine::new(&gpu, move |point| Ok::<_, String>(models[point.number()].clone()), options)
+    };
+    let mapping = args.mapping.parse::<pdes::Mapping>().map_err(|error| usage(error.to_string()))?;
+    let options = EngineOptions { mapping, ..EngineOptions::default() };
+    let experiment = experiment(args, file, &points.design, replications);
+
+    let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
+    let watch = |runs: usize, events: u64| {
+        bar.tick();
+        bar.set_message(format!("{runs} runs, {events} events"));
+        shared::watch()
+    };
+    let begun = Instant::now();
+    let (observations, decisions, fingerprint, mapping) = match stopping {
+        Some(stopping) => {
+            let names = file.measures.names();
+            let run = engine(options).run_until_watched(&experiment, until, stopping, &names, watch)?;
+            (run.observations, run.decisions, run.fingerprint, mapping)
+        }
+        None => {
+            let results = engine(options).run_watched(&experiment, until, watch)?;
+            (results.observations, Vec::new(), results.fingerprint, results.mapping)
+        }
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+    if let Some(path) = &args.each {
+        let first = engine(EngineOptions { outputs: true, ..options }).run_range(&experiment, 0..1, until)?;
+        let ran = first.runs[0][0].as_ref().map_err(|fault| fault.to_string())?;
+        let outputs = ran.outputs.as_ref().ok_or("a run that was asked for outputs has none")?;
+        outputs.to_csv(create(path)?)?;
+    }
+    let mut checked = Vec::new();
+    if args.check {
+        let ways = [
+            (pdes::Mapping::Thread, None),
+            (pdes::Mapping::Team, Some(QueueDesign::Heap)),
+            (pdes::Mapping::Grid, Some(QueueDesign::Heap)),
+            (pdes::Mapping::Grid, Some(QueueDesign::Splay)),
+        ];
+        for (mapping, queue) in ways {
+            let way = queue.map_or_else(|| mapping.to_string(), |queue| format!("{mapping} with {queue}"));
+            let options = EngineOptions { mapping, queue, ..EngineOptions::default() };
+            let run = engine(options).run_range(&experiment, 0..replications.min(CHECKED), until);
+            checked.push((way, run.map(|run| run.fingerprint).map_err(|error| error.to_string())));
+        }
+    }
+    let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
+    let told = Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked };
+    Ok((points, told))
+}
+
+/// Runs a model of replications.
+fn replicate(
+    args: &Args,
+    file: &File,
+    replications: u32,
+    stopping: Option<&Stopping>,
+) -> Outcome<(Points, Told)> {
+    use replication::Mapping;
+
+    for (given, name) in [(args.until.is_some(), "--until"), (args.each.is_some(), "--each")] {
+        if given {
+            let file = args.file.display();
+            return Err(usage(format!("{name} is for processes, and {file} has no [processes]")));
+        }
+    }
+    let mapping = match args.mapping.as_str() {
+        "auto" => Mapping::Auto,
+        "thread" => Mapping::Thread,
+        "warp" => Mapping::Warp,
+        other => return Err(usage(format!("--mapping {other}: replications take thread, warp or auto"))),
+    };
+    let schema = replication::Schema::of(&file.replication_model(Vec::new()))?;
+    file.check_measures(&schema.output)?;
+    let params: &StructLayout = &schema.params;
+    let points = file.points(Some(params))?;
+    let gpu = Gpu::new()?;
+    let engine = || replication::Engine::new(&gpu, file.replication_model(points.constants.clone()));
+    let experiment = experiment(args, file, &points.design, replications);
+
+    let runs = u64::from(replications) * points.design.len() as u64;
+    let bar = shared::bar(runs, "{wide_bar} {pos} of {len} replications")?;
+    let watch = |ended| {
+        bar.set_position(ended);
+        shared::watch()
+    };
+    let mut served = engine()?.with_mapping(mapping);
+    let begun = Instant::now();
+    let (observations, decisions, fingerprint) = match stopping {
+        Some(stopping) => {
+            let names = file.measures.names();
+            let run = served.run_until_watched(&Word::default(), &experiment, stopping, &names, watch)?;
+            (run.observations, run.decisions, run.fingerprint)
+        }
+        None => {
+            let results = served.run_watched(&Word::default(), &experiment, watch)?;
+            (results.observations, Vec::new(), results.fingerprint)
+        }
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+    let mut checked = Vec::new();
+    if args.check {
+        for (mapping, group_size) in [(Mapping::Thread, 32), (Mapping::Thread, 64), (Mapping::Warp, 64)] {
+            let run = engine()?.with_mapping(mapping).with_group_size(group_size).run_range(
+                &Word::default(),
+                &experiment,
+                0..replications.min(CHECKED),
+            );
+            let way = format!("{mapping}, workgroups of {group_size}");
+            checked.push((way, run.map(|run| run.fingerprint).map_err(|error| error.to_string())));
+        }
+    }
+    let mapping = served.chosen().map_or(mapping, |chosen| chosen.mapping).to_string();
+    let adapter = gpu.info().name.clone();
+    Ok((points, Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked }))
+}
+
+/// Tells what came of it, in all the forms that were asked for.
+fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
+    let mut report = Report::default();
+    for (point, observations) in told.observations.iter().enumerate() {
+        report.add(design, point, observations, args.level, |_| None)?;
+    }
+    let replications = told.observations.iter().map(Observations::replications).max().unwrap_or(0);
+    let adapter = &told.adapter;
+    let stopped: Vec<_> = told.decisions.iter().map(|&decision| decided(decision)).collect();
+    if !args.json.on_stdout() {
+        writeln!(
+            stdout(),
+            "{} on {adapter}, mapping {}: {replications} {}, {:.3} s",
+            file.name,
+            told.mapping,
+            if replications == 1 { "run" } else { "runs" },
+            told.seconds
+        )?;
+        write!(stdout(), "{report}")?;
+        for (point, stopped) in stopped.iter().enumerate() {
+            let place =
+                if design.len() > 1 { format!("{}: ", design.describe(point)) } else { String::new() };
+            writeln!(stdout(), "{place}{stopped}")?;
+        }
+        writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
+        for (way, came) in &told.checked {
+            match came {
+                Ok(fingerprint) => writeln!(stdout(), "checked: {way}: fingerprint {fingerprint:016x}")?,
+                Err(error) => writeln!(stdout(), "checked: {way}: not possible here: {error}")?,
+            }
+        }
+    }
+    if let Some(path) = &args.csv {
+        report.to_csv(create(path)?)?;
+    }
+    if let Some(folder) = &args.plot {
+        draw(args, folder, design, told)?;
+    }
+    let mut object = json!({
+        "model": file.name,
+        "adapter": adapter,
+        "mapping": told.mapping,
+        "replications": replications,
+        "seconds": told.seconds,
+        "fingerprint": format!("{:016x}", told.fingerprint),
+        "stopped": stopped,
+        "checked": told.checked.iter().map(|(way, came)| json!({
+            "way": way,
+            "fingerprint": came.as_ref().ok().map(|fingerprint| format!("{fingerprint:016x}")),
+            "error": came.as_ref().err(),
+        })).collect::<Vec<_>>(),
+    });
+    let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
+    object.as_object_mut().expect("an object").extend(rows);
+    args.json.write(&object)?;
+    let mut came = told.checked.iter().filter_map(|(_, came)| came.as_ref().ok());
+    let first = came.next();
+    match (args.check, first) {
+        (true, None) => Err("the check could not be made in any way: see above".into()),
+        (true, Some(first)) if came.any(|other| other != first) => {
+            Err("the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. If this one does neither, \
+                 please report the adapter, the driver and the model"
+                .into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Draws the measures, or the result columns where there are none.
+fn draw(args: &Args, folder: &std::path::Path, design: &Design, told: &Told) -> Outcome<()> {
+    let Some(first) = told.observations.first() else { return Ok(()) };
+    let write = |name: String, svg: String| {
+        // Names of columns may have brackets in them.
+        let path = folder.join(name.replace(['[', ']'], "_"));
+        std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    for column in first.shown() {
+        let name = &column.name;
+        for (point, observations) in told.observations.iter().enumerate() {
+            if observations.replications() < 2 {
+                continue;
+            }
+            let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
+            let svg = plot::distribution(observations, name, args.level, None)?;
+            write(format!("{name}{number}.svg"), svg)?;
+            let svg = plot::convergence(observations, name, args.level, None)?;
+            write(format!("{name}{number}_convergence.svg"), svg)?;
+        }
+        for factor in design.factors() {
+            let svg = plot::response(design, &told.observations, factor, name, args.level)?;
+            write(format!("{name}_by_{factor}.svg"), svg)?;
+        }
+    }
+    Ok(())
+}
+
+fn create(path: &PathBuf) -> Outcome<std::fs::File> {
+    std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// Why the runs of a point ended.
+fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Reached => "as precise as was asked for",
+        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
+        Decision::TimeSpent => "the most time, and not as precise as was asked for",
+        Decision::AllFailed => "all runs failed",
+        Decision::Stopped => "stopped early",
+        _ => "goes on",
+    }
+}

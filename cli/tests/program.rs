@@ -1,0 +1,212 @@
+//! The program `eventhorizon`, as people meet it: the models that ship, what is said of wrong ones, and the commands that are examples of the library.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/models");
+
+fn run(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eventhorizon"));
+    command.env_remove("RUST_LOG").stdin(Stdio::null()).args(args).output().unwrap()
+}
+
+fn model(name: &str) -> String {
+    format!("{MODELS}/{name}")
+}
+
+/// What it told as JSON.
+fn json(args: &[&str]) -> Value {
+    let output = run(&[args, &["--json"]].concat());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {told}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// That it was refused, with words.
+fn refused(args: &[&str], words: &[&str]) {
+    let output = run(args);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+    for word in words {
+        assert!(told.contains(word), "{args:?} without {word}: {told}");
+    }
+    assert!(!told.contains("panicked") && told.len() < 2000, "{told}");
+}
+
+/// A folder of its own for a test.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn row<'v>(told: &'v Value, point: u64, name: &str) -> &'v Value {
+    let rows = told["outputs"].as_array().unwrap();
+    rows.iter()
+        .find(|row| row["point"] == point && row["name"] == name)
+        .unwrap_or_else(|| panic!("{name}: {told}"))
+}
+
+fn same_in_all_ways(told: &Value, ways: usize) {
+    let checked = told["checked"].as_array().unwrap();
+    let fingerprints: Vec<_> = checked.iter().filter_map(|way| way["fingerprint"].as_str()).collect();
+    assert_eq!(fingerprints.len(), ways, "{told}");
+    assert!(fingerprints.iter().all(|fingerprint| *fingerprint == fingerprints[0]), "{told}");
+}
+
+#[test]
+fn a_model_of_processes_runs_and_is_the_same_in_all_ways() {
+    let (folder, file) = (folder("epidemic"), model("epidemic.toml"));
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (csv, each) = (path("table.csv"), path("each.csv"));
+    let told = json(&[
+        "run",
+        &file,
+        "--replications",
+        "3",
+        "--check",
+        "--csv",
+        &csv,
+        "--each",
+        &each,
+        "--plot",
+        &path("."),
+    ]);
+    same_in_all_ways(&told, 4);
+    // People infect more than one other each, and more so where they meet more often.
+    let rate = |point| row(&told, point, "attack_rate")["mean"].as_f64().unwrap();
+    assert!(rate(0) > 0.4 && rate(0) < rate(1) && rate(1) < 0.95, "{told}");
+    assert_eq!(row(&told, 0, "attack_rate")["factors"]["contact"], 0.6);
+    // One line for each person, of whom so many were infected as the first run says.
+    let text = std::fs::read_to_string(each).unwrap();
+    assert_eq!(text.lines().count(), 1001);
+    assert_eq!(text.lines().next(), Some("lp,infected_at,infected,contacts"));
+    assert!(std::fs::read_to_string(csv).unwrap().lines().count() == 1 + 2 * 4);
+    for plot in ["attack_rate_0.svg", "last_1_convergence.svg", "attack_rate_by_contact.svg"] {
+        assert!(std::fs::read_to_string(path(plot)).unwrap().contains("<svg"), "{plot}");
+    }
+    let again = json(&["run", &file, "--replications", "3", "--mapping", "team"]);
+    assert_eq!(told["fingerprint"], again["fingerprint"]);
+    let other = json(&["run", &file, "--replications", "3", "--seed", "2"]);
+    assert_ne!(told["fingerprint"], other["fingerprint"]);
+}
+
+#[test]
+fn a_model_of_replications_agrees_with_theory() {
+    let file = model("counter.toml");
+    let told = json(&["run", &file, "--check", "--replications", "512", "--set", "service=0.5,0.25"]);
+    same_in_all_ways(&told, 3);
+    for (point, service) in [(0, 0.5), (1, 0.25)] {
+        // M/M/1: the load, and the mean wait.
+        let load = service / 1.25;
+        let wait = load * service / (1.0 - load);
+        for (name, expected) in [("wait", wait), ("idle", 1.0 - load)] {
+            let row = row(&told, point, name);
+            let [mean, half] = ["mean", "half_width"].map(|key| row[key].as_f64().unwrap());
+            // The 99.99 % interval, and what the empty beginning takes away.
+            assert!(
+                (mean - expected).abs() < 2.0 * half + 2e-3 * expected,
+                "{name}: {mean} ± {half}, not {expected}"
+            );
+        }
+    }
+    let precise =
+        json(&["run", &file, "--set", "service=0.5", "--precision", "0.05", "--replications", "4096"]);
+    assert_eq!(precise["stopped"][0], "as precise as was asked for");
+    assert!(row(&precise, 0, "wait")["relative_half_width"].as_f64().unwrap() <= 0.05);
+}
+
+/// The shipped files with a change, in a folder of their own.
+fn changed(folder: &Path, name: &str, from: &str, to: &str) -> String {
+    for extension in ["toml", "wgsl"] {
+        let text = std::fs::read_to_string(model(&format!("{name}.{extension}"))).unwrap();
+        std::fs::write(folder.join(format!("{name}.{extension}")), text.replace(from, to)).unwrap();
+    }
+    folder.join(format!("{name}.toml")).display().to_string()
+}
+
+#[test]
+fn what_is_wrong_is_told_with_file_and_line() {
+    let folder = folder("wrong");
+    let cases: [(&str, &str, &str, &[&str]); 22] = [
+        ("epidemic", "count = 1000", "count = \"many\"", &["epidemic.toml", "line 7", "u32"]),
+        ("epidemic", "count = 1000", "cuont = 1000", &["epidemic.toml", "line 7", "cuont"]),
+        ("epidemic", "count = 1000", "count = 0", &["needs at least 1"]),
+        ("epidemic", "index_cases = 10", "", &["says nothing of index_cases"]),
+        ("epidemic", "index_cases = 10", "index_cases = -1", &["epidemic.toml:15", "index_cases is -1"]),
+        ("epidemic", "index_cases = 10", "index_cases = []", &["epidemic.toml:15", "no value"]),
+        (
+            "epidemic",
+            "index_cases = 10",
+            "index_cases = 10\nmore = 1",
+            &["epidemic.toml:16", "more is no field"],
+        ),
+        ("epidemic", "probability = 0.9", "probability = 1.5", &["epidemic.toml:14", "from 0 to 1"]),
+        ("epidemic", "probability = 0.9", "chance = 0.9", &["epidemic.toml:14", "{ time = … }"]),
+        ("epidemic", "time = 1.0", "time = -1.0", &["epidemic.toml:13", "negative"]),
+        ("epidemic", "lookahead = 0.5", "lookahead = nan", &["epidemic.toml:8", "lookahead"]),
+        ("epidemic", "until = 365.0", "", &["say where runs end"]),
+        (
+            "epidemic",
+            "infected / processes",
+            "infcted / processes",
+            &["epidemic.toml:18", "infcted", "infected_at"],
+        ),
+        ("epidemic", "infected / processes", "infected +", &["epidemic.toml:18", "character 11"]),
+        ("epidemic", "infected / processes", "mean(infected)", &["epidemic.toml:18", "Tally"]),
+        ("epidemic", "epidemic.wgsl", "none.wgsl", &["none.wgsl", "No such file"]),
+        ("epidemic", "until = 365.0", "until = 365.0\npayload = 3", &["epidemic.toml:10", "2 or 6"]),
+        ("epidemic", "until = 365.0", "until = 365.0\ndata = [1]", &["does not declare"]),
+        ("epidemic", "fn output", "fn results_of", &["fn output"]),
+        (
+            "counter",
+            "customers = 1000",
+            "customers = 1000\nunused = 1\nwhat = 2",
+            &["counter.toml:11", "what"],
+        ),
+        ("counter", "fn step", "fn stop", &["counter.wgsl", "fn step"]),
+        ("counter", "wait.maximum / unit", "max(wait.maximum)", &["counter.toml:13", "over processes"]),
+    ];
+    for (name, from, to, words) in cases {
+        refused(&["run", &changed(&folder, name, from, to)], words);
+    }
+    let counter = model("counter.toml");
+    refused(&["run", &counter, "--until", "5"], &["--until is for processes"]);
+    refused(&["run", &counter, "--set", "service"], &["NAME=VALUE"]);
+    refused(&["run", &counter, "--set", "none=1"], &["no such parameter", "between"]);
+    refused(&["run", &counter, "--mapping", "grid"], &["thread, warp or auto"]);
+    refused(&["run", "none.toml"], &["none.toml", "No such file"]);
+    // What the WGSL has wrong comes of the device's side of things: with file and line, too.
+    let output = run(&["run", &changed(&folder, "counter", "(*state).next += 1u", "(*state).nxt += 1u")]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("counter.wgsl:39"), "{told}");
+}
+
+#[test]
+fn all_commands_have_help_and_refuse_what_they_do_not_know() {
+    for command in ["run", "network", "match", "search", "sweep", "doctor"] {
+        let help = run(&[command, "--help"]);
+        assert!(help.status.success() && help.stdout.len() > 100, "{command}: {help:?}");
+        refused(&[command, "--no-such-option"], &["--no-such-option"]);
+    }
+    refused(&["network", "none.toml", "--until=-1"], &["above 0"]);
+    let network = json(&[
+        "network",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/networks/mm1.toml"),
+        "--backend",
+        "cpu",
+        "--replications",
+        "2",
+        "--until",
+        "200",
+    ]);
+    assert!(network["results"].is_array(), "{network}");
+    let matched = json(&["match", "--regions", "1000"]);
+    assert_eq!(matched["regions"], 1000);
+    let found = json(&["search", "--random", "32", "--searches", "50", "--backend", "cpu"]);
+    assert_eq!(found["searches"], 50);
+    assert!(json(&["doctor", "--list"])["adapters"].is_array());
+}
