@@ -66,9 +66,11 @@ mod error;
 mod format;
 mod graph;
 mod grid;
+mod guided;
 mod memory;
 pub mod reference;
 mod results;
+mod space;
 
 pub use all_pairs::AllPairs;
 pub use engine::{Engine, Mapping, UnknownMapping};
@@ -76,9 +78,11 @@ pub use error::SearchError;
 pub use format::{ScenarioSearch, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
 pub use graph::Graph;
 pub use grid::{Grid, MAX_SIDE, Moves};
+pub use guided::{Guided, Heuristic};
 #[doc(hidden)]
 pub use memory::kernels;
 pub use results::{Outcome, Results};
+pub use space::{Cell, Space};
 
 /// The programs of the guide run as tests.
 #[cfg(doctest)]

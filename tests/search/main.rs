@@ -7,6 +7,7 @@ mod common;
 mod formats;
 mod graphs;
 mod maps;
+mod roads;
 
 use std::collections::HashMap;
 
