@@ -164,6 +164,14 @@ pub enum SearchError {
         /// Vertices of the graph.
         vertices: u32,
     },
+    /// Distances were asked for of a row that a table does not have.
+    #[error("row {row} of a table of distances that has {rows}, numbered from 0")]
+    Row {
+        /// The row.
+        row: u32,
+        /// Rows of the table.
+        rows: u32,
+    },
     /// Distances could leave their range.
     #[error(
         "arcs that weigh up to {heaviest} between {vertices} vertices: a path could be as long as 2^31 - 1, which is the limit. Choose \

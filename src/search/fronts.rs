@@ -6,7 +6,6 @@ use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::memory::{FrontMap, Work};
-use super::space::sealed::Cell as _;
 use super::{Grid, Guided, SearchError, Space};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 
@@ -124,7 +123,7 @@ struct Control {
 const OVER: u32 = 2;
 const GROUP: u32 = 64;
 /// Passes of a submission at the most.
-const MOST_PASSES: u32 = 1 << 10;
+const MOST_PASSES: u32 = 1 << 8;
 /// Bytes of an entry: a mark, flags, and four lists.
 const ENTRY: u64 = 24;
 
@@ -272,8 +271,8 @@ impl<S: Space> Wavefronts<S> {
         let limit = u32::MAX;
         let columns = u32::try_from(targets.len())
             .map_err(|_| SearchError::TooMany { searches: targets.len(), limit })?;
-        let count = u32::try_from(rows.len())
-            .map_err(|_| SearchError::TooMany { searches: rows.len(), limit })?;
+        let count =
+            u32::try_from(rows.len()).map_err(|_| SearchError::TooMany { searches: rows.len(), limit })?;
         let table = Buffer::storage(gpu, "the table of distances", u64::from(count) * u64::from(columns))?;
         let mut found = Distances { rows: count, columns, table, took: Duration::ZERO, passes: 0 };
         if columns == 0 || count == 0 {
@@ -311,8 +310,7 @@ impl<S: Space> Wavefronts<S> {
         let ways = self.space.ways();
         let cells = u64::from(self.map.cells());
         for (row, _) in (0_u64..).zip(rows) {
-            let marks =
-                memory.marks.read_range(&self.gpu, row * cells, self.space.count().into()).await?;
+            let marks = memory.marks.read_range(&self.gpu, row * cells, self.space.count().into()).await?;
             let mut lost = false;
             for (index, _) in marks.iter().enumerate().filter(|(_, mark)| **mark != 0) {
                 let place = self.space.place(index);

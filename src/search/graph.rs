@@ -115,6 +115,32 @@ impl Graph {
         Self::sorted(self.vertices(), (0..self.vertices()).flat_map(arcs))
     }
 
+    /// A graph with the same distances between the vertices of this one, which come first, in which none has more than 64 arcs: those of vertices with more lead from vertices of their own, to
+    /// which arcs of weight 0 lead. None where numbers do not suffice.
+    pub(super) fn cut(&self) -> Option<Self> {
+        const MOST: usize = 64;
+        let mut next = u64::from(self.vertices());
+        // Rows of the vertices that come last, in their order.
+        let mut more: Vec<Vec<(u32, u32)>> = Vec::new();
+        let mut arcs = Vec::with_capacity(self.arcs.len());
+        for vertex in 0..self.vertices() {
+            let mut row = self.arcs_from(vertex).to_vec();
+            while row.len() > MOST {
+                let parts = row.chunks(MOST).map(<[_]>::to_vec);
+                more.extend(parts);
+                let end = u64::from(self.vertices()) + more.len() as u64;
+                row = (next..end).map(|part| Some((u32::try_from(part).ok()?, 0))).collect::<Option<_>>()?;
+                next = end;
+            }
+            arcs.extend(row.into_iter().map(|(to, weight)| (vertex, to, weight)));
+        }
+        let last = u32::try_from(next).ok()?;
+        for (vertex, row) in (self.vertices()..last).zip(more) {
+            arcs.extend(row.into_iter().map(|(to, weight)| (vertex, to, weight)));
+        }
+        u32::try_from(arcs.len()).ok().map(|_| Self::sorted(last, arcs.iter().copied()))
+    }
+
     /// An arc of weight 0, if there is one.
     pub(super) fn free_arc(&self) -> Option<(u32, u32)> {
         let free = |from| self.arcs_from(from).iter().find(|arc| arc.1 == 0).map(|&(to, _)| (from, to));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::memory::{Map, Work};
+use super::memory::{FrontMap, Map, Work};
 use super::space::{Space, sealed};
 use super::{Graph, SearchError};
 use crate::gpu::{Gpu, Source};
@@ -311,6 +311,15 @@ impl sealed::Space for Guided {
 
     fn map(&self, gpu: &Gpu) -> Result<Map, SearchError> {
         Map::of_graph(gpu, &self.graph, self.heuristic(), self.own)
+    }
+
+    fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError> {
+        FrontMap::of_graph(gpu, &self.graph)
+    }
+
+    fn front_band(&self) -> u32 {
+        // A guess.
+        self.graph.heaviest()
     }
 
     fn describe(&self, _: &mut Work) {}

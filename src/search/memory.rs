@@ -134,6 +134,10 @@ impl Map {
 }
 
 impl Files {
+    fn no_heuristic() -> Self {
+        Self::Graph { heuristic: shaders::file("search/guess_none.wgsl"), own: true }
+    }
+
     /// What searches by threads are linked with.
     fn threads(&self) -> Vec<Source> {
         match self {
@@ -173,6 +177,50 @@ impl Files {
         let functions = &["mul_wide", "wide_add", "wide_subtract", "wide_less"];
         Ok(program.check_user(&Allowed { functions, variables: &["data"], written: &[] })?)
     }
+}
+
+/// A space as `shaders/search/fronts.wgsl` has it.
+#[derive(Debug)]
+pub struct FrontMap {
+    map: Map,
+    cells: u32,
+}
+
+impl FrontMap {
+    pub(super) fn of_grid(gpu: &Gpu, grid: &Grid) -> Result<Self, GpuError> {
+        Ok(Self { map: Map::of_grid(gpu, grid)?, cells: grid.cells() })
+    }
+
+    pub(super) fn of_graph(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
+        let limit = u32::MAX;
+        let cut = graph.cut().ok_or(SearchError::TooMany { searches: graph.arcs() as usize, limit })?;
+        let buffers = vec![("arcs", Buffer::storage_from(gpu, "wavefronts: arcs", &cut.words())?)];
+        Ok(Self { map: Map { buffers, files: Files::no_heuristic() }, cells: cut.vertices() })
+    }
+
+    /// Cells of a row.
+    pub(super) fn cells(&self) -> u32 {
+        self.cells
+    }
+
+    pub(super) fn bindings(&self) -> impl Iterator<Item = (&'static str, wgpu::BindingResource<'_>)> {
+        self.map.buffers.iter().map(|(name, buffer)| (*name, buffer.binding()))
+    }
+
+    /// `front_begin`, `front_pass`, `front_decide` and `front_gather`.
+    pub(super) fn recipes(&self) -> [Recipe; 4] {
+        fronts(&self.map.files)
+    }
+}
+
+fn fronts(files: &Files) -> [Recipe; 4] {
+    let moves = match files {
+        Files::Grid { .. } => "search/fronts_grid.wgsl",
+        Files::Graph { .. } => "search/fronts_graph.wgsl",
+    };
+    let sources = [["search/fronts.wgsl", moves].map(shaders::file).to_vec(), files.others()].concat();
+    ["front_begin", "front_pass", "front_decide", "front_gather"]
+        .map(|entry| Recipe::new("search/fronts", entry, sources.clone()))
 }
 
 /// Slots, and what belongs to all of them.
@@ -330,7 +378,8 @@ pub fn kernels() -> Vec<Recipe> {
     let on_grids = lists.flat_map(|open| grids.each_ref().map(|files| searching(shape(open), files)));
     let on_graphs = queues.flat_map(|open| graphs.each_ref().map(|files| searching(shape(open), files)));
     let walks = grids.iter().chain(&graphs[..1]).map(walking);
-    on_grids.chain(on_graphs).chain(walks).chain(super::all_pairs::kernels()).collect()
+    let waves = grids.iter().chain(&graphs[..1]).flat_map(fronts);
+    on_grids.chain(on_graphs).chain(walks).chain(waves).chain(super::all_pairs::kernels()).collect()
 }
 
 #[cfg(test)]

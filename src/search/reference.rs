@@ -167,3 +167,27 @@ impl<'s, S: Space> AStar<'s, S> {
         self.space.before(&self.ways, at, leads).expect("a cell that was reached was reached from somewhere")
     }
 }
+
+/// The distances from the nearest of some cells to all cells of a map, row by row, or from some vertices to all vertices of a graph, by Dijkstra's algorithm; none where there is no way, or one that
+/// costs more than 32 bits hold.
+///
+/// # Panics
+/// If one of them is not on the map.
+pub fn distances<S: Space>(space: &S, sources: &[S::Cell]) -> Vec<Option<u32>> {
+    let ways = space.ways();
+    let mut distances = vec![None; space.count() as usize];
+    let places = sources.iter().map(|&cell| space.locate(0, cell).unwrap_or_else(|error| panic!("{error}")));
+    let open = places.filter(|&place| space.is_open(place)).map(|place| Reverse((0_u32, place)));
+    let mut open: BinaryHeap<_> = open.collect();
+    while let Some(Reverse((distance, at))) = open.pop() {
+        let known = &mut distances[space.index(at)];
+        if known.is_none() {
+            *known = Some(distance);
+            space.each_move(&ways, at, |to, step| {
+                let total = distance.checked_add(step).filter(|total| *total < u32::MAX);
+                open.extend(total.map(|total| Reverse((total, to))));
+            });
+        }
+    }
+    distances
+}

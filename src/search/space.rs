@@ -2,7 +2,7 @@
 
 use glam::UVec2;
 
-use super::memory::{Map, Work};
+use super::memory::{FrontMap, Map, Work};
 use super::{Grid, SearchError, grid};
 use crate::gpu::Gpu;
 
@@ -17,7 +17,7 @@ impl Cell for UVec2 {}
 impl Cell for u32 {}
 
 pub(super) mod sealed {
-    use super::{Gpu, Map, SearchError, Work};
+    use super::{FrontMap, Gpu, Map, SearchError, Work};
 
     /// A cell by its *place*, a word.
     pub trait Cell: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
@@ -69,6 +69,10 @@ pub(super) mod sealed {
         fn check_paths(&self) -> Result<(), SearchError>;
         /// The space as kernels see it.
         fn map(&self, gpu: &Gpu) -> Result<Map, SearchError>;
+        /// The space as the kernels of wavefronts see it.
+        fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError>;
+        /// The width of the bands of wavefronts that is usual.
+        fn front_band(&self) -> u32;
         /// What a kernel is told of it.
         fn describe(&self, work: &mut Work);
     }
@@ -194,6 +198,15 @@ impl sealed::Space for Grid {
 
     fn map(&self, gpu: &Gpu) -> Result<Map, SearchError> {
         Ok(Map::of_grid(gpu, self)?)
+    }
+
+    fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError> {
+        Ok(FrontMap::of_grid(gpu, self)?)
+    }
+
+    fn front_band(&self) -> u32 {
+        // A guess.
+        self.moves().diagonal().saturating_mul(4)
     }
 
     fn describe(&self, work: &mut Work) {

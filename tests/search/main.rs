@@ -5,6 +5,7 @@
 mod common;
 
 mod formats;
+mod fronts;
 mod graphs;
 mod maps;
 mod roads;
