@@ -59,7 +59,15 @@ pub struct UnknownMapping(pub String);
 crate::text::debug_is_display!(UnknownMapping);
 
 /// The design for searches by threads where nobody chooses.
-const THREAD_QUEUE: QueueDesign = QueueDesign::Heap;
+const THREAD_QUEUE: QueueDesign = QueueDesign::Heap4;
+
+/// Lanes of a processor's vectors, as llvmpipe has them with AVX.
+const LANES: u32 = 8;
+
+/// How many cores a processor has.
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(4, |cores| cores.get() as u64)
+}
 
 /// A mapping that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -355,13 +363,15 @@ impl<S: Space> Engine<S> {
         let limits = self.gpu.limits();
         let most =
             limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
+        // A processor has the lanes of a vector in lockstep.
+        let alone = if self.on_processor() { LANES } else { 32 };
         let (open, usual) = match self.mapping() {
             Mapping::Thread(design) if !Shape::serves(design) => {
                 return Err(SearchError::Queue { design: design.name() });
             }
-            Mapping::Thread(design) => (Open::Queue(design), 32),
+            Mapping::Thread(design) => (Open::Queue(design), alone),
             mapping if !S::BANDS => return Err(SearchError::Mapping { mapping }),
-            Mapping::Bands => (Open::Bands, 32),
+            Mapping::Bands => (Open::Bands, alone),
             // As many as there are cells with about the same estimate, and directions. (`bench_search` on an H200, density 0.2, 1000 searches a second with
             // teams of 64, 128, 256 and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303, 285, 205; 1,024 x 1,024
             // 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550 and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
@@ -418,11 +428,12 @@ impl<S: Space> Engine<S> {
         // Marks have no neighbours: a group of lists may have fewer slots than it has room for.
         let lists = limit / shape.open.bytes(capacity) * shape.open.neighbours();
         let fits = lists.min(limit / marks).min(limit / size_of::<Slot>() as u64);
-        // A processor serves as many at once as it has lanes; beyond that, slots save dispatches. A GPU of today takes some thousand
+        // A processor serves as many at once as its cores have lanes; two workgroups for each share the work at the end of a dispatch, and more would share the caches: lavapipe on
+        // two busy cores, 64 x 64 cells, heap-4, took 0.9 s of a processor for 10,000 searches with 32 slots and 1.3 s with 256. A GPU of today takes some thousand
         // workgroups, and hides waits with more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and 65,536 slots: 10.2, 10.7,
         // 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29, 1.33, 1.32. The rest are guesses.)
         let (most, bytes) = match (self.on_processor(), shape.open == Open::Team) {
-            (true, false) => (256, 512 << 20),
+            (true, false) => (2 * u64::from(LANES) * cores(), 512 << 20),
             (true, true) => (64, 512 << 20),
             (false, false) => (1 << 17, 4 << 30),
             (false, true) => (1 << 16, 6 << 30),

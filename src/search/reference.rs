@@ -29,13 +29,22 @@ pub struct AStar<'s, S: Space = Grid> {
     number: u32,
     open: BinaryHeap<Reverse<(u32, u32, u32)>>,
     broken: Option<(u32, u32)>,
+    /// Costs of paths lie below this.
+    most_cost: u32,
 }
 
 impl<'s, S: Space> AStar<'s, S> {
     /// Prepares searches.
     pub fn new(space: &'s S) -> Self {
-        let costs = vec![(0, 0); space.count() as usize];
-        Self { space, ways: Arc::new(space.ways()), costs, number: 0, open: BinaryHeap::new(), broken: None }
+        Self {
+            space,
+            ways: Arc::new(space.ways()),
+            costs: vec![(0, 0); space.count() as usize],
+            number: 0,
+            open: BinaryHeap::new(),
+            broken: None,
+            most_cost: space.most_cost(),
+        }
     }
 
     /// Searches the cheapest path between two cells of the map, or two vertices; of those with the same estimate, the cell nearest to the goal is next. A path whose cost
@@ -142,8 +151,7 @@ impl<'s, S: Space> AStar<'s, S> {
     /// A path to `at` that costs `cost` was found, by a move from `from`, whose estimate was `level`.
     fn reach(&mut self, at: u32, cost: u32, goal: u32, (from, level): (u32, u32)) {
         let worse = |before| before <= cost;
-        if cost >= self.space.most_cost() || self.cost_so_far(at).is_some_and(worse) || self.broken.is_some()
-        {
+        if cost >= self.most_cost || self.cost_so_far(at).is_some_and(worse) || self.broken.is_some() {
             return;
         }
         let heuristic = self.space.estimate(at, goal);
