@@ -60,7 +60,7 @@ struct Args {
     /// Invocations of a workgroup; by default the library's choice.
     #[arg(long)]
     group_size: Vec<u32>,
-    /// Widths of the bands of teams and bands, in straight moves; by default the library's choice.
+    /// Widths of the bands of teams, bands and wavefronts, in straight moves (on roads 1,000); by default the library's choice.
     #[arg(long)]
     band: Vec<f64>,
     /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple of those that the processor checks.
@@ -208,15 +208,16 @@ fn draw(path: &std::path::Path, gpu: &Gpu, lines: &[Line]) -> Result<(), Failure
 
 /// Distances from many sources to all cells; some rows are compared with Dijkstra's algorithm.
 fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
-    println!("map    side   sources     passes    seconds    cells/s  one core");
+    println!("map    side  band   sources     passes    seconds    cells/s  one core");
     let mut lines = Vec::new();
     let usual: &[u32] = if args.roads.is_empty() { &[64, 256, 1024] } else { &[] };
     for side in or(&args.side, usual) {
         for density in or(&args.density, &[0.2]) {
             let grid = Grid::random(side, density, args.seed)?;
             let cells = grid.random_cells(sources, args.seed);
-            let wave = Wavefronts::grid(gpu, grid)?;
-            lines.push(front(gpu, args, ("grid", side), &wave, &cells)?);
+            let unit = f64::from(grid.moves().straight());
+            let wave = || Wavefronts::grid(gpu, grid.clone());
+            front(gpu, args, ("grid", side, unit), &wave, &cells, &mut lines)?;
         }
     }
     for &side in &args.roads {
@@ -224,7 +225,8 @@ fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
         let mut stream = Stream::new(args.seed, 1, side.into());
         let mut vertex = || ((u64::from(stream.draw()) * u64::from(side * side)) >> 32) as u32;
         let vertices: Vec<_> = (0..sources).map(|_| vertex()).collect();
-        lines.push(front(gpu, args, ("roads", side), &Wavefronts::graph(gpu, graph)?, &vertices)?);
+        let wave = || Wavefronts::graph(gpu, graph.clone());
+        front(gpu, args, ("roads", side, 1000.0), &wave, &vertices, &mut lines)?;
     }
     args.json.write(&lines.into())
 }
@@ -232,36 +234,45 @@ fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
 fn front<S: Space>(
     gpu: &Gpu,
     args: &Args,
-    (map, side): (&'static str, u32),
-    wave: &Wavefronts<S>,
+    (map, side, unit): (&'static str, u32, f64),
+    make: &dyn Fn() -> Result<Wavefronts<S>, SearchError>,
     sources: &[S::Cell],
-) -> Result<serde_json::Value, Failure> {
-    // The first run builds the kernels.
-    wave.nearest(&sources[..sources.len().min(1)])?;
-    let found = wave.from_each(sources)?;
-    let (mut checked, begun) = (0_u32, Instant::now());
-    while (checked as usize) < sources.len()
-        && (checked == 0 || begun.elapsed().as_secs_f64() < args.cpu_seconds)
-    {
-        let expected = reference::distances(wave.map(), &sources[checked as usize..=checked as usize]);
-        if found.row(gpu, checked)? != expected {
-            return Err(format!("distances from source {checked} differ from Dijkstra's").into());
+    lines: &mut Vec<serde_json::Value>,
+) -> Result<(), Failure> {
+    let mut expected = Vec::new();
+    let begun = Instant::now();
+    let space = make()?;
+    for source in sources {
+        if !expected.is_empty() && begun.elapsed().as_secs_f64() > args.cpu_seconds {
+            break;
         }
-        checked += 1;
+        expected.push(reference::distances(space.map(), std::slice::from_ref(source)));
     }
-    let cells = f64::from(found.columns());
-    let core = f64::from(checked) * cells / begun.elapsed().as_secs_f64();
-    let seconds = found.took().as_secs_f64();
-    let rate = f64::from(found.rows()) * cells / seconds;
-    println!(
-        "{map:5} {side:5} {:9} {:10} {seconds:10.4} {rate:10.3e} {core:9.2e}",
-        found.rows(),
-        found.passes()
-    );
-    Ok(serde_json::json!({
-        "adapter": gpu.info().name, "map": map, "side": side, "sources": found.rows(), "passes": found.passes(),
-        "seconds": seconds, "cells_per_second": rate, "one_core_cells_per_second": core,
-    }))
+    let core = expected.iter().map(Vec::len).sum::<usize>() as f64 / begun.elapsed().as_secs_f64();
+    for band in each(&args.band) {
+        let mut wave = make()?;
+        if let Some(band) = band {
+            wave = wave.with_band((band * unit) as u32);
+        }
+        // The first run builds the kernels.
+        wave.nearest(&sources[..sources.len().min(1)])?;
+        let found = wave.from_each(sources)?;
+        for (row, expected) in (0..).zip(&expected) {
+            if found.row(gpu, row)? != *expected {
+                return Err(format!("distances from source {row} differ from Dijkstra's").into());
+            }
+        }
+        let (rows, passes) = (found.rows(), found.passes());
+        let seconds = found.took().as_secs_f64();
+        let rate = f64::from(rows) * f64::from(found.columns()) / seconds;
+        let shown = band.map_or("auto".to_owned(), |band| band.to_string());
+        println!("{map:5} {side:5} {shown:>5} {rows:9} {passes:10} {seconds:10.4} {rate:10.3e} {core:9.2e}");
+        lines.push(serde_json::json!({
+            "adapter": gpu.info().name, "map": map, "side": side, "band": band, "sources": rows, "passes": passes,
+            "seconds": seconds, "cells_per_second": rate, "one_core_cells_per_second": core,
+        }));
+    }
+    Ok(())
 }
 
 /// Distances between all pairs; some rows are compared with Dijkstra's algorithm.

@@ -94,11 +94,15 @@ fn begin() {
     full = false;
     queue_open(number, vec2<u32>(0u));
     if ends.x != PLACE_NONE {
-        marks[base + cell_of(ends.x)] = slot.epoch;
-        full = !queue_push(Item(heuristic(ends.x, goal), ends.x));
+        let guess = heuristic(ends.x, goal);
         if GUESSED && heuristic(goal, goal) != 0u {
             broken = vec2<u32>(goal);
             end();
+        } else if GUESSED && guess == COST_NONE {
+            slot.dropped = 1u;
+        } else {
+            marks[base + cell_of(ends.x)] = slot.epoch;
+            full = !queue_push(Item(guess, ends.x));
         }
     }
 }

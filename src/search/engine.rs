@@ -5,7 +5,9 @@ use std::sync::{Mutex, TryLockError};
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::memory::{BROKEN, Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Slot, Work};
+use super::memory::{
+    BROKEN, Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Slot, WalkMap, Work,
+};
 use super::{Grid, Guided, Outcome, Results, SearchError, Space};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 use crate::queue::QueueDesign;
@@ -163,6 +165,8 @@ struct Kept {
     pace: Option<Pace>,
     /// Steps of a dispatch: fewer than at first where the driver cut loops.
     steps: Option<u32>,
+    /// What paths are walked by, once there are some.
+    walked: Option<WalkMap>,
 }
 
 /// Steps of a dispatch at the most: a submission has several dispatches. Loops of a step of a search by threads are those of its queue.
@@ -340,6 +344,9 @@ impl<S: Space> Engine<S> {
         let shape = self.shape()?;
         if self.paths {
             self.space.check_paths()?;
+            if kept.walked.is_none() {
+                kept.walked = Some(self.space.walk_map(&self.gpu)?);
+            }
         }
         let places = self.places(searches)?;
         let mut outcomes = Vec::with_capacity(searches.len());
@@ -574,7 +581,8 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
         let searches = Buffer::storage_from(gpu, "search: starts and goals", list)?;
         let records = Buffer::<Record>::storage(gpu, "search: records", list.len() as u64)?;
         memory.control.write(gpu, 0, &[Control::default()])?;
-        let (search, walk) = memory.plans(gpu, self.shape, &engine.map, &searches, &records)?;
+        let walked = self.kept.walked.get_or_insert_default();
+        let (search, walk) = memory.plans(gpu, self.shape, (&engine.map, walked), &searches, &records)?;
         let mut paths = vec![Vec::new(); if engine.paths { list.len() } else { 0 }];
         let usual_steps = if self.shape.open == Open::Team { TEAM_STEPS } else { THREAD_STEPS };
         let mut most_steps = self.kept.steps.unwrap_or(usual_steps);

@@ -252,7 +252,7 @@ impl<S: Space> Wavefronts<S> {
         let cells = u64::from(self.map.cells());
         // The lists are the largest buffer. Memory for a device of today, and for a processor's caches; a guess.
         let (limit, bytes) = match self.gpu.info().device_type {
-            wgpu::DeviceType::Cpu => (self.gpu.max_buffer_bytes(), 256 << 20),
+            wgpu::DeviceType::Cpu => (self.gpu.max_buffer_bytes(), 64 << 20),
             _ => (self.gpu.max_buffer_bytes(), 4 << 30),
         };
         let needed = 16 * cells;
@@ -279,7 +279,9 @@ impl<S: Space> Wavefronts<S> {
             return Ok(found);
         }
         let at_once = self.rows(rows.len())?;
-        let memory = Fronts::new(gpu, &self.map, at_once, targets, &found.table)?;
+        let most = |batch: &[&[Source]]| batch.iter().map(|sources| sources.len()).sum();
+        let sources = rows.chunks(at_once as usize).map(most).max().unwrap_or(0);
+        let memory = Fronts::new(gpu, &self.map, (at_once, sources), targets, &found.table)?;
         let begun = Instant::now();
         let mut pace = Pace::new(MOST_PASSES);
         for (number, batch) in rows.chunks(at_once as usize).enumerate() {
@@ -353,7 +355,7 @@ impl Fronts {
     fn new(
         gpu: &Gpu,
         map: &FrontMap,
-        rows: u32,
+        (rows, sources): (u32, usize),
         targets: &[u32],
         table: &Buffer<u32>,
     ) -> Result<Self, SearchError> {
@@ -387,7 +389,7 @@ impl Fronts {
         clear.clear("marks", marks.raw());
         clear.clear("flags", flags.raw());
         let whole = |count: u64| u32::try_from(count.div_ceil(GROUP.into())).unwrap_or(u32::MAX).max(1);
-        let begin = one("wavefronts: begin", &begin, whole(entries))?;
+        let begin = one("wavefronts: begin", &begin, whole(sources as u64))?;
         let gather = one("wavefronts: gather", &gather, whole(u64::from(rows) * targets.len()))?;
         let mut pass = one("wavefronts: pass", &pass, groups)?;
         pass.append(&one("wavefronts: decide", &decide, 1)?);

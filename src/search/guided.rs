@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::memory::{FrontMap, Map, Work};
+use super::memory::{FrontMap, Map, WalkMap, Work};
 use super::space::{Space, sealed};
 use super::{Graph, SearchError};
-use crate::gpu::{Gpu, Source};
+use crate::gpu::{Buffer, Gpu, Source};
 use crate::shaders;
 
 /// An estimate of what a path between two vertices of a graph costs, as WGSL and as Rust.
@@ -311,6 +311,11 @@ impl sealed::Space for Guided {
 
     fn map(&self, gpu: &Gpu) -> Result<Map, SearchError> {
         Map::of_graph(gpu, &self.graph, self.heuristic(), self.own)
+    }
+
+    fn walk_map(&self, gpu: &Gpu) -> Result<WalkMap, SearchError> {
+        let words = self.graph.reversed().words();
+        Ok(vec![("arcs_to", Buffer::storage_from(gpu, "search: arcs turned round", &words)?)])
     }
 
     fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError> {

@@ -91,6 +91,9 @@ pub struct Map {
     files: Files,
 }
 
+/// What only walks along paths read of a space, by the names that it has in WGSL.
+pub(super) type WalkMap = Vec<(&'static str, Buffer<u32>)>;
+
 /// What a space is in WGSL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Files {
@@ -126,7 +129,6 @@ impl Map {
         let upload = |label, words: &[u32]| Buffer::storage_from(gpu, label, words);
         let buffers = vec![
             ("arcs", upload("search: arcs", &graph.words())?),
-            ("arcs_to", upload("search: arcs turned round", &graph.reversed().words())?),
             ("data", upload("search: data of the heuristic", &heuristic.data())?),
         ];
         Ok(Self { buffers, files })
@@ -269,7 +271,7 @@ impl Memory {
         &self,
         gpu: &Gpu,
         shape: Shape,
-        map: &Map,
+        (map, walked): (&Map, &WalkMap),
         searches: &Buffer<[u32; 2]>,
         records: &Buffer<Record>,
     ) -> Result<(Plan, Option<Plan>), SearchError> {
@@ -283,7 +285,7 @@ impl Memory {
             ("queue_events", self.open.binding()),
             ("open_cells", self.open.binding()),
         ];
-        buffers.extend(map.buffers.iter().map(|(name, buffer)| (*name, buffer.binding())));
+        buffers.extend(map.buffers.iter().chain(walked).map(|(name, buffer)| (*name, buffer.binding())));
         let mut search = Plan::new("searches");
         let workgroups = match shape.open {
             Open::Team => self.slots,

@@ -2,7 +2,7 @@
 
 use glam::UVec2;
 
-use super::memory::{FrontMap, Map, Work};
+use super::memory::{FrontMap, Map, WalkMap, Work};
 use super::{Grid, SearchError, grid};
 use crate::gpu::Gpu;
 
@@ -17,7 +17,7 @@ impl Cell for UVec2 {}
 impl Cell for u32 {}
 
 pub(super) mod sealed {
-    use super::{FrontMap, Gpu, Map, SearchError, Work};
+    use super::{FrontMap, Gpu, Map, SearchError, WalkMap, Work};
 
     /// A cell by its *place*, a word.
     pub trait Cell: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
@@ -69,6 +69,8 @@ pub(super) mod sealed {
         fn check_paths(&self) -> Result<(), SearchError>;
         /// The space as kernels see it.
         fn map(&self, gpu: &Gpu) -> Result<Map, SearchError>;
+        /// What only walks along paths see of it.
+        fn walk_map(&self, gpu: &Gpu) -> Result<WalkMap, SearchError>;
         /// The space as the kernels of wavefronts see it.
         fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError>;
         /// The width of the bands of wavefronts that is usual.
@@ -135,7 +137,7 @@ impl sealed::Space for Grid {
 
     fn place(&self, index: usize) -> u32 {
         let index = u32::try_from(index).expect("a map has fewer cells");
-        index % self.width() | (index / self.width()) << 16
+        (index % self.width()) | ((index / self.width()) << 16)
     }
 
     fn is_open(&self, place: u32) -> bool {
@@ -198,6 +200,10 @@ impl sealed::Space for Grid {
 
     fn map(&self, gpu: &Gpu) -> Result<Map, SearchError> {
         Ok(Map::of_grid(gpu, self)?)
+    }
+
+    fn walk_map(&self, _: &Gpu) -> Result<WalkMap, SearchError> {
+        Ok(Vec::new())
     }
 
     fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError> {
