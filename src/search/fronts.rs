@@ -303,6 +303,8 @@ impl<S: Space> Wavefronts<S> {
                 self.check_lost(&memory, batch, first).await?;
             }
         }
+        // A read waits, in browsers too.
+        found.table.read_range(gpu, 0, 1).await?;
         found.took = begun.elapsed();
         Ok(found)
     }
