@@ -1,11 +1,12 @@
-//! Shortest paths on a map: thousands of A* searches at once.
+//! Shortest paths on a map or in a graph: thousands of A* searches at once.
 //!
-//! Shows: maps from files or made at random, batches of searches on the GPU, or on the CPU where there is none, and what to do with the paths.
+//! Shows: maps and graphs from files, or maps made at random, batches of searches on the GPU, or on the CPU where there is none, and what to do with the paths.
 //!
 //! ```text
 //! cargo run --release --example astar
 //! cargo run --release --example astar -- --random 256 --density 0.2 --searches 10000 --picture searches.png
 //! cargo run --release --example astar -- --map tests/data/movingai/arena.map --scen tests/data/movingai/arena.map.scen --paths paths.csv
+//! cargo run --release --example astar -- --graph roads.gr --coords roads.co --searches 1000
 //! ```
 //!
 //! With a scenario the lengths of all paths are compared with those that the scenario tells; the exit code is 1 if one differs.
@@ -17,10 +18,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
+use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
+use eventhorizon::random::Stream;
 use eventhorizon::search::reference::AStar;
 use eventhorizon::search::{
-    Engine, Grid, Mapping, Moves, Outcome, Results, moving_ai_map, moving_ai_scenario,
+    Engine, Grid, Guided, Mapping, Moves, Outcome, Results, SearchError, Space, dimacs_coordinates,
+    dimacs_graph, moving_ai_map, moving_ai_scenario,
 };
 use glam::UVec2;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -33,6 +37,12 @@ pub(crate) struct Args {
     /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is blocked.
     #[arg(long, value_name = "FILE")]
     map: Option<String>,
+    /// A graph of the 9th DIMACS challenge (.gr) instead of a map.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["map", "random", "four", "picture"])]
+    graph: Option<String>,
+    /// The coordinates of its vertices (.co): the straight line to the goal is the heuristic then.
+    #[arg(long, value_name = "FILE", requires = "graph")]
+    coords: Option<String>,
     /// A square map with random obstacles instead, of so many cells a side.
     #[arg(long, value_name = "SIDE", default_value_t = 64, conflicts_with = "map")]
     random: u32,
@@ -54,7 +64,7 @@ pub(crate) struct Args {
     /// Only the four neighbours that share an edge; otherwise also those that share a corner, at sqrt 2.
     #[arg(long, conflicts_with = "scen")]
     four: bool,
-    /// Writes the paths as CSV.
+    /// Writes the paths as CSV: search,step,x,y, or for a graph search,step,vertex, with vertices numbered from 1 as in its file.
     #[arg(long, value_name = "CSV")]
     paths: Option<String>,
     /// Draws the first search of a random map, or the longest of a scenario: path white, cells looked at dark.
@@ -74,6 +84,154 @@ fn main() -> ExitCode {
 }
 
 pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
+    let mapping = match (args.queue.as_str(), args.mapping) {
+        ("auto", mapping) => mapping,
+        (_, Mapping::Team | Mapping::Bands) => {
+            return Err(shared::usage(
+                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread",
+            ));
+        }
+        (name, _) => {
+            let design = name.parse::<QueueDesign>();
+            Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, and auto")))?)
+        }
+    };
+    match &args.graph {
+        Some(path) => in_graph(args, path, mapping),
+        None => on_map(args, mapping),
+    }
+}
+
+/// Searches between random vertices of a graph.
+fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
+    let graph = dimacs_graph(path, &read(path)?)?;
+    let guided = match &args.coords {
+        None => Guided::from(graph),
+        Some(path) => Guided::straight(graph, &dimacs_coordinates(path, &read(path)?)?)?,
+    };
+    let vertices = u64::from(guided.graph().vertices());
+    let searches: Vec<_> = (0..if vertices == 0 { 0 } else { args.searches })
+        .map(|search| {
+            let mut stream = Stream::new(args.seed, 0x7061_6972, search.into());
+            let mut vertex = || ((u64::from(stream.draw()) * vertices) >> 32) as u32;
+            (vertex(), vertex())
+        })
+        .collect();
+    let ran = search_all(args, &guided, &searches, mapping, |gpu| Engine::graph(gpu, guided.clone()))?;
+    if let Some(path) = &args.paths {
+        let mut file = csv::Writer::from_path(path).map_err(|error| format!("{path}: {error}"))?;
+        file.write_record(["search", "step", "vertex"])?;
+        for search in 0..searches.len() {
+            for (step, vertex) in ran.found.path(search).enumerate() {
+                file.serialize((search, step, u64::from(vertex) + 1))?;
+            }
+        }
+        file.flush()?;
+    }
+    let shape = format!("{vertices} vertices, {} arcs", guided.graph().arcs());
+    tell(args, &ran, ("graph", shape), &[])
+}
+
+/// What searches came to, and how.
+struct Ran<S: Space> {
+    adapter: String,
+    mapping: String,
+    queue: &'static str,
+    seconds: f64,
+    found: Results<S::Cell>,
+}
+
+/// Makes the searches on the device, or on the processor where there is none.
+fn search_all<S: Space>(
+    args: &Args,
+    space: &S,
+    searches: &[(S::Cell, S::Cell)],
+    mapping: Mapping,
+    engine: impl FnOnce(&Gpu) -> Result<Engine<S>, SearchError>,
+) -> shared::Outcome<Ran<S>> {
+    let bar = ProgressBar::new(searches.len() as u64).with_style(ProgressStyle::with_template(
+        "{wide_bar} {human_pos} of {human_len} searches, {per_sec}, {eta} left",
+    )?);
+    let wants_paths = args.paths.is_some();
+    let ran = match args.place.gpu()? {
+        Some(gpu) => {
+            let mut engine = engine(&gpu)?.with_mapping(mapping);
+            if wants_paths {
+                engine = engine.with_paths();
+            }
+            let begun = Instant::now();
+            let found = engine.run_watched(searches, |over| bar.set_position(over))?;
+            let seconds = begun.elapsed().as_secs_f64();
+            let queue = match engine.mapping() {
+                Mapping::Thread(design) => design.name(),
+                _ => "none",
+            };
+            Ran {
+                adapter: gpu.info().name.clone(),
+                mapping: engine.mapping().to_string(),
+                queue,
+                seconds,
+                found,
+            }
+        }
+        None => {
+            let begun = Instant::now();
+            let found = on_cpu(space, searches, wants_paths, &bar);
+            let seconds = begun.elapsed().as_secs_f64();
+            Ran {
+                adapter: "CPU".to_owned(),
+                mapping: "sequential".to_owned(),
+                queue: "BinaryHeap",
+                seconds,
+                found,
+            }
+        }
+    };
+    bar.finish_and_clear();
+    Ok(ran)
+}
+
+/// Writes what there is to tell, and JSON where that is asked for.
+fn tell<S: Space>(
+    args: &Args,
+    ran: &Ran<S>,
+    shape: (&str, String),
+    more: &[(&str, String)],
+) -> shared::Outcome<()> {
+    let Ran { adapter, mapping, queue, seconds, found } = ran;
+    let searches = found.outcomes().len();
+    let rate = searches as f64 / seconds;
+    if !args.json.on_stdout() {
+        let lines = [
+            ("adapter", adapter.clone()),
+            shape,
+            ("mapping, queue", format!("{mapping}, {queue}")),
+            ("searches", searches.to_string()),
+            ("found", found.found().to_string()),
+            ("expanded", found.expanded().to_string()),
+            ("seconds", format!("{seconds:.6}")),
+            ("searches per second", format!("{rate:.4e}")),
+        ];
+        let fingerprint = ("fingerprint", format!("{:016x}", found.fingerprint()));
+        for (name, value) in lines.iter().chain(more).chain([&fingerprint]) {
+            writeln!(stdout(), "{name:<24}{value}")?;
+        }
+    }
+    args.json.write(&json!({
+        "searches": searches,
+        "found": found.found(),
+        "seconds": seconds,
+        "searches_per_second": rate,
+        "expanded": found.expanded(),
+        "queue": queue,
+        "mapping": mapping,
+        "adapter": adapter,
+        "fingerprint": format!("{:016x}", found.fingerprint()),
+    }))
+}
+
+/// Searches on a map: those of a scenario, or between random cells.
+fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     let grid = match &args.map {
         None => Grid::random(args.random, args.density, args.seed)?,
         Some(path) if path.ends_with(".png") => picture_map(path)?,
@@ -88,49 +246,12 @@ pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
         None => grid.random_searches(args.searches, args.seed),
         Some(_) => scenario.iter().map(|search| (search.start, search.goal)).collect(),
     };
-    let mapping = match (args.queue.as_str(), args.mapping) {
-        ("auto", mapping) => mapping,
-        (_, Mapping::Team | Mapping::Bands) => {
-            return Err(shared::usage(
-                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread",
-            ));
-        }
-        (name, _) => {
-            let design = name.parse::<QueueDesign>();
-            Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, and auto")))?)
-        }
-    };
-
-    let bar = ProgressBar::new(searches.len() as u64).with_style(ProgressStyle::with_template(
-        "{wide_bar} {human_pos} of {human_len} searches, {per_sec}, {eta} left",
-    )?);
-    let wants_paths = args.paths.is_some();
-    let (adapter, mapping, queue, seconds, found) = match args.place.gpu()? {
-        Some(gpu) => {
-            let mut engine = Engine::grid(&gpu, grid.clone())?.with_mapping(mapping);
-            if wants_paths {
-                engine = engine.with_paths();
-            }
-            let begun = Instant::now();
-            let results = engine.run_watched(&searches, |over| bar.set_position(over))?;
-            let seconds = begun.elapsed().as_secs_f64();
-            let queue = match engine.mapping() {
-                Mapping::Thread(design) => design.name(),
-                _ => "none",
-            };
-            (gpu.info().name.clone(), engine.mapping().to_string(), queue, seconds, results)
-        }
-        None => {
-            let begun = Instant::now();
-            let results = on_cpu(&grid, &searches, wants_paths, &bar);
-            ("CPU".to_owned(), "sequential".to_owned(), "BinaryHeap", begun.elapsed().as_secs_f64(), results)
-        }
-    };
-    bar.finish_and_clear();
+    let ran = search_all(args, &grid, &searches, mapping, |gpu| Engine::grid(gpu, grid.clone()))?;
+    let found = &ran.found;
 
     let wrong = wrong_lengths(&grid, &scenario, found.outcomes());
     if let Some(path) = &args.paths {
-        write_paths(path, &found, searches.len())?;
+        write_paths(path, found, searches.len())?;
     }
     if let Some(path) = &args.picture {
         let shown = (0..searches.len()).max_by_key(|&search| {
@@ -143,38 +264,12 @@ pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
         });
         draw(path, &grid, shown.map(|search| searches[search]))?;
     }
-    let rate = searches.len() as f64 / seconds;
-    if !args.json.on_stdout() {
-        let checked = match scenario.len() {
-            0 => "none to compare with".to_owned(),
-            all => format!("{} of {all} as the scenario tells", all - wrong.len()),
-        };
-        for (name, value) in [
-            ("adapter", adapter.clone()),
-            ("map", format!("{} x {}", grid.width(), grid.height())),
-            ("mapping, queue", format!("{mapping}, {queue}")),
-            ("searches", searches.len().to_string()),
-            ("found", found.found().to_string()),
-            ("cells expanded", found.expanded().to_string()),
-            ("seconds", format!("{seconds:.6}")),
-            ("searches per second", format!("{rate:.4e}")),
-            ("lengths", checked),
-            ("fingerprint", format!("{:016x}", found.fingerprint())),
-        ] {
-            writeln!(stdout(), "{name:<24}{value}")?;
-        }
-    }
-    args.json.write(&json!({
-        "searches": searches.len(),
-        "found": found.found(),
-        "seconds": seconds,
-        "searches_per_second": rate,
-        "expanded": found.expanded(),
-        "queue": queue,
-        "mapping": mapping,
-        "adapter": adapter,
-        "fingerprint": format!("{:016x}", found.fingerprint()),
-    }))?;
+    let checked = match scenario.len() {
+        0 => "none to compare with".to_owned(),
+        all => format!("{} of {all} as the scenario tells", all - wrong.len()),
+    };
+    let shape = ("map", format!("{} x {}", grid.width(), grid.height()));
+    tell(args, &ran, shape, &[("lengths", checked)])?;
     let told = |(search, length): &(usize, f64)| {
         let told = &scenario[*search];
         format!(
@@ -192,8 +287,13 @@ fn read(path: &str) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}").into())
 }
 
-fn on_cpu(grid: &Grid, searches: &[(UVec2, UVec2)], paths: bool, bar: &ProgressBar) -> Results {
-    let mut search = AStar::new(grid);
+fn on_cpu<S: Space>(
+    space: &S,
+    searches: &[(S::Cell, S::Cell)],
+    paths: bool,
+    bar: &ProgressBar,
+) -> Results<S::Cell> {
+    let mut search = AStar::new(space);
     let each = searches.iter().enumerate().map(|(number, &(start, goal))| {
         if number % 1024 == 0 {
             bar.set_position(number as u64);

@@ -1,13 +1,19 @@
-//! Searches per second on square maps with random obstacles, for each side, mapping and queue design: Table III and Figure 12 of Baudis et al.
+//! Searches per second on square maps with random obstacles, for each side, mapping and queue design: Table III and Figure 12 of Baudis et al. In graphs like
+//! roads, too, and distances from many sources to all cells.
 //!
-//! Every line is checked: its fingerprint must be that of the sequential search on one core, which is the first line of each map. With `--json` or
+//! Every line is checked: its outcomes must be those of the sequential search on one core, which is the first line of each map. With `--json` or
 //! `--csv` the lines go to a file, too.
 //!
 //! ```text
 //! cargo run --release --example bench_search
 //! cargo run --release --example bench_search -- --side 64 --mapping thread --queue heap --queue splay --slots 1024 --slots 16384
+//! cargo run --release --example bench_search -- --figure figure-12.png --csv figure-12.csv
+//! cargo run --release --example bench_search -- --roads 100 --roads 500 --queue heap --queue heap-4 --queue cb-seq
+//! cargo run --release --example bench_search -- --fronts 100 --side 256 --roads 256
 //! ```
 
+#[path = "shared/figure.rs"]
+mod figure;
 mod shared;
 
 use std::time::Instant;
@@ -16,18 +22,29 @@ use clap::Parser;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
-use eventhorizon::search::reference::AStar;
-use eventhorizon::search::{AllPairs, Engine, Graph, Grid, Mapping};
-use glam::UVec2;
+use eventhorizon::search::reference::{self, AStar};
+use eventhorizon::search::{
+    AllPairs, Engine, Graph, Grid, Guided, Mapping, Outcome, Results, SearchError, Space, Wavefronts,
+};
 use serde::Serialize;
 use shared::Failure;
 
 #[derive(Parser)]
 #[command(about = "Measures shortest-path searches per second")]
 struct Args {
-    /// Sides of maps; by default 64, 256 and 1024.
+    /// Sides of maps; by default 64, 256 and 1024, or with --figure 64, 256 and 512, or none with --roads.
     #[arg(long)]
     side: Vec<u32>,
+    /// Graphs of so many times so many vertices, joined to their neighbours like roads, with the straight line as heuristic.
+    #[arg(long)]
+    roads: Vec<u32>,
+    /// Measures distances from so many sources to all cells instead, in cells per second, on the maps and graphs of --side and --roads.
+    #[arg(long)]
+    fronts: Option<u32>,
+    /// Draws Figure 12 as PNG: searches per second over searches at once, for each queue design. If nothing else is said, for 64, 256, 1024, 4096 and 16384 searches at once, with
+    /// the designs heap, heap-4, cb-seq, cb-seq-sp and splay.
+    #[arg(long, value_name = "PNG")]
+    figure: Option<std::path::PathBuf>,
     /// Obstacles per cell; by default 0.2.
     #[arg(long)]
     density: Vec<f64>,
@@ -37,13 +54,13 @@ struct Args {
     /// Queue designs of searches by threads; by default the library's choice.
     #[arg(long)]
     queue: Vec<QueueDesign>,
-    /// Searches at once; by default the library's choice. Given several times, it draws Figure 12.
+    /// Searches at once; by default the library's choice.
     #[arg(long)]
     slots: Vec<u32>,
     /// Invocations of a workgroup; by default the library's choice.
     #[arg(long)]
     group_size: Vec<u32>,
-    /// Widths of the bands of teams and bands, in straight moves; by default the library's choice.
+    /// Widths of the bands of teams, bands and wavefronts, in straight moves (on roads 1,000); by default the library's choice.
     #[arg(long)]
     band: Vec<f64>,
     /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple of those that the processor checks.
@@ -77,6 +94,7 @@ struct Args {
 #[derive(Serialize)]
 struct Line {
     adapter: String,
+    map: &'static str,
     side: u32,
     density: f64,
     mapping: String,
@@ -95,7 +113,8 @@ impl Line {
     fn print(&self) {
         let or = |value: Option<String>| value.unwrap_or_else(|| "auto".to_owned());
         println!(
-            "{:5} {:7} {:>8} {:>16} {:>7} {:>5} {:>5} {:9} {:9} {:10.1} {:8.3} {:12.1}",
+            "{:5} {:5} {:7} {:>8} {:>16} {:>7} {:>5} {:>5} {:9} {:9} {:10.1} {:8.3} {:12.1}",
+            self.map,
             self.side,
             self.density,
             self.mapping,
@@ -120,14 +139,38 @@ fn main() -> Result<(), Failure> {
     if !args.all_pairs.is_empty() {
         return all_pairs(&gpu, &args);
     }
+    if let Some(sources) = args.fronts {
+        return fronts(&gpu, &args, sources);
+    }
     println!(
-        " side density  mapping            queue   slots group  band  searches     found   expanded  seconds searches/s"
+        "map    side density  mapping            queue   slots group  band  searches     found   expanded  seconds searches/s"
     );
     let mut lines = Vec::new();
-    for side in or(&args.side, &[64, 256, 1024]) {
+    let usual: &[u32] = match (args.roads.is_empty(), &args.figure) {
+        (false, _) => &[],
+        (true, None) => &[64, 256, 1024],
+        (true, Some(_)) => &[64, 256, 512],
+    };
+    for side in or(&args.side, usual) {
         for density in or(&args.density, &[0.2]) {
-            measure(&gpu, &args, side, density, &mut lines)?;
+            let grid = Grid::random(side, density, args.seed)?;
+            let all = grid.random_searches(1 << 20, args.seed);
+            let engine = || Engine::grid(&gpu, grid.clone());
+            let band = f64::from(grid.moves().straight());
+            measure(&gpu, &args, &grid, ("grid", side, density, band), &all, &engine, &mut lines)?;
         }
+    }
+    for &side in &args.roads {
+        let (graph, places) = Graph::random_roads(side, args.seed)?;
+        let guided = Guided::straight(graph, &places)?;
+        let mut stream = Stream::new(args.seed, 1, side.into());
+        let mut vertex = || ((u64::from(stream.draw()) * u64::from(side * side)) >> 32) as u32;
+        let all: Vec<_> = (0..1 << 18).map(|_| (vertex(), vertex())).collect();
+        let engine = || Engine::graph(&gpu, guided.clone());
+        measure(&gpu, &args, &guided, ("roads", side, 0.0, 1.0), &all, &engine, &mut lines)?;
+    }
+    if let Some(path) = &args.figure {
+        draw(path, &gpu, &lines)?;
     }
     if let Some(path) = &args.csv {
         let mut file = csv::Writer::from_path(path)?;
@@ -135,6 +178,101 @@ fn main() -> Result<(), Failure> {
         file.flush()?;
     }
     args.json.write(&serde_json::to_value(&lines)?)
+}
+
+/// Figure 12 from the lines that have a number of searches at once.
+fn draw(path: &std::path::Path, gpu: &Gpu, lines: &[Line]) -> Result<(), Failure> {
+    let mut panels: Vec<figure::Panel> = Vec::new();
+    for line in lines {
+        let Some(slots) = line.slots else { continue };
+        let title = format!("{} of {side} x {side}", line.map, side = line.side);
+        let name = if line.queue == "-" { &line.mapping } else { &line.queue };
+        let panel = match panels.iter().position(|panel| panel.title == title) {
+            Some(panel) => panel,
+            None => {
+                let axes = ("searches at once", "searches per second");
+                panels.push(figure::Panel { title, axes, lines: Vec::new() });
+                panels.len() - 1
+            }
+        };
+        let panel = &mut panels[panel].lines;
+        let place = panel.iter().position(|line| line.name == *name).unwrap_or_else(|| {
+            panel.push(figure::Line { name: name.clone(), points: Vec::new() });
+            panel.len() - 1
+        });
+        panel[place].points.push((f64::from(slots), line.searches_per_second));
+    }
+    let notes = format!("{}, obstacle density as asked for, optimal paths", gpu.info().name);
+    figure::draw(path, "Searches finished per second (Baudis et al., Figure 12)", &notes, &panels, 3)
+}
+
+/// Distances from many sources to all cells; some rows are compared with Dijkstra's algorithm.
+fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
+    println!("map    side  band   sources     passes    seconds    cells/s  one core");
+    let mut lines = Vec::new();
+    let usual: &[u32] = if args.roads.is_empty() { &[64, 256, 1024] } else { &[] };
+    for side in or(&args.side, usual) {
+        for density in or(&args.density, &[0.2]) {
+            let grid = Grid::random(side, density, args.seed)?;
+            let cells = grid.random_cells(sources, args.seed);
+            let unit = f64::from(grid.moves().straight());
+            let wave = || Wavefronts::grid(gpu, grid.clone());
+            front(gpu, args, ("grid", side, unit), &wave, &cells, &mut lines)?;
+        }
+    }
+    for &side in &args.roads {
+        let (graph, _) = Graph::random_roads(side, args.seed)?;
+        let mut stream = Stream::new(args.seed, 1, side.into());
+        let mut vertex = || ((u64::from(stream.draw()) * u64::from(side * side)) >> 32) as u32;
+        let vertices: Vec<_> = (0..sources).map(|_| vertex()).collect();
+        let wave = || Wavefronts::graph(gpu, graph.clone());
+        front(gpu, args, ("roads", side, 1000.0), &wave, &vertices, &mut lines)?;
+    }
+    args.json.write(&lines.into())
+}
+
+fn front<S: Space>(
+    gpu: &Gpu,
+    args: &Args,
+    (map, side, unit): (&'static str, u32, f64),
+    make: &dyn Fn() -> Result<Wavefronts<S>, SearchError>,
+    sources: &[S::Cell],
+    lines: &mut Vec<serde_json::Value>,
+) -> Result<(), Failure> {
+    let mut expected = Vec::new();
+    let begun = Instant::now();
+    let space = make()?;
+    for source in sources {
+        if !expected.is_empty() && begun.elapsed().as_secs_f64() > args.cpu_seconds {
+            break;
+        }
+        expected.push(reference::distances(space.map(), std::slice::from_ref(source)));
+    }
+    let core = expected.iter().map(Vec::len).sum::<usize>() as f64 / begun.elapsed().as_secs_f64();
+    for band in each(&args.band) {
+        let mut wave = make()?;
+        if let Some(band) = band {
+            wave = wave.with_band((band * unit) as u32);
+        }
+        // The first run builds the kernels.
+        wave.nearest(&sources[..sources.len().min(1)])?;
+        let found = wave.from_each(sources)?;
+        for (row, expected) in (0..).zip(&expected) {
+            if found.row(gpu, row)? != *expected {
+                return Err(format!("distances from source {row} differ from Dijkstra's").into());
+            }
+        }
+        let (rows, passes) = (found.rows(), found.passes());
+        let seconds = found.took().as_secs_f64();
+        let rate = f64::from(rows) * f64::from(found.columns()) / seconds;
+        let shown = band.map_or("auto".to_owned(), |band| band.to_string());
+        println!("{map:5} {side:5} {shown:>5} {rows:9} {passes:10} {seconds:10.4} {rate:10.3e} {core:9.2e}");
+        lines.push(serde_json::json!({
+            "adapter": gpu.info().name, "map": map, "side": side, "band": band, "sources": rows, "passes": passes,
+            "seconds": seconds, "cells_per_second": rate, "one_core_cells_per_second": core,
+        }));
+    }
+    Ok(())
 }
 
 /// Distances between all pairs; some rows are compared with Dijkstra's algorithm.
@@ -176,10 +314,19 @@ fn each<T: Copy>(given: &[T]) -> Vec<Option<T>> {
     if given.is_empty() { vec![None] } else { given.iter().copied().map(Some).collect() }
 }
 
-fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line>) -> Result<(), Failure> {
-    let grid = Grid::random(side, density, args.seed)?;
+/// Measures the sequential search, and every mapping that was asked for.
+fn measure<S: Space>(
+    gpu: &Gpu,
+    args: &Args,
+    space: &S,
+    (map, side, density, band_unit): (&'static str, u32, f64, f64),
+    all: &[(S::Cell, S::Cell)],
+    make: &dyn Fn() -> Result<Engine<S>, SearchError>,
+    lines: &mut Vec<Line>,
+) -> Result<(), Failure> {
     let line = |mapping: Mapping, searches: usize| Line {
         adapter: gpu.info().name.clone(),
+        map,
         side,
         density,
         mapping: mapping.to_string(),
@@ -198,8 +345,7 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
     };
 
     // The processor: as many searches as it takes in the time, at least one.
-    let all = grid.random_searches(1 << 20, args.seed);
-    let mut search = AStar::new(&grid);
+    let mut search = AStar::new(space);
     let mut outcomes = Vec::new();
     let begun = Instant::now();
     while outcomes.len() < all.len()
@@ -223,23 +369,39 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
     cpu.print();
     lines.push(cpu);
 
+    let figure = args.figure.is_some();
+    let usual: Vec<Mapping> = match map {
+        "grid" if !figure => vec![Mapping::Team, Mapping::Bands, "thread".parse()?],
+        _ => vec!["thread".parse()?],
+    };
+    let queues = match (args.queue.as_slice(), figure) {
+        ([], true) => ["heap", "heap-4", "cb-seq", "cb-seq-sp", "splay"]
+            .map(str::parse)
+            .into_iter()
+            .collect::<Result<_, _>>()?,
+        (given, _) => given.to_vec(),
+    };
+    let slots_list = match (args.slots.as_slice(), figure) {
+        ([], true) => [64, 256, 1024, 4096, 16384].map(Some).to_vec(),
+        (given, _) => each(given),
+    };
     let mut mappings = Vec::new();
-    for mapping in or(&args.mapping, &[Mapping::Team, Mapping::Bands, "thread".parse()?]) {
+    for mapping in or(&args.mapping, &usual) {
         match mapping {
-            Mapping::Thread(_) if !args.queue.is_empty() => {
-                mappings.extend(args.queue.iter().copied().map(Mapping::Thread));
+            Mapping::Thread(_) if !queues.is_empty() => {
+                mappings.extend(queues.iter().copied().map(Mapping::Thread));
             }
             other => mappings.push(other),
         }
     }
     for mapping in mappings {
-        for slots in each(&args.slots) {
+        for &slots in &slots_list {
             for group_size in each(&args.group_size) {
                 for band in each(&args.band) {
                     if band.is_some() && !matches!(mapping, Mapping::Team | Mapping::Bands) {
                         continue;
                     }
-                    let mut engine = Engine::grid(gpu, grid.clone())?.with_mapping(mapping);
+                    let mut engine = make()?.with_mapping(mapping);
                     if let Some(slots) = slots {
                         engine = engine.with_slots(slots);
                     }
@@ -247,7 +409,7 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
                         engine = engine.with_group_size(size);
                     }
                     if let Some(band) = band {
-                        engine = engine.with_band((band * f64::from(grid.moves().straight())) as u32);
+                        engine = engine.with_band((band * band_unit) as u32);
                     }
                     if args.paths {
                         engine = engine.with_paths();
@@ -256,7 +418,7 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
                         engine = engine.without_count();
                     }
                     let first = engine.run(&all[..known])?;
-                    let costs = |outcomes: &[eventhorizon::search::Outcome]| {
+                    let costs = |outcomes: &[Outcome]| {
                         outcomes.iter().map(|outcome| outcome.cost).collect::<Vec<_>>()
                     };
                     if costs(first.outcomes()) != costs(&outcomes)
@@ -264,7 +426,7 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
                     {
                         return Err(format!("{mapping} differs from the sequential search").into());
                     }
-                    let (searches, seconds, results) = timed(&engine, args, &all)?;
+                    let (searches, seconds, results) = timed(&engine, args, slots, all)?;
                     let line = Line {
                         slots,
                         group_size,
@@ -285,12 +447,15 @@ fn measure(gpu: &Gpu, args: &Args, side: u32, density: f64, lines: &mut Vec<Line
 }
 
 /// Runs as many searches as take about the time that was asked for, and says how many and how long.
-fn timed(
-    engine: &Engine,
+fn timed<S: Space>(
+    engine: &Engine<S>,
     args: &Args,
-    all: &[(UVec2, UVec2)],
-) -> Result<(usize, f64, eventhorizon::search::Results), Failure> {
-    let mut count = args.searches.map_or(256, |searches| searches as usize);
+    slots: Option<u32>,
+    all: &[(S::Cell, S::Cell)],
+) -> Result<(usize, f64, Results<S::Cell>), Failure> {
+    // Every slot has a search.
+    let least = slots.unwrap_or(0).max(256);
+    let mut count = args.searches.unwrap_or(least) as usize;
     loop {
         let list: Vec<_> = all.iter().cycle().take(count).copied().collect();
         let begun = Instant::now();

@@ -11,7 +11,7 @@
 //! | a stochastic model of which you want many replications | [`replication`] |
 //! | observations, of which you want intervals, comparisons or reports | [`statistics`] |
 //! | regions, and the question which of them overlap | [`matching`] |
-//! | many pairs of cells on a map, of which you want shortest paths | [`search`] |
+//! | many pairs of cells on a map, or of vertices of a graph, of which you want shortest paths or distances | [`search`] |
 //! | arrays to reduce, scan, sort or compact on the GPU | [`primitives`] |
 //! | items of which the GPU needs the smallest, many at a time | [`queue::ParallelHeap`] |
 //! | an adapter, and doubts about its driver | [`self_test()`] |

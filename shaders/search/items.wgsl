@@ -4,7 +4,9 @@
 //
 // An item is (estimate, place): 8 bytes. The heuristic is made again from the place.
 //
-// import: search/grid.wgsl
+// import: search/slots.wgsl
+//
+// needs: heuristic (search/grid.wgsl or search/graph.wgsl)
 
 alias Item = vec2<u32>;
 

@@ -6,6 +6,10 @@
 
 @group(0) @binding(6) var<storage, read_write> marks: array<u32>;
 
+// Of search/thread.wgsl: the heuristic is ours, and all moves of a cell are looked at together.
+const GUESSED = false;
+const IN_PARTS = false;
+
 // The neighbour in a direction, or the cell itself where the move is not allowed.
 fn neighbour(cell: u32, moves: u32, d: u32) -> u32 {
     return select(cell, cell + direction_cell(d), ((moves >> d) & 1u) == 1u);
@@ -33,4 +37,20 @@ fn cheaper(base: u32, cell: u32, moves: u32, cost: u32, epoch: u32) -> u32 {
     let fresh = select(vec4<u32>(0u), bits_a, of_a <= before) | select(vec4<u32>(0u), bits_b, of_b <= before);
     let lost = dropped & (fresh.x | fresh.y | fresh.z | fresh.w);
     return ((less.x | less.y | less.z | less.w) & moves & ~dropped) | select(0u, 0x100u, lost != 0u);
+}
+
+// Which of the moves from a place make a path cheaper.
+fn look(base: u32, place: u32, cost: u32, epoch: u32, part: u32) -> u32 {
+    let cell = cell_of(place);
+    return cheaper(base, cell, allowed_from(cell), cost, epoch);
+}
+
+// Where a move leads: (mark, place, cost).
+fn looked(place: u32, cost: u32, part: u32, d: u32) -> vec3<u32> {
+    let next = cell_of(place) + direction_cell(d);
+    return vec3<u32>(next, place + direction_place(d), cost + move_cost(d) * terrain_of(next));
+}
+
+fn next_part(place: u32, part: u32) -> u32 {
+    return 0u;
 }

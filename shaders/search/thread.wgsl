@@ -1,23 +1,24 @@
 // A* searches, one invocation for each (Baudis et al., sections II.C.2 and IV.A, but that theirs takes eight cells at a time): for many
 // searches on small maps.
 //
-//   marks         work.cells words for each slot (search/grid.wgsl)
+//   marks         work.cells words for each slot (search/slots.wgsl)
 //   queue_events  the open list of each slot, a queue of any design whose queues one invocation serves (search/items.wgsl)
 //
 // A dispatch is so many steps of every slot; a step expands a cell, or finds that one had a cheaper path since it was put in the
 // list, or clears a few marks. A cell is put in the list whenever a cheaper path to it is found, and expanded once, because the heuristic is
-// consistent.
+// consistent. Where it is a user's, that is looked at for every cell that is put in the list: its estimate may not be below that of the cell before it. So the
+// estimates of the cells that are taken never fall, and a cell that was expanded is not reached again by a cheaper path.
 //
-// Slot: open = (what the queue keeps (2), level, below), more = (expanded, of search/walk.wgsl (2), -).
+// Slot: open = (what the queue keeps (2), level, below), more = (expanded, of search/walk.wgsl or the place that is expanded and its cost (2), -); cursor = the part
+// of its moves that comes next, or the next mark to clear.
 //
 // A driver that cuts loops (gpu/loops.wgsl) leaves rubbish in a list: that search is begun again, and the host makes fewer steps.
 //
 // import: gpu/loops.wgsl
-// import: search/grid.wgsl
-// import: search/relax.wgsl
+// import: search/slots.wgsl
 // import: search/items.wgsl
 //
-// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl), a file of shaders/queue/
+// needs: a space (search/relax.wgsl with what that needs, or search/graph.wgsl), a file of shaders/queue/
 
 override GROUP_SIZE: u32 = 32u;
 
@@ -31,6 +32,7 @@ var<private> level: u32;        // the estimate of the cell expanded last
 var<private> below: u32;        // cells expanded with a lesser one
 var<private> expanded: u32;
 var<private> full: bool;
+var<private> broken: vec2<u32>; // the arc on which the heuristic is not consistent, or PLACE_NONE
 
 @compute @workgroup_size(GROUP_SIZE)
 fn search_by_threads(
@@ -46,6 +48,7 @@ fn search_by_threads(
     level = slot.open.z;
     below = slot.open.w;
     expanded = slot.more.x;
+    broken = vec2<u32>(PLACE_NONE);
     queue_open(number, slot.open.xy);
     // Bound: work.steps.
     for (var step = 0u; step < work.steps; step += 1u) {
@@ -82,6 +85,7 @@ fn begin() {
     slot.epoch += work.range;
     slot.best = COST_NONE;
     slot.dropped = 0u;
+    slot.cursor = 0u;
     slot.status = SLOT_SEARCH;
     goal = ends.y;
     level = 0u;
@@ -90,8 +94,16 @@ fn begin() {
     full = false;
     queue_open(number, vec2<u32>(0u));
     if ends.x != PLACE_NONE {
-        marks[base + cell_of(ends.x)] = slot.epoch;
-        full = !queue_push(Item(heuristic(ends.x, goal), ends.x));
+        let guess = heuristic(ends.x, goal);
+        if GUESSED && heuristic(goal, goal) != 0u {
+            broken = vec2<u32>(goal);
+            end();
+        } else if GUESSED && guess == COST_NONE {
+            slot.dropped = 1u;
+        } else {
+            marks[base + cell_of(ends.x)] = slot.epoch;
+            full = !queue_push(Item(guess, ends.x));
+        }
     }
 }
 
@@ -117,32 +129,34 @@ fn clear() {
     }
 }
 
-// Takes the next cell from the open list, and looks at its neighbours.
+// Takes the next cell from the open list, and looks at its neighbours, or at the next of them.
 fn expand() {
-    if queue_size() == 0u {
-        end();
-        return;
+    var at = slot.more.yz;
+    if !IN_PARTS || slot.cursor == 0u {
+        if queue_size() == 0u {
+            end();
+            return;
+        }
+        let item = queue_first();
+        if item.x > slot.best {
+            end();
+            return;
+        }
+        queue_pop();
+        at = vec2<u32>(item.y, item.x - heuristic(item.y, goal));
+        if marks[base + cell_of(at.x)] != slot.epoch - at.y { return; }
+        if item.x > level {
+            level = item.x;
+            below = expanded;
+        }
+        if at.x == goal {
+            slot.best = at.y;
+            if work.all_paths == 0u { end(); }
+            return;
+        }
+        expanded += 1u;
     }
-    let item = queue_first();
-    if item.x > slot.best {
-        end();
-        return;
-    }
-    queue_pop();
-    let cost = item.x - heuristic(item.y, goal);
-    let cell = cell_of(item.y);
-    if marks[base + cell] != slot.epoch - cost { return; }
-    if item.x > level {
-        level = item.x;
-        below = expanded;
-    }
-    if item.y == goal {
-        slot.best = cost;
-        if work.all_paths == 0u { end(); }
-        return;
-    }
-    expanded += 1u;
-    var better = cheaper(base, cell, allowed_from(cell), cost, slot.epoch);
+    var better = look(base, at.x, at.y, slot.epoch, slot.cursor);
     if better >= 0x100u {
         slot.dropped = 1u;
         better &= 0xffu;
@@ -151,13 +165,29 @@ fn expand() {
     while better != 0u {
         let d = countTrailingZeros(better);
         better &= better - 1u;
-        let next = cell + direction_cell(d);
-        let total = cost + move_cost(d) * terrain_of(next);
-        marks[base + next] = slot.epoch - total;
-        let place = item.y + direction_place(d);
-        if !queue_push(Item(total + heuristic(place, goal), place)) { full = true; }
+        let next = looked(at.x, at.y, slot.cursor, d);
+        let guess = heuristic(next.y, goal);
+        if GUESSED {
+            if guess >= COST_NONE - next.z {
+                // A path over it costs more than 32 bits hold.
+                if marks[base + next.x] <= slot.epoch - work.range { slot.dropped = 1u; }
+                continue;
+            }
+            // Of the cells that are taken, none has a lesser estimate than the one before.
+            if next.z + guess < level {
+                broken = vec2<u32>(at.x, next.y);
+                break;
+            }
+        }
+        marks[base + next.x] = slot.epoch - next.z;
+        if !queue_push(Item(next.z + guess, next.y)) { full = true; }
     }
-    if full { end(); }
+    if IN_PARTS {
+        slot.cursor = next_part(at.x, slot.cursor);
+        slot.more.y = at.x;
+        slot.more.z = at.y;
+    }
+    if full || broken.x != PLACE_NONE { end(); }
 }
 
 // The search is over.
@@ -171,7 +201,12 @@ fn end() {
     record.cost = slot.best;
     record.expanded = expanded;
     slot.status = SLOT_FREE;
-    if full {
+    if broken.x != PLACE_NONE {
+        record.status = RECORD_BROKEN;
+        record.cost = broken.x;
+        record.expanded = broken.y;
+        broken = vec2<u32>(PLACE_NONE);
+    } else if full {
         record.status = RECORD_FULL;
     } else if slot.best != COST_NONE {
         record.status = RECORD_FOUND;
@@ -185,6 +220,7 @@ fn end() {
     if slot.status == SLOT_HOLD {
         slot.cursor = slot.goal;
         slot.more.y = 0u;
+        slot.more.w = 0u;
         atomicAdd(&control[CONTROL_HOLD], 1u);
     }
 }

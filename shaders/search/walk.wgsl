@@ -3,17 +3,17 @@
 //   marks   as the search left them
 //   paths   the cells of paths as places, each path from start to goal and in one piece, in the order in which they found room
 //
-// The cell before another on the path is the first, in the order of directions, whose cost and that of the move make the other's cost. All
+// The cell before another on the path is the first, in an order that the space has, whose cost and that of the move make the other's cost. All
 // cells that a cheapest path could have are marked with their costs, so that the path is the same whatever marked them.
 //
 // A path is walked twice: to count its cells, and, once there is room for so many, to write them. A dispatch is so many moves of each slot.
 //
-// Slot: cursor = the place that was reached, more = (-, cells so far, the first in `paths`, -).
+// Slot: cursor = the place that was reached, more = (-, cells so far, the first in `paths`, the part of the moves to `cursor` that is looked at next).
 //
 // import: gpu/loops.wgsl
-// import: search/grid.wgsl
+// import: search/slots.wgsl
 //
-// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl)
+// needs: place_before (search/walk_grid.wgsl or search/walk_graph.wgsl)
 
 override GROUP_SIZE: u32 = 32u;
 
@@ -36,7 +36,10 @@ fn walk(
     for (var step = 0u; step < work.steps; step += 1u) {
         if slot.status == SLOT_WRITE { paths[slot.more.z + slot.more.y] = slot.cursor; }
         if slot.cursor != slot.start {
-            slot.cursor = place_before(base, slot.cursor);
+            let found = place_before(base, slot.cursor, slot.more.w);
+            slot.more.w = found.y;
+            if found.y != 0u { continue; }
+            slot.cursor = found.x;
             slot.more.y = select(slot.more.y + 1u, slot.more.y - 1u, slot.status == SLOT_WRITE);
             continue;
         }
@@ -75,24 +78,4 @@ fn walk(
         slot = before;
     }
     slots[number] = slot;
-}
-
-// The place from which the path comes to this one.
-fn place_before(base: u32, place: u32) -> u32 {
-    let cell = cell_of(place);
-    let mark = marks[base + cell];
-    let terrain = terrain_of(cell);
-    let at = vec2<i32>(i32(place & 0xffffu), i32(place >> 16u));
-    for (var d = 0u; d < work.directions; d += 1u) {
-        let x = at.x - direction_x(d);
-        let y = at.y - direction_y(d);
-        if x < 0 || y < 0 || x >= i32(work.width) || y >= i32(work.height) { continue; }
-        let other = u32(y) * work.width + u32(x);
-        // A mark is the epoch less the cost: the one before is greater by the cost of the move. Marks of earlier searches are all less.
-        if ((allowed_from(other) >> d) & 1u) == 1u && marks[base + other] == mark + move_cost(d) * terrain {
-            return u32(x) | (u32(y) << 16u);
-        }
-    }
-    // There always is one.
-    return place;
 }

@@ -2,12 +2,13 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use glam::UVec2;
 use rayon::prelude::*;
 use web_time::Instant;
 
-use super::memory::{Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Slot, Work};
-use super::{Grid, Outcome, Results, SearchError};
+use super::memory::{
+    BROKEN, Control, FOUND, FULL, Map, Memory, NONE, PLACE_NONE, Record, Slot, WalkMap, Work,
+};
+use super::{Grid, Guided, Outcome, Results, SearchError, Space};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Pace, Plan};
 use crate::queue::QueueDesign;
 
@@ -60,7 +61,15 @@ pub struct UnknownMapping(pub String);
 crate::text::debug_is_display!(UnknownMapping);
 
 /// The design for searches by threads where nobody chooses.
-const THREAD_QUEUE: QueueDesign = QueueDesign::Heap;
+const THREAD_QUEUE: QueueDesign = QueueDesign::Heap4;
+
+/// Lanes of a processor's vectors, as llvmpipe has them with AVX.
+const LANES: u32 = 8;
+
+/// How many cores a processor has.
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(4, |cores| cores.get() as u64)
+}
 
 /// A mapping that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,13 +139,13 @@ impl Shape {
     }
 }
 
-/// Finds shortest paths on one map.
+/// Finds shortest paths on one map, or in one graph.
 ///
 /// Memory and kernels are kept between runs. Runs of one engine follow one another, whichever threads ask for them.
 #[derive(Debug)]
-pub struct Engine {
+pub struct Engine<S = Grid> {
     gpu: Gpu,
-    grid: Grid,
+    space: S,
     map: Map,
     mapping: Mapping,
     paths: bool,
@@ -156,6 +165,8 @@ struct Kept {
     pace: Option<Pace>,
     /// Steps of a dispatch: fewer than at first where the driver cut loops.
     steps: Option<u32>,
+    /// What paths are walked by, once there are some.
+    walked: Option<WalkMap>,
 }
 
 /// Steps of a dispatch at the most: a submission has several dispatches. Loops of a step of a search by threads are those of its queue.
@@ -176,10 +187,26 @@ impl Engine {
     /// # Errors
     /// [`SearchError::Gpu`].
     pub fn grid(gpu: &Gpu, grid: Grid) -> Result<Self, SearchError> {
-        let map = Map::new(gpu, &grid)?;
+        Self::new(gpu, grid)
+    }
+}
+
+impl Engine<Guided> {
+    /// Brings a graph to the device, with a heuristic ([`Guided::new`], [`Guided::straight`]) or without. Searches are by [`Mapping::Thread`].
+    ///
+    /// # Errors
+    /// [`SearchError::Contract`] and [`SearchError::Gpu`] with file and line where the WGSL of the heuristic is wrong, and [`SearchError::Gpu`].
+    pub fn graph(gpu: &Gpu, graph: impl Into<Guided>) -> Result<Self, SearchError> {
+        Self::new(gpu, graph.into())
+    }
+}
+
+impl<S: Space> Engine<S> {
+    fn new(gpu: &Gpu, space: S) -> Result<Self, SearchError> {
+        let map = space.map(gpu)?;
         Ok(Self {
             gpu: gpu.clone(),
-            grid,
+            space,
             map,
             mapping: Mapping::Auto,
             paths: false,
@@ -244,14 +271,15 @@ impl Engine {
         Self { path_room, kept: Mutex::default(), ..self }
     }
 
-    /// The map.
-    pub fn map(&self) -> &Grid {
-        &self.grid
+    /// The map, or the graph.
+    pub fn map(&self) -> &S {
+        &self.space
     }
 
     /// The mapping that runs have; never [`Mapping::Auto`].
     pub fn mapping(&self) -> Mapping {
         match self.mapping {
+            Mapping::Auto if !S::BANDS => Mapping::Thread(THREAD_QUEUE),
             Mapping::Auto => match self.on_processor() {
                 // To count cells, bands look at them once more; queues do so by the way.
                 true if self.count => Mapping::Thread(THREAD_QUEUE),
@@ -269,9 +297,9 @@ impl Engine {
     /// Runs a list of searches: (start, goal) each. Where one of them is blocked there is no path.
     ///
     /// # Errors
-    /// [`SearchError`] where a cell is not on the map, costs leave 32 bits, or the device fails.
+    /// [`SearchError`] where a cell is not on the map, costs leave 32 bits, a heuristic is found not to be consistent, or the device fails.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn run(&self, searches: &[(UVec2, UVec2)]) -> Result<Results, SearchError> {
+    pub fn run(&self, searches: &[(S::Cell, S::Cell)]) -> Result<Results<S::Cell>, SearchError> {
         self.run_watched(searches, |_| ())
     }
 
@@ -282,9 +310,9 @@ impl Engine {
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_watched(
         &self,
-        searches: &[(UVec2, UVec2)],
+        searches: &[(S::Cell, S::Cell)],
         watch: impl FnMut(u64),
-    ) -> Result<Results, SearchError> {
+    ) -> Result<Results<S::Cell>, SearchError> {
         let mut kept = self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         pollster::block_on(self.run_with(&mut kept, searches, watch))
     }
@@ -296,9 +324,9 @@ impl Engine {
     #[expect(clippy::await_holding_lock, reason = "nobody waits for it here: a second run is refused")]
     pub async fn run_async(
         &self,
-        searches: &[(UVec2, UVec2)],
+        searches: &[(S::Cell, S::Cell)],
         watch: impl FnMut(u64),
-    ) -> Result<Results, SearchError> {
+    ) -> Result<Results<S::Cell>, SearchError> {
         let mut kept = match self.kept.try_lock() {
             Ok(kept) => kept,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -310,10 +338,16 @@ impl Engine {
     async fn run_with(
         &self,
         kept: &mut Kept,
-        searches: &[(UVec2, UVec2)],
+        searches: &[(S::Cell, S::Cell)],
         mut watch: impl FnMut(u64),
-    ) -> Result<Results, SearchError> {
+    ) -> Result<Results<S::Cell>, SearchError> {
         let shape = self.shape()?;
+        if self.paths {
+            self.space.check_paths()?;
+            if kept.walked.is_none() {
+                kept.walked = Some(self.space.walk_map(&self.gpu)?);
+            }
+        }
         let places = self.places(searches)?;
         let mut outcomes = Vec::with_capacity(searches.len());
         let mut paths = Vec::new();
@@ -336,17 +370,20 @@ impl Engine {
         let limits = self.gpu.limits();
         let most =
             limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
+        // A processor has the lanes of a vector in lockstep.
+        let alone = if self.on_processor() { LANES } else { 32 };
         let (open, usual) = match self.mapping() {
             Mapping::Thread(design) if !Shape::serves(design) => {
                 return Err(SearchError::Queue { design: design.name() });
             }
-            Mapping::Thread(design) => (Open::Queue(design), 32),
-            Mapping::Bands => (Open::Bands, 32),
+            Mapping::Thread(design) => (Open::Queue(design), alone),
+            mapping if !S::BANDS => return Err(SearchError::Mapping { mapping }),
+            Mapping::Bands => (Open::Bands, alone),
             // As many as there are cells with about the same estimate, and directions. (`bench_search` on an H200, density 0.2, 1000 searches a second with
             // teams of 64, 128, 256 and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303, 285, 205; 1,024 x 1,024
             // 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550 and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
-            _ if self.grid.cells() <= 256 * 256 => (Open::Team, 64),
-            _ if self.grid.cells() <= 512 * 512 => (Open::Team, 128),
+            _ if self.space.count() <= 256 * 256 => (Open::Team, 64),
+            _ if self.space.count() <= 512 * 512 => (Open::Team, 128),
             _ => (Open::Team, 512.min(most)),
         };
         let group_size = self.group_size.unwrap_or(usual);
@@ -362,23 +399,16 @@ impl Engine {
     }
 
     /// Starts and goals as places.
-    fn places(&self, searches: &[(UVec2, UVec2)]) -> Result<Vec<[u32; 2]>, SearchError> {
+    fn places(&self, searches: &[(S::Cell, S::Cell)]) -> Result<Vec<[u32; 2]>, SearchError> {
         let limit = u32::MAX - 1;
         if searches.len() > limit as usize {
             return Err(SearchError::TooMany { searches: searches.len(), limit });
         }
         // Not the device, which in browsers belongs to one thread.
-        let grid = &self.grid;
-        let place = |search, cell: UVec2| match grid.contains(cell) {
-            true => Ok(cell.x | cell.y << 16),
-            false => {
-                let (width, height) = (grid.width(), grid.height());
-                Err(SearchError::Outside { search, x: cell.x, y: cell.y, width, height })
-            }
-        };
-        let ends = |(search, &(start, goal)): (usize, &(UVec2, UVec2))| {
-            let places = [place(search, start)?, place(search, goal)?];
-            let open = grid.passable(start) && grid.passable(goal);
+        let space = &self.space;
+        let ends = |(search, &(start, goal)): (usize, &(S::Cell, S::Cell))| {
+            let places = [space.locate(search, start)?, space.locate(search, goal)?];
+            let open = places.into_iter().all(|place| space.is_open(place));
             Ok(if open { places } else { [PLACE_NONE; 2] })
         };
         let places: Result<_, SearchError> = searches.par_iter().enumerate().map(ends).collect();
@@ -389,29 +419,28 @@ impl Engine {
     /// Open lists that searches begin with, and the longest that there may be: as the device binds them for a slot. No queue needs more than an item
     /// for each move, because each puts a cell there once at most where the heuristic is consistent; for lists in bands there is no such bound.
     fn capacities(&self, shape: Shape) -> (u32, u32) {
-        let moves = self.grid.cells().saturating_mul(self.grid.moves().directions()).saturating_add(1);
         let most = match shape.open {
-            Open::Queue(_) => moves,
+            Open::Queue(_) => self.space.most_open(),
             Open::Bands | Open::Team => u32::MAX,
         };
         let most = most.min(shape.open.fitting(self.gpu.max_buffer_bytes())).max(1);
-        let usual = (self.grid.width() + self.grid.height()) * 4;
-        (self.capacity.unwrap_or(usual.max(64)).clamp(1, most), most)
+        (self.capacity.unwrap_or(self.space.usual_open().max(64)).clamp(1, most), most)
     }
 
     /// How many slots there are for so many searches.
     fn slots(&self, shape: Shape, capacity: u32, searches: usize) -> Result<u32, SearchError> {
-        let marks = 4 * u64::from(self.grid.cells());
+        let marks = 4 * u64::from(self.space.count());
         let open = 8 * shape.open.items(capacity);
         let limit = self.gpu.max_buffer_bytes();
         // Marks have no neighbours: a group of lists may have fewer slots than it has room for.
         let lists = limit / shape.open.bytes(capacity) * shape.open.neighbours();
         let fits = lists.min(limit / marks).min(limit / size_of::<Slot>() as u64);
-        // A processor serves as many at once as it has lanes; beyond that, slots save dispatches. A GPU of today takes some thousand
+        // A processor serves as many at once as its cores have lanes; two workgroups for each share the work at the end of a dispatch, and more would share the caches: lavapipe on
+        // two busy cores, 64 x 64 cells, heap-4, took 0.9 s of a processor for 10,000 searches with 32 slots and 1.3 s with 256. A GPU of today takes some thousand
         // workgroups, and hides waits with more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and 65,536 slots: 10.2, 10.7,
         // 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29, 1.33, 1.32. The rest are guesses.)
         let (most, bytes) = match (self.on_processor(), shape.open == Open::Team) {
-            (true, false) => (256, 512 << 20),
+            (true, false) => (2 * u64::from(LANES) * cores(), 512 << 20),
             (true, true) => (64, 512 << 20),
             (false, false) => (1 << 17, 4 << 30),
             (false, true) => (1 << 16, 6 << 30),
@@ -433,8 +462,8 @@ impl Engine {
 }
 
 /// A list that is being run.
-struct Run<'r, F> {
-    engine: &'r Engine,
+struct Run<'r, S, F> {
+    engine: &'r Engine<S>,
     shape: Shape,
     kept: &'r mut Kept,
     /// The number of the list's first search.
@@ -444,18 +473,15 @@ struct Run<'r, F> {
     watch: &'r mut F,
 }
 
-impl<F: FnMut(u64)> Run<'_, F> {
+impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
     /// The records of a list, and its paths, if they are wanted.
     async fn list(&mut self, list: &[[u32; 2]]) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
-        let grid = &self.engine.grid;
+        let space = &self.engine.space;
         let (mut capacity, most_capacity) = self.engine.capacities(self.shape);
-        let most_range = grid.most_cost();
-        // Few paths are longer than this, and the less it is the more seldom marks are cleared. A guess.
-        let usual = u64::from(grid.moves().diagonal())
-            * u64::from(grid.width() + grid.height())
-            * (1 + u64::from(!grid.uniform()) * 15)
-            * 8;
-        let mut range = u32::try_from(usual.min(most_range.into())).expect("not above most_range");
+        let most_range = space.most_cost();
+        // The less it is the more seldom marks are cleared. A guess.
+        let usual = space.usual_cost().min(most_range.into());
+        let mut range = u32::try_from(usual).expect("not above most_range");
         let (mut records, mut paths) = self.pass(list, capacity, range).await?;
         let mut numbers: Vec<u32> = (0..).zip(list).map(|(number, _)| number).collect();
         // Bound: the capacity or the range grows each time, up to a limit.
@@ -466,6 +492,10 @@ impl<F: FnMut(u64)> Run<'_, F> {
                 return Ok((records, paths));
             }
             let name = |number: u32| u32::try_from(self.first).unwrap_or(u32::MAX) + number;
+            if let Some(&search) = numbers.iter().find(|number| status(number) == BROKEN) {
+                let Record { cost: from, expanded: to, .. } = records[search as usize];
+                return Err(SearchError::Heuristic { search: name(search), from, to });
+            }
             let full = numbers.iter().find(|number| status(number) == FULL);
             if let Some(&number) = full {
                 if capacity >= most_capacity {
@@ -500,7 +530,7 @@ impl<F: FnMut(u64)> Run<'_, F> {
         {
             return Ok(memory);
         }
-        let cells = engine.grid.cells();
+        let cells = engine.space.count();
         let room = match engine.paths {
             true => {
                 let most = u32::try_from(engine.gpu.max_buffer_bytes() / 4).unwrap_or(u32::MAX);
@@ -526,19 +556,11 @@ impl<F: FnMut(u64)> Run<'_, F> {
         range: u32,
     ) -> Result<(Vec<Record>, Vec<Vec<u32>>), SearchError> {
         let engine = self.engine;
-        let (gpu, grid) = (&engine.gpu, &engine.grid);
+        let gpu = &engine.gpu;
         // Not kept if the run fails: nobody knows what it holds.
         let memory = self.memory(capacity, list.len()).await?;
-        let (far, near) = grid.weights();
         let mut work = Work {
-            width: grid.width(),
-            height: grid.height(),
-            cells: grid.cells(),
-            straight: grid.moves().straight(),
-            diagonal: grid.moves().diagonal(),
-            far,
-            near,
-            directions: grid.moves().directions(),
+            cells: engine.space.count(),
             range,
             searches: u32::try_from(list.len()).expect("a list is short"),
             slots: memory.slots,
@@ -547,18 +569,20 @@ impl<F: FnMut(u64)> Run<'_, F> {
             steps: 0,
             all_paths: engine.paths.into(),
             count: engine.count.into(),
-            // Of 0 to 8 straight moves, 1 to 2 need the fewest passes at 64 and 256 cells a side and a density of 0.2.
-            delta: engine.band.unwrap_or(2 * far),
+            delta: engine.band.unwrap_or(engine.space.usual_band()),
             path_room: memory
                 .paths
                 .as_ref()
                 .map_or(0, |paths| u32::try_from(paths.len()).unwrap_or(u32::MAX)),
             drain: 1,
+            ..Work::default()
         };
+        engine.space.describe(&mut work);
         let searches = Buffer::storage_from(gpu, "search: starts and goals", list)?;
         let records = Buffer::<Record>::storage(gpu, "search: records", list.len() as u64)?;
         memory.control.write(gpu, 0, &[Control::default()])?;
-        let (search, walk) = memory.plans(gpu, self.shape, &engine.map, &searches, &records)?;
+        let walked = self.kept.walked.get_or_insert_default();
+        let (search, walk) = memory.plans(gpu, self.shape, (&engine.map, walked), &searches, &records)?;
         let mut paths = vec![Vec::new(); if engine.paths { list.len() } else { 0 }];
         let usual_steps = if self.shape.open == Open::Team { TEAM_STEPS } else { THREAD_STEPS };
         let mut most_steps = self.kept.steps.unwrap_or(usual_steps);

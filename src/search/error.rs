@@ -52,7 +52,7 @@ pub enum SearchError {
     /// may turn out that there is no path at all.
     #[error(
         "search {search}: a path to the goal would cost {limit} or more, which is beyond 32 bits, if there is one. Choose moves with smaller costs \
-         (Moves::Eight {{ straight: 70, diagonal: 99 }} is sqrt 2 to four digits)"
+         (Moves::Eight {{ straight: 70, diagonal: 99 }} is sqrt 2 to four digits), or weights in larger units"
     )]
     Overflow {
         /// Its number in the list.
@@ -98,6 +98,64 @@ pub enum SearchError {
         /// Vertices of the graph.
         vertices: u32,
     },
+    /// A start, a goal or a target is no vertex of the graph.
+    #[error(
+        "search {search}: the vertex {vertex} is none of the graph, which has {vertices}, numbered from 0"
+    )]
+    NoVertex {
+        /// Its number in the list.
+        search: usize,
+        /// The vertex.
+        vertex: u32,
+        /// Vertices of the graph.
+        vertices: u32,
+    },
+    /// A heuristic that is not consistent.
+    #[error(
+        "search {search}: the heuristic is not consistent on the arc from the vertex {from} to {to}: an estimate may not be more than the weight of the arc and \
+         the estimate from there, and is 0 at the goal. Paths found with it might not be the cheapest ones"
+    )]
+    Heuristic {
+        /// The number of the search in the list.
+        search: u32,
+        /// Where the arc begins; the goal, if the estimate there is not 0.
+        from: u32,
+        /// Where it ends.
+        to: u32,
+    },
+    /// A file with a heuristic that lacks what the engine needs.
+    #[error("{file}: the heuristic {problem}")]
+    Contract {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Not as many coordinates as vertices.
+    #[error("{given} coordinates were given for a graph of {vertices} vertices")]
+    Coordinates {
+        /// Coordinates.
+        given: usize,
+        /// Vertices of the graph.
+        vertices: u32,
+    },
+    /// Paths in a graph with arcs that cost nothing.
+    #[error(
+        "the arc from the vertex {from} to {to} has the weight 0, with which paths could go in circles: searches without paths take it. For paths, give it the weight 1, \
+         and the others larger ones"
+    )]
+    FreeArc {
+        /// Where it begins.
+        from: u32,
+        /// Where it ends.
+        to: u32,
+    },
+    /// A mapping that is for maps only.
+    #[error("the mapping {mapping} is for maps, and this is a graph. Choose thread or auto")]
+    Mapping {
+        /// Its name.
+        mapping: super::Mapping,
+    },
     /// Distances were asked for from a vertex that does not exist.
     #[error("distances from the vertex {vertex} of a graph that has {vertices}, numbered from 0")]
     Source {
@@ -105,6 +163,14 @@ pub enum SearchError {
         vertex: u32,
         /// Vertices of the graph.
         vertices: u32,
+    },
+    /// Distances were asked for of a row that a table does not have.
+    #[error("row {row} of a table of distances that has {rows}, numbered from 0")]
+    Row {
+        /// The row.
+        row: u32,
+        /// Rows of the table.
+        rows: u32,
     },
     /// Distances could leave their range.
     #[error(
@@ -138,7 +204,7 @@ pub enum SearchError {
     },
     /// The open list of a search does not fit the device.
     #[error(
-        "search {search}: its open list outgrew {items} cells, which is the longest that this device binds in one buffer. Try \
+        "search {search}: its open list outgrew {items} items, which is the longest that this device binds in one buffer. Try \
          another mapping, or an adapter with larger limits"
     )]
     OpenList {

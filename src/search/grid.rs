@@ -173,20 +173,34 @@ impl Grid {
 
     /// So many pairs of passable cells, uniformly random; none where all cells are blocked.
     pub fn random_searches(&self, count: u32, seed: u64) -> Vec<(UVec2, UVec2)> {
+        self.chosen(count, |number| Stream::new(seed, 0x7061_6972, number), |cell| (cell(), cell()))
+    }
+
+    /// So many passable cells, uniformly random; none where all cells are blocked.
+    pub fn random_cells(&self, count: u32, seed: u64) -> Vec<UVec2> {
+        self.chosen(count, |number| Stream::new(seed, 0x6365_6c6c, number), |cell| cell())
+    }
+
+    /// What `make` makes of passable cells, so many times, each from a stream of its own.
+    fn chosen<T>(
+        &self,
+        count: u32,
+        stream: impl Fn(u64) -> Stream,
+        make: impl Fn(&mut dyn FnMut() -> UVec2) -> T,
+    ) -> Vec<T> {
         let open: Vec<u32> =
             (0..).zip(&self.terrain).filter(|(_, terrain)| **terrain > 0).map(|(cell, _)| cell).collect();
         if open.is_empty() {
             return Vec::new();
         }
-        (0..count)
-            .map(|search| {
-                let mut stream = Stream::new(seed, 0x7061_6972, search.into());
-                let mut cell = || {
+        (0..u64::from(count))
+            .map(|number| {
+                let mut stream = stream(number);
+                make(&mut || {
                     let place = (u64::from(stream.draw()) * open.len() as u64) >> 32;
                     let cell = open[usize::try_from(place).expect("below the number of cells")];
                     UVec2::new(cell % self.width, cell / self.width)
-                };
-                (cell(), cell())
+                })
             })
             .collect()
     }

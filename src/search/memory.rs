@@ -3,15 +3,15 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::engine::{Open, Shape};
-use super::{Grid, SearchError};
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
+use super::{Graph, Grid, Heuristic, SearchError};
+use crate::gpu::{Allowed, Buffer, Declaration, Gpu, GpuError, Kernel, Plan, Recipe, Source};
 use crate::queue::QueueDesign;
 use crate::shaders;
 
-/// `SearchWork` of `shaders/search/grid.wgsl`, where the fields are explained.
+/// `SearchWork` of `shaders/search/slots.wgsl`, where the fields are explained.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Work {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Work {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) cells: u32,
@@ -49,6 +49,7 @@ pub(super) struct Record {
 pub(super) const FOUND: u32 = 1;
 pub(super) const NONE: u32 = 2;
 pub(super) const FULL: u32 = 3;
+pub(super) const BROKEN: u32 = 5;
 
 /// `Slot`.
 #[repr(C)]
@@ -82,27 +83,146 @@ pub(super) struct Control {
 /// `PLACE_NONE`.
 pub(super) const PLACE_NONE: u32 = u32::MAX;
 
-/// A map on the device.
+/// A space on the device.
 #[derive(Debug)]
-pub(super) struct Map {
-    allowed: Buffer<u32>,
-    /// None where all passable cells have 1.
-    terrain: Option<Buffer<u32>>,
+pub struct Map {
+    /// By the names that they have in WGSL.
+    buffers: Vec<(&'static str, Buffer<u32>)>,
+    files: Files,
+}
+
+/// What only walks along paths read of a space, by the names that it has in WGSL.
+pub(super) type WalkMap = Vec<(&'static str, Buffer<u32>)>;
+
+/// What a space is in WGSL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Files {
+    /// A map, and whether all its passable cells have the terrain 1.
+    Grid { uniform: bool },
+    /// A graph with the file of a heuristic, and whether that is the library's own.
+    Graph { heuristic: Source, own: bool },
 }
 
 impl Map {
-    pub(super) fn new(gpu: &Gpu, grid: &Grid) -> Result<Self, GpuError> {
+    pub(super) fn of_grid(gpu: &Gpu, grid: &Grid) -> Result<Self, GpuError> {
         let upload = |label, mut bytes: Vec<u8>| {
             bytes.resize(bytes.len().next_multiple_of(4), 0);
             Buffer::storage_from(gpu, label, &bytemuck::pod_collect_to_vec::<u8, u32>(&bytes))
         };
-        let allowed = upload("search: moves", grid.allowed())?;
-        let terrain = match grid.uniform() {
-            true => None,
-            false => Some(upload("search: terrain", grid.terrain().to_vec())?),
-        };
-        Ok(Self { allowed, terrain })
+        let mut buffers = vec![("allowed", upload("search: moves", grid.allowed())?)];
+        if !grid.uniform() {
+            buffers.push(("terrain", upload("search: terrain", grid.terrain().to_vec())?));
+        }
+        Ok(Self { buffers, files: Files::Grid { uniform: grid.uniform() } })
     }
+
+    pub(super) fn of_graph(
+        gpu: &Gpu,
+        graph: &Graph,
+        heuristic: &dyn Heuristic,
+        own: bool,
+    ) -> Result<Self, SearchError> {
+        let files = Files::Graph { heuristic: heuristic.source(), own };
+        if !own {
+            files.check()?;
+        }
+        let upload = |label, words: &[u32]| Buffer::storage_from(gpu, label, words);
+        let buffers = vec![
+            ("arcs", upload("search: arcs", &graph.words())?),
+            ("data", upload("search: data of the heuristic", &heuristic.data())?),
+        ];
+        Ok(Self { buffers, files })
+    }
+}
+
+impl Files {
+    fn no_heuristic() -> Self {
+        Self::Graph { heuristic: shaders::file("search/guess_none.wgsl"), own: true }
+    }
+
+    /// What searches by threads are linked with.
+    fn threads(&self) -> Vec<Source> {
+        match self {
+            Self::Grid { .. } => [&[shaders::file("search/relax.wgsl")], &self.others()[..]].concat(),
+            Self::Graph { heuristic, .. } => vec![heuristic.clone(), shaders::file("search/graph.wgsl")],
+        }
+    }
+
+    /// What other mappings are linked with: those of maps.
+    fn others(&self) -> Vec<Source> {
+        let Self::Grid { uniform } = self else { return Vec::new() };
+        vec![shaders::file(if *uniform { "search/terrain_one.wgsl" } else { "search/terrain_bytes.wgsl" })]
+    }
+
+    /// What walks are linked with.
+    fn walks(&self) -> Vec<Source> {
+        match self {
+            Self::Grid { .. } => [&[shaders::file("search/walk_grid.wgsl")], &self.others()[..]].concat(),
+            Self::Graph { .. } => vec![shaders::file("search/walk_graph.wgsl")],
+        }
+    }
+
+    /// Checks that a user's heuristic is one.
+    fn check(&self) -> Result<(), SearchError> {
+        const CONTRACT: [Declaration; 1] = [Declaration {
+            keyword: "fn",
+            name: "estimate",
+            text: "fn estimate(vertex: u32, goal: u32) -> u32",
+        }];
+        let Self::Graph { heuristic, .. } = self else { return Ok(()) };
+        let shape = Shape { open: Open::Queue(QueueDesign::Heap), group_size: 32 };
+        let program =
+            searching(shape, self).link().map_err(|error| match heuristic.lacks(&CONTRACT, &error) {
+                Some(problem) => SearchError::Contract { file: heuristic.name().to_owned(), problem },
+                None => error.into(),
+            })?;
+        let functions = &["mul_wide", "wide_add", "wide_subtract", "wide_less"];
+        Ok(program.check_user(&Allowed { functions, variables: &["data"], written: &[] })?)
+    }
+}
+
+/// A space as `shaders/search/fronts.wgsl` has it.
+#[derive(Debug)]
+pub struct FrontMap {
+    map: Map,
+    cells: u32,
+}
+
+impl FrontMap {
+    pub(super) fn of_grid(gpu: &Gpu, grid: &Grid) -> Result<Self, GpuError> {
+        Ok(Self { map: Map::of_grid(gpu, grid)?, cells: grid.cells() })
+    }
+
+    pub(super) fn of_graph(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
+        let limit = u32::MAX;
+        let cut = graph.cut().ok_or(SearchError::TooMany { searches: graph.arcs() as usize, limit })?;
+        let buffers = vec![("arcs", Buffer::storage_from(gpu, "wavefronts: arcs", &cut.words())?)];
+        Ok(Self { map: Map { buffers, files: Files::no_heuristic() }, cells: cut.vertices() })
+    }
+
+    /// Cells of a row.
+    pub(super) fn cells(&self) -> u32 {
+        self.cells
+    }
+
+    pub(super) fn bindings(&self) -> impl Iterator<Item = (&'static str, wgpu::BindingResource<'_>)> {
+        self.map.buffers.iter().map(|(name, buffer)| (*name, buffer.binding()))
+    }
+
+    /// `front_begin`, `front_pass`, `front_decide` and `front_gather`.
+    pub(super) fn recipes(&self) -> [Recipe; 4] {
+        fronts(&self.map.files)
+    }
+}
+
+fn fronts(files: &Files) -> [Recipe; 4] {
+    let moves = match files {
+        Files::Grid { .. } => "search/fronts_grid.wgsl",
+        Files::Graph { .. } => "search/fronts_graph.wgsl",
+    };
+    let sources = [["search/fronts.wgsl", moves].map(shaders::file).to_vec(), files.others()].concat();
+    ["front_begin", "front_pass", "front_decide", "front_gather"]
+        .map(|entry| Recipe::new("search/fronts", entry, sources.clone()))
 }
 
 /// Slots, and what belongs to all of them.
@@ -151,13 +271,12 @@ impl Memory {
         &self,
         gpu: &Gpu,
         shape: Shape,
-        map: &Map,
+        (map, walked): (&Map, &WalkMap),
         searches: &Buffer<[u32; 2]>,
         records: &Buffer<Record>,
     ) -> Result<(Plan, Option<Plan>), SearchError> {
         let mut buffers = vec![
             ("work", self.work.binding()),
-            ("allowed", map.allowed.binding()),
             ("searches", searches.binding()),
             ("records", records.binding()),
             ("slots", self.slot.binding()),
@@ -166,16 +285,13 @@ impl Memory {
             ("queue_events", self.open.binding()),
             ("open_cells", self.open.binding()),
         ];
-        if let Some(terrain) = &map.terrain {
-            buffers.push(("terrain", terrain.binding()));
-        }
-        let uniform = map.terrain.is_none();
+        buffers.extend(map.buffers.iter().chain(walked).map(|(name, buffer)| (*name, buffer.binding())));
         let mut search = Plan::new("searches");
         let workgroups = match shape.open {
             Open::Team => self.slots,
             _ => self.slots.div_ceil(shape.group_size),
         };
-        search.dispatch(gpu, &search_kernel(gpu, shape, uniform)?, workgroups, &buffers)?;
+        search.dispatch(gpu, &search_kernel(gpu, shape, &map.files)?, workgroups, &buffers)?;
         let walk = match &self.paths {
             None => None,
             Some(paths) => {
@@ -183,7 +299,7 @@ impl Memory {
                 let mut walk = Plan::new("paths");
                 let groups = self.slots.div_ceil(WALK_GROUP);
                 // SAFETY: it has no queue.
-                let kernel = unsafe { trusted(gpu, &walking(uniform))? };
+                let kernel = unsafe { trusted(gpu, &walking(&map.files))? };
                 walk.dispatch(gpu, &kernel, groups, &buffers)?;
                 Some(walk)
             }
@@ -195,41 +311,37 @@ impl Memory {
 /// Invocations of a workgroup that walks.
 const WALK_GROUP: u32 = 32;
 
-fn terrain(uniform: bool) -> &'static str {
-    if uniform { "search/terrain_one.wgsl" } else { "search/terrain_bytes.wgsl" }
-}
-
-fn searching(shape: Shape, uniform: bool) -> Recipe {
+fn searching(shape: Shape, files: &Files) -> Recipe {
     let mut constants = vec![("GROUP_SIZE", shape.group_size.into())];
-    let own = |file, entry, constants| {
-        let path = format!("search/{file}.wgsl");
-        let sources = [path.as_str(), terrain(uniform)].map(shaders::file);
+    let own = |file: &str, entry, others: Vec<Source>, constants| {
+        let sources = [vec![shaders::file(&format!("search/{file}.wgsl"))], others].concat();
         Recipe::new(format!("search/{file}"), entry, sources).with(constants)
     };
     match shape.open {
         Open::Queue(design) => {
             constants.extend(design.constants());
-            let recipe = own("thread", "search_by_threads", constants);
+            let recipe = own("thread", "search_by_threads", files.threads(), constants);
             match design.source() {
                 Some(source) => recipe.and(source),
                 None => recipe,
             }
         }
-        Open::Bands => own("bands", "search_by_bands", constants),
-        Open::Team => own("team", "search_by_teams", constants),
+        Open::Bands => own("bands", "search_by_bands", files.others(), constants),
+        Open::Team => own("team", "search_by_teams", files.others(), constants),
     }
 }
 
-fn walking(uniform: bool) -> Recipe {
-    let sources = ["search/walk.wgsl", terrain(uniform)].map(shaders::file);
+fn walking(files: &Files) -> Recipe {
+    let sources = [vec![shaders::file("search/walk.wgsl")], files.walks()].concat();
     Recipe::new("search/walk", "walk", sources).with([("GROUP_SIZE", WALK_GROUP.into())])
 }
 
-/// The kernel that searches. A queue that is a tree of links is checked: where a driver cuts its loops, what it takes for a link may be an item.
-fn search_kernel(gpu: &Gpu, shape: Shape, uniform: bool) -> Result<Kernel, GpuError> {
-    let recipe = searching(shape, uniform);
-    match shape.open {
-        Open::Queue(QueueDesign::Splay) => recipe.kernel(gpu),
+/// The kernel that searches. A queue that is a tree of links is checked: where a driver cuts its loops, what it takes for a link may be an item. So is a
+/// user's heuristic.
+fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuError> {
+    let recipe = searching(shape, files);
+    match (shape.open, files) {
+        (Open::Queue(QueueDesign::Splay), _) | (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
         // SAFETY: as that of `trusted`, and the queue's loops and slots are bounded by the items held, whatever these are. Where loops are cut, items
         // are lost or doubled, and each is still one that was put there.
         _ => unsafe { trusted(gpu, &recipe) },
@@ -239,11 +351,13 @@ fn search_kernel(gpu: &Gpu, shape: Shape, uniform: bool) -> Result<Kernel, GpuEr
 /// # Safety
 /// The queue that the kernel is linked with must keep to its slots, and end.
 unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    // SAFETY: no file of the module holds a user's WGSL, and a user reaches none of its buffers.
+    // SAFETY: no file that is linked here holds a user's WGSL, and a user reaches none of its buffers.
     //
     // * Places are starts and goals that the host compared with the map, or such a place and a move that is allowed from there, which the host
     //   lets lead to cells of the map only. So cells are below `cells`, the length of `allowed`, `terrain` and of a slot's part of `marks`.
     //   `count` and `clear` compare with `cells`. `place_before` compares with the sides.
+    // * Vertices are starts and goals that the host compared with their number, `cells`, or such as arcs lead to, which `Graph` compared. Arcs are numbered below the
+    //   end of a vertex's row. `data` was made for the graph.
     // * Numbers of slots are compared with `slots`, for which `slots`, `marks` and the open lists were made; numbers of searches with
     //   `searches`, the length of `searches` and `records`.
     // * The lists of bands: entries are put at places below `capacity`, and read where they were put.
@@ -257,14 +371,17 @@ unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
 /// Every kernel that the module may build.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
-    let queues = QueueDesign::ALL.into_iter().filter(|design| Shape::serves(*design));
-    let lists = queues.map(Open::Queue).chain([Open::Bands, Open::Team]);
-    let shapes = lists.map(|open| Shape { open, group_size: 64 });
-    shapes
-        .flat_map(|shape| [true, false].map(|uniform| searching(shape, uniform)))
-        .chain([true, false].map(walking))
-        .chain(super::all_pairs::kernels())
-        .collect()
+    let queues = QueueDesign::ALL.into_iter().filter(|design| Shape::serves(*design)).map(Open::Queue);
+    let shape = |open| Shape { open, group_size: 64 };
+    let grids = [true, false].map(|uniform| Files::Grid { uniform });
+    let graphs = ["search/guess_none.wgsl", "search/guess_straight.wgsl"]
+        .map(|path| Files::Graph { heuristic: shaders::file(path), own: true });
+    let lists = queues.clone().chain([Open::Bands, Open::Team]);
+    let on_grids = lists.flat_map(|open| grids.each_ref().map(|files| searching(shape(open), files)));
+    let on_graphs = queues.flat_map(|open| graphs.each_ref().map(|files| searching(shape(open), files)));
+    let walks = grids.iter().chain(&graphs[..1]).map(walking);
+    let waves = grids.iter().chain(&graphs[..1]).flat_map(fronts);
+    on_grids.chain(on_graphs).chain(walks).chain(waves).chain(super::all_pairs::kernels()).collect()
 }
 
 #[cfg(test)]
@@ -275,7 +392,7 @@ mod tests {
 
     #[test]
     fn structs_lie_as_in_wgsl() {
-        let program = Program::link("t", &[shaders::file("search/grid.wgsl")]).unwrap();
+        let program = Program::link("t", &[shaders::file("search/slots.wgsl")]).unwrap();
         assert_same_layout!(
             program,
             SearchWork {

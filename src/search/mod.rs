@@ -1,4 +1,5 @@
-//! Shortest paths in batches: thousands of A* searches on one map at once, with optimal paths, and the same results on every device.
+//! Shortest paths in batches: thousands of A* searches on one map, or in one graph, at once, with optimal paths, and the same results on every device; distances
+//! from many sources to all cells; distances between all pairs.
 //!
 //! It is the second application of Baudis et al., "Performance Evaluation of Priority Queues for Fine-Grained Parallel Tasks on GPUs" (sections II.C.2
 //! and IV.B). Theirs keeps distances in half floats and takes eight cells from the open list at a time, so that its paths are not optimal; costs here are
@@ -31,6 +32,7 @@
 //!   cost of the path, which every A* has to expand; where there is no path, the cells that can be reached.
 //! * Of several cheapest paths, the one that is told is defined without regard to the order of the search, too
 //!   ([`reference::AStar::find_path`]).
+//! * In a graph all of this is said of vertices. With a heuristic of your own it rests on what that promises ([`Heuristic`]).
 //! * The fingerprint is a sum of [`mix`](crate::random::mix) of each search's number, start, goal and cost.
 //!
 //! # Which mapping, which queue
@@ -42,8 +44,8 @@
 //! # Layout and dispatches
 //!
 //! A *slot* is the memory of one search at a time: a word for each cell of the map (its *mark*: the cost so far), the open list (items of 8 bytes), and 64
-//! bytes. Slots take searches from the list one after the other, by a counter; no workgroup waits for another. `shaders/search/grid.wgsl` says what the buffers
-//! hold, and how marks go from one search to the next without being cleared.
+//! bytes. Slots take searches from the list one after the other, by a counter; no workgroup waits for another. `shaders/search/slots.wgsl` says what the buffers
+//! hold, and how marks go from one search to the next without being cleared. What is searched is a *space*, a file that the kernels are linked with: `grid.wgsl`, a map, or `graph.wgsl`.
 //!
 //! | dispatch | invocations | reads | writes |
 //! | --- | --- | --- | --- |
@@ -58,27 +60,48 @@
 //!
 //! # Graphs
 //!
-//! [`AllPairs`] finds the distances between all pairs of vertices of a directed graph ([`Graph`]).
+//! [`Graph`] is a directed graph in rows (CSR) with integer weights. [`Engine::graph`] searches it, by [`Mapping::Thread`], with a heuristic ([`Guided`]) or without. A vertex may have any
+//! number of arcs: a step looks at eight of them.
+//!
+//! # Distances without a goal
+//!
+//! [`Wavefronts`] finds the distances from many cells, or vertices, to all or to some, by delta-stepping on the whole device: a *pass* expands a list of (source, cell) whose costs lie within a
+//! band, and all that depends on order is corrected until nothing changes, so that the distances are those of Dijkstra's algorithm ([`reference::distances`]). Of a source each cell takes 24 bytes.
+//!
+//! | dispatch | invocations | reads | writes |
+//! | --- | --- | --- | --- |
+//! | `front_begin` | one for each source | lists | marks |
+//! | `front_pass` | one for each entry of a slice of a list | map, lists | marks, flags, lists, control |
+//! | `front_decide` | one | control | control |
+//! | `front_gather` | one for each distance that is wanted | marks, targets | table |
+//!
+//! [`AllPairs`] finds the distances between all pairs of vertices of a graph, dense or sparse, by Floyd and Warshall's algorithm.
 
 mod all_pairs;
 mod engine;
 mod error;
 mod format;
+mod fronts;
 mod graph;
 mod grid;
+mod guided;
 mod memory;
 pub mod reference;
 mod results;
+mod space;
 
 pub use all_pairs::AllPairs;
 pub use engine::{Engine, Mapping, UnknownMapping};
 pub use error::SearchError;
 pub use format::{ScenarioSearch, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
+pub use fronts::{Distances, Wavefronts};
 pub use graph::Graph;
 pub use grid::{Grid, MAX_SIDE, Moves};
+pub use guided::{Guided, Heuristic};
 #[doc(hidden)]
 pub use memory::kernels;
 pub use results::{Outcome, Results};
+pub use space::{Cell, Space};
 
 /// The programs of the guide run as tests.
 #[cfg(doctest)]

@@ -2,13 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
-use glam::UVec2;
+use super::space::sealed::Cell as _;
+use super::{Grid, Outcome, Space};
 
-use super::grid::DIRECTIONS;
-use super::{Grid, Outcome};
-
-/// Finds shortest paths on a map, one after the other. Its arrays are flat, and are not cleared between searches.
+/// Finds shortest paths on a map or in a graph, one after the other. Its arrays are flat, and are not cleared between searches.
 ///
 /// ```
 /// use eventhorizon::search::{Grid, reference::AStar};
@@ -22,41 +21,53 @@ use super::{Grid, Outcome};
 /// # Ok::<(), eventhorizon::search::SearchError>(())
 /// ```
 #[derive(Debug)]
-pub struct AStar<'g> {
-    grid: &'g Grid,
-    /// Bit d of a cell: the move in direction d is allowed.
-    allowed: Vec<u8>,
+pub struct AStar<'s, S: Space = Grid> {
+    space: &'s S,
+    ways: Arc<S::Ways>,
     /// The least cost so far from the start to a cell, and in which search that was.
     costs: Vec<(u32, u32)>,
     number: u32,
     open: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    broken: Option<(u32, u32)>,
+    /// Costs of paths lie below this.
+    most_cost: u32,
 }
 
-impl<'g> AStar<'g> {
-    /// Prepares searches on a map.
-    pub fn new(grid: &'g Grid) -> Self {
-        let costs = vec![(0, 0); grid.terrain().len()];
-        Self { grid, allowed: grid.allowed(), costs, number: 0, open: BinaryHeap::new() }
+impl<'s, S: Space> AStar<'s, S> {
+    /// Prepares searches.
+    pub fn new(space: &'s S) -> Self {
+        Self {
+            space,
+            ways: Arc::new(space.ways()),
+            costs: vec![(0, 0); space.count() as usize],
+            number: 0,
+            open: BinaryHeap::new(),
+            broken: None,
+            most_cost: space.most_cost(),
+        }
     }
 
-    /// Searches the cheapest path between two cells of the map; of those with the same estimate, the cell nearest to the goal is next. A path whose cost
+    /// Searches the cheapest path between two cells of the map, or two vertices; of those with the same estimate, the cell nearest to the goal is next. A path whose cost
     /// does not fit 32 bits is not found (the engine tells of it: [`SearchError::Overflow`](super::SearchError::Overflow)).
     ///
     /// # Panics
     /// If a cell is not on the map.
-    pub fn find(&mut self, start: UVec2, goal: UVec2) -> Outcome {
+    pub fn find(&mut self, start: S::Cell, goal: S::Cell) -> Outcome {
+        let [start, goal] = self.places(start, goal);
         self.search(start, goal, false)
     }
 
     /// The same, and the path: its cells from start to goal, none where there is no path.
     ///
     /// Of the cheapest paths it is the one that, seen from the goal, comes from the first direction (in the order right, down, left, up, then
-    /// the diagonals) at each cell. So it does not depend on the order of the search, which goes on for it until all cells are
+    /// the diagonals) at each cell, or from the vertex with the least number. So it does not depend on the order of the search, which goes on for it until all cells are
     /// known that a cheapest path could have.
     ///
     /// # Panics
-    /// If a cell is not on the map.
-    pub fn find_path(&mut self, start: UVec2, goal: UVec2) -> (Outcome, Vec<UVec2>) {
+    /// If a cell is not on the map, or an arc of the graph has the weight 0.
+    pub fn find_path(&mut self, start: S::Cell, goal: S::Cell) -> (Outcome, Vec<S::Cell>) {
+        self.space.check_paths().unwrap_or_else(|error| panic!("{error}"));
+        let [start, goal] = self.places(start, goal);
         let outcome = self.search(start, goal, true);
         let mut path = Vec::new();
         if outcome.cost.is_some() {
@@ -66,36 +77,54 @@ impl<'g> AStar<'g> {
             }
             path.reverse();
         }
-        (outcome, path)
+        (outcome, path.into_iter().map(S::Cell::at).collect())
     }
 
     /// Whether the last search looked at a cell.
-    pub fn visited(&self, cell: UVec2) -> bool {
-        self.cost_so_far(self.grid.index(cell)).is_some()
+    ///
+    /// # Panics
+    /// If it is not on the map.
+    pub fn visited(&self, cell: S::Cell) -> bool {
+        let [place, _] = self.places(cell, cell);
+        self.cost_so_far(place).is_some()
     }
 
-    fn cost_so_far(&self, cell: usize) -> Option<u32> {
-        let (cost, number) = self.costs[cell];
+    /// The arc on which the last search found the heuristic of a graph not to be consistent (the goal twice, if the estimate there is not 0); it ended there, without a path.
+    /// (The engine tells of it: [`SearchError::Heuristic`](super::SearchError::Heuristic).)
+    pub fn broken(&self) -> Option<(u32, u32)> {
+        self.broken
+    }
+
+    fn places(&self, start: S::Cell, goal: S::Cell) -> [u32; 2] {
+        [start, goal].map(|cell| self.space.locate(0, cell).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    fn cost_so_far(&self, place: u32) -> Option<u32> {
+        let (cost, number) = self.costs[self.space.index(place)];
         (number == self.number).then_some(cost)
     }
 
-    fn search(&mut self, start: UVec2, goal: UVec2, all_paths: bool) -> Outcome {
-        assert!(self.grid.contains(start) && self.grid.contains(goal), "the cells are on the map");
-        let grid = self.grid;
+    fn search(&mut self, start: u32, goal: u32, all_paths: bool) -> Outcome {
+        let (space, ways) = (self.space, Arc::clone(&self.ways));
         self.number += 1;
         self.open.clear();
+        self.broken = None;
         let mut found: Option<u32> = None;
         let (mut expanded, mut below, mut level) = (0, 0, 0);
-        if grid.passable(start) && grid.passable(goal) {
-            self.reach(start, 0, goal);
+        if space.is_open(start) && space.is_open(goal) {
+            self.reach(start, 0, goal, (start, 0));
+            if space.estimate(goal, goal) != 0 {
+                self.broken = Some((goal, goal));
+            }
         }
-        while let Some(Reverse((estimate, heuristic, packed))) = self.open.pop() {
+        while self.broken.is_none()
+            && let Some(Reverse((estimate, heuristic, at))) = self.open.pop()
+        {
             if found.is_some_and(|cost| estimate > cost) {
                 break;
             }
-            let at = UVec2::new(packed & 0xffff, packed >> 16);
             let cost = estimate - heuristic;
-            if self.cost_so_far(grid.index(at)) != Some(cost) {
+            if self.cost_so_far(at) != Some(cost) {
                 continue;
             }
             if estimate > level {
@@ -109,43 +138,64 @@ impl<'g> AStar<'g> {
                 continue;
             }
             expanded += 1;
-            let allowed = self.allowed[grid.index(at)];
-            for (direction, &(dx, dy)) in DIRECTIONS.iter().enumerate() {
-                if allowed >> direction & 1 == 1 {
-                    let to = UVec2::new(at.x.wrapping_add_signed(dx), at.y.wrapping_add_signed(dy));
-                    let terrain = u32::from(grid.terrain()[grid.index(to)]);
-                    self.reach(to, cost.saturating_add(grid.moves().of(direction) * terrain), goal);
-                }
-            }
+            space.each_move(&ways, at, |to, step| {
+                self.reach(to, cost.saturating_add(step), goal, (at, level));
+            });
         }
-        Outcome { cost: found, expanded: if found.is_some() { below } else { expanded } }
+        match self.broken {
+            Some(_) => Outcome { cost: None, expanded: 0 },
+            None => Outcome { cost: found, expanded: if found.is_some() { below } else { expanded } },
+        }
     }
 
-    /// A path to `at` that costs `cost` was found.
-    fn reach(&mut self, at: UVec2, cost: u32, goal: UVec2) {
-        let cell = self.grid.index(at);
-        if cost >= self.grid.most_cost() || self.cost_so_far(cell).is_some_and(|before| before <= cost) {
+    /// A path to `at` that costs `cost` was found, by a move from `from`, whose estimate was `level`.
+    fn reach(&mut self, at: u32, cost: u32, goal: u32, (from, level): (u32, u32)) {
+        let worse = |before| before <= cost;
+        if cost >= self.most_cost || self.cost_so_far(at).is_some_and(worse) || self.broken.is_some() {
             return;
         }
-        self.costs[cell] = (cost, self.number);
-        let heuristic = self.grid.heuristic(at, goal);
-        self.open.push(Reverse((cost + heuristic, heuristic, at.x | at.y << 16)));
+        let heuristic = self.space.estimate(at, goal);
+        if heuristic >= u32::MAX - cost {
+            return;
+        }
+        if cost + heuristic < level {
+            self.broken = Some((from, at));
+            return;
+        }
+        let place = self.space.index(at);
+        self.costs[place] = (cost, self.number);
+        self.open.push(Reverse((cost + heuristic, heuristic, at)));
     }
 
-    /// The cell before `at` on the path.
-    fn before(&self, at: UVec2) -> UVec2 {
-        let grid = self.grid;
-        let cost = self.cost_so_far(grid.index(at)).expect("the search was there");
-        let terrain = u32::from(grid.terrain()[grid.index(at)]);
-        (0..grid.moves().directions() as usize)
-            .find_map(|direction| {
-                let (dx, dy) = DIRECTIONS[direction];
-                let from = UVec2::new(at.x.wrapping_add_signed(-dx), at.y.wrapping_add_signed(-dy));
-                let whole = grid.contains(from) && self.allowed[grid.index(from)] >> direction & 1 == 1;
-                let step = grid.moves().of(direction) * terrain;
-                let before = whole.then(|| self.cost_so_far(grid.index(from))).flatten()?;
-                (before.checked_add(step) == Some(cost)).then_some(from)
-            })
-            .expect("a cell that was reached was reached from somewhere")
+    /// The place before `at` on the path.
+    fn before(&self, at: u32) -> u32 {
+        let cost = self.cost_so_far(at).expect("the search was there");
+        let leads =
+            |from, step| self.cost_so_far(from).and_then(|before| before.checked_add(step)) == Some(cost);
+        self.space.before(&self.ways, at, leads).expect("a cell that was reached was reached from somewhere")
     }
+}
+
+/// The distances from the nearest of some cells to all cells of a map, row by row, or from some vertices to all vertices of a graph, by Dijkstra's algorithm; none where there is no way, or one that
+/// costs more than 32 bits hold.
+///
+/// # Panics
+/// If one of them is not on the map.
+pub fn distances<S: Space>(space: &S, sources: &[S::Cell]) -> Vec<Option<u32>> {
+    let ways = space.ways();
+    let mut distances = vec![None; space.count() as usize];
+    let places = sources.iter().map(|&cell| space.locate(0, cell).unwrap_or_else(|error| panic!("{error}")));
+    let open = places.filter(|&place| space.is_open(place)).map(|place| Reverse((0_u32, place)));
+    let mut open: BinaryHeap<_> = open.collect();
+    while let Some(Reverse((distance, at))) = open.pop() {
+        let known = &mut distances[space.index(at)];
+        if known.is_none() {
+            *known = Some(distance);
+            space.each_move(&ways, at, |to, step| {
+                let total = distance.checked_add(step).filter(|total| *total < u32::MAX);
+                open.extend(total.map(|total| Reverse((total, to))));
+            });
+        }
+    }
+    distances
 }

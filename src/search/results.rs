@@ -1,45 +1,48 @@
 //! What comes of searches.
 
+use std::marker::PhantomData;
+
 use glam::UVec2;
 use rayon::prelude::*;
 
 use crate::gpu::{Buffer, Gpu};
 use crate::random::mix;
 
-use super::SearchError;
+use super::{Cell, SearchError};
 
 /// What came of one search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Outcome {
     /// What the cheapest path costs; none where there is no path.
     pub cost: Option<u32>,
-    /// The cells whose cost so far and heuristic together are below the cost of the path; where there is no path, the cells that can be
+    /// The cells (or vertices) whose cost so far and heuristic together are below the cost of the path; where there is no path, the cells that can be
     /// reached from the start. 0 where the start or the goal is blocked.
     pub expanded: u32,
 }
 
-/// What came of a list of searches, in the order of the list.
+/// What came of a list of searches, in the order of the list, between cells of a map or vertices (`u32`) of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Results {
+pub struct Results<C = UVec2> {
     pub(super) outcomes: Vec<Outcome>,
     /// Where the path of each search begins in `cells`, and the end; empty where no paths were asked for.
     pub(super) firsts: Vec<u64>,
-    /// Places: x | y << 16.
+    /// Places.
     pub(super) cells: Vec<u32>,
     pub(super) fingerprint: u64,
+    named: PhantomData<C>,
 }
 
-impl Results {
+impl<C: Cell> Results<C> {
     /// The results of a list of searches that were made elsewhere: by [`AStar`](super::reference::AStar), say, where there is no device. The outcome
     /// of each search, and the path of each, if paths are wanted.
-    pub fn new(searches: &[(UVec2, UVec2)], outcomes: Vec<Outcome>, paths: Option<Vec<Vec<UVec2>>>) -> Self {
-        let place = |cell: &UVec2| cell.x | cell.y << 16;
+    pub fn new(searches: &[(C, C)], outcomes: Vec<Outcome>, paths: Option<Vec<Vec<C>>>) -> Self {
+        let place = |cell: &C| cell.place();
         let paths = paths.map(|paths| paths.iter().map(|path| path.iter().map(place).collect()).collect());
         Self::from_places(searches, outcomes, paths)
     }
 
     pub(super) fn from_places(
-        searches: &[(UVec2, UVec2)],
+        searches: &[(C, C)],
         outcomes: Vec<Outcome>,
         paths: Option<Vec<Vec<u32>>>,
     ) -> Self {
@@ -52,7 +55,7 @@ impl Results {
             }
         }
         let fingerprint = fingerprint(searches, &outcomes);
-        Self { outcomes, firsts, cells, fingerprint }
+        Self { outcomes, firsts, cells, fingerprint, named: PhantomData }
     }
 
     /// The outcome of each search.
@@ -64,7 +67,7 @@ impl Results {
     ///
     /// # Panics
     /// If there is no such search.
-    pub fn path(&self, search: usize) -> impl ExactSizeIterator<Item = UVec2> + '_ {
+    pub fn path(&self, search: usize) -> impl ExactSizeIterator<Item = C> + '_ {
         let searches = self.outcomes.len();
         assert!(search < searches, "the path of search {search}, and there are {searches}, numbered from 0");
         let at = |first: u64| usize::try_from(first).expect("the cells are in memory");
@@ -72,7 +75,7 @@ impl Results {
             Some(ends) => &self.cells[at(ends[0])..at(ends[1])],
             None => &[],
         };
-        cells.iter().map(|place| UVec2::new(place & 0xffff, place >> 16))
+        cells.iter().map(|&place| C::at(place))
     }
 
     /// How many searches found a path.
@@ -99,7 +102,7 @@ impl Results {
         Ok(Buffer::storage_from(gpu, "search: costs", &costs)?)
     }
 
-    /// The paths on a device: (where the path of each search begins, and the end of all; the cells of all paths, x | y << 16).
+    /// The paths on a device: (where the path of each search begins, and the end of all; the cells of all paths, x | y << 16, or vertices).
     ///
     /// # Errors
     /// [`SearchError::Gpu`].
@@ -110,14 +113,14 @@ impl Results {
 }
 
 /// The fingerprint of a list of searches with their outcomes.
-pub(super) fn fingerprint(searches: &[(UVec2, UVec2)], outcomes: &[Outcome]) -> u64 {
+pub(super) fn fingerprint<C: Cell>(searches: &[(C, C)], outcomes: &[Outcome]) -> u64 {
     let pairs = searches.par_iter().zip(outcomes).enumerate();
     pairs
         .map(|(number, ((start, goal), outcome))| {
             // Lists are shorter than 2^32.
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             let cost = [u32::from(outcome.cost.is_some()), outcome.cost.unwrap_or(0)];
-            mix(1, [number, start.x, start.y, goal.x, goal.y].into_iter().chain(cost))
+            mix(1, [number].into_iter().chain(start.words()).chain(goal.words()).chain(cost))
         })
         .reduce(|| 0, u64::wrapping_add)
 }

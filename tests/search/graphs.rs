@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 use super::common::gpu;
 
 /// A graph of so many vertices with about `arcs` arcs from each, and weights below `most`.
-fn random(vertices: u32, arcs: u32, most: u32, seed: u64) -> Graph {
+pub(super) fn random(vertices: u32, arcs: u32, most: u32, seed: u64) -> Graph {
     let mut stream = eventhorizon::random::Stream::new(seed, 0, 0);
     let mut below = |limit: u32| u32::try_from((u64::from(stream.draw()) * u64::from(limit)) >> 32).unwrap();
     let all = (0..vertices * arcs).map(|_| (below(vertices), below(vertices), below(most)));

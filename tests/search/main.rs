@@ -5,8 +5,10 @@
 mod common;
 
 mod formats;
+mod fronts;
 mod graphs;
 mod maps;
+mod roads;
 
 use std::collections::HashMap;
 

@@ -1,0 +1,14 @@
+// Moves in graphs, for search/fronts.wgsl. The host has seen to it that no vertex has more than 64 arcs: those that had more lend them to vertices of
+// their own, to which arcs of weight 0 lead. No arc leads from a vertex to itself.
+//
+// import: search/graph.wgsl
+// import: search/guess_none.wgsl
+
+fn front_moves(cell: u32) -> u32 {
+    return arcs[cell + 1u] - arcs[cell];
+}
+
+fn front_move(cell: u32, i: u32) -> vec2<u32> {
+    let word = arc_word(arcs[cell] + i);
+    return vec2<u32>(arcs[word], arcs[word + 1u]);
+}

@@ -1,0 +1,25 @@
+// How paths go on maps, for search/walk.wgsl.
+//
+// import: search/grid.wgsl
+//
+// needs: terrain_of (search/terrain_one.wgsl or search/terrain_bytes.wgsl), marks
+
+// The place from which the path comes to this one: the first, in the order of directions. All are looked at in one part.
+fn place_before(base: u32, place: u32, part: u32) -> vec2<u32> {
+    let cell = cell_of(place);
+    let mark = marks[base + cell];
+    let terrain = terrain_of(cell);
+    let at = vec2<i32>(i32(place & 0xffffu), i32(place >> 16u));
+    for (var d = 0u; d < work.directions; d += 1u) {
+        let x = at.x - direction_x(d);
+        let y = at.y - direction_y(d);
+        if x < 0 || y < 0 || x >= i32(work.width) || y >= i32(work.height) { continue; }
+        let other = u32(y) * work.width + u32(x);
+        // A mark is the epoch less the cost: the one before is greater by the cost of the move. Marks of earlier searches are all less.
+        if ((allowed_from(other) >> d) & 1u) == 1u && marks[base + other] == mark + move_cost(d) * terrain {
+            return vec2<u32>(u32(x) | (u32(y) << 16u), 0u);
+        }
+    }
+    // There always is one.
+    return vec2<u32>(place, 0u);
+}

@@ -1,0 +1,359 @@
+//! Graphs with what leads searches on them to their goals.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::memory::{FrontMap, Map, WalkMap, Work};
+use super::space::{Space, sealed};
+use super::{Graph, SearchError};
+use crate::gpu::{Buffer, Gpu, Source};
+use crate::shaders;
+
+/// An estimate of what a path between two vertices of a graph costs, as WGSL and as Rust.
+///
+/// The file of WGSL has one function and what that calls:
+///
+/// ```wgsl
+/// fn estimate(vertex: u32, goal: u32) -> u32
+/// ```
+///
+/// It may declare `@group(1) @binding(0) var<storage, read> data: array<...>`, which holds [`Heuristic::data`], and call `mul_wide` (with
+/// `// import: random/mul_wide.wgsl`) and `wide_add`, `wide_subtract` and `wide_less` (`// import: gpu/wide.wgsl`); it has no other variables at module scope.
+///
+/// # What it has to promise
+///
+/// It is *consistent*: no more than the weight of an arc and the estimate from where that leads, `estimate(u, goal) <= weight + estimate(v, goal)` for each arc from `u` to `v`, and 0 at the goal. So it
+/// never says more than a path costs. A search looks at that for every arc by which it reaches a vertex, and a breach is
+/// [`SearchError::Heuristic`]. What it cannot see is an estimate that is too great at a vertex where it then never goes: with such a heuristic, a path may be told that is not
+/// the cheapest. [`Guided::check`] looks at all arcs for some goals.
+///
+/// ```
+/// use std::sync::Arc;
+/// use eventhorizon::gpu::{Gpu, Source};
+/// use eventhorizon::search::{Engine, Graph, Guided, Heuristic};
+///
+/// /// Vertices in a row, each arc of weight 2 or more.
+/// #[derive(Debug)]
+/// struct Row;
+///
+/// impl Heuristic for Row {
+///     fn source(&self) -> Source {
+///         let text = "fn estimate(vertex: u32, goal: u32) -> u32 { return 2u * (max(vertex, goal) - min(vertex, goal)); }";
+///         Source::new("row.wgsl", text)
+///     }
+///
+///     fn estimate(&self, vertex: u32, goal: u32) -> u32 {
+///         2 * vertex.abs_diff(goal)
+///     }
+/// }
+///
+/// let arcs: Vec<_> = (0..99).flat_map(|vertex| [(vertex, vertex + 1, 2), (vertex + 1, vertex, 3)]).collect();
+/// let graph = Guided::new(Graph::new(100, &arcs)?, Arc::new(Row));
+/// graph.check(&[7, 93])?;
+/// let engine = Engine::graph(&Gpu::new()?, graph)?.with_paths();
+/// let found = engine.run(&[(50, 60), (60, 50)])?;
+/// assert_eq!((found.outcomes()[0].cost, found.outcomes()[1].cost), (Some(20), Some(30)));
+/// assert_eq!(found.outcomes()[0].expanded, 0); // all estimates on the way are the cost of the path
+/// assert!(found.path(0).eq(50..=60));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Heuristic: std::fmt::Debug + Send + Sync {
+    /// The WGSL.
+    fn source(&self) -> Source;
+
+    /// What its `data` holds, as words.
+    fn data(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// The same in Rust, to the bit.
+    fn estimate(&self, vertex: u32, goal: u32) -> u32;
+}
+
+/// A graph and a heuristic: what [`Engine::graph`](super::Engine::graph) searches.
+#[derive(Debug, Clone)]
+pub struct Guided {
+    graph: Arc<Graph>,
+    heuristic: Arc<dyn Heuristic>,
+    /// The heuristic is the library's, and made for this graph.
+    own: bool,
+}
+
+impl Guided {
+    /// A graph with a heuristic of your own.
+    pub fn new(graph: Graph, heuristic: Arc<dyn Heuristic>) -> Self {
+        Self { graph: Arc::new(graph), heuristic, own: false }
+    }
+
+    /// A graph whose vertices have coordinates: the estimate is what the straight line to the goal costs at the least, with the cheapest arc for its length as the
+    /// measure. So weights should be about in proportion to lengths; where one arc is nearly free, nothing is gained.
+    ///
+    /// Lengths are those of a norm with sixteen sides, within 2 % of the Euclidean one, in integers.
+    ///
+    /// # Errors
+    /// [`SearchError::Coordinates`] where there are not as many as vertices.
+    pub fn straight(graph: Graph, coordinates: &[(i32, i32)]) -> Result<Self, SearchError> {
+        let heuristic = Arc::new(Straight::new(&graph, coordinates)?);
+        Ok(Self { own: true, ..Self::new(graph, heuristic) })
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The heuristic.
+    pub fn heuristic(&self) -> &dyn Heuristic {
+        &*self.heuristic
+    }
+
+    /// Looks whether the heuristic is consistent for these goals, on all arcs, on the processor. It costs two estimates for each arc and goal.
+    ///
+    /// # Errors
+    /// [`SearchError::NoVertex`] where a goal is none, and [`SearchError::Heuristic`] with the number of the goal in place of that of a search, and the first arc.
+    pub fn check(&self, goals: &[u32]) -> Result<(), SearchError> {
+        let vertices = self.graph.vertices();
+        if let Some((search, &vertex)) = goals.iter().enumerate().find(|(_, goal)| **goal >= vertices) {
+            return Err(SearchError::NoVertex { search, vertex, vertices });
+        }
+        for (search, &goal) in goals.iter().enumerate() {
+            let estimate = |vertex| u64::from(self.heuristic.estimate(vertex, goal));
+            let breaks = |from: u32| {
+                let most = |to, weight: u32| u64::from(weight) + estimate(to);
+                let mut arcs = self.graph.arcs_from(from).iter();
+                arcs.find(|&&(to, weight)| estimate(from) > most(to, weight)).map(|&(to, _)| (from, to))
+            };
+            let first = match estimate(goal) {
+                0 => (0..vertices).into_par_iter().find_map_first(breaks),
+                _ => Some((goal, goal)),
+            };
+            if let Some((from, to)) = first {
+                let search = u32::try_from(search).unwrap_or(u32::MAX);
+                return Err(SearchError::Heuristic { search, from, to });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Without a heuristic: searches go the same way in all directions, as Dijkstra's algorithm.
+impl From<Graph> for Guided {
+    fn from(graph: Graph) -> Self {
+        Self { own: true, ..Self::new(graph, Arc::new(Unguided)) }
+    }
+}
+
+/// No heuristic.
+#[derive(Debug)]
+struct Unguided;
+
+impl Heuristic for Unguided {
+    fn source(&self) -> Source {
+        shaders::file("search/guess_none.wgsl")
+    }
+
+    fn estimate(&self, _: u32, _: u32) -> u32 {
+        0
+    }
+}
+
+/// What straight lines cost at the least: `shaders/search/guess_straight.wgsl`.
+#[derive(Debug)]
+struct Straight {
+    /// `factor` / 2^`shift` is what a unit of length costs.
+    factor: u32,
+    shift: u32,
+    /// Below [`SIDE`].
+    places: Vec<(u32, u32)>,
+}
+
+/// Coordinates are brought below this, so that lengths fit 31 bits.
+const SIDE: u32 = 1 << 20;
+
+impl Straight {
+    fn new(graph: &Graph, coordinates: &[(i32, i32)]) -> Result<Self, SearchError> {
+        if coordinates.len() != graph.vertices() as usize {
+            let (given, vertices) = (coordinates.len(), graph.vertices());
+            return Err(SearchError::Coordinates { given, vertices });
+        }
+        let least = |of: fn(&(i32, i32)) -> i32| coordinates.iter().map(of).min().unwrap_or(0);
+        let corner = (least(|place| place.0), least(|place| place.1));
+        let from_corner = |&(x, y): &(i32, i32)| (x.abs_diff(corner.0), y.abs_diff(corner.1));
+        let mut places: Vec<_> = coordinates.iter().map(from_corner).collect();
+        let most = places.iter().map(|&(x, y)| x.max(y)).max().unwrap_or(0);
+        // Other coordinates than these, a little, and a norm of them all the same: the factor is found for what is left.
+        let bits = (most / SIDE).checked_ilog2().map_or(0, |bits| bits + 1);
+        places.iter_mut().for_each(|place| *place = (place.0 >> bits, place.1 >> bits));
+        let mut straight = Self { factor: 0, shift: 63, places };
+        // The cheapest arc for its length, as (weight, length), and what leaves estimates in 32 bits.
+        let mut cheapest = (u32::MAX, u32::MAX / 2);
+        for from in 0..graph.vertices() {
+            for &(to, weight) in graph.arcs_from(from) {
+                let length = straight.length(from, to);
+                if u64::from(weight) * u64::from(cheapest.1) < u64::from(cheapest.0) * u64::from(length) {
+                    cheapest = (weight, length);
+                }
+            }
+        }
+        let factor = |shift| (u128::from(cheapest.0) << shift) / u128::from(cheapest.1);
+        // Bound: 63. The quotient is at most 2 for one bit.
+        while straight.shift > 1 && factor(straight.shift) > u32::MAX.into() {
+            straight.shift -= 1;
+        }
+        straight.factor = u32::try_from(factor(straight.shift)).unwrap_or(u32::MAX);
+        Ok(straight)
+    }
+
+    /// The length of the straight line between two vertices, in units of 1/1024.
+    fn length(&self, from: u32, to: u32) -> u32 {
+        let (from, to) = (self.places[from as usize], self.places[to as usize]);
+        let (x, y) = (from.0.abs_diff(to.0), from.1.abs_diff(to.1));
+        let (far, near) = (x.max(y), x.min(y));
+        (1024 * far).max(946 * far + 391 * near).max(724 * far + 724 * near)
+    }
+}
+
+impl Heuristic for Straight {
+    fn source(&self) -> Source {
+        shaders::file("search/guess_straight.wgsl")
+    }
+
+    fn data(&self) -> Vec<u32> {
+        let places = self.places.iter().flat_map(|&(x, y)| [x, y]);
+        [self.factor, self.shift].into_iter().chain(places).collect()
+    }
+
+    fn estimate(&self, vertex: u32, goal: u32) -> u32 {
+        let product = u64::from(self.length(vertex, goal)) * u64::from(self.factor);
+        u32::try_from(product >> self.shift).expect("the factor is such")
+    }
+}
+
+impl Space for Guided {}
+
+impl sealed::Space for Guided {
+    type Cell = u32;
+    /// The arcs turned round.
+    type Ways = Graph;
+
+    const BANDS: bool = false;
+
+    fn ways(&self) -> Graph {
+        self.graph.reversed()
+    }
+
+    fn count(&self) -> u32 {
+        self.graph.vertices()
+    }
+
+    fn locate(&self, search: usize, vertex: u32) -> Result<u32, SearchError> {
+        let vertices = self.graph.vertices();
+        match vertex < vertices {
+            true => Ok(vertex),
+            false => Err(SearchError::NoVertex { search, vertex, vertices }),
+        }
+    }
+
+    fn index(&self, place: u32) -> usize {
+        place as usize
+    }
+
+    fn place(&self, index: usize) -> u32 {
+        u32::try_from(index).expect("vertices are numbered in 32 bits")
+    }
+
+    fn is_open(&self, _: u32) -> bool {
+        true
+    }
+
+    fn estimate(&self, place: u32, goal: u32) -> u32 {
+        self.heuristic.estimate(place, goal)
+    }
+
+    fn each_move(&self, _: &Graph, place: u32, mut to: impl FnMut(u32, u32)) {
+        self.graph.arcs_from(place).iter().for_each(|&(vertex, weight)| to(vertex, weight));
+    }
+
+    fn before(&self, ways: &Graph, place: u32, mut is: impl FnMut(u32, u32) -> bool) -> Option<u32> {
+        ways.arcs_from(place).iter().find(|&&(from, weight)| is(from, weight)).map(|&(from, _)| from)
+    }
+
+    fn most_cost(&self) -> u32 {
+        let vertices = u64::from(self.graph.vertices());
+        let path = vertices.saturating_sub(1) * u64::from(self.graph.heaviest()) + 1;
+        u32::try_from(path).unwrap_or(u32::MAX)
+    }
+
+    fn usual_cost(&self) -> u64 {
+        // Roads: paths have some square roots of all vertices. A guess.
+        u64::from(self.graph.heaviest()) * 4 * u64::from(self.graph.vertices().isqrt()) + 1
+    }
+
+    fn usual_open(&self) -> u32 {
+        self.graph.vertices().isqrt().saturating_mul(8)
+    }
+
+    fn most_open(&self) -> u32 {
+        self.graph.arcs().saturating_add(1)
+    }
+
+    fn usual_band(&self) -> u32 {
+        0
+    }
+
+    fn check_paths(&self) -> Result<(), SearchError> {
+        match self.graph.free_arc() {
+            None => Ok(()),
+            Some((from, to)) => Err(SearchError::FreeArc { from, to }),
+        }
+    }
+
+    fn map(&self, gpu: &Gpu) -> Result<Map, SearchError> {
+        Map::of_graph(gpu, &self.graph, self.heuristic(), self.own)
+    }
+
+    fn walk_map(&self, gpu: &Gpu) -> Result<WalkMap, SearchError> {
+        let words = self.graph.reversed().words();
+        Ok(vec![("arcs_to", Buffer::storage_from(gpu, "search: arcs turned round", &words)?)])
+    }
+
+    fn front_map(&self, gpu: &Gpu) -> Result<FrontMap, SearchError> {
+        FrontMap::of_graph(gpu, &self.graph)
+    }
+
+    fn front_band(&self) -> u32 {
+        // A guess.
+        self.graph.heaviest()
+    }
+
+    fn describe(&self, _: &mut Work) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn straight_lines_cost_no_more_than_arcs() {
+        let far = i32::MAX;
+        let places = [(-far - 1, -far - 1), (far, far), (0, 0), (3, 4), (-far, far)];
+        for weights in [[1, 1, 1, 1], [u32::MAX; 4], [0, 5, 5, 5], [1 << 20, 77, 3, 1 << 31]] {
+            let arcs = [(0, 1), (1, 2), (2, 3), (4, 0)].map(|(from, to)| (from, to));
+            let arcs: Vec<_> =
+                arcs.into_iter().zip(weights).map(|((from, to), weight)| (from, to, weight)).collect();
+            let guided = Guided::straight(Graph::new(5, &arcs).unwrap(), &places).unwrap();
+            guided.check(&[0, 1, 2, 3, 4]).unwrap();
+        }
+        // One that is in proportion is the measure itself, but for what is rounded.
+        let row: Vec<_> = (0..9).map(|vertex| (vertex, vertex + 1, 1000)).collect();
+        let places: Vec<_> = (0..10).map(|vertex| (vertex * 50, 7)).collect();
+        let guided = Guided::straight(Graph::new(10, &row).unwrap(), &places).unwrap();
+        let estimate = guided.heuristic().estimate(0, 9);
+        assert!((8999..=9000).contains(&estimate), "{estimate}");
+        assert!(matches!(
+            Guided::straight(Graph::new(3, &[]).unwrap(), &places),
+            Err(SearchError::Coordinates { given: 10, vertices: 3 })
+        ));
+    }
+}
