@@ -259,9 +259,27 @@ impl Download {
         submission: wgpu::SubmissionIndex,
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, GpuError> {
+        self.read(gpu, submission, self.bytes(), take).await
+    }
+
+    /// The bytes that it has room for.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.staging.size()
+    }
+
+    /// What `take` makes of so many bytes, once the submission that holds the copy is done. Then it may serve again.
+    pub(crate) async fn read<R>(
+        &self,
+        gpu: &Gpu,
+        submission: wgpu::SubmissionIndex,
+        bytes: u64,
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, GpuError> {
         let (sender, receiver) = futures_channel::oneshot::channel();
+        // Maps are of multiples of 8 bytes, or of all.
+        let bytes_mapped = bytes.next_multiple_of(8).min(self.bytes());
         gpu.catch("a readback", |_| {
-            self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+            self.staging.map_async(wgpu::MapMode::Read, ..bytes_mapped, move |result| {
                 let _ = sender.send(result);
             });
         })?;
@@ -275,7 +293,12 @@ impl Download {
         gpu.settle().await?;
         let mapped = mapped.map_err(|error| gpu.failure("a readback", &error))?;
         mapped.map_err(|error| gpu.failure("a readback", &error))?;
-        let view = self.staging.get_mapped_range(..).map_err(|error| gpu.failure("a readback", &error))?;
-        Ok(take(&view))
+        let taken = {
+            let view = self.staging.get_mapped_range(..bytes_mapped);
+            let view = view.map_err(|error| gpu.failure("a readback", &error))?;
+            take(&view[..usize_of(bytes)])
+        };
+        self.staging.unmap();
+        Ok(taken)
     }
 }

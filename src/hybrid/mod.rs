@@ -95,6 +95,7 @@
 //! Where the program unwinds, panics of an entity's functions and processes are caught and are faults of the entity, with the panic's words; those of a [`Handler`]'s code and of twins are
 //! [`HybridError::Handler`]. Others (of a message's `Ord`, of [`Entity::state`]) go on in the caller, and a simulation that was in a window cannot run any more.
 
+mod devices;
 mod digest;
 mod entity;
 mod error;
@@ -108,6 +109,7 @@ mod process;
 mod simulation;
 mod transport;
 
+pub use devices::GpuPart;
 pub use digest::Digest;
 pub use entity::{Context, Entity, Message};
 pub use error::{Fault, FaultKind, HybridError};

@@ -75,6 +75,8 @@ pub use output::{Number, Outputs};
 pub use recipes::{kernels, output_kernels};
 pub use replica::Replica;
 pub use replicas::{CpuEngine, Engine, EngineOptions, Mapping, Ran, Results, UnknownMapping};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use simulation::part;
 pub use simulation::{Options, Simulation, Telling};
 pub use sync::{Sync, UnknownSync};
 pub use totals::{ClassTotals, MAX_CLASSES, Total, Totals};
