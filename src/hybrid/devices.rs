@@ -29,7 +29,7 @@
 use std::ops::{ControlFlow, Range};
 
 use bytemuck::{Pod, Zeroable};
-use web_time::Instant;
+use web_time::{Duration, Instant};
 
 use super::simulation::agreed;
 use super::transport::Alone;
@@ -37,7 +37,7 @@ use super::{HybridError, Transport};
 use crate::gpu::{Gpu, SLICE, Verdict};
 use crate::pdes::part::{PartOf, Told, range};
 use crate::pdes::{
-    Fault, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError, Stop, Until,
+    Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError, Stop, Until,
 };
 use crate::random::mix;
 use crate::time::Ticks;
@@ -69,8 +69,8 @@ use crate::time::Ticks;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Queues and mailboxes do not grow here: where [`Model::capacity`] is too small, all parts end with the [`Fault`]. The same holds for the room of what is on its way to another part, which is made by the
-/// same capacity. Calendars, [`Sync::Neighbours`](crate::pdes::Sync) and checkpoints are for runs on one device.
+/// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back to a copy of their memory, of which each makes one a second, and on from there, unless
+/// capacities are fixed ([`Options::fixed`]). Calendars, [`Sync::Neighbours`](crate::pdes::Sync) and checkpoints are for runs on one device.
 pub struct GpuPart<M: Model> {
     transport: Box<dyn Transport>,
     part: PartOf<M>,
@@ -82,8 +82,22 @@ pub struct GpuPart<M: Model> {
     windows: u64,
     /// Executed by this part.
     events: u64,
+    /// What was known when all parts copied their memory last.
+    saved: Option<Saved>,
     over: bool,
 }
+
+/// Where all parts go back to when one of them has too little room.
+#[derive(Debug, Clone)]
+struct Saved {
+    heads: Vec<Head>,
+    windows: u64,
+    events: u64,
+    at: Instant,
+}
+
+/// So often the memory is copied: what was done since is done again after a growth.
+const EVERY: Duration = Duration::from_secs(1);
 
 /// What a part tells all others after each dispatch. Behind it come events, or the words of an error.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -94,7 +108,8 @@ struct Head {
     failure: u32,
     needed: [u32; 3],
     state: u32,
-    unused: u32,
+    /// Of the first part, whether it is time to copy the memory.
+    due: u32,
 }
 
 const HEAD: usize = size_of::<Head>();
@@ -133,7 +148,8 @@ impl<M: Model> GpuPart<M> {
         let ranks = place.1 as usize;
         let (heads, arrived) = (vec![Head::zeroed(); ranks], vec![Vec::new(); ranks]);
         let lps = range(model.lps(), place);
-        let mut this = Self { transport, part, lps, heads, arrived, windows: 0, events: 0, over: true };
+        let mut this =
+            Self { transport, part, lps, heads, arrived, windows: 0, events: 0, saved: None, over: true };
         let told = this.part.begun(HEAD);
         this.exchange(told, GO)?;
         this.over = false;
@@ -177,10 +193,32 @@ impl<M: Model> GpuPart<M> {
         }
         // Unless it ends well.
         self.over = true;
-        let (mut told, mut state) = (Instant::now(), GO);
+        // To here at the earliest: where runs end by a number of events depends on where others ended.
+        self.saved = None;
+        let mut told = Instant::now();
+        let mut watch = |progress: &Progress| {
+            if told.elapsed() < SLICE {
+                return GO;
+            }
+            let state = if watch(progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
+            told = Instant::now();
+            state
+        };
+        let stop = loop {
+            match self.go(until, &mut watch) {
+                Ok(stop) => break stop,
+                Err(error) => self.recover(error)?,
+            }
+        };
+        self.over = false;
+        Ok(Progress { stop: Some(stop), ..self.progress() })
+    }
+
+    /// From a window of parity 0 to the end of the run.
+    fn go(&mut self, until: Until, watch: &mut dyn FnMut(&Progress) -> u32) -> Result<Stop, HybridError> {
         let mut parity = 0;
         let stop = loop {
-            let mut progress = self.progress();
+            let progress = self.progress();
             let stop = match progress.now {
                 Ticks::NEVER => Some(Stop::Empty),
                 now if now >= until.time => Some(Stop::Time),
@@ -188,31 +226,53 @@ impl<M: Model> GpuPart<M> {
                 _ if self.heads.iter().any(|head| head.state == STOP) => Some(Stop::Watcher),
                 _ => None,
             };
-            if stop.is_some() {
+            if let Some(stop) = stop {
                 break stop;
+            }
+            let save = parity == 0 && (self.saved.is_none() || self.heads[0].due != 0);
+            if save {
+                let (heads, at) = (self.heads.clone(), Instant::now());
+                self.saved = Some(Saved { heads, windows: self.windows, events: self.events, at });
             }
             // Of two dispatches, the first sends nothing and executes nothing.
             if self.part.looks() {
-                self.step(0, until.time, GO)?;
+                self.step(0, until.time, GO, save)?;
                 parity = 1;
             }
             self.windows += 1;
-            if told.elapsed() >= SLICE {
-                progress.windows = self.windows;
-                state = if watch(&progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
-                told = Instant::now();
-            }
-            self.step(parity, until.time, state)?;
+            let state = watch(&Progress { windows: self.windows, ..progress });
+            self.step(parity, until.time, state, save && parity == 0)?;
             parity = if self.part.looks() { 0 } else { 1 - parity };
         };
         // What the last window sent is taken in, and the memory is what it is between calls of a run alone. No window goes on from here.
-        let end = if stop == Some(Stop::Time) { until.time } else { Ticks::ZERO };
+        let end = if stop == Stop::Time { until.time } else { Ticks::ZERO };
         for parity in parity..2 {
-            self.step(parity, end, GO)?;
+            self.step(parity, end, GO, false)?;
         }
-        self.part.closed((stop == Some(Stop::Time)).then_some(until.time));
-        self.over = false;
-        Ok(Progress { stop, ..self.progress() })
+        self.part.closed((stop == Stop::Time).then_some(until.time));
+        Ok(stop)
+    }
+
+    /// After an error: where a part has too little room, all go back to where the memory was copied, and that one gets more.
+    fn recover(&mut self, error: HybridError) -> Result<(), HybridError> {
+        let HybridError::Simulation(SimulationError::Fault(fault)) = error else { return Err(error) };
+        let room =
+            [FaultKind::QueueFull, FaultKind::MailboxFull, FaultKind::OutboxFull].contains(&fault.kind);
+        let saved = self.saved.clone().filter(|_| room);
+        let able = saved.is_some() && self.part.can_go_back();
+        let ([able, ..], Some(saved)) = (self.transport.least([able.into(), 0, 0])?, saved) else {
+            return Err(error);
+        };
+        if able == 0 {
+            return Err(error);
+        }
+        let own = self.lps.contains(&fault.lp).then_some(fault);
+        let back = self.part.go_back(own).map_err(HybridError::from);
+        agreed(&mut *self.transport, back)?;
+        (self.heads, self.windows, self.events) = (saved.heads, saved.windows, saved.events);
+        self.arrived.iter_mut().for_each(Vec::clear);
+        log::info!("{fault}: there is more room now");
+        Ok(())
     }
 
     /// How far all parts are.
@@ -279,7 +339,7 @@ impl<M: Model> GpuPart<M> {
     }
 
     /// A dispatch of this parity on all parts, and what they tell of it.
-    fn step(&mut self, parity: u32, until: Ticks, state: u32) -> Result<(), HybridError> {
+    fn step(&mut self, parity: u32, until: Ticks, state: u32, save: bool) -> Result<(), HybridError> {
         let own = self.transport.rank() as usize;
         let others = self.heads.iter().enumerate().filter(|&(rank, _)| rank != own);
         let others = others.map(|(_, head)| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
@@ -287,6 +347,9 @@ impl<M: Model> GpuPart<M> {
         for came in &mut self.arrived {
             let came = std::mem::take(came);
             taken = taken.and_then(|()| self.part.take(parity, came.get(HEAD..).unwrap_or_default()));
+        }
+        if save {
+            taken = taken.and_then(|()| self.part.save());
         }
         let mut told = taken.and_then(|()| self.part.step(parity, until, others, HEAD));
         if let (Ok(told), true) = (&mut told, self.part.looks() && parity == 0) {
@@ -309,7 +372,7 @@ impl<M: Model> GpuPart<M> {
                     failure: told.failure,
                     needed: told.needed,
                     state,
-                    unused: 0,
+                    due: self.saved.as_ref().is_some_and(|saved| saved.at.elapsed() > EVERY).into(),
                 };
                 (told.mails, None)
             }

@@ -3,6 +3,7 @@
 use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
 
+use super::capacity::mean_for;
 use super::error::{MEMORY, SimulationError};
 use super::memory::Part;
 use super::{Capacity, Event, Model};
@@ -332,8 +333,8 @@ pub(super) struct Needs {
     pub(super) capacity: Capacity,
     pub(super) event_bytes: u32,
     pub(super) memory_rows: u32,
-    /// Of a run that is cut over devices: which part this is, and of how many.
-    pub(super) part: Option<(u32, u32)>,
+    /// Of a run that is cut over devices.
+    pub(super) part: Option<Place>,
 }
 
 impl Needs {
@@ -342,6 +343,14 @@ impl Needs {
         let event_bytes = size_of::<Event<M::Payload>>() as u32;
         Self { capacity: model.capacity(), event_bytes, memory_rows: model.memory_rows(), part: None }
     }
+}
+
+/// Which part of a run this is, and of how many; and how many events there is to be room for on their way to each of the others, at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) own: u32,
+    pub(super) parts: u32,
+    pub(super) room: u32,
 }
 
 /// Where a part of a run puts what goes to others: `shaders/pdes/outbox.wgsl`.
@@ -355,20 +364,20 @@ pub(super) struct Outbox {
 
 impl Outbox {
     /// Room for twice as many as go to each part of the run, where LPs send to all alike as many as their mailboxes are made for: with two parts, for all. It is no more than fits a binding.
-    fn new(gpu: &Gpu, rows: u32, (own, parts): (u32, u32), needs: Needs) -> Self {
+    fn new(gpu: &Gpu, rows: u32, Place { own, parts, room }: Place, needs: Needs) -> Self {
         const LEAST: f64 = 1024.0;
         let others = u64::from(parts - 1).max(1);
         let taken = 4 * (64 + 3 * u64::from(rows) + others);
         let bytes = gpu.max_buffer_bytes().saturating_sub(taken);
         let fitting = bytes / (others * u64::from(4 + needs.event_bytes));
-        let sent = mean_of(needs.capacity.mailbox) * f64::from(rows);
+        let sent = mean_for(needs.capacity.mailbox) * f64::from(rows);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "positive, and casts saturate"
         )]
         let wanted = (2.0 * sent / f64::from(parts) + LEAST).ceil() as u64;
-        let room = u32::try_from(wanted.min(fitting)).unwrap_or(u32::MAX).max(1);
+        let room = u32::try_from(wanted.max(room.into()).min(fitting)).unwrap_or(u32::MAX).max(1);
         Self { parts, own, room }
     }
 

@@ -414,8 +414,8 @@ pub enum FaultKind {
     MemoryFull,
     /// Of a run that is cut over devices (`hybrid::GpuPart`): LPs of one part sent those of another one more events in a window than there is room for on their way.
     #[error(
-        "more events were sent to LPs of another device in one window than there is room for on their way (the room is made for twice the share of a device in \
-         what `Capacity::mailbox` expects; raise that, or cut the run otherwise)"
+        "more events were sent to LPs of another device in one window than there is room for on their way (the room is twice the share of a device in \
+         what `Capacity::mailbox` expects; raise that, do not fix capacities, or cut the run otherwise)"
     )]
     OutboxFull,
 }

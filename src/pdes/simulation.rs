@@ -23,7 +23,7 @@ use super::auto::{self, Auto};
 use super::checkpoint::{Apart, Identity, Standing};
 use super::contract::{self, Declared};
 use super::cpu::check;
-use super::cut::{Cut, Needs, usual_group_size};
+use super::cut::{Cut, Needs, Place, usual_group_size};
 #[cfg(doc)]
 use super::error::Fault;
 use super::error::FaultKind;
@@ -153,7 +153,7 @@ impl<M: Model> Simulation<M> {
     async fn begin(
         gpu: &Gpu,
         model: &M,
-        (lps, part): (Range<u32>, Option<(u32, u32)>),
+        (lps, part): (Range<u32>, Option<Place>),
         options: Options,
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
@@ -205,7 +205,7 @@ impl<M: Model> Simulation<M> {
     async fn build(
         gpu: &Gpu,
         model: &M,
-        (lps, part): (Range<u32>, Option<(u32, u32)>),
+        (lps, part): (Range<u32>, Option<Place>),
         options: Options,
         (way, group_size): (Way, u32),
         saved: Option<&Checkpoint>,

@@ -1,6 +1,7 @@
 //! The GPU engine cut over devices: the bits of the sequential engine on any number of parts, and every fault on all of them.
 
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::hybrid::{GpuPart, HybridError, LocalRank, Transport, in_process};
@@ -15,8 +16,14 @@ use eventhorizon::time::{Resolution, Ticks};
 use super::common::models::Mischief;
 use super::ticks;
 
-/// A device of a rank's own.
+/// A device of a rank's own, which the tests share: it keeps its kernels.
 fn device(rank: &dyn Transport) -> Gpu {
+    static DEVICES: [OnceLock<Gpu>; 4] = [const { OnceLock::new() }; 4];
+    DEVICES[rank.rank() as usize].get_or_init(|| own_device(rank)).clone()
+}
+
+/// One of a test's own.
+fn own_device(rank: &dyn Transport) -> Gpu {
     let gpu = Gpu::nth(rank.rank()).unwrap();
     // NVIDIA's driver deadlocks where a device is destroyed while threads end.
     std::mem::forget(gpu.clone());
@@ -198,6 +205,7 @@ impl Model for Narrow {
 #[test]
 fn too_little_room_is_a_fault_of_all_parts() {
     let units = Resolution::default();
+    let fixed = Options { fixed: true, ..Options::default() };
     let mailboxes =
         Narrow(Phold::new(100, 8, 1.0, 10.0, units).unwrap(), Capacity { queue: 100, mailbox: 3 });
     let queues = Narrow(mailboxes.0, Capacity { queue: 9, mailbox: 60 });
@@ -209,11 +217,21 @@ fn too_little_room_is_a_fault_of_all_parts() {
         (queues, FaultKind::QueueFull),
         (outboxes, FaultKind::OutboxFull),
     ] {
-        let errors = errors(&model, 2, Options::default());
+        let errors = errors(&model, 2, fixed);
         let [first, second] = [&errors[0], &errors[1]].map(fault);
         assert_eq!((first.kind, first), (kind, second));
         let most = if kind == FaultKind::OutboxFull { 2000 } else { model.1.mailbox.min(model.1.queue) };
         assert!(first.needed > most, "{first}");
+        // And otherwise nothing that shows.
+        let mut sequential = CpuSimulation::new(&model.0, 0).unwrap();
+        let ends = [until(12.0), until(35.0)];
+        let expected = ends.map(|end| (sequential.run(end).unwrap().events, sequential.fingerprint()));
+        let ran = in_process(2, |rank| {
+            let gpu = device(&rank);
+            let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
+            ends.map(|end| (part.run(end).unwrap().events, part.fingerprint().unwrap()))
+        });
+        assert_eq!(ran, [expected; 2], "{kind:?}");
     }
 }
 
@@ -256,7 +274,7 @@ fn common_rank() -> LocalRank {
 fn a_device_that_is_lost_ends_all_parts() {
     let model = Phold::new(300, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let ended = in_process(3, |rank| {
-        let (gpu, own) = (device(&rank), rank.rank());
+        let (gpu, own) = (own_device(&rank), rank.rank());
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
         part.run(until(50.0)).unwrap();
         if own == 1 {

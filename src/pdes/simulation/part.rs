@@ -6,11 +6,12 @@ use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::super::cut::{Outbox, ROW, group_size_at_most};
-use super::super::error::SimulationError;
+use super::super::auto::plain;
+use super::super::cut::{Outbox, Place, group_size_at_most};
+use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{COUNTS, FAILURE, Part, Run, needed};
 use super::super::recipes::Windows;
-use super::super::{Event, Model, Options, Sync};
+use super::super::{Event, Model, Options, Sync, Until};
 use super::Simulation;
 
 /// One of the parts.
@@ -71,10 +72,11 @@ impl<M: Model> PartOf<M> {
         if model.lps() < parts {
             return refused("takes an LP for each of them at least: take fewer devices");
         }
-        // What is lacking on one device is not mended there alone.
-        let options = Options { fixed: true, sync, ..options };
+        let queue = Some(options.queue.unwrap_or_else(|| plain(model.capacity().queue)));
+        let options = Options { queue, sync, ..options };
         let lps = range(model.lps(), (own, parts));
-        let begun = Simulation::begin(gpu, model, (lps, Some((own, parts))), options, None);
+        let place = Place { own, parts, room: 0 };
+        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, None);
         let simulation = pollster::block_on(begun)?;
         let memory = &simulation.memory;
         let recipes = simulation.recipes(simulation.way, &memory.cut);
@@ -164,6 +166,49 @@ impl<M: Model> PartOf<M> {
         Ok(())
     }
 
+    /// Whether there is a copy of the memory to go back to.
+    pub(crate) fn can_go_back(&self) -> bool {
+        self.simulation.snapshot.is_some()
+    }
+
+    /// Copies the memory as it is before a window of parity 0, with what has arrived. Where there is no room for a copy, nothing grows.
+    pub(crate) fn save(&mut self) -> Result<(), SimulationError> {
+        let Simulation { gpu, snapshot, .. } = &mut self.simulation;
+        if let Some(snapshot) = snapshot {
+            let mut encoder = gpu.encoder("snapshot");
+            snapshot.save(&mut encoder, std::iter::once(Until::EMPTY));
+            gpu.submit(encoder)?;
+        }
+        Ok(())
+    }
+
+    /// Goes back to the copy; with more room, where a fault says that this part had too little.
+    pub(crate) fn go_back(&mut self, fault: Option<Fault>) -> Result<(), SimulationError> {
+        let Some(snapshot) = &self.simulation.snapshot else {
+            return fault.map_or(Ok(()), |fault| Err(fault.into()));
+        };
+        let Some(fault) = fault else { return Ok(snapshot.restore(&self.simulation.gpu)?) };
+        if fault.kind == FaultKind::OutboxFull {
+            snapshot.restore(&self.simulation.gpu)?;
+            let before = self.outbox.room;
+            if let Some(part) = &mut self.simulation.rebuild.needs.part {
+                part.room = fault.needed.max(before.saturating_mul(2));
+            }
+            let (way, capacity) = (self.simulation.way, self.simulation.memory.capacity());
+            pollster::block_on(self.simulation.rebuild(way, capacity, &[Until::EMPTY]))?;
+            if self.simulation.memory.cut.outbox.is_none_or(|outbox| outbox.room < fault.needed) {
+                return Err(fault.into());
+            }
+        } else if let Some(refused) = pollster::block_on(self.simulation.grow(fault))? {
+            return Err(refused);
+        }
+        let Simulation { gpu, memory, way, .. } = &self.simulation;
+        let recipes = self.simulation.recipes(*way, &memory.cut);
+        self.arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
+        self.outbox = memory.cut.outbox.expect("it is a part of a run");
+        Ok(())
+    }
+
     /// After the closing windows of a run that ended by its time, or otherwise.
     pub(crate) fn closed(&mut self, done: Option<Ticks>) {
         self.simulation.done = self.simulation.done.max(done.unwrap_or(Ticks::ZERO));
@@ -234,7 +279,7 @@ impl<M: Model> PartOf<M> {
             }
         }
         let (mut earliest, mut events) = (Ticks::NEVER, 0);
-        for partial in partials.chunks_exact(ROW as usize / 4) {
+        for partial in partials.chunks_exact(4) {
             earliest = earliest.min(Ticks::from_words([partial[0], partial[1]]));
             events += u64::from(partial[2]);
         }
