@@ -169,7 +169,7 @@ impl<T: Pod> Buffer<T> {
 }
 
 /// `to` becomes `from`. Fresh memory of the host's costs more than the copy, and less on several cores.
-fn copy(to: &mut [u8], from: &[u8]) {
+pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
     match to.len() <= COPIED_ALONE {
         true => to.copy_from_slice(from),
         false => {
@@ -300,5 +300,67 @@ impl Download {
         };
         self.staging.unmap();
         Ok(taken)
+    }
+}
+
+/// Staging memory for writes that come again and again: fresh memory would cost more than the copy.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Debug)]
+pub(crate) struct Upload {
+    staging: wgpu::Buffer,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Upload {
+    pub(crate) fn new(gpu: &Gpu, label: &str, bytes: u64) -> Result<Self, GpuError> {
+        let staging = gpu.catch(label, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: bytes.next_multiple_of(8),
+                usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self { staging })
+    }
+
+    /// The bytes that it has room for.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.staging.size()
+    }
+
+    /// Records that `to` begins with these bytes, one piece after the other: together whole words. Waits until the last such copy is done.
+    pub(crate) fn record(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        pieces: &[&[u8]],
+        to: &wgpu::Buffer,
+    ) -> Result<(), GpuError> {
+        let bytes = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        let mapped = bytes.next_multiple_of(8);
+        let (sender, receiver) = futures_channel::oneshot::channel();
+        gpu.catch("an upload", |_| {
+            self.staging.map_async(wgpu::MapMode::Write, ..mapped, move |result| {
+                let _ = sender.send(result);
+            });
+        })?;
+        // Whoever waits for a submission takes in what was mapped, too.
+        gpu.wait(gpu.submit(gpu.encoder("an upload"))?)?;
+        let told = pollster::block_on(receiver).map_err(|error| gpu.failure("an upload", &error))?;
+        told.map_err(|error| gpu.failure("an upload", &error))?;
+        {
+            let view = self.staging.get_mapped_range_mut(..mapped);
+            let mut view = view.map_err(|error| gpu.failure("an upload", &error))?;
+            let mut rest = view.slice(..);
+            for piece in pieces {
+                let (mut now, later) = rest.split_at(piece.len());
+                now.copy_from_slice(piece);
+                rest = later;
+            }
+        }
+        self.staging.unmap();
+        encoder.copy_buffer_to_buffer(&self.staging, 0, to, 0, bytes);
+        Ok(())
     }
 }

@@ -146,7 +146,7 @@ impl<M: Model> GpuPart<M> {
         Fault::decode(word, [needed; 3], 0, 0)?;
         let part = agreed(&mut *transport, made)?;
         let ranks = place.1 as usize;
-        let (heads, arrived) = (vec![Head::zeroed(); ranks], vec![Vec::new(); ranks]);
+        let (heads, arrived) = (vec![Head::zeroed(); ranks], Vec::new());
         let lps = range(model.lps(), place);
         let mut this =
             Self { transport, part, lps, heads, arrived, windows: 0, events: 0, saved: None, over: true };
@@ -270,7 +270,7 @@ impl<M: Model> GpuPart<M> {
         let back = self.part.go_back(own).map_err(HybridError::from);
         agreed(&mut *self.transport, back)?;
         (self.heads, self.windows, self.events) = (saved.heads, saved.windows, saved.events);
-        self.arrived.iter_mut().for_each(Vec::clear);
+        self.arrived.clear();
         log::info!("{fault}: there is more room now");
         Ok(())
     }
@@ -343,11 +343,7 @@ impl<M: Model> GpuPart<M> {
         let own = self.transport.rank() as usize;
         let others = self.heads.iter().enumerate().filter(|&(rank, _)| rank != own);
         let others = others.map(|(_, head)| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
-        let mut taken = Ok(());
-        for came in &mut self.arrived {
-            let came = std::mem::take(came);
-            taken = taken.and_then(|()| self.part.take(parity, came.get(HEAD..).unwrap_or_default()));
-        }
+        let mut taken = self.part.take(parity, std::mem::take(&mut self.arrived), HEAD);
         if save {
             taken = taken.and_then(|()| self.part.save());
         }
@@ -383,12 +379,12 @@ impl<M: Model> GpuPart<M> {
         };
         mails.iter_mut().for_each(|mail| mail[..HEAD].copy_from_slice(bytemuck::bytes_of(&head)));
         mails.insert(own, bytemuck::bytes_of(&head).to_vec());
-        self.arrived = self.transport.exchange(mails)?;
+        let came = self.transport.exchange(mails)?;
         if let Some(error) = failed {
             return Err(error.into());
         }
         let entry = PartOf::<M>::entry();
-        for (rank, came) in (0..).zip(&self.arrived) {
+        for (rank, came) in (0..).zip(&came) {
             let garbled = |reason: &str| HybridError::Garbled { rank, reason: reason.to_owned() };
             let (head, rest) = came
                 .split_at_checked(HEAD)
@@ -402,6 +398,7 @@ impl<M: Model> GpuPart<M> {
             }
             self.heads[rank as usize] = head;
         }
+        self.arrived = came;
         let failure = self.heads.iter().map(|head| head.failure).min().expect("there is a rank");
         let needed = std::array::from_fn(|place| {
             self.heads.iter().map(|head| head.needed[place]).max().unwrap_or_default()

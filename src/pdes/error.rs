@@ -448,6 +448,7 @@ pub(crate) const MAX_LPS: u32 = 1 << 28;
 
 impl Fault {
     /// The word of control that tells of it, where names count from 0.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn encode(&self) -> u32 {
         let number = self.kind.number().and_then(|number| u32::try_from(number + 1).ok());
         self.lp * 16 + number.expect("every kind has one")

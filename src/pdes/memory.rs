@@ -323,56 +323,6 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }
 
-    /// The bytes of what a part of a run tells, with so many of what it sends to each of the others: see [`Memory::record_told`].
-    pub(super) fn told_bytes(&self, mails: &[u64]) -> [u64; 4] {
-        let counts = 4 * mails.len() as u64;
-        [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
-    }
-
-    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and the room that was lacking; how many events go to each of the others; the partial
-    /// reductions; and of what goes to the others so many bytes for each.
-    pub(super) fn record_told(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        staging: &Download,
-        parity: u32,
-        mails: &[u64],
-    ) {
-        let [control, counts, partials, _] = self.told_bytes(mails);
-        let half = 2 * u64::from(self.cut.rows) + u64::from(1 - parity) * u64::from(self.cut.groups());
-        staging.record_part(encoder, self.words.raw(), 0, (0, control));
-        if counts > 0 {
-            staging.record_part(encoder, self.words.raw(), 4 * self.outbox_first(), (control, counts));
-        }
-        staging.record_part(encoder, self.lps.raw(), ROW * half, (control + counts, partials));
-        let firsts: Vec<_> = mails.iter().map(|&bytes| (0, bytes)).collect();
-        self.record_mails_at(encoder, staging, control + counts + partials, &firsts);
-    }
-
-    /// Records a read of some bytes of what goes to other parts: where they begin among those of a part, and how many.
-    pub(super) fn record_mails(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        staging: &Download,
-        mails: &[(u64, u64)],
-    ) {
-        self.record_mails_at(encoder, staging, 0, mails);
-    }
-
-    fn record_mails_at(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        staging: &Download,
-        mut place: u64,
-        mails: &[(u64, u64)],
-    ) {
-        for (other, &(first, bytes)) in (0..).zip(mails).filter(|(_, (_, bytes))| *bytes > 0) {
-            let from = self.outbox_byte(other) + first;
-            staging.record_part(encoder, self.words.raw(), from, (place, bytes));
-            place += bytes;
-        }
-    }
-
     /// After `init` of LPs of other parts: what they did wrong is told there, under their names. What has no room here stays.
     pub(super) async fn forget_others(&self, gpu: &Gpu) -> Result<(), GpuError> {
         let full = FaultKind::QueueFull.number().and_then(|number| u32::try_from(number + 1).ok());
@@ -380,23 +330,6 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let kept: Vec<u32> =
             failures.into_iter().map(|word| if Some(word % 16) == full { word } else { u32::MAX }).collect();
         self.words.write(gpu, FAILURE as u64, &kept)
-    }
-
-    /// Has nothing in the outbox.
-    pub(super) fn clear_outbox(&self, gpu: &Gpu, others: usize) -> Result<(), GpuError> {
-        self.words.write(gpu, self.outbox_first(), &vec![0; others])
-    }
-
-    /// Where the counts of what goes to other parts lie in `words`.
-    fn outbox_first(&self) -> u64 {
-        COUNTS as u64 + 3 * u64::from(self.cut.rows)
-    }
-
-    /// Where what goes to the other part of this number does, in bytes.
-    fn outbox_byte(&self, other: u64) -> u64 {
-        let outbox = self.cut.outbox.expect("it is a part of a run");
-        let entry = 4 + size_of::<Event<P>>() as u64;
-        4 * (self.outbox_first() + u64::from(outbox.parts - 1)) + other * u64::from(outbox.room) * entry
     }
 
     /// All that windows change, between calls: the mailboxes that count then are those of parity 0.
@@ -535,6 +468,77 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             rows.extend(memory.read_range(gpu, 0, memory.len()).await?);
         }
         Ok(rows)
+    }
+}
+
+/// What a part of a run tells: `simulation/part.rs`.
+#[cfg(not(target_arch = "wasm32"))]
+impl<S: Pod, P: Payload> Memory<S, P> {
+    /// The bytes of what a part of a run tells, with so many of what it sends to each of the others: see [`Memory::record_told`].
+    pub(super) fn told_bytes(&self, mails: &[u64]) -> [u64; 4] {
+        let counts = 4 * mails.len() as u64;
+        [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
+    }
+
+    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and the room that was lacking; how many events go to each of the others; the partial
+    /// reductions; and of what goes to the others so many bytes for each.
+    pub(super) fn record_told(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        parity: u32,
+        mails: &[u64],
+    ) {
+        let [control, counts, partials, _] = self.told_bytes(mails);
+        let half = 2 * u64::from(self.cut.rows) + u64::from(1 - parity) * u64::from(self.cut.groups());
+        staging.record_part(encoder, self.words.raw(), 0, (0, control));
+        if counts > 0 {
+            staging.record_part(encoder, self.words.raw(), 4 * self.outbox_first(), (control, counts));
+        }
+        staging.record_part(encoder, self.lps.raw(), ROW * half, (control + counts, partials));
+        let firsts: Vec<_> = mails.iter().map(|&bytes| (0, bytes)).collect();
+        self.record_mails_at(encoder, staging, control + counts + partials, &firsts);
+    }
+
+    /// Records a read of some bytes of what goes to other parts: where they begin among those of a part, and how many.
+    pub(super) fn record_mails(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        mails: &[(u64, u64)],
+    ) {
+        self.record_mails_at(encoder, staging, 0, mails);
+    }
+
+    fn record_mails_at(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        mut place: u64,
+        mails: &[(u64, u64)],
+    ) {
+        for (other, &(first, bytes)) in (0..).zip(mails).filter(|(_, (_, bytes))| *bytes > 0) {
+            let from = self.outbox_byte(other) + first;
+            staging.record_part(encoder, self.words.raw(), from, (place, bytes));
+            place += bytes;
+        }
+    }
+
+    /// Has nothing in the outbox.
+    pub(super) fn clear_outbox(&self, gpu: &Gpu, others: usize) -> Result<(), GpuError> {
+        self.words.write(gpu, self.outbox_first(), &vec![0; others])
+    }
+
+    /// Where the counts of what goes to other parts lie in `words`.
+    fn outbox_first(&self) -> u64 {
+        COUNTS as u64 + 3 * u64::from(self.cut.rows)
+    }
+
+    /// Where what goes to the other part of this number does, in bytes.
+    fn outbox_byte(&self, other: u64) -> u64 {
+        let outbox = self.cut.outbox.expect("it is a part of a run");
+        let entry = 4 + size_of::<Event<P>>() as u64;
+        4 * (self.outbox_first() + u64::from(outbox.parts - 1)) + other * u64::from(outbox.room) * entry
     }
 }
 

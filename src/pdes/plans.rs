@@ -19,6 +19,7 @@ pub(super) struct Plans {
     /// Two windows, or one of two dispatches, so that between calls it is always half 0 of the memory that counts.
     windows: Plan,
     /// Each of the two alone.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
     pub(super) halves: [Plan; 2],
     /// Which of them.
     pair: u32,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan};
+use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
@@ -22,6 +22,9 @@ pub(crate) struct PartOf<M: Model> {
     /// What its dispatches are told, by their parity.
     runs: [Buffer<Run>; 2],
     arrivals: Buffer<u8>,
+    upload: Upload,
+    /// What others sent came in these, and what this part sends goes in them.
+    lists: Vec<Vec<u8>>,
     /// What is read back comes through these: what a window tells, and what was more than was asked for.
     staging: [Option<Download>; 2],
     /// For each of the others the events that are read with the rest: as many as the last window sent, and something to spare.
@@ -90,6 +93,8 @@ impl<M: Model> PartOf<M> {
             arrive,
             outbox: memory.cut.outbox.expect("it is a part of a run"),
             arrivals: Buffer::storage(gpu, "arrivals", 1 << 12)?,
+            upload: Upload::new(gpu, "arrivals", 1 << 12)?,
+            lists: Vec::new(),
             staging: [None, None],
             ahead: vec![0; parts as usize - 1],
             simulation,
@@ -135,23 +140,41 @@ impl<M: Model> PartOf<M> {
         self.told(parity, Some(parity), spare)
     }
 
-    /// Takes what another part has sent, for the window of this parity to find.
-    pub(crate) fn take(&mut self, parity: u32, mut mails: &[u8]) -> Result<(), SimulationError> {
+    /// Takes what other parts have sent, each behind so many bytes, for the window of this parity to find. The lists serve again for what this part sends.
+    pub(crate) fn take(
+        &mut self,
+        parity: u32,
+        came: Vec<Vec<u8>>,
+        spare: usize,
+    ) -> Result<(), SimulationError> {
         let Simulation { gpu, memory, .. } = &self.simulation;
         let entry = Self::entry();
         let most = usize::try_from(gpu.max_buffer_bytes() - 16).unwrap_or(usize::MAX) / entry * entry;
         let before = (1 - parity) as usize;
-        while !mails.is_empty() {
-            let (now, later) = mails.split_at(mails.len().min(most));
-            mails = later;
-            let bytes = 4 + now.len() as u64;
+        let mut rest: Vec<&[u8]> = came.iter().filter_map(|came| came.get(spare..)).collect();
+        loop {
+            // As much as fits a binding.
+            let (mut pieces, mut bytes) = (vec![&[][..]], 0);
+            for rest in &mut rest {
+                let (now, later) = rest.split_at(rest.len().min(most - bytes));
+                pieces.push(now);
+                bytes += now.len();
+                *rest = later;
+            }
+            if bytes == 0 {
+                break;
+            }
+            let count = u32::try_from(bytes / entry).expect("what fits a binding");
+            let head = count.to_le_bytes();
+            pieces[0] = &head;
+            let bytes = 4 + bytes as u64;
             if bytes > self.arrivals.len() {
                 let room = (bytes + bytes / 4).next_multiple_of(16).min(gpu.max_buffer_bytes());
                 self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
             }
-            let count = u32::try_from(now.len() / entry).expect("what fits a binding");
-            self.arrivals.write(gpu, 0, &count.to_le_bytes())?;
-            self.arrivals.write(gpu, 4, now)?;
+            if bytes > self.upload.bytes() {
+                self.upload = Upload::new(gpu, "arrivals", self.arrivals.len())?;
+            }
             // A dispatch of the parity of the window before: it fills the same mailboxes.
             let part = Part { parity: 1 - parity, ..memory.cut.part(0, memory.cut.rows, 1 - parity) };
             self.runs[before].write(gpu, 0, &[memory.run_for(part)])?;
@@ -161,8 +184,12 @@ impl<M: Model> PartOf<M> {
             let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
             let mut plan = Plan::new("arrivals");
             plan.dispatch(gpu, &self.arrive, groups, &bound)?;
-            plan.submit(gpu)?;
+            let mut encoder = gpu.encoder("arrivals");
+            self.upload.record(gpu, &mut encoder, &pieces, self.arrivals.raw())?;
+            plan.record(&mut encoder);
+            gpu.submit(encoder)?;
         }
+        self.lists.extend(came.into_iter().filter(|came| came.len() > spare));
         Ok(())
     }
 
@@ -227,7 +254,7 @@ impl<M: Model> PartOf<M> {
         }
         memory.record_told(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
-        let outbox = self.outbox;
+        let (outbox, lists) = (self.outbox, &mut self.lists);
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
             let mut next = |length: u64| {
                 let (these, rest) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
@@ -243,9 +270,10 @@ impl<M: Model> PartOf<M> {
             let mails = counts.iter().zip(&ahead).map(|(&count, &ahead)| {
                 let bytes = (u64::from(count) * entry).min(ahead);
                 let held = usize::try_from(u64::from(count) * entry).expect("it is in memory");
-                let mut mails = Vec::with_capacity(spare + held);
-                mails.resize(spare, 0);
-                mails.extend_from_slice(&next(ahead)[..usize::try_from(bytes).expect("less than the rest")]);
+                let mut mails = lists.pop().unwrap_or_default();
+                mails.resize(spare + held, 0);
+                let these = &next(ahead)[..usize::try_from(bytes).expect("less than the rest")];
+                copy(&mut mails[spare..][..these.len()], these);
                 mails
             });
             let mails: Vec<_> = mails.collect();
@@ -267,7 +295,8 @@ impl<M: Model> PartOf<M> {
             let read = staging.read(gpu, submission, more, |mut bytes| {
                 for (mails, &(_, length)) in mails.iter_mut().zip(&rest) {
                     let (these, others) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
-                    mails.extend_from_slice(these);
+                    let end = mails.len();
+                    copy(&mut mails[end - these.len()..], these);
                     bytes = others;
                 }
             });
