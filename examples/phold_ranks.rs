@@ -1,9 +1,10 @@
-//! PHOLD over ranks: on the cores of this machine, or of many machines through MPI.
+//! PHOLD over ranks: on the cores of this machine or its GPUs, or those of many machines through MPI.
 //!
-//! Shows: a model of `pdes` on the host engine, ranks as threads of one process and as MPI processes, and that neither changes a bit.
+//! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one process and as MPI processes; and that nothing of it changes a bit.
 //!
 //! ```text
 //! cargo run --release --example phold_ranks -- --ranks 2 --verify
+//! cargo run --release --example phold_ranks -- --engine gpu --ranks 2 --neighbours 4 --verify
 //! cargo build --release --features mpi --example phold_ranks && mpirun -n 4 target/release/examples/phold_ranks
 //! ```
 
@@ -15,7 +16,7 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
-use eventhorizon::hybrid::{self, HybridError, Lp, Transport};
+use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Transport};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{self, CpuSimulation, Fingerprint, Progress, Until};
 use eventhorizon::time::{Resolution, Ticks};
@@ -46,10 +47,13 @@ struct Args {
     /// Names the random streams of the run.
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// The host's engine on all ranks, or the GPU's on this one.
+    /// The host's engine on all ranks, or the GPU's, with a device for each.
     #[arg(long, value_enum, default_value_t = Engine::Host)]
     engine: Engine,
-    /// Ranks, each a thread of this process with threads of its own. Under mpirun, it says how many.
+    /// How far windows go on devices: `auto`, `yawns` or `horizon`. It changes the speed only.
+    #[arg(long, default_value = "auto")]
+    sync: pdes::Sync,
+    /// Ranks, each a thread of this process with threads or a device of its own. Under mpirun, it says how many. Devices are those of the best adapters in turn.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     ranks: u32,
     /// Threads of each rank. It changes the speed only.
@@ -84,6 +88,7 @@ struct Ran {
     progress: Progress,
     seconds: f64,
     fingerprint: Fingerprint,
+    device: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -99,15 +104,18 @@ fn run(args: &Args) -> Ended<()> {
     };
     let until = resolution.ticks(args.until)?;
     let ran = match args.engine {
-        Engine::Gpu => on_gpu(args, &model, until)?,
-        Engine::Host => on_ranks(args, model, until)?,
+        Engine::Gpu => on_ranks(args, |rank| on_device(args, &model, until, rank))?,
+        Engine::Host => on_ranks(args, |rank| on_host(args, model, until, rank))?,
     };
     if ran.rank != 0 {
         return Ok(()); // the first one tells
     }
     let rate = ran.progress.events as f64 / ran.seconds;
     let mut table = vec![
-        ("ranks x threads", format!("{} x {}", ran.ranks, args.threads)),
+        match &ran.device {
+            Some(device) => ("ranks", format!("{}, the first on {device}", ran.ranks)),
+            None => ("ranks x threads", format!("{} x {}", ran.ranks, args.threads)),
+        },
         ("LPs x events", format!("{} x {}", args.lps, args.population)),
         ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
         ("events", ran.progress.events.to_string()),
@@ -131,6 +139,7 @@ fn run(args: &Args) -> Ended<()> {
         "backend": match args.engine { Engine::Host => "host", Engine::Gpu => "gpu" },
         "ranks": ran.ranks,
         "threads": args.threads,
+        "device": ran.device,
         "lps": args.lps,
         "population": args.population,
         "neighbours": args.neighbours,
@@ -156,13 +165,11 @@ fn run(args: &Args) -> Ended<()> {
     }
 }
 
+/// A way to other ranks, if there are any.
+type Way = Option<Box<dyn Transport>>;
+
 /// One rank of the host engine.
-fn on_rank(
-    args: &Args,
-    model: Phold,
-    until: Ticks,
-    transport: Option<Box<dyn Transport>>,
-) -> Result<Ran, HybridError> {
+fn on_host(args: &Args, model: Phold, until: Ticks, transport: Way) -> Result<Ran, HybridError> {
     let spread = match args.spread {
         Spread::Block => hybrid::Spread::Block,
         Spread::Hash => hybrid::Spread::Hash,
@@ -178,13 +185,41 @@ fn on_rank(
     let begun = Instant::now();
     let progress = simulation.run_watched(until, |_| shared::watch())?;
     let seconds = begun.elapsed().as_secs_f64();
-    Ok(Ran { rank, ranks, progress, seconds, fingerprint: simulation.fingerprint()? })
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint: simulation.fingerprint()?, device: None })
 }
 
-fn on_ranks(args: &Args, model: Phold, until: Ticks) -> Ended<Ran> {
+/// A part of the run on a device; all of it, where there are no others.
+fn on_device(args: &Args, model: &Phold, until: Ticks, transport: Way) -> Result<Ran, HybridError> {
+    let (rank, ranks) = transport.as_ref().map_or((0, 1), |rank| (rank.rank(), rank.ranks()));
+    let gpu = Gpu::nth(rank)?;
+    let device = Some(gpu.info().name.clone());
+    let options = pdes::Options { seed: args.seed, sync: args.sync, ..pdes::Options::default() };
+    let (progress, seconds, fingerprint);
+    match transport.filter(|_| ranks > 1) {
+        Some(transport) => {
+            let mut part = GpuPart::on(transport, &gpu, model, options)?;
+            part.run(Until::time(Ticks::ZERO))?; // waits for the set-up
+            let begun = Instant::now();
+            progress = part.run_watched(Until::time(until), |_| shared::watch())?;
+            seconds = begun.elapsed().as_secs_f64();
+            fingerprint = part.fingerprint()?;
+        }
+        None => {
+            let mut simulation = pdes::Simulation::new(&gpu, model, options)?;
+            simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up
+            let begun = Instant::now();
+            progress = simulation.run_watched(Until::time(until), |_| shared::watch())?;
+            seconds = begun.elapsed().as_secs_f64();
+            fingerprint = simulation.fingerprint()?;
+        }
+    }
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device })
+}
+
+fn on_ranks(args: &Args, run: impl Fn(Way) -> Result<Ran, HybridError> + Sync) -> Ended<Ran> {
     let ran = match args.ranks {
-        1 => vec![on_rank(args, model, until, mpi_rank())],
-        ranks => hybrid::in_process(ranks, |rank| on_rank(args, model, until, Some(Box::new(rank)))),
+        1 => vec![run(mpi_rank())],
+        ranks => hybrid::in_process(ranks, |rank| run(Some(Box::new(rank)))),
     };
     let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
     for other in &ran {
@@ -202,20 +237,4 @@ fn mpi_rank() -> Option<Box<dyn Transport>> {
 #[cfg(not(feature = "mpi"))]
 fn mpi_rank() -> Option<Box<dyn Transport>> {
     None
-}
-
-fn on_gpu(args: &Args, model: &Phold, until: Ticks) -> Ended<Ran> {
-    if args.ranks > 1 {
-        return Err(shared::usage(
-            "the GPU engine runs on one rank: leave out --ranks, or take --engine host",
-        ));
-    }
-    let gpu = Gpu::new()?;
-    let options = pdes::Options { seed: args.seed, ..pdes::Options::default() };
-    let mut simulation = pdes::Simulation::new(&gpu, model, options)?;
-    simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up
-    let begun = Instant::now();
-    let progress = simulation.run_watched(Until::time(until), |_| shared::watch())?;
-    let seconds = begun.elapsed().as_secs_f64();
-    Ok(Ran { rank: 0, ranks: 1, progress, seconds, fingerprint: simulation.fingerprint()? })
 }

@@ -131,6 +131,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                     error.downcast_ref(),
                     Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })
                 )
+                || matches!(error.downcast_ref(), Some(HybridError::Simulation(error)) if !matches!(error, S::Fault(_)))
                 || matches!(
                     error.downcast_ref(),
                     Some(MatchingError::TooManyRegions { .. } | MatchingError::GridCells { .. })

@@ -5,7 +5,8 @@
 //
 // import: pdes/model.wgsl
 //
-// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue, promised_to (the file that synchronises)
+// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue, promised_to (the file that synchronises), sent_away
+// (pdes/outbox_none.wgsl or pdes/outbox.wgsl)
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
 var<private> deliver_own_count: u32;      // what the present event scheduled for the LP itself, at queue_spare
@@ -62,12 +63,13 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         fail(lp_row, PROMISE);
         return;
     }
+    deliver_earliest = time_min(deliver_earliest, time);
+    if sent_away(row, lp, time, payload) { return; }
     post();
     posted = true;
     posted_row = row;
     posted_index = atomicAdd(&words[mail_count(1u - run.part.parity, row)], 1u);
     posted_event = event_item(time, payload);
-    deliver_earliest = time_min(deliver_earliest, time);
 }
 
 // Puts an event for the LP itself behind those that its queue holds, for deliver_own to put in order.

@@ -97,7 +97,7 @@ fn dry_forget() {
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let row = row_at(lp);
-    if row >= run.rows || all(time == TIME_NEVER) {
+    if lp - run.lowest >= run.addresses || all(time == TIME_NEVER) {
         dry_ends = true;
     } else if row == lp_row {
         dry_keep(event_item(time, payload));

@@ -2,7 +2,7 @@
 //
 // An LP has a *row*, its place in this memory (0 .. run.rows - 1); a *name*, which keys its streams, its part of the fingerprint
 // and its failures; and an *address*, what models call it when they send to it. Today the address is the name, and names count
-// from run.first_lp, so that a run can be cut into parts that hold some of the LPs each.
+// from run.first_lp: a run can be cut into parts that hold some of the LPs each (pdes/outbox.wgsl). A part that stands alone has addresses of its own LPs only.
 //
 // A time is vec2<u32>(low, high) in ticks, an event an Item of 4 or 8 words (time, payload), and R is run.rows:
 //
@@ -66,7 +66,8 @@ struct Run {
     failures: u32,
     // The number of the run among those that differ in their random streams.
     replica: u32,
-    unused: vec2<u32>,
+    // Of a run that is cut over devices: what the last reduction of the others came to. TIME_NEVER, where all LPs are here.
+    others: vec2<u32>,
     part: Part,
 }
 
@@ -83,8 +84,9 @@ struct Part {
     turn: u32,
     // How much a run does in this dispatch at the most, where it is one of many (pdes/run_of_replica.wgsl).
     slice: u32,
-    unused_0: u32,
-    unused_1: u32,
+    // At the start of a part of a run, LPs of another one: the first of them, and how many, or 0 (pdes/start.wgsl).
+    others_first: u32,
+    others_rows: u32,
 }
 
 override GROUP_SIZE: u32 = 64u;
@@ -121,6 +123,7 @@ const FAILURE = 0u;
 const QUEUE_NEEDED = 2u;
 const MAIL_NEEDED = 3u;
 const DIGEST_CUT = 4u;
+const OUTBOX_NEEDED = 5u;
 // Where windows have relaxations (pdes/neighbours_relax.wgsl): for each of these dispatches, whether it changed anything.
 const CHANGES = 8u;
 const RELAXATIONS = 8u;
@@ -141,6 +144,7 @@ const PAST = 8u;
 const STUCK = 9u;
 const CYCLE = 10u;
 const PROMISE = 11u;
+const OUTBOX_FULL = 12u;
 
 // The number of a workgroup among all of a window, and the rows that an invocation serves: one for each of TILES tiles.
 fn group_number(id: vec3<u32>) -> u32 {
@@ -155,7 +159,7 @@ fn name_of(row: u32) -> u32 {
     return run.first_lp + row;
 }
 
-// The row of an address, if there is such an LP here.
+// The row of an address, if that LP is here: else it is no row.
 fn row_at(address: u32) -> u32 {
     return address - run.first_lp;
 }
@@ -205,7 +209,7 @@ fn fail(row: u32, kind: u32) {
 }
 
 // The row that an event for an address at a time goes to, which the LP in row `from_row` schedules; NO_ROW, and a failure, where there
-// is no such LP here or no such time.
+// is no such LP or no such time. Beyond run.rows, if the LP is of another part of the run.
 fn deliver_to(from_row: u32, address: u32, time: vec2<u32>) -> u32 {
     if address - run.lowest >= run.addresses {
         fail(from_row, DESTINATION);
@@ -215,7 +219,8 @@ fn deliver_to(from_row: u32, address: u32, time: vec2<u32>) -> u32 {
         fail(from_row, TIME_OVERFLOW);
         return NO_ROW;
     }
-    return row_at(address);
+    // The LP before the first one here is none that is not there.
+    return min(row_at(address), NO_ROW - 1u);
 }
 
 // fail, where `needed` events had to have room.

@@ -31,6 +31,8 @@ fn synchronise(lane: u32) -> Horizon {
     let span = lps[control_row(1u, CONTROL_REACH)].xy;
     let failure = atomicLoad(&words[FAILURE + 1u]);
     let last = left_by_all(lane);
+    // What all LPs send to others is no earlier.
+    let earliest = time_min(last.xy, run.others);
     var found: Horizon;
     found.now = status.xy;
     found.events = done.zw;
@@ -41,7 +43,7 @@ fn synchronise(lane: u32) -> Horizon {
     found.serve = !found.stopped;
     found.until = cell_end(found.now);
     var promised = TIME_ZERO;
-    var horizon = last.xy;
+    var horizon = earliest;
     if any(run.event_limit != TIME_NEVER) {
         // A budget ends cells, too, and what it leaves must be the same.
         horizon = wide_subtract(horizon, cell_split(horizon).rest);
@@ -49,10 +51,10 @@ fn synchronise(lane: u32) -> Horizon {
     }
     if time_less(found.until, horizon) {
         found.until = horizon;
-        promised = last.xy;
+        promised = earliest;
     }
     found.until = time_min(found.until, run.until);
-    horizon_span = next_span(span, found.now, last.xy);
+    horizon_span = next_span(span, found.now, earliest);
     if found.stopped {
         found.until = TIME_ZERO;
         horizon_span = span;

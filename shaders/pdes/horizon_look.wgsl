@@ -36,10 +36,11 @@ fn look_ahead(
     let span = lps[control_row(0u, CONTROL_REACH)].xy;
     let failure = atomicLoad(&words[FAILURE]);
     let last = left_by_all(lane);
+    let now = time_min(last.xy, run.others);
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
-    let stopped = failure != NO_FAILURE || all(last.xy == TIME_NEVER) || !time_less(last.xy, run.until)
+    let stopped = failure != NO_FAILURE || all(now == TIME_NEVER) || !time_less(now, run.until)
         || !time_less(events, run.event_limit) || !time_less(events, run.pause);
-    var reach = time_add(last.xy, span);
+    var reach = time_add(now, span);
     // What bounds others is everybody's, however late.
     if LOOK_FAR { reach = TIME_NEVER; }
     var mine = IDLE;
@@ -68,9 +69,9 @@ fn look_ahead(
     if lane == 0u && group < run.groups {
         lps[2u * run.rows + run.groups + group] = left;
         if group == 0u {
-            let rounds = select(0u, status.w, all(status.xy == last.xy));
+            let rounds = select(0u, status.w, all(status.xy == now));
             lps[control_row(1u, CONTROL_DONE)] = vec4<u32>(done.xy, events);
-            lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(last.xy, u32(stopped), rounds);
+            lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(now, u32(stopped), rounds);
             for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], 0u); }
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
             // Not a store: invocations of this dispatch may be recording failures there.

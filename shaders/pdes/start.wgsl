@@ -2,7 +2,8 @@
 // (pdes/settle.wgsl).
 //
 // There is no lookahead to keep before the first window. Where the queues take several bindings, `init` runs once for each of them, each time on zeroed LP
-// memory, and what it schedules is kept where it goes there.
+// memory, and what it schedules is kept where it goes there. In the same way a part of a run runs `init` of the LPs of all others first, in place of its own
+// (run.part.others_first), for what they schedule for its own: no outbox could hold a whole population.
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
@@ -13,6 +14,8 @@
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let row = deliver_to(lp_row, lp, time);
     if row == NO_ROW { return; }
+    // Another part's, which runs this `init`, too.
+    if row >= run.rows { return; }
     begin_put(row, event_item(time, payload));
 }
 
@@ -24,12 +27,14 @@ fn start_lps(
     run_begin();
     for (var tile = 0u; tile < TILES; tile += 1u) {
         let row = row_of(group_number(id), tile, lane);
-        if row >= run.rows { break; }
+        let others = run.part.others_rows;
+        if row >= select(run.rows, others, others > 0u) { break; }
         run_open(row);
         lp_row = row;
-        stream_open(run.seed, name_of(row), vec2<u32>(0u, 0u));
+        let name = select(name_of(row), run.part.others_first + row, others > 0u);
+        stream_open(run.seed, name, vec2<u32>(0u, 0u));
         var state: State;
-        init(name_of(row), &state);
+        init(name, &state);
         states[row] = state;
         if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
     }

@@ -183,7 +183,7 @@ impl<T: Pod> Buffer<T> {
 }
 
 /// `to` becomes `from`. Fresh memory of the host's costs more than the copy, and less on several cores.
-fn copy(to: &mut [u8], from: &[u8]) {
+pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
     match to.len() <= COPIED_ALONE {
         true => to.copy_from_slice(from),
         false => {
@@ -191,6 +191,11 @@ fn copy(to: &mut [u8], from: &[u8]) {
             parts.for_each(|(to, from)| to.copy_from_slice(from));
         }
     }
+}
+
+/// Maps are of multiples of 8 bytes.
+fn map_bytes(bytes: u64) -> u64 {
+    bytes.next_multiple_of(8)
 }
 
 fn usize_of(bytes: u64) -> usize {
@@ -205,7 +210,8 @@ impl Staging {
     /// The smallest that holds so many bytes, and not many times as many.
     fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes && buffer.size() / 4 <= bytes.max(64);
+        let fits =
+            |buffer: &wgpu::Buffer| buffer.size() >= map_bytes(bytes) && buffer.size() / 4 <= bytes.max(64);
         let fitting = (0..kept.len()).filter(|&place| fits(&kept[place]));
         let place = fitting.min_by_key(|&place| kept[place].size())?;
         Some(kept.swap_remove(place))
@@ -240,7 +246,7 @@ impl Download {
         let make = |device: &wgpu::Device| {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
-                size: bytes,
+                size: map_bytes(bytes),
                 usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             })
@@ -283,7 +289,7 @@ impl Download {
             let mapped = Arc::new(OnceLock::new());
             let told = Arc::clone(&mapped);
             gpu.catch("a readback", |_| {
-                self.staging.map_async(wgpu::MapMode::Read, ..self.bytes, move |result| {
+                self.staging.map_async(wgpu::MapMode::Read, ..map_bytes(self.bytes), move |result| {
                     let _ = told.set(result);
                 });
             })?;
@@ -294,8 +300,9 @@ impl Download {
             None => Ok(None),
             Some(Err(error)) => Err(gpu.failure("a readback", error)),
             Some(Ok(())) => {
-                let view = self.staging.get_mapped_range(..self.bytes);
-                Ok(Some(view.map_err(|error| gpu.failure("a readback", &error))?.to_vec()))
+                let view = self.staging.get_mapped_range(..map_bytes(self.bytes));
+                let view = view.map_err(|error| gpu.failure("a readback", &error))?;
+                Ok(Some(view[..usize_of(self.bytes)].to_vec()))
             }
         }
     }
@@ -307,9 +314,28 @@ impl Download {
         submission: wgpu::SubmissionIndex,
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, GpuError> {
+        let taken = self.read(gpu, submission, self.bytes, take).await?;
+        gpu.staging().give(self.staging);
+        Ok(taken)
+    }
+
+    /// The bytes that it has room for.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What `take` makes of so many bytes, once the submission that holds the copy is done. Then it may serve again.
+    pub(crate) async fn read<R>(
+        &self,
+        gpu: &Gpu,
+        submission: wgpu::SubmissionIndex,
+        bytes: u64,
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, GpuError> {
         let (sender, receiver) = futures_channel::oneshot::channel();
+        let mapped = map_bytes(bytes);
         gpu.catch("a readback", |_| {
-            self.staging.map_async(wgpu::MapMode::Read, ..self.bytes, move |result| {
+            self.staging.map_async(wgpu::MapMode::Read, ..mapped, move |result| {
                 let _ = sender.send(result);
             });
         })?;
@@ -318,17 +344,79 @@ impl Download {
         let _ = submission;
         #[cfg(not(target_arch = "wasm32"))]
         gpu.wait(submission)?;
-        let mapped = receiver.await;
+        let told = receiver.await;
         // What was refused before explains why there is nothing to read.
         gpu.settle().await?;
-        let mapped = mapped.map_err(|error| gpu.failure("a readback", &error))?;
-        mapped.map_err(|error| gpu.failure("a readback", &error))?;
-        let view = self.staging.get_mapped_range(..self.bytes);
-        let view = view.map_err(|error| gpu.failure("a readback", &error))?;
-        let taken = take(&view);
-        drop(view);
+        let told = told.map_err(|error| gpu.failure("a readback", &error))?;
+        told.map_err(|error| gpu.failure("a readback", &error))?;
+        let taken = {
+            let view = self.staging.get_mapped_range(..mapped);
+            let view = view.map_err(|error| gpu.failure("a readback", &error))?;
+            take(&view[..usize_of(bytes)])
+        };
         self.staging.unmap();
-        gpu.staging().give(self.staging);
         Ok(taken)
+    }
+}
+
+/// Staging memory for writes that come again and again: fresh memory would cost more than the copy.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Debug)]
+pub(crate) struct Upload {
+    staging: wgpu::Buffer,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Upload {
+    pub(crate) fn new(gpu: &Gpu, label: &str, bytes: u64) -> Result<Self, GpuError> {
+        let staging = gpu.catch(label, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: map_bytes(bytes),
+                usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self { staging })
+    }
+
+    /// The bytes that it has room for.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.staging.size()
+    }
+
+    /// Records that `to` begins with these bytes, one piece after the other: together whole words. Waits until the last such copy is done.
+    pub(crate) fn record(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        pieces: &[&[u8]],
+        to: &wgpu::Buffer,
+    ) -> Result<(), GpuError> {
+        let bytes = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        let mapped = map_bytes(bytes);
+        let (sender, receiver) = futures_channel::oneshot::channel();
+        gpu.catch("an upload", |_| {
+            self.staging.map_async(wgpu::MapMode::Write, ..mapped, move |result| {
+                let _ = sender.send(result);
+            });
+        })?;
+        // Whoever waits for a submission takes in what was mapped, too.
+        gpu.wait(gpu.submit(gpu.encoder("an upload"))?)?;
+        let told = pollster::block_on(receiver).map_err(|error| gpu.failure("an upload", &error))?;
+        told.map_err(|error| gpu.failure("an upload", &error))?;
+        {
+            let view = self.staging.get_mapped_range_mut(..mapped);
+            let mut view = view.map_err(|error| gpu.failure("an upload", &error))?;
+            let mut rest = view.slice(..);
+            for piece in pieces {
+                let (mut now, later) = rest.split_at(piece.len());
+                now.copy_from_slice(piece);
+                rest = later;
+            }
+        }
+        self.staging.unmap();
+        encoder.copy_buffer_to_buffer(&self.staging, 0, to, 0, bytes);
+        Ok(())
     }
 }

@@ -68,12 +68,26 @@ impl Gpu {
     /// # Errors
     /// [`GpuError::NoAdapter`] where nothing serves, [`GpuError::NoDevice`] where the driver refuses.
     pub async fn open() -> Result<Self, GpuError> {
+        Self::open_nth(0).await
+    }
+
+    /// One of several devices, by number: on the best adapters in turn, those that are as good as the one that [`Gpu::new`] opens. So as many devices as a machine has such adapters lie on
+    /// one each; where there are fewer, they share them.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn nth(number: u32) -> Result<Self, GpuError> {
+        pollster::block_on(Self::open_nth(number))
+    }
+
+    async fn open_nth(number: u32) -> Result<Self, GpuError> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         // OpenGL drivers are a last resort that must be asked for: compute there is slow and full of faults.
         descriptor.backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY);
         let backends = descriptor.backends;
         let instance = wgpu::Instance::new(descriptor);
-        let adapter = choose(&instance, backends).await?;
+        let adapter = choose(&instance, backends, number).await?;
         let info = adapter.get_info();
         let offered = adapter.limits();
         // WebGPU's defaults are what the kernels are written for. Three things follow the adapter: the size of buffers and the number of bindings,
@@ -477,7 +491,12 @@ fn named(mut info: wgpu::AdapterInfo) -> wgpu::AdapterInfo {
     info
 }
 
-async fn choose(instance: &wgpu::Instance, backends: wgpu::Backends) -> Result<wgpu::Adapter, GpuError> {
+/// The adapter of this number among the best.
+async fn choose(
+    instance: &wgpu::Instance,
+    backends: wgpu::Backends,
+    number: u32,
+) -> Result<wgpu::Adapter, GpuError> {
     if cfg!(target_arch = "wasm32") {
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
@@ -490,18 +509,26 @@ async fn choose(instance: &wgpu::Instance, backends: wgpu::Backends) -> Result<w
     }
     let wanted = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
     let mut seen = Vec::new();
-    let mut best: Option<(_, wgpu::Adapter)> = None;
+    let mut best: (u8, Vec<wgpu::Adapter>) = (0, Vec::new());
     for adapter in instance.enumerate_adapters(backends).await {
         let info = adapter.get_info();
         seen.push(format!("{} ({:?})", info.name, info.backend));
         let compute =
             adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS);
         let named = wanted.as_ref().is_none_or(|wanted| info.name.to_lowercase().contains(wanted));
-        if compute && named && best.as_ref().is_none_or(|(rank, _)| score(&info) > *rank) {
-            best = Some((score(&info), adapter));
+        let rank = score(&info);
+        if !compute || !named || rank < best.0 {
+            continue;
         }
+        if rank > best.0 {
+            best = (rank, Vec::new());
+        }
+        best.1.push(adapter);
     }
-    best.map(|(_, adapter)| adapter).ok_or_else(|| {
+    let mut best = best.1;
+    let place = number as usize % best.len().max(1);
+    let chosen = (place < best.len()).then(|| best.swap_remove(place));
+    chosen.ok_or_else(|| {
         let mut reason = match seen.is_empty() {
             true => format!("none was found ({backends:?} were looked at)"),
             false => format!("none of {} serves", seen.join(", ")),

@@ -26,6 +26,8 @@ mod subgroups;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use buffer::{Upload, copy};
 pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
 pub use device::{Gpu, HOST_WAIT};

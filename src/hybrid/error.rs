@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gpu::GpuError;
+use crate::pdes::SimulationError;
 use crate::text::cut;
 use crate::time::Ticks;
 
@@ -208,12 +209,24 @@ pub enum HybridError {
     /// A run was asked for after one that failed.
     #[error("the simulation failed before, and cannot go on: make a new one")]
     Over,
+    /// The GPU engine refused, or found a fault ([`GpuPart`](super::GpuPart)).
+    #[error(transparent)]
+    Simulation(SimulationError),
     /// The device failed or refused.
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }
 
 crate::text::debug_is_display!(HybridError);
+
+impl From<SimulationError> for HybridError {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Gpu(error) => Self::Gpu(error),
+            other => Self::Simulation(other),
+        }
+    }
+}
 
 impl From<crate::gpu::LinkError> for HybridError {
     fn from(error: crate::gpu::LinkError) -> Self {

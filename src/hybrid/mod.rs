@@ -82,8 +82,11 @@
 //! [`Simulation::on`] is one rank of several: threads of a process ([`in_process`]), processes of MPI (`MpiRank`, with the cargo feature `mpi`), or whatever implements
 //! [`Transport`]. A window takes an all-reduce for its beginning, one for its faults, and an all-to-all for its messages. An error of one rank, of whatever kind, is one of all after the same
 //! window, or, of messages that cannot be read where they arrive, before the next: a [`Fault`] is the same everywhere, of any other error the rest hear as [`HybridError::Rank`]. A rank
-//! that ends in another way ends the others by [`HybridError::Gone`], one that hangs by [`HybridError::Silent`]; over MPI, one that hangs between the beginning of an exchange and its end is
-//! waited for without end.
+//! that ends in another way ends the others by [`HybridError::Gone`], one that hangs by [`HybridError::Silent`].
+//!
+//! # Many GPUs
+//!
+//! [`GpuPart`] is a simulation of [`pdes`](crate::pdes) cut into ranges of LPs, each on a device of its own, on the same ranks. `docs/devices.md` says what each scale needs, and when it pays.
 //!
 //! # Speed
 //!
@@ -95,6 +98,7 @@
 //! Where the program unwinds, panics of an entity's functions and processes are caught and are faults of the entity, with the panic's words; those of a [`Handler`]'s code and of twins are
 //! [`HybridError::Handler`]. Others (of a message's `Ord`, of [`Entity::state`]) go on in the caller, and a simulation that was in a window cannot run any more.
 
+mod devices;
 mod digest;
 mod entity;
 mod error;
@@ -108,6 +112,7 @@ mod process;
 mod simulation;
 mod transport;
 
+pub use devices::GpuPart;
 pub use digest::Digest;
 pub use entity::{Context, Entity, Message};
 pub use error::{Fault, FaultKind, HybridError};

@@ -1,40 +1,50 @@
 //! Ranks that are processes of MPI, through the crate `mpi`.
+//!
+//! No call of MPI here waits: what is sent and received are requests, which are asked again and again whether they are done, up to a deadline. So a rank that hangs, wherever it does,
+//! leaves nobody waiting. What a request that never ends holds (its bytes) is given up with it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ::mpi::environment::Universe;
-use ::mpi::request::WaitGuard;
+use ::mpi::request::{Request, StaticScope};
 use ::mpi::topology::SimpleCommunicator;
-use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
+use ::mpi::traits::{Communicator, Destination, Equivalence, Source};
 use ::mpi::{Count, Rank, Tag, Threading};
 use web_time::Instant;
 
 use super::{HybridError, Transport};
 use crate::gpu::HOST_WAIT;
 
-/// Words between ranks, the last one of a rank that goes, and what is longer.
-const WORD: Tag = 0x4556;
+/// What ranks send each other, and the last word of a rank that goes.
+const DATA: Tag = 0x4556;
 const GONE: Tag = 0x4557;
-const DATA: Tag = 0x4558;
 
-/// Bytes of one message, for MPI counts in 31 bits.
+/// Bytes of one message of MPI, which counts in 31 bits. What is as long is followed by more.
 const MOST: usize = 1 << 30;
+
+/// Once something is wrong, so long is waited for the others to learn of it, before this process ends and `mpirun` ends all.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// This process as a rank of MPI: one for the program, which ends MPI when it is dropped.
 ///
-/// Errors that a simulation finds are those of all ranks. A rank that returns early or panics says so to the others, who end with [`HybridError::Gone`]; one that is
-/// killed is the business of `mpirun`, which ends the others, too: one that hangs in the middle of an exchange is waited for without end.
+/// Errors that a simulation finds are those of all ranks. A rank that returns early or panics says so to the others, who end with [`HybridError::Gone`]. One that hangs is
+/// [`HybridError::Silent`] to the others when they have waited for it long enough ([`MpiRank::waiting`]). One that is killed is the business of `mpirun`, which ends all others.
 ///
-/// What [`Transport::send`] is given should be short, some kilobytes: of what is longer than what MPI keeps in its own memory, the sender may wait until the other rank receives
-/// it.
+/// When all ranks have come to their ends, the last that is dropped ends MPI, for which each waits. After an error none does: a process that ends without
+/// is what tells `mpirun` to end those that hang. So a program whose run failed should end soon, with another exit code than 0.
 pub struct MpiRank {
     world: SimpleCommunicator,
     patience: Duration,
     culprit: u32,
-    /// Whether a rank was found gone: then nothing is waited for any more.
+    /// Whether a rank was found gone or silent: then nothing is waited for any more.
     alone: bool,
-    /// The last, so that it is dropped last.
-    _universe: Universe,
+    /// The last words that came.
+    last: BTreeMap<u32, Last>,
+    /// What was sent and may not have arrived.
+    flying: Vec<Flight>,
+    /// None once it is given up.
+    universe: Option<Universe>,
 }
 
 impl MpiRank {
@@ -44,7 +54,15 @@ impl MpiRank {
         let (universe, _) = ::mpi::initialize_with_threading(Threading::Funneled)?;
         let world = universe.world();
         let culprit = unsigned(world.rank());
-        Some(Self { world, patience: HOST_WAIT, culprit, alone: false, _universe: universe })
+        Some(Self {
+            world,
+            patience: HOST_WAIT,
+            culprit,
+            alone: false,
+            last: BTreeMap::new(),
+            flying: Vec::new(),
+            universe: Some(universe),
+        })
     }
 
     /// The same with another time to wait for the other ranks: by default as long as for a device.
@@ -53,6 +71,90 @@ impl MpiRank {
         self.patience = patience;
         self
     }
+
+    fn post(&mut self, to: u32, tag: Tag, bytes: Vec<u8>) {
+        let process = self.world.process_at_rank(signed(to));
+        self.flying.push(Flight::of(bytes, |bytes| process.immediate_send_with_tag(StaticScope, bytes, tag)));
+    }
+
+    /// Forgets what has arrived.
+    fn reap(&mut self) {
+        let flying = std::mem::take(&mut self.flying);
+        self.flying.extend(flying.into_iter().filter_map(|flight| flight.test().err()));
+    }
+
+    /// What a rank has sent with a tag, if it has begun to arrive.
+    fn begun(&self, from: u32, tag: Tag) -> Option<Flight> {
+        let process = self.world.process_at_rank(signed(from));
+        let (message, status) = process.immediate_matched_probe_with_tag(tag)?;
+        let length = status.count(<u8 as Equivalence>::equivalent_datatype());
+        let bytes = vec![0_u8; usize::try_from(length).expect("MPI counts from 0")];
+        Some(Flight::into(bytes, |bytes| message.immediate_matched_receive_into(StaticScope, bytes)))
+    }
+
+    /// The next message of another rank.
+    fn piece(&mut self, from: u32) -> Result<Vec<u8>, HybridError> {
+        let begun = Instant::now();
+        let mut flight = None;
+        loop {
+            flight = match flight.or_else(|| self.begun(from, DATA)).map(Flight::test) {
+                Some(Ok(bytes)) => return Ok(bytes),
+                Some(Err(flight)) => Some(flight),
+                None => None,
+            };
+            self.reap();
+            let mut patience = self.patience;
+            if flight.is_none() {
+                if self.alone {
+                    return Err(HybridError::Gone { rank: self.culprit });
+                }
+                if let Some(last) = self.last.get(&from) {
+                    (self.culprit, self.alone) = (last.culprit, true);
+                    return Err(HybridError::Gone { rank: self.culprit });
+                }
+                if self.look_for_last(from) {
+                    // A message that was sent before it may have come since it was looked for.
+                    continue;
+                }
+            } else if self.alone {
+                patience = patience.min(GRACE);
+            }
+            if begun.elapsed() > patience {
+                (self.culprit, self.alone) = (from, true);
+                flight.into_iter().for_each(Flight::give_up);
+                return Err(HybridError::Silent { rank: from, seconds: patience.as_secs() });
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Whether the last word of a rank has come.
+    fn look_for_last(&mut self, from: u32) -> bool {
+        let Some(mut flight) = self.begun(from, GONE) else { return self.last.contains_key(&from) };
+        // It is short, so it comes at once. But not without end.
+        let begun = Instant::now();
+        let bytes = loop {
+            match flight.test() {
+                Ok(bytes) => break bytes,
+                Err(same) if begun.elapsed() > GRACE => {
+                    same.give_up();
+                    break Vec::new();
+                }
+                Err(same) => flight = same,
+            }
+        };
+        let culprit = bytes.get(1..5).and_then(|bytes| bytes.try_into().ok());
+        let last =
+            Last { sick: bytes.first() != Some(&0), culprit: culprit.map_or(from, u32::from_le_bytes) };
+        self.last.insert(from, last);
+        true
+    }
+}
+
+/// The last word of a rank: whether something was wrong, and with whom.
+struct Last {
+    sick: bool,
+    culprit: u32,
 }
 
 impl Transport for MpiRank {
@@ -64,84 +166,55 @@ impl Transport for MpiRank {
         unsigned(self.world.size())
     }
 
-    /// For a few words, which MPI keeps until they are wanted.
-    fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), HybridError> {
-        self.world.process_at_rank(signed(to)).send_with_tag(&bytes[..], WORD);
+    fn send(&mut self, to: u32, mut bytes: Vec<u8>) -> Result<(), HybridError> {
+        self.reap();
+        while bytes.len() >= MOST {
+            let rest = bytes.split_off(MOST);
+            self.post(to, DATA, std::mem::replace(&mut bytes, rest));
+        }
+        self.post(to, DATA, bytes);
         Ok(())
     }
 
     fn receive(&mut self, from: u32) -> Result<Vec<u8>, HybridError> {
-        let begun = Instant::now();
-        let source = self.world.process_at_rank(signed(from));
-        loop {
-            if let Some((message, status)) = source.immediate_matched_probe_with_tag(WORD) {
-                let mut bytes =
-                    vec![
-                        0_u8;
-                        length(status.count(<u8 as ::mpi::traits::Equivalence>::equivalent_datatype()))
-                    ];
-                message.matched_receive_into(&mut bytes[..]);
-                return Ok(bytes);
-            }
-            if self.alone {
-                return Err(HybridError::Gone { rank: self.culprit });
-            }
-            if let Some((message, _)) = source.immediate_matched_probe_with_tag(GONE) {
-                let mut culprit = [from];
-                message.matched_receive_into(&mut culprit[..]);
-                (self.culprit, self.alone) = (culprit[0], true);
-                // A word that was sent before it may have come since it was looked for.
-                continue;
-            }
-            if begun.elapsed() > self.patience {
-                self.culprit = from;
-                return Err(HybridError::Silent { rank: from, seconds: self.patience.as_secs() });
-            }
-            std::thread::yield_now();
+        let mut bytes = self.piece(from)?;
+        let mut last = bytes.len();
+        while last == MOST {
+            let mut more = self.piece(from)?;
+            last = more.len();
+            bytes.append(&mut more);
         }
-    }
-
-    /// An all-to-all of lengths, and then a message where there is something to say, in as many rounds as counts of 31 bits take.
-    fn exchange(&mut self, parts: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, HybridError> {
-        let (own, ranks) = (self.rank() as usize, parts.len());
-        let mut came = vec![Vec::new(); ranks];
-        let longest = parts.iter().map(Vec::len).max().unwrap_or(0).div_ceil(MOST);
-        // All ranks are there, so none waits without end.
-        let [rounds, ..] = self.least([u64::MAX - longest as u64, 0, 0])?;
-        for round in 0..usize::try_from(u64::MAX - rounds).expect("what fits the memory") {
-            let piece = |to: usize| {
-                let part = if to == own { &[][..] } else { &parts[to][..] };
-                let from = (round * MOST).min(part.len());
-                &part[from..part.len().min(from + MOST)]
-            };
-            let counts: Vec<Count> = (0..ranks).map(|to| count(piece(to).len())).collect();
-            let mut theirs = vec![0; ranks];
-            self.world.all_to_all_into(&counts[..], &mut theirs[..]);
-            ::mpi::request::scope(|scope| {
-                let mut sent = Vec::new();
-                for (to, rank) in (0..ranks).zip(0..).filter(|&(to, _)| counts[to] > 0) {
-                    let process = self.world.process_at_rank(rank);
-                    sent.push(WaitGuard::from(process.immediate_send_with_tag(scope, piece(to), DATA)));
-                }
-                for (from, rank) in (0..ranks).zip(0..).filter(|&(from, _)| theirs[from] > 0) {
-                    let mut bytes = vec![0_u8; length(theirs[from])];
-                    self.world.process_at_rank(rank).receive_into_with_tag(&mut bytes[..], DATA);
-                    came[from].append(&mut bytes);
-                }
-            });
-        }
-        came[own].clone_from(&parts[own]);
-        Ok(came)
+        Ok(bytes)
     }
 }
 
 impl Drop for MpiRank {
     fn drop(&mut self) {
+        let own = self.rank();
+        let others: Vec<u32> = (0..self.ranks()).filter(|&rank| rank != own).collect();
+        let mut sick = self.alone || std::thread::panicking();
         // Those who wait for this rank hear of it. After a good end nobody does.
-        for to in 0..self.world.size() {
-            if to != self.world.rank() {
-                self.world.process_at_rank(to).send_with_tag(&[self.culprit][..], GONE);
+        let mut last = vec![u8::from(sick)];
+        last.extend(self.culprit.to_le_bytes());
+        for &to in &others {
+            self.post(to, GONE, last.clone());
+        }
+        let mut since = Instant::now();
+        loop {
+            self.reap();
+            let missing = others.iter().filter(|&&other| !self.look_for_last(other)).count();
+            if !sick && self.last.values().any(|last| last.sick) {
+                (sick, since) = (true, Instant::now());
             }
+            let all = missing == 0 && (sick || self.flying.is_empty());
+            if all || sick && since.elapsed() > GRACE {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.flying.drain(..).for_each(Flight::give_up);
+        if sick {
+            std::mem::forget(self.universe.take());
         }
     }
 }
@@ -155,6 +228,44 @@ impl std::fmt::Debug for MpiRank {
     }
 }
 
+/// A request of MPI with the bytes that it reads or writes, which live as long as MPI may use them.
+struct Flight {
+    request: Request<'static, [u8], StaticScope>,
+    bytes: *mut [u8],
+}
+
+impl Flight {
+    fn of(bytes: Vec<u8>, begin: impl FnOnce(&'static [u8]) -> Request<'static, [u8], StaticScope>) -> Self {
+        let bytes = Box::into_raw(bytes.into_boxed_slice());
+        // SAFETY: it comes from a box, which is freed in `test` alone, when the request has ended.
+        Self { request: begin(unsafe { &*bytes }), bytes }
+    }
+
+    fn into(
+        bytes: Vec<u8>,
+        begin: impl FnOnce(&'static mut [u8]) -> Request<'static, [u8], StaticScope>,
+    ) -> Self {
+        let bytes = Box::into_raw(bytes.into_boxed_slice());
+        // SAFETY: as in `of`, and nobody else has a reference to it.
+        Self { request: begin(unsafe { &mut *bytes }), bytes }
+    }
+
+    /// The bytes, if the request has ended.
+    fn test(self) -> Result<Vec<u8>, Self> {
+        let bytes = self.bytes;
+        match self.request.test() {
+            // SAFETY: it was made of a box by `of` or `into`. The request has ended and is gone with its reference, so neither MPI nor anybody else uses it.
+            Ok(_) => Ok(unsafe { Box::from_raw(bytes) }.into_vec()),
+            Err(request) => Err(Self { request, bytes }),
+        }
+    }
+
+    /// Leaves the request to itself: MPI may use the bytes as long as it likes.
+    fn give_up(self) {
+        std::mem::forget(self.request);
+    }
+}
+
 fn unsigned(rank: Rank) -> u32 {
     u32::try_from(rank).expect("MPI numbers ranks from 0")
 }
@@ -163,10 +274,4 @@ fn signed(rank: u32) -> Rank {
     Rank::try_from(rank).expect("MPI numbers ranks in 31 bits")
 }
 
-fn length(count: Count) -> usize {
-    usize::try_from(count).expect("MPI counts from 0")
-}
-
-fn count(length: usize) -> Count {
-    Count::try_from(length).expect("not above MOST")
-}
+const _: () = assert!(MOST < Count::MAX as usize, "a message of MPI counts in 31 bits");

@@ -519,7 +519,10 @@ fn unwritten(error: &postcard::Error) -> HybridError {
 }
 
 /// What was made, if it was made on all ranks.
-fn agreed<T>(transport: &mut dyn Transport, made: Result<T, HybridError>) -> Result<T, HybridError> {
+pub(super) fn agreed<T>(
+    transport: &mut dyn Transport,
+    made: Result<T, HybridError>,
+) -> Result<T, HybridError> {
     if transport.ranks() == 1 {
         return made;
     }

@@ -70,10 +70,8 @@ pub trait Transport {
     /// What all ranks give, on each.
     ///
     /// # Errors
-    /// As [`Transport::least`].
+    /// As [`Transport::receive`].
     fn gather(&mut self, part: Vec<u8>) -> Result<Vec<Vec<u8>>, HybridError> {
-        // All are there: an exchange may wait without end.
-        self.least([0; 3])?;
         self.exchange(vec![part; self.ranks() as usize])
     }
 }

@@ -3,6 +3,7 @@
 use crate::gpu::Gpu;
 use crate::queue::QueueDesign;
 
+use super::capacity::mean_for;
 use super::error::{MEMORY, SimulationError};
 use super::memory::Part;
 use super::{Capacity, Event, Model};
@@ -65,6 +66,8 @@ pub(super) struct Cut {
     pub(super) stored: u64,
     /// How the buckets of a calendar are sorted in a dispatch of its own; none where the thread that executes one sorts it.
     pub(super) sort: Option<Sort>,
+    /// Of a part of a run that is cut over devices.
+    pub(super) outbox: Option<Outbox>,
 }
 
 /// How a kernel sorts the buckets of a calendar: `shaders/pdes/calendar_sort.wgsl`.
@@ -181,6 +184,7 @@ impl Cut {
         room: 0,
         stored: 0,
         sort: None,
+        outbox: None,
     };
 
     /// Cuts `rows` LPs so that queues, mailboxes and LP memory fit the bindings of the device.
@@ -260,6 +264,7 @@ impl Cut {
         cut.buckets = buckets;
         cut.capacity = capacity;
         (cut.room, cut.stored) = stored_with(capacity);
+        cut.outbox = needs.part.map(|part| Outbox::new(gpu, rows, part, needs));
         cut.sort = (buckets > 0).then(|| Sort::new(gpu, cut.room)).flatten();
         Ok(cut)
     }
@@ -328,13 +333,58 @@ pub(super) struct Needs {
     pub(super) capacity: Capacity,
     pub(super) event_bytes: u32,
     pub(super) memory_rows: u32,
+    /// Of a run that is cut over devices.
+    pub(super) part: Option<Place>,
 }
 
 impl Needs {
     #[expect(clippy::cast_possible_truncation, reason = "16 or 32 bytes")]
     pub(super) fn of<M: Model>(model: &M) -> Self {
         let event_bytes = size_of::<Event<M::Payload>>() as u32;
-        Self { capacity: model.capacity(), event_bytes, memory_rows: model.memory_rows() }
+        Self { capacity: model.capacity(), event_bytes, memory_rows: model.memory_rows(), part: None }
+    }
+}
+
+/// Which part of a run this is, and of how many; and how many events there is to be room for on their way to each of the others, at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) own: u32,
+    pub(super) parts: u32,
+    pub(super) room: u32,
+}
+
+/// Where a part of a run puts what goes to others: `shaders/pdes/outbox.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Outbox {
+    pub(super) parts: u32,
+    pub(super) own: u32,
+    /// Events for each of the other parts.
+    pub(super) room: u32,
+}
+
+impl Outbox {
+    /// Room for twice as many as go to each part of the run, where LPs send to all alike as many as their mailboxes are made for: with two parts, for all. It is no more than fits a binding.
+    fn new(gpu: &Gpu, rows: u32, Place { own, parts, room }: Place, needs: Needs) -> Self {
+        const LEAST: f64 = 1024.0;
+        let others = u64::from(parts - 1).max(1);
+        let taken = 4 * (64 + 3 * u64::from(rows) + others);
+        let bytes = gpu.max_buffer_bytes().saturating_sub(taken);
+        let fitting = bytes / (others * u64::from(4 + needs.event_bytes));
+        let sent = mean_for(needs.capacity.mailbox) * f64::from(rows);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and casts saturate"
+        )]
+        let wanted = (2.0 * sent / f64::from(parts) + LEAST).ceil() as u64;
+        let room = u32::try_from(wanted.max(room.into()).min(fitting)).unwrap_or(u32::MAX).max(1);
+        Self { parts, own, room }
+    }
+
+    /// The words that it takes, for events of so many bytes.
+    pub(super) fn words(&self, event_bytes: u64) -> u64 {
+        let others = u64::from(self.parts - 1);
+        others + others * u64::from(self.room) * (1 + event_bytes / 4)
     }
 }
 

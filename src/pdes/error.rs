@@ -52,6 +52,12 @@ pub enum SimulationError {
         /// What it takes.
         problem: &'static str,
     },
+    /// A run that cannot be cut over devices so.
+    #[error("a run over several devices {problem}")]
+    Parts {
+        /// What it takes.
+        problem: &'static str,
+    },
     /// LPs that send each other events without end, all at one time: [`FaultKind::Cycle`].
     #[error(
         "{kind}: at {time}, {count} LPs hold events: {}{}. The run cannot go on",
@@ -326,7 +332,7 @@ pub struct Fault {
     /// The window, counted from 1; 0 is the initialisation. (A run that ends takes in what its last window sent: a queue that is too
     /// full for that fails in the last window, or, where the end came later by one, when the run goes on.)
     pub window: u64,
-    /// For a full queue or mailbox, the events that it would have had to hold: the most of all LPs in that window. Else 0.
+    /// For a full queue, mailbox or outbox, the events that it would have had to hold: the most of all in that window. Else 0.
     pub needed: u32,
 }
 
@@ -415,6 +421,12 @@ pub enum FaultKind {
          `memory_full`: raise what was too small)"
     )]
     MemoryFull,
+    /// Of a run that is cut over devices (`hybrid::GpuPart`): LPs of one part sent those of another one more events in a window than there is room for on their way.
+    #[error(
+        "more events were sent to LPs of another device in one window than there is room for on their way (the room is twice the share of a device in \
+         what `Capacity::mailbox` expects; raise that, do not fix capacities, or cut the run otherwise)"
+    )]
+    OutboxFull,
 }
 
 impl FaultKind {
@@ -424,7 +436,7 @@ impl FaultKind {
     }
 
     /// The kinds by their number in `shaders/pdes/engine.wgsl`, from 1 on: memory that nobody wrote is no fault.
-    const BY_NUMBER: [Self; 11] = [
+    const BY_NUMBER: [Self; 12] = [
         Self::LoopsCut,
         Self::MemoryFull,
         Self::QueueFull,
@@ -436,6 +448,7 @@ impl FaultKind {
         Self::Stuck,
         Self::Cycle,
         Self::Promise,
+        Self::OutboxFull,
     ];
 }
 
@@ -443,10 +456,17 @@ impl FaultKind {
 pub(crate) const MAX_LPS: u32 = 1 << 28;
 
 impl Fault {
-    /// The failure that a word of control tells of, if any. `needed` is the room that queues and mailboxes would have needed.
+    /// The word of control that tells of it, where names count from 0.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn encode(&self) -> u32 {
+        let number = self.kind.number().and_then(|number| u32::try_from(number + 1).ok());
+        self.lp * 16 + number.expect("every kind has one")
+    }
+
+    /// The failure that a word of control tells of, if any. `needed` is the room that queues, mailboxes and outboxes would have needed.
     pub(crate) fn decode(
         word: u32,
-        needed: [u32; 2],
+        needed: [u32; 3],
         first_lp: u32,
         window: u64,
     ) -> Result<(), SimulationError> {
@@ -459,6 +479,7 @@ impl Fault {
                 let needed = match kind {
                     FaultKind::QueueFull => needed[0],
                     FaultKind::MailboxFull => needed[1],
+                    FaultKind::OutboxFull => needed[2],
                     _ => 0,
                 };
                 Err(Self { kind, lp: first_lp + word / 16, window, needed }.into())

@@ -6,7 +6,7 @@ use crate::gpu::{Buffer, Download, Gpu, GpuError, Plan, values_of};
 use crate::time::Ticks;
 
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
-use super::error::{Fault, SimulationError};
+use super::error::{Fault, FaultKind, SimulationError};
 use super::recipes::Way;
 use super::{Capacity, Event, Model, Payload, Progress, Replica, Until};
 
@@ -37,7 +37,7 @@ pub(super) struct Run {
     pub(super) addresses: u32,
     pub(super) failures: u32,
     pub(super) replica: u32,
-    pub(super) unused: u64,
+    pub(super) others: Ticks,
     pub(super) part: Part,
 }
 
@@ -47,7 +47,13 @@ const SPAN: u64 = 64;
 impl Run {
     /// Of a model with so many LPs, of which none are held.
     pub(super) fn of_none(lps: u32) -> Self {
-        Self { total: lps, budget: super::budget(lps), pause: u64::MAX, ..Self::zeroed() }
+        Self {
+            total: lps,
+            budget: super::budget(lps),
+            pause: u64::MAX,
+            others: Ticks::NEVER,
+            ..Self::zeroed()
+        }
     }
 
     /// The workgroups that digest the memory of so many LPs of a part.
@@ -75,8 +81,8 @@ pub(super) struct Part {
     pub(super) memory_first: u32,
     pub(super) turn: u32,
     pub(super) slice: u32,
-    pub(super) unused_0: u32,
-    pub(super) unused_1: u32,
+    pub(super) others_first: u32,
+    pub(super) others_rows: u32,
 }
 
 /// Words of `words` in `shaders/pdes/engine.wgsl`.
@@ -84,6 +90,7 @@ pub(super) const FAILURE: usize = 0;
 const QUEUE_NEEDED: usize = 2;
 const MAIL_NEEDED: usize = 3;
 pub(super) const DIGEST_CUT: usize = 4;
+const OUTBOX_NEEDED: usize = 5;
 pub(super) const COUNTS: usize = 16;
 
 /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
@@ -151,8 +158,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             mail_capacity: cut.room,
             state_words: state_bytes / 4,
             memory_rows: model.memory_rows(),
-            lowest: first_lp,
-            addresses: cut.rows,
+            // A part of a run sends to all LPs; what stands alone, to its own.
+            lowest: if cut.outbox.is_some() { 0 } else { first_lp },
+            addresses: if cut.outbox.is_some() { model.lps() } else { cut.rows },
             replica: replica.number,
             ..Run::of_none(model.lps())
         };
@@ -213,7 +221,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(run.memory_rows)));
         let memory_groups: u64 = cut.parts().map(|(_, lps)| u64::from(run.memory_groups(gpu, lps))).sum();
-        let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows)?;
+        let away = cut.outbox.map_or(0, |outbox| outbox.words(size_of::<Event<P>>() as u64));
+        let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows + away)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
         let found = way.windows.found_rows() * rows;
@@ -310,10 +319,18 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let (words, control) = words.split_at(COUNTS);
         let number = |at: usize| Ticks::from_words([control[at], control[at + 1]]);
         let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), control[6] != 0);
-        let needed = [words[QUEUE_NEEDED], words[MAIL_NEEDED]];
-        Fault::decode(words[FAILURE], needed, self.run.first_lp, windows)?;
+        Fault::decode(words[FAILURE], needed(words), self.run.lowest, windows)?;
         let until = Until { time: self.run.until, events: self.run.event_limit };
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
+    }
+
+    /// After `init` of LPs of other parts: what they did wrong is told there, under their names. What has no room here stays.
+    pub(super) async fn forget_others(&self, gpu: &Gpu) -> Result<(), GpuError> {
+        let full = FaultKind::QueueFull.number().and_then(|number| u32::try_from(number + 1).ok());
+        let failures = self.words.read_range(gpu, FAILURE as u64, 2).await?;
+        let kept: Vec<u32> =
+            failures.into_iter().map(|word| if Some(word % 16) == full { word } else { u32::MAX }).collect();
+        self.words.write(gpu, FAILURE as u64, &kept)
     }
 
     /// All that windows change, between calls: the mailboxes that count then are those of parity 0.
@@ -455,6 +472,82 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     }
 }
 
+/// What a part of a run tells: `simulation/part.rs`.
+#[cfg(not(target_arch = "wasm32"))]
+impl<S: Pod, P: Payload> Memory<S, P> {
+    /// The bytes of what a part of a run tells, with so many of what it sends to each of the others: see [`Memory::record_told`].
+    pub(super) fn told_bytes(&self, mails: &[u64]) -> [u64; 4] {
+        let counts = 4 * mails.len() as u64;
+        [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
+    }
+
+    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and the room that was lacking; how many events go to each of the others; the partial
+    /// reductions; and of what goes to the others so many bytes for each.
+    pub(super) fn record_told(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        parity: u32,
+        mails: &[u64],
+    ) {
+        let [control, counts, partials, _] = self.told_bytes(mails);
+        let half = 2 * u64::from(self.cut.rows) + u64::from(1 - parity) * u64::from(self.cut.groups());
+        staging.record_part(encoder, self.words.raw(), 0, (0, control));
+        if counts > 0 {
+            staging.record_part(encoder, self.words.raw(), 4 * self.outbox_first(), (control, counts));
+        }
+        staging.record_part(encoder, self.lps.raw(), ROW * half, (control + counts, partials));
+        let firsts: Vec<_> = mails.iter().map(|&bytes| (0, bytes)).collect();
+        self.record_mails_at(encoder, staging, control + counts + partials, &firsts);
+    }
+
+    /// Records a read of some bytes of what goes to other parts: where they begin among those of a part, and how many.
+    pub(super) fn record_mails(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        mails: &[(u64, u64)],
+    ) {
+        self.record_mails_at(encoder, staging, 0, mails);
+    }
+
+    fn record_mails_at(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        staging: &Download,
+        mut place: u64,
+        mails: &[(u64, u64)],
+    ) {
+        for (other, &(first, bytes)) in (0..).zip(mails).filter(|(_, (_, bytes))| *bytes > 0) {
+            let from = self.outbox_byte(other) + first;
+            staging.record_part(encoder, self.words.raw(), from, (place, bytes));
+            place += bytes;
+        }
+    }
+
+    /// Has nothing in the outbox.
+    pub(super) fn clear_outbox(&self, gpu: &Gpu, others: usize) -> Result<(), GpuError> {
+        self.words.write(gpu, self.outbox_first(), &vec![0; others])
+    }
+
+    /// Where the counts of what goes to other parts lie in `words`.
+    fn outbox_first(&self) -> u64 {
+        COUNTS as u64 + 3 * u64::from(self.cut.rows)
+    }
+
+    /// Where what goes to the other part of this number does, in bytes.
+    fn outbox_byte(&self, other: u64) -> u64 {
+        let outbox = self.cut.outbox.expect("it is a part of a run");
+        let entry = 4 + size_of::<Event<P>>() as u64;
+        4 * (self.outbox_first() + u64::from(outbox.parts - 1)) + other * u64::from(outbox.room) * entry
+    }
+}
+
+/// The room that was lacking, by what.
+pub(super) fn needed(words: &[u32]) -> [u32; 3] {
+    [words[QUEUE_NEEDED], words[MAIL_NEEDED], words[OUTBOX_NEEDED]]
+}
+
 /// Where a run is between calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Control {
@@ -535,7 +628,7 @@ mod tests {
                 addresses,
                 failures,
                 replica,
-                unused,
+                others,
                 part
             }
         );
@@ -552,8 +645,8 @@ mod tests {
                 memory_first,
                 turn,
                 slice,
-                unused_0,
-                unused_1
+                others_first,
+                others_rows
             }
         );
     }

@@ -78,6 +78,8 @@ pub use recipes::{kernels, output_kernels};
 pub use replica::Replica;
 pub use replicas::{CpuEngine, Engine, EngineOptions, Mapping, Ran, Results, UnknownMapping};
 pub use schema::Schema;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use simulation::part;
 pub use simulation::{Options, Simulation, Telling};
 pub use sync::{Sync, UnknownSync};
 pub use totals::{ClassTotals, MAX_CLASSES, Total, Totals};

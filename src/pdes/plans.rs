@@ -18,6 +18,9 @@ pub(super) struct Plans {
     pub(super) runs: Vec<(Part, Buffer<Run>)>,
     /// Two windows, or one of two dispatches, so that between calls it is always half 0 of the memory that counts.
     windows: Plan,
+    /// Each of the two alone.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
+    pub(super) halves: [Plan; 2],
     /// Which of them.
     pair: u32,
     /// To be recorded before anybody asks how far a run is.
@@ -63,7 +66,7 @@ fn once<S: bytemuck::Pod, P: Payload>(
 }
 
 /// Initialises the LPs.
-pub(super) fn start<S: bytemuck::Pod, P: Payload>(
+pub(super) async fn start<S: bytemuck::Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
     memory: &Memory<S, P>,
@@ -73,19 +76,39 @@ pub(super) fn start<S: bytemuck::Pod, P: Payload>(
     let start = recipes.start.kernel(gpu)?;
     // A calendar takes everything in one go.
     let passes = if memory.cut.buckets > 0 { 1 } else { parts.len() };
-    for (number, (_, queues, _)) in parts.iter().take(passes).enumerate() {
-        if number > 0 {
-            // Buffers are zero at first; after an `init` they are not.
-            let mut plan = Plan::new("start");
-            memory.memories.iter().for_each(|buffer| plan.clear("LP memory", buffer.raw()));
-            plan.submit(gpu)?;
+    let mut number = 0;
+    let mut init = |others_first, others_rows| {
+        for (_, queues, _) in parts.iter().take(passes) {
+            if number > 0 {
+                // Buffers are zero at first; after an `init` they are not.
+                let mut plan = Plan::new("start");
+                memory.memories.iter().for_each(|buffer| plan.clear("LP memory", buffer.raw()));
+                plan.submit(gpu)?;
+            }
+            number += 1;
+            // Every LP's first events, as far as they go to these queues.
+            for (groups, lps, _) in &parts {
+                let Part { first_group, memory_first, .. } = *lps;
+                let part = Part { first_group, memory_first, others_first, others_rows, ..*queues };
+                let run = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
+                once(gpu, memory, &start, &(*groups, part, run))?;
+            }
         }
-        // Every LP's first events, as far as they go to these queues.
-        for (groups, lps, _) in &parts {
-            let part = Part { first_group: lps.first_group, memory_first: lps.memory_first, ..*queues };
-            once(gpu, memory, &start, &(*groups, part, Buffer::uniform(gpu, "run", &memory.run_for(part))?))?;
+        Ok::<_, GpuError>(())
+    };
+    // A part of a run has the first events of all LPs that go to its own.
+    let own = memory.run.first_lp..memory.run.first_lp + memory.run.rows;
+    let others =
+        if memory.cut.outbox.is_some() { [0..own.start, own.end..memory.run.total] } else { [0..0, 0..0] };
+    for others in others {
+        for first in others.clone().step_by(memory.run.rows as usize) {
+            init(first, memory.run.rows.min(others.end - first))?;
         }
     }
+    if memory.cut.outbox.is_some() {
+        memory.forget_others(gpu).await?;
+    }
+    init(0, 0)?;
     settle(gpu, recipes, memory)
 }
 
@@ -120,24 +143,24 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     };
     let look = recipes.look.as_ref().map(|look| look.kernel(gpu)).transpose()?;
     let relax = recipes.relax.as_ref().map(|relax| relax.kernel(gpu)).transpose()?;
-    let mut windows = Plan::new("windows");
+    let mut halves = [(); 2].map(|()| Plan::new("windows"));
     let mut turns = Vec::new();
-    for (parity, parts) in parities.iter().enumerate() {
+    for ((parity, parts), half) in parities.iter().enumerate().zip(&mut halves) {
         let window = look.as_ref().filter(|_| parity == 0).unwrap_or(&window);
         if let Some(gather) = &gather {
             let (_, part, buffer) = &parts[0];
-            windows.dispatch(gpu, gather, 1, &memory.bindings(part, buffer))?;
+            half.dispatch(gpu, gather, 1, &memory.bindings(part, buffer))?;
         }
         if let Some((sort, buckets)) = &sort {
             for (_, part, buffer) in parts {
                 let groups = part.queue_rows.div_ceil(*buckets);
                 // Each sorts several, one group of them after the other: no more than 64, for drivers that cut loops.
                 let groups = groups.min(SORT_GROUPS.max(groups.div_ceil(64)));
-                windows.dispatch(gpu, sort, groups, &memory.bindings(part, buffer))?;
+                half.dispatch(gpu, sort, groups, &memory.bindings(part, buffer))?;
             }
         }
         for (groups, part, buffer) in parts {
-            windows.dispatch(gpu, window, *groups, &memory.bindings(part, buffer))?;
+            half.dispatch(gpu, window, *groups, &memory.bindings(part, buffer))?;
         }
         if let (Some(relax), 0) = (&relax, parity) {
             for turn in 0..RELAXATIONS {
@@ -145,12 +168,14 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
                     let part = Part { turn, ..*part };
                     let groups = part.queue_rows.div_ceil(recipes.relax_size);
                     let buffer = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
-                    windows.dispatch(gpu, relax, groups, &memory.bindings(&part, &buffer))?;
+                    half.dispatch(gpu, relax, groups, &memory.bindings(&part, &buffer))?;
                     turns.push((part, buffer));
                 }
             }
         }
     }
+    let mut windows = Plan::new("windows");
+    halves.iter().for_each(|half| windows.append(half));
 
     let mut progress = Plan::new("the first pending event");
     if let Some([rows, all]) = &recipes.first {
@@ -184,5 +209,5 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     log::debug!("{windows}");
     let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).chain(turns).collect();
     let pair = if look.is_some() { 1 } else { 2 };
-    Ok(Plans { runs, windows, pair, progress, digests })
+    Ok(Plans { runs, windows, halves, pair, progress, digests })
 }

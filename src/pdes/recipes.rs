@@ -5,7 +5,7 @@ use crate::queue::QueueDesign;
 use crate::shaders;
 
 use super::contract::{self, Declared};
-use super::cut::{Cut, Sort, at_once, group_size_at_most};
+use super::cut::{Cut, Outbox, Sort, at_once, group_size_at_most};
 use super::{Model, Payload, Sync, replicas};
 
 /// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
@@ -19,6 +19,8 @@ struct Files {
 /// What kernels are told of a run alone.
 const RUN: &str = "pdes/run.wgsl";
 const MAILBOXES: &str = "pdes/mailboxes.wgsl";
+/// What `schedule` does with events for LPs that are not here, where all are.
+pub(super) const NO_OUTBOX: &str = "pdes/outbox_none.wgsl";
 
 const QUEUES: Files = Files {
     synchronise: "pdes/yawns.wgsl",
@@ -103,6 +105,8 @@ pub(super) struct Recipes {
     pub(super) first: Option<[Recipe; 2]>,
     /// Sorts the buckets of a calendar.
     pub(super) sort: Option<Recipe>,
+    /// Of a part of a run: takes in what others sent.
+    pub(super) arrive: Option<Recipe>,
 }
 
 /// What of a device, or of the sizes of a run, decides which files are linked.
@@ -121,6 +125,7 @@ pub(super) struct Choice {
     /// Of a calendar.
     pub(super) buckets: u32,
     pub(super) sorted: Option<Sort>,
+    pub(super) outbox: Option<Outbox>,
     pub(super) declared: Declared,
 }
 
@@ -137,6 +142,7 @@ impl Choice {
             store: None,
             buckets: 0,
             sorted: None,
+            outbox: None,
             declared,
         }
     }
@@ -152,6 +158,7 @@ impl Choice {
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
+            outbox: cut.outbox,
             declared,
         }
     }
@@ -170,6 +177,7 @@ impl Recipes {
             store: stores,
             buckets,
             sorted,
+            outbox,
             declared,
         } = choice;
         let queue = way.queue;
@@ -222,6 +230,11 @@ impl Recipes {
             (1, _) => ("window_tiles", "pdes/window.wgsl"),
             _ => ("window_team", "pdes/window_team.wgsl"),
         };
+        let away = if outbox.is_some() { "pdes/outbox.wgsl" } else { NO_OUTBOX };
+        let parts = outbox.map(|Outbox { parts, own, room }| {
+            [("OUTBOX_PARTS", parts), ("OUTBOX_OWN", own), ("OUTBOX_ROOM", room)]
+                .map(|(name, value)| (name, f64::from(value)))
+        });
         let lifting = [("GROUP_SIZE", f64::from(group_size))];
         let first = "pdes/calendar_first.wgsl";
         Self {
@@ -235,8 +248,9 @@ impl Recipes {
                 with_model("relax", RELAX, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
             }),
             relax_size,
-            window: with_model(window, window_file, &[synchronise, files.window].concat(), true)
-                .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))]),
+            window: with_model(window, window_file, &[synchronise, files.window, &[away]].concat(), true)
+                .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))])
+                .with(parts.into_iter().flatten()),
             gather: gather("gather", files.synchronise, &[]),
             digest: held("digest", "pdes/digest.wgsl"),
             digest_memory: Recipe::new(
@@ -254,6 +268,10 @@ impl Recipes {
                     ("SORT_TEAM", f64::from(sort.team)),
                     ("SORT_BINS", f64::from(sort.bins)),
                 ])
+            }),
+            arrive: parts.map(|_| {
+                let file = "pdes/arrive.wgsl";
+                with_pending("arrive", file, &[], true, file).with([("GROUP_SIZE", f64::from(gather_size))])
             }),
             first: calendar.map(|_| {
                 [with_pending("first_rows", first, &[], false, first), gather("first_of_all", first, &[])]
@@ -307,6 +325,13 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                         let Recipes { look, relax, window, .. } = recipes(windows);
                         kernels.extend(look.into_iter().chain(relax).chain([window]));
                     }
+                }
+                if buckets == 0 {
+                    let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
+                    let usual = Choice::usual(Way { queue, windows: Windows::Yawns }, declared);
+                    let choice = Choice { int64, tiles, store, outbox, ..usual };
+                    let part = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                    kernels.extend([part.window].into_iter().chain(part.arrive));
                 }
                 let recipes = recipes(Windows::Yawns);
                 kernels.push(recipes.window);

@@ -169,7 +169,7 @@ impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
         plan.dispatch(gpu, &self.kernel, piece.rows.div_ceil(self.memory.cut.group_size), &bound)?;
         plan.submit(gpu)?;
         let failure = self.words.read_range(gpu, FAILURE as u64, 1).await?[0];
-        match Fault::decode(failure, [0; 2], self.memory.run.first_lp, 0) {
+        match Fault::decode(failure, [0; 3], self.memory.run.lowest, 0) {
             Err(SimulationError::Fault(Fault { kind, lp, .. })) => Err(SimulationError::Output { kind, lp }),
             other => other,
         }

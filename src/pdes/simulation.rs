@@ -1,6 +1,8 @@
 //! The engine on the GPU: the host's side of a run. Another memory for it is `rebuild.rs`, what it can be asked for `read.rs`, how it is saved and gone on with
 //! `saved.rs`.
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod part;
 mod read;
 mod rebuild;
 mod saved;
@@ -21,7 +23,7 @@ use super::auto::{self, Auto};
 use super::checkpoint::{Apart, Identity, Standing};
 use super::contract::{self, Declared};
 use super::cpu::check;
-use super::cut::{Cut, Needs, usual_group_size};
+use super::cut::{Cut, Needs, Place, usual_group_size};
 #[cfg(doc)]
 use super::error::Fault;
 use super::error::FaultKind;
@@ -129,11 +131,11 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// Everything that [`SimulationError`] names.
     pub async fn new_async(gpu: &Gpu, model: &M, options: Options) -> Result<Self, SimulationError> {
-        Self::begin(gpu, model, 0..model.lps(), options, None).await
+        Self::begin(gpu, model, (0..model.lps(), None), options, None).await
     }
 
     /// The LPs of a range alone, as a part of the run of all. What they send to others is
-    /// [`FaultKind::Destination`]: parts do not talk to each other yet. The fingerprints of parts add up to that of the whole.
+    /// [`FaultKind::Destination`]: they stand alone. The fingerprints of ranges add up to that of the whole.
     #[doc(hidden)]
     #[cfg(not(target_arch = "wasm32"))]
     pub fn of_range(
@@ -142,14 +144,14 @@ impl<M: Model> Simulation<M> {
         lps: Range<u32>,
         options: Options,
     ) -> Result<Self, SimulationError> {
-        pollster::block_on(Self::begin(gpu, model, lps, options, None))
+        pollster::block_on(Self::begin(gpu, model, (lps, None), options, None))
     }
 
-    /// At the start, or where a run was saved.
+    /// At the start, or where a run was saved. `part` says which part of a run this is, and of how many, if they talk to each other.
     async fn begin(
         gpu: &Gpu,
         model: &M,
-        lps: Range<u32>,
+        (lps, part): (Range<u32>, Option<Place>),
         options: Options,
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
@@ -172,7 +174,9 @@ impl<M: Model> Simulation<M> {
         let mut before = None;
         loop {
             let begin = Instant::now();
-            match Self::build(gpu, model, lps.clone(), options, (candidates[0], group_size), saved).await {
+            match Self::build(gpu, model, (lps.clone(), part), options, (candidates[0], group_size), saved)
+                .await
+            {
                 // Another design may need less memory. (And if a model's names are those of the design's files, other names.)
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
@@ -199,14 +203,14 @@ impl<M: Model> Simulation<M> {
     async fn build(
         gpu: &Gpu,
         model: &M,
-        lps: Range<u32>,
+        (lps, part): (Range<u32>, Option<Place>),
         options: Options,
         (way, group_size): (Way, u32),
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let queue = way.queue;
         let rows = lps.end - lps.start;
-        let mut needs = Needs::of(model);
+        let mut needs = Needs { part, ..Needs::of(model) };
         if let Some(most) = saved.and_then(|saved| saved.held().max()).filter(|_| !options.fixed) {
             needs.capacity.queue = needs.capacity.queue.max(most);
         }
@@ -228,7 +232,7 @@ impl<M: Model> Simulation<M> {
             let memory =
                 Memory::new(gpu, model, (options.seed, options.replica), lps.start, cut, way, state_bytes)?;
             match saved {
-                None => plans::start(gpu, &recipes, &memory)?,
+                None => plans::start(gpu, &recipes, &memory).await?,
                 Some(saved) => saved::put(gpu, &recipes, &memory, saved)?,
             }
             let plans = plans::windows(gpu, &recipes, &memory)?;

@@ -4,8 +4,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod devices;
 mod faults;
 mod handlers;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod processes;
 
 use std::sync::Arc;

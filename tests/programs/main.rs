@@ -295,4 +295,25 @@ fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
     for ranks in ["1", "2", "3", "4"] {
         assert_eq!(of(&["--ranks", ranks, "--threads", "2", "--spread", "hash"]), expected, "{ranks} ranks");
     }
+    assert_eq!(of(&["--engine", "gpu", "--ranks", "2", "--sync", "horizon"]), expected, "2 devices");
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn phold_under_mpirun_has_the_fingerprint_of_one_process() {
+    let args = ["--lps", "300", "--until", "60", "--json", "-"];
+    let expected = fingerprint("phold_ranks", &args[..4]);
+    let mut mpirun = Command::new("mpirun");
+    mpirun.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").stdin(Stdio::null());
+    let output = mpirun
+        .args(["--oversubscribe", "--timeout", "60", "-n", "3"])
+        .arg(program("phold_ranks").get_program())
+        .args(args)
+        .output()
+        .expect("an MPI for the feature `mpi`, with its mpirun on the PATH");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && told.contains(&expected) && told.contains("\"ranks\": 3"),
+        "{output:?}"
+    );
 }

@@ -5,7 +5,7 @@ use crate::queue::QueueDesign;
 use crate::shaders;
 
 use super::super::cut::group_size_at_most;
-use super::super::recipes::product;
+use super::super::recipes::{NO_OUTBOX, product};
 use super::super::{Model, Payload};
 
 /// How the replicas of an experiment are mapped to invocations. Results do not depend on it.
@@ -130,7 +130,7 @@ impl Recipes {
             Crowd::Team { .. } => (
                 "pdes/queues_start.wgsl",
                 ("settle_team", &["pdes/team_settle.wgsl", "pdes/queues_start.wgsl"][..]),
-                &["pdes/team.wgsl", "pdes/queues.wgsl", "pdes/deliver_mail.wgsl", MAILBOXES],
+                &["pdes/team.wgsl", "pdes/queues.wgsl", "pdes/deliver_mail.wgsl", MAILBOXES, NO_OUTBOX],
                 &[
                     "pdes/replica_digest.wgsl",
                     "pdes/queues_held.wgsl",

@@ -267,7 +267,7 @@ fn ended(rows: &[[u32; 4]], words: &[u32]) -> Result<Result<Progress, Fault>, Si
     let wide = |low, high| Ticks::from_words([low, high]);
     let (windows, events) = (wide(windows, rows[DONE][1]).get(), wide(events, rows[DONE][3]).get());
     let now = wide(rows[STATUS][0], rows[STATUS][1]);
-    match Fault::decode(words[0].min(words[1]), [words[2], words[3]], 0, windows) {
+    match Fault::decode(words[0].min(words[1]), [words[2], words[3], 0], 0, windows) {
         Ok(()) => {}
         Err(SimulationError::Fault(fault)) => return Ok(Err(fault)),
         Err(other) => return Err(other),

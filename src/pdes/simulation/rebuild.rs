@@ -107,7 +107,12 @@ impl<M: Model> Simulation<M> {
     }
 
     /// The same run with another queue design or other capacities, which hold what it holds.
-    async fn rebuild(&mut self, way: Way, capacity: Capacity, ends: &[Until]) -> Result<(), SimulationError> {
+    pub(super) async fn rebuild(
+        &mut self,
+        way: Way,
+        capacity: Capacity,
+        ends: &[Until],
+    ) -> Result<(), SimulationError> {
         let Rebuild { needs, tiles, .. } = &self.rebuild;
         let (gpu, old) = (&self.gpu, &self.memory);
         let lifted = lift::lift(gpu, &self.recipes(self.way, &old.cut), old).await?;

@@ -54,7 +54,7 @@ impl<M: Model> Simulation<M> {
     ) -> Result<Self, SimulationError> {
         checkpoint.check(&Identity::of(model))?;
         let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
-        Self::begin(gpu, model, 0..model.lps(), options, Some(checkpoint)).await
+        Self::begin(gpu, model, (0..model.lps(), None), options, Some(checkpoint)).await
     }
 
     /// The run as it is, to go on from there later, on whichever engine: between two runs, or after windows that an application submitted.

@@ -1,0 +1,440 @@
+//! The GPU engine over devices and ranks: a simulation of [`pdes`](crate::pdes) cut into ranges of LPs, each of which is a run on a device of its own.
+//!
+//! # What lies where
+//!
+//! A part has all that a run alone has, of its own LPs: queues, states, LP memory, mailboxes. Streams, fingerprints and failures go by names, which count over all parts. Beside it there is an
+//! *outbox*: for each other part a count, and a list of (LP, event), 20 or 36 bytes each. It lies behind the counts of mails, in a buffer that windows bind anyway: they
+//! have the eight storage buffers of WebGPU's baseline, and no more (`shaders/pdes/outbox.wgsl`).
+//!
+//! # A window
+//!
+//! ```text
+//!   host     what the others told: the earliest time, what they sent ──┐                        ┌── what goes to the others: 20 or 36 bytes an event
+//!                                                                      │ write                  │ read
+//!   device   arrive (a dispatch for what each of the others sent) ─── window ─── partials, counts, outbox ──► exchange ──► the next window
+//! ```
+//!
+//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of the others; zeros for the counts of the outbox; the events that came.
+//! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had (`shaders/pdes/arrive.wgsl`).
+//! 3. The *window*, as ever. Its workgroups take the smallest pending time of the others into their reduction, so that all parts find the same horizon, and count the same windows. What an LP
+//!    schedules for one of another part goes to the outbox.
+//! 4. *Read*: failures, counts and partial reductions, and of the outbox as much as the last window sent and a quarter; what is more takes a second read.
+//! 5. *Exchange*: one message to each other part, with what this one tells of itself (40 bytes) and what it sends. So all know the next smallest time, each other's failures, errors and wishes to
+//!    stop, and decide alike.
+//!
+//! Windows with an event horizon ([`Sync::Horizon`](crate::pdes::Sync)) have two dispatches, and two exchanges: after the first the parts agree on the horizon, and send nothing.
+//!
+//! The device waits for the host between windows, and the host for the device. So a window costs a read, an exchange and a submission more than that of a run alone, and the bytes: `docs/devices.md` has the model.
+
+use std::ops::{ControlFlow, Range};
+
+use bytemuck::{Pod, Zeroable};
+use web_time::{Duration, Instant};
+
+use super::simulation::agreed;
+use super::transport::Alone;
+use super::{HybridError, Transport};
+use crate::gpu::{Gpu, SLICE, Verdict};
+use crate::pdes::part::{PartOf, Told, range};
+use crate::pdes::{
+    Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError, Stop, Until,
+};
+use crate::random::mix;
+use crate::time::Ticks;
+
+/// A range of the LPs of a [`pdes`](crate::pdes) model on a device, beside the parts that hold the others: threads of this process ([`in_process`](super::in_process)), or processes of MPI.
+///
+/// All ranks make theirs of the same model with the same options, and call the same functions in the same order. Each part has a device of its own ([`Gpu::nth`]). A run has the bits of
+/// [`CpuSimulation`](crate::pdes::CpuSimulation), on any number of parts.
+///
+/// ```no_run
+/// use eventhorizon::gpu::Gpu;
+/// use eventhorizon::hybrid::{GpuPart, HybridError, Transport, in_process};
+/// use eventhorizon::models::Phold;
+/// use eventhorizon::pdes::{Options, Until};
+/// use eventhorizon::time::Resolution;
+///
+/// let units = Resolution::default();
+/// let model = Phold::new(1 << 20, 16, 0.1, 10.0, units)?.with_neighbours(4)?;
+/// let end = Until::time(units.ticks(1000.0)?);
+/// let ran = in_process(2, |rank| {
+///     let gpu = Gpu::nth(rank.rank())?;
+///     let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default())?;
+///     part.run(end)?;
+///     part.fingerprint()
+/// });
+/// for fingerprint in ran {
+///     println!("{}", fingerprint?); // the same on each
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back to a copy of their memory, of which each makes one a second, and on from there, unless
+/// capacities are fixed ([`Options::fixed`]). Calendars, [`Sync::Neighbours`](crate::pdes::Sync) and checkpoints are for runs on one device.
+pub struct GpuPart<M: Model> {
+    transport: Box<dyn Transport>,
+    part: PartOf<M>,
+    lps: Range<u32>,
+    /// What each part told last, by rank.
+    heads: Vec<Head>,
+    /// What came with it, behind a head, and lies here until the next window.
+    arrived: Vec<Vec<u8>>,
+    windows: u64,
+    /// Executed by this part.
+    events: u64,
+    /// What was known when all parts copied their memory last.
+    saved: Option<Saved>,
+    over: bool,
+}
+
+/// Where all parts go back to when one of them has too little room.
+#[derive(Debug, Clone)]
+struct Saved {
+    heads: Vec<Head>,
+    windows: u64,
+    events: u64,
+    at: Instant,
+}
+
+/// So often the memory is copied: what was done since is done again after a growth.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What a part tells all others after each dispatch. Behind it come events, or the words of an error.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Head {
+    earliest: u64,
+    events: u64,
+    failure: u32,
+    needed: [u32; 3],
+    state: u32,
+    /// Of the first part, whether it is time to copy the memory.
+    due: u32,
+}
+
+const HEAD: usize = size_of::<Head>();
+
+/// What a part wants: to go on, to stop after this window, or to end with an error.
+const GO: u32 = 0;
+const STOP: u32 = 1;
+const FAILED: u32 = 2;
+
+impl<M: Model> GpuPart<M> {
+    /// This rank's part, at the start.
+    ///
+    /// # Errors
+    /// What [`SimulationError`] names, on all ranks: that of this one as it is, others as [`HybridError::Rank`]; [`HybridError::Differs`] where not all ranks have the same model and options; what
+    /// [`Transport`] says of ranks that are gone.
+    pub fn on(
+        mut transport: Box<dyn Transport>,
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+    ) -> Result<Self, HybridError> {
+        let place = (transport.rank(), transport.ranks());
+        same(&mut *transport, model, &options)?;
+        let made = PartOf::new(gpu, model, options, place).map_err(HybridError::from);
+        // A fault of the start is the same everywhere, as all others: the first by name, and how much room it lacked.
+        let fault = match &made {
+            Err(HybridError::Simulation(SimulationError::Fault(fault))) => {
+                u64::from(fault.encode()) << 32 | u64::from(fault.needed)
+            }
+            _ => u64::MAX,
+        };
+        let [fault, ..] = transport.least([fault, 0, 0])?;
+        let [needed, word] = Ticks::new(fault).to_words();
+        Fault::decode(word, [needed; 3], 0, 0)?;
+        let part = agreed(&mut *transport, made)?;
+        let ranks = place.1 as usize;
+        let (heads, arrived) = (vec![Head::zeroed(); ranks], Vec::new());
+        let lps = range(model.lps(), place);
+        let mut this =
+            Self { transport, part, lps, heads, arrived, windows: 0, events: 0, saved: None, over: true };
+        let told = this.part.begun(HEAD);
+        this.exchange(told, GO)?;
+        this.over = false;
+        Ok(this)
+    }
+
+    /// All LPs on one device, the same way.
+    ///
+    /// # Errors
+    /// As [`GpuPart::on`].
+    pub fn alone(gpu: &Gpu, model: &M, options: Options) -> Result<Self, HybridError> {
+        Self::on(Box::new(Alone), gpu, model, options)
+    }
+
+    /// Runs to the end that `until` names.
+    ///
+    /// # Errors
+    /// As [`pdes::Simulation::run`](crate::pdes::Simulation::run), on all ranks after the same window: a [`Fault`] is the same everywhere, of any other error the rest hear as
+    /// [`HybridError::Rank`]. After any, the part can be read, and not run.
+    pub fn run(&mut self, until: Until) -> Result<Progress, HybridError> {
+        self.run_watched(until, |_| {})
+    }
+
+    /// [`GpuPart::run`], telling `watch` how far it is some 30 times a second, after a window. Where `watch` answers
+    /// [`ControlFlow::Break`] on any rank, the run ends there on all, by [`Stop::Watcher`].
+    ///
+    /// # Errors
+    /// As [`GpuPart::run`].
+    pub fn run_watched<V: Verdict>(
+        &mut self,
+        until: Until,
+        mut watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, HybridError> {
+        if self.over {
+            return Err(HybridError::Over);
+        }
+        if self.part.looks() && until.events != Until::EMPTY.events {
+            // A window of another length would end it elsewhere.
+            let problem = "ends by a number of events with `Sync::Yawns` alone: choose that, or end by time";
+            return Err(HybridError::Simulation(SimulationError::Parts { problem }));
+        }
+        // Unless it ends well.
+        self.over = true;
+        // To here at the earliest: where runs end by a number of events depends on where others ended.
+        self.saved = None;
+        let mut told = Instant::now();
+        let mut watch = |progress: &Progress| {
+            if told.elapsed() < SLICE {
+                return GO;
+            }
+            let state = if watch(progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
+            told = Instant::now();
+            state
+        };
+        let stop = loop {
+            match self.go(until, &mut watch) {
+                Ok(stop) => break stop,
+                Err(error) => self.recover(error)?,
+            }
+        };
+        self.over = false;
+        Ok(Progress { stop: Some(stop), ..self.progress() })
+    }
+
+    /// From a window of parity 0 to the end of the run.
+    fn go(&mut self, until: Until, watch: &mut dyn FnMut(&Progress) -> u32) -> Result<Stop, HybridError> {
+        let mut parity = 0;
+        let stop = loop {
+            let progress = self.progress();
+            let stop = match progress.now {
+                Ticks::NEVER => Some(Stop::Empty),
+                now if now >= until.time => Some(Stop::Time),
+                _ if progress.events >= until.events => Some(Stop::Events),
+                _ if self.heads.iter().any(|head| head.state == STOP) => Some(Stop::Watcher),
+                _ => None,
+            };
+            if let Some(stop) = stop {
+                break stop;
+            }
+            let save = parity == 0 && (self.saved.is_none() || self.heads[0].due != 0);
+            if save {
+                let (heads, at) = (self.heads.clone(), Instant::now());
+                self.saved = Some(Saved { heads, windows: self.windows, events: self.events, at });
+            }
+            // Of two dispatches, the first sends nothing and executes nothing.
+            if self.part.looks() {
+                self.step(0, until.time, GO, save)?;
+                parity = 1;
+            }
+            self.windows += 1;
+            let state = watch(&Progress { windows: self.windows, ..progress });
+            self.step(parity, until.time, state, save && parity == 0)?;
+            parity = if self.part.looks() { 0 } else { 1 - parity };
+        };
+        // What the last window sent is taken in, and the memory is what it is between calls of a run alone. No window goes on from here.
+        let end = if stop == Stop::Time { until.time } else { Ticks::ZERO };
+        for parity in parity..2 {
+            self.step(parity, end, GO, false)?;
+        }
+        self.part.closed((stop == Stop::Time).then_some(until.time));
+        Ok(stop)
+    }
+
+    /// After an error: where a part has too little room, all go back to where the memory was copied, and that one gets more.
+    fn recover(&mut self, error: HybridError) -> Result<(), HybridError> {
+        let HybridError::Simulation(SimulationError::Fault(fault)) = error else { return Err(error) };
+        let room =
+            [FaultKind::QueueFull, FaultKind::MailboxFull, FaultKind::OutboxFull].contains(&fault.kind);
+        let saved = self.saved.clone().filter(|_| room);
+        let able = saved.is_some() && self.part.can_go_back();
+        let ([able, ..], Some(saved)) = (self.transport.least([able.into(), 0, 0])?, saved) else {
+            return Err(error);
+        };
+        if able == 0 {
+            return Err(error);
+        }
+        let own = self.lps.contains(&fault.lp).then_some(fault);
+        let back = self.part.go_back(own).map_err(HybridError::from);
+        agreed(&mut *self.transport, back)?;
+        (self.heads, self.windows, self.events) = (saved.heads, saved.windows, saved.events);
+        self.arrived.clear();
+        log::info!("{fault}: there is more room now");
+        Ok(())
+    }
+
+    /// How far all parts are.
+    pub fn progress(&self) -> Progress {
+        let now = self.heads.iter().map(|head| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
+        let events = self.heads.iter().map(|head| head.events).sum();
+        Progress { now, events, windows: self.windows, stop: None }
+    }
+
+    /// The fingerprint of the run, over all parts: all of them ask for it.
+    ///
+    /// # Errors
+    /// The device's, on all ranks, and what [`Transport`] says of ranks that are gone.
+    pub fn fingerprint(&mut self) -> Result<Fingerprint, HybridError> {
+        let own = self.part.simulation().fingerprint().map_err(HybridError::from);
+        let own = agreed(&mut *self.transport, own)?;
+        let mut sum = 0_u64;
+        for (rank, bytes) in (0..).zip(self.transport.gather(own.0.to_le_bytes().to_vec())?) {
+            let bytes = <[u8; 8]>::try_from(bytes.as_slice());
+            let reason = "a number of 8 bytes was expected".to_owned();
+            sum = sum
+                .wrapping_add(u64::from_le_bytes(bytes.map_err(|_| HybridError::Garbled { rank, reason })?));
+        }
+        Ok(Fingerprint(sum))
+    }
+
+    /// The LPs of this part.
+    pub fn lps(&self) -> Range<u32> {
+        self.lps.clone()
+    }
+
+    /// The states of this part's LPs.
+    ///
+    /// # Errors
+    /// As [`pdes::Simulation::states`](crate::pdes::Simulation::states).
+    pub fn states(&self) -> Result<Vec<M::State>, SimulationError> {
+        self.part.simulation().states()
+    }
+
+    /// The buffer of these states: [`pdes::Simulation::states_buffer`](crate::pdes::Simulation::states_buffer).
+    pub fn states_buffer(&self) -> &wgpu::Buffer {
+        self.part.simulation().states_buffer()
+    }
+
+    /// What is pending at this part's LPs.
+    ///
+    /// # Errors
+    /// As [`pdes::Simulation::pending`](crate::pdes::Simulation::pending).
+    pub fn pending(&self) -> Result<Pending<M::Payload>, SimulationError> {
+        self.part.simulation().pending()
+    }
+
+    /// What each of this part's LPs has to tell: [`pdes::Simulation::outputs`](crate::pdes::Simulation::outputs).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
+        self.part.simulation().outputs(at)
+    }
+
+    /// The rank, and its way to the others: for what a program has to tell them besides.
+    pub fn transport(&mut self) -> &mut dyn Transport {
+        &mut *self.transport
+    }
+
+    /// A dispatch of this parity on all parts, and what they tell of it.
+    fn step(&mut self, parity: u32, until: Ticks, state: u32, save: bool) -> Result<(), HybridError> {
+        let own = self.transport.rank() as usize;
+        let others = self.heads.iter().enumerate().filter(|&(rank, _)| rank != own);
+        let others = others.map(|(_, head)| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
+        let mut taken = self.part.take(parity, std::mem::take(&mut self.arrived), HEAD);
+        if save {
+            taken = taken.and_then(|()| self.part.save());
+        }
+        let mut told = taken.and_then(|()| self.part.step(parity, until, others, HEAD));
+        if let (Ok(told), true) = (&mut told, self.part.looks() && parity == 0) {
+            told.events = 0; // it is a bound of those to come
+        }
+        self.exchange(told, state)
+    }
+
+    /// All parts hear of each other.
+    fn exchange(&mut self, told: Result<Told, SimulationError>, state: u32) -> Result<(), HybridError> {
+        let own = self.transport.rank() as usize;
+        let ranks = self.heads.len();
+        let mut head = Head { state: FAILED, failure: u32::MAX, ..Head::zeroed() };
+        let (mut mails, failed) = match told {
+            Ok(told) => {
+                self.events += told.events;
+                head = Head {
+                    earliest: told.earliest.get(),
+                    events: self.events,
+                    failure: told.failure,
+                    needed: told.needed,
+                    state,
+                    due: self.saved.as_ref().is_some_and(|saved| saved.at.elapsed() > EVERY).into(),
+                };
+                (told.mails, None)
+            }
+            Err(error) => {
+                let words = [&[0; HEAD], error.to_string().as_bytes()].concat();
+                (vec![words; ranks - 1], Some(error))
+            }
+        };
+        mails.iter_mut().for_each(|mail| mail[..HEAD].copy_from_slice(bytemuck::bytes_of(&head)));
+        mails.insert(own, bytemuck::bytes_of(&head).to_vec());
+        let came = self.transport.exchange(mails)?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let entry = PartOf::<M>::entry();
+        for (rank, came) in (0..).zip(&came) {
+            let garbled = |reason: &str| HybridError::Garbled { rank, reason: reason.to_owned() };
+            let (head, rest) = came
+                .split_at_checked(HEAD)
+                .ok_or_else(|| garbled("it is shorter than what each rank tells"))?;
+            let head: Head = bytemuck::pod_read_unaligned(head);
+            if head.state == FAILED {
+                return Err(HybridError::Rank { rank, message: String::from_utf8_lossy(rest).into_owned() });
+            }
+            if !rest.len().is_multiple_of(entry) {
+                return Err(garbled("it is no whole number of events"));
+            }
+            self.heads[rank as usize] = head;
+        }
+        self.arrived = came;
+        let failure = self.heads.iter().map(|head| head.failure).min().expect("there is a rank");
+        let needed = std::array::from_fn(|place| {
+            self.heads.iter().map(|head| head.needed[place]).max().unwrap_or_default()
+        });
+        Ok(Fault::decode(failure, needed, 0, self.windows)?)
+    }
+}
+
+impl<M: Model> std::fmt::Debug for GpuPart<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GpuPart").field("progress", &self.progress()).finish_non_exhaustive()
+    }
+}
+
+/// Checks that all ranks were given the same.
+fn same<M: Model>(transport: &mut dyn Transport, model: &M, options: &Options) -> Result<(), HybridError> {
+    let bytes = |bytes: &[u8]| mix(0, bytes.iter().map(|&byte| u32::from(byte)));
+    let given: [u64; 6] = [
+        bytes(model.name().as_bytes()),
+        model.lps().into(),
+        model.lookahead().get(),
+        bytes(bytemuck::bytes_of(&model.params())) ^ bytes(bytemuck::cast_slice(model.data())),
+        options.seed,
+        bytes(format!("{:?} {:?}", options.replica, options.sync).as_bytes()),
+    ];
+    let names =
+        ["the model", "the number of LPs", "the lookahead", "the parameters", "the seed", "the options"];
+    let all = transport.gather(bytemuck::bytes_of(&given).to_vec())?;
+    let mut first = None;
+    for (rank, bytes) in (0..).zip(&all) {
+        let other: [u64; 6] = bytemuck::try_pod_read_unaligned(bytes)
+            .map_err(|error| HybridError::Garbled { rank, reason: error.to_string() })?;
+        let first = *first.get_or_insert(other);
+        if let Some(place) = (0..given.len()).find(|&place| other[place] != first[place]) {
+            return Err(HybridError::Differs { rank, what: names[place] });
+        }
+    }
+    Ok(())
+}

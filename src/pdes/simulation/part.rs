@@ -1,0 +1,350 @@
+//! A part of a run that is cut over devices, from one exchange with the others to the next. `src/hybrid/devices.rs` drives it, and says how all of it works.
+
+use std::ops::Range;
+
+use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
+use crate::queue::QueueDesign;
+use crate::time::Ticks;
+
+use super::super::auto::plain;
+use super::super::cut::{Outbox, Place, group_size_at_most};
+use super::super::error::{Fault, FaultKind, SimulationError};
+use super::super::memory::{COUNTS, FAILURE, Part, Run, needed};
+use super::super::recipes::Windows;
+use super::super::{Event, Model, Options, Sync, Until};
+use super::Simulation;
+
+/// One of the parts.
+pub(crate) struct PartOf<M: Model> {
+    simulation: Simulation<M>,
+    outbox: Outbox,
+    arrive: Kernel,
+    /// What its dispatches are told, by their parity.
+    runs: [Buffer<Run>; 2],
+    arrivals: Buffer<u8>,
+    upload: Upload,
+    /// What others sent came in these, and what this part sends goes in them.
+    lists: Vec<Vec<u8>>,
+    /// What is read back comes through these: what a window tells, and what was more than was asked for.
+    staging: [Option<Download>; 2],
+    /// For each of the others the events that are read with the rest: as many as the last window sent, and something to spare.
+    ahead: Vec<u32>,
+}
+
+/// What a part tells after a dispatch of all its rows.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// What its rows left: the earliest time that is pending or was sent; after the first dispatch of a window that has two, the earliest that will be sent.
+    pub(crate) earliest: Ticks,
+    /// Events executed.
+    pub(crate) events: u64,
+    /// For `Fault::decode`, by names.
+    pub(crate) failure: u32,
+    pub(crate) needed: [u32; 3],
+    /// What goes to each of the others, in their order, behind so many bytes as were asked for.
+    pub(crate) mails: Vec<Vec<u8>>,
+}
+
+/// The LPs of a part: as in `part_of` of `shaders/pdes/outbox.wgsl`.
+pub(crate) fn range(lps: u32, (own, parts): (u32, u32)) -> Range<u32> {
+    let (least, longer) = (lps / parts, lps % parts);
+    let first = |part: u32| part * least + part.min(longer);
+    first(own)..first(own + 1)
+}
+
+impl<M: Model> PartOf<M> {
+    /// The part of this number among so many.
+    pub(crate) fn new(
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        (own, parts): (u32, u32),
+    ) -> Result<Self, SimulationError> {
+        let refused = |problem| Err(SimulationError::Parts { problem });
+        if options.queue == Some(QueueDesign::Calendar) {
+            return refused("has no calendar: choose another queue design, or leave it to the library");
+        }
+        let sync = match options.sync {
+            Sync::Neighbours => {
+                return refused("has one horizon for all: choose `Sync::Yawns` or `Sync::Horizon`");
+            }
+            Sync::Auto if model.lookahead() == Ticks::ZERO => Sync::Horizon,
+            Sync::Auto => Sync::Yawns,
+            chosen => chosen,
+        };
+        if model.lps() < parts {
+            return refused("takes an LP for each of them at least: take fewer devices");
+        }
+        let queue = Some(options.queue.unwrap_or_else(|| plain(model.capacity().queue)));
+        let options = Options { queue, sync, ..options };
+        let lps = range(model.lps(), (own, parts));
+        let place = Place { own, parts, room: 0 };
+        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, None);
+        let simulation = pollster::block_on(begun)?;
+        let memory = &simulation.memory;
+        let recipes = simulation.recipes(simulation.way, &memory.cut);
+        let arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
+        let run = |parity| {
+            let part = Part { parity, ..Part::default() };
+            Buffer::uniform(gpu, "run", &memory.run_for(part))
+        };
+        Ok(Self {
+            runs: [run(0)?, run(1)?],
+            arrive,
+            outbox: memory.cut.outbox.expect("it is a part of a run"),
+            arrivals: Buffer::storage(gpu, "arrivals", 1 << 12)?,
+            upload: Upload::new(gpu, "arrivals", 1 << 12)?,
+            lists: Vec::new(),
+            staging: [None, None],
+            ahead: vec![0; parts as usize - 1],
+            simulation,
+        })
+    }
+
+    /// The part itself, to be read.
+    pub(crate) fn simulation(&self) -> &Simulation<M> {
+        &self.simulation
+    }
+
+    /// Whether a window is two dispatches, between which the horizon is agreed on.
+    pub(crate) fn looks(&self) -> bool {
+        self.simulation.way.windows == Windows::Horizon
+    }
+
+    /// Bytes of an event on its way.
+    pub(crate) fn entry() -> usize {
+        4 + size_of::<Event<M::Payload>>()
+    }
+
+    /// What is known of all before the first window, without a dispatch.
+    pub(crate) fn begun(&mut self, spare: usize) -> Result<Told, SimulationError> {
+        // The start was a dispatch of parity 1.
+        self.told(1, None, spare)
+    }
+
+    /// A dispatch of this parity over all rows, where others have nothing before `others`.
+    pub(crate) fn step(
+        &mut self,
+        parity: u32,
+        until: Ticks,
+        others: Ticks,
+        spare: usize,
+    ) -> Result<Told, SimulationError> {
+        let Simulation { gpu, memory, plans, .. } = &mut self.simulation;
+        (memory.run.until, memory.run.others) = (until, others);
+        (memory.run.event_limit, memory.run.pause) = (u64::MAX, u64::MAX);
+        for (part, buffer) in plans.runs.iter().filter(|(part, _)| part.parity == parity) {
+            buffer.write(gpu, 0, &[memory.run_for(*part)])?;
+        }
+        memory.clear_outbox(gpu, self.ahead.len())?;
+        self.told(parity, Some(parity), spare)
+    }
+
+    /// Takes what other parts have sent, each behind so many bytes, for the window of this parity to find. The lists serve again for what this part sends.
+    pub(crate) fn take(
+        &mut self,
+        parity: u32,
+        came: Vec<Vec<u8>>,
+        spare: usize,
+    ) -> Result<(), SimulationError> {
+        let Simulation { gpu, memory, .. } = &self.simulation;
+        let entry = Self::entry();
+        let most = usize::try_from(gpu.max_buffer_bytes() - 16).unwrap_or(usize::MAX) / entry * entry;
+        let before = (1 - parity) as usize;
+        let mut rest: Vec<&[u8]> = came.iter().filter_map(|came| came.get(spare..)).collect();
+        loop {
+            // As much as fits a binding.
+            let (mut pieces, mut bytes) = (vec![&[][..]], 0);
+            for rest in &mut rest {
+                let (now, later) = rest.split_at(rest.len().min(most - bytes));
+                pieces.push(now);
+                bytes += now.len();
+                *rest = later;
+            }
+            if bytes == 0 {
+                break;
+            }
+            let count = u32::try_from(bytes / entry).expect("what fits a binding");
+            let head = count.to_le_bytes();
+            pieces[0] = &head;
+            let bytes = 4 + bytes as u64;
+            if bytes > self.arrivals.len() {
+                let room = (bytes + bytes / 4).next_multiple_of(16).min(gpu.max_buffer_bytes());
+                self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
+            }
+            if bytes > self.upload.bytes() {
+                self.upload = Upload::new(gpu, "arrivals", self.arrivals.len())?;
+            }
+            // A dispatch of the parity of the window before: it fills the same mailboxes.
+            let part = Part { parity: 1 - parity, ..memory.cut.part(0, memory.cut.rows, 1 - parity) };
+            self.runs[before].write(gpu, 0, &[memory.run_for(part)])?;
+            let mut bound = memory.bindings(&part, &self.runs[before]);
+            bound.push(("arrivals", self.arrivals.binding()));
+            let groups = count.div_ceil(group_size_at_most(gpu, 256));
+            let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
+            let mut plan = Plan::new("arrivals");
+            plan.dispatch(gpu, &self.arrive, groups, &bound)?;
+            let mut encoder = gpu.encoder("arrivals");
+            self.upload.record(gpu, &mut encoder, &pieces, self.arrivals.raw())?;
+            plan.record(&mut encoder);
+            gpu.submit(encoder)?;
+        }
+        self.lists.extend(came.into_iter().filter(|came| came.len() > spare));
+        Ok(())
+    }
+
+    /// Whether there is a copy of the memory to go back to.
+    pub(crate) fn can_go_back(&self) -> bool {
+        self.simulation.snapshot.is_some()
+    }
+
+    /// Copies the memory as it is before a window of parity 0, with what has arrived. Where there is no room for a copy, nothing grows.
+    pub(crate) fn save(&mut self) -> Result<(), SimulationError> {
+        let Simulation { gpu, snapshot, .. } = &mut self.simulation;
+        if let Some(snapshot) = snapshot {
+            let mut encoder = gpu.encoder("snapshot");
+            snapshot.save(&mut encoder, std::iter::once(Until::EMPTY));
+            gpu.submit(encoder)?;
+        }
+        Ok(())
+    }
+
+    /// Goes back to the copy; with more room, where a fault says that this part had too little.
+    pub(crate) fn go_back(&mut self, fault: Option<Fault>) -> Result<(), SimulationError> {
+        let Some(snapshot) = &self.simulation.snapshot else {
+            return fault.map_or(Ok(()), |fault| Err(fault.into()));
+        };
+        let Some(fault) = fault else { return Ok(snapshot.restore(&self.simulation.gpu)?) };
+        if fault.kind == FaultKind::OutboxFull {
+            snapshot.restore(&self.simulation.gpu)?;
+            let before = self.outbox.room;
+            if let Some(part) = &mut self.simulation.rebuild.needs.part {
+                part.room = fault.needed.max(before.saturating_mul(2));
+            }
+            let (way, capacity) = (self.simulation.way, self.simulation.memory.capacity());
+            pollster::block_on(self.simulation.rebuild(way, capacity, &[Until::EMPTY]))?;
+            if self.simulation.memory.cut.outbox.is_none_or(|outbox| outbox.room < fault.needed) {
+                return Err(fault.into());
+            }
+        } else if let Some(refused) = pollster::block_on(self.simulation.grow(fault))? {
+            return Err(refused);
+        }
+        let Simulation { gpu, memory, way, .. } = &self.simulation;
+        let recipes = self.simulation.recipes(*way, &memory.cut);
+        self.arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
+        self.outbox = memory.cut.outbox.expect("it is a part of a run");
+        Ok(())
+    }
+
+    /// After the closing windows of a run that ended by its time, or otherwise.
+    pub(crate) fn closed(&mut self, done: Option<Ticks>) {
+        self.simulation.done = self.simulation.done.max(done.unwrap_or(Ticks::ZERO));
+    }
+
+    /// Submits the dispatches of a parity, if any, and reads what they left.
+    fn told(&mut self, parity: u32, window: Option<u32>, spare: usize) -> Result<Told, SimulationError> {
+        let Simulation { gpu, memory, plans, .. } = &self.simulation;
+        let entry = Self::entry() as u64;
+        let ahead: Vec<u64> = self.ahead.iter().map(|&events| u64::from(events) * entry).collect();
+        let lengths = memory.told_bytes(&ahead);
+        let staging = staged(gpu, &mut self.staging[0], lengths.iter().sum())?;
+        let mut encoder = gpu.encoder("a window of a part");
+        if let Some(parity) = window {
+            plans.halves[parity as usize].record(&mut encoder);
+        }
+        memory.record_told(&mut encoder, staging, parity, &ahead);
+        let submission = gpu.submit(encoder)?;
+        let (outbox, lists) = (self.outbox, &mut self.lists);
+        let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
+            let mut next = |length: u64| {
+                let (these, rest) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
+                bytes = rest;
+                these
+            };
+            let words = |bytes: &[u8]| -> Vec<u32> {
+                bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
+            };
+            let (control, counts, partials) =
+                (words(next(lengths[0])), words(next(lengths[1])), words(next(lengths[2])));
+            let counts: Vec<u32> = counts.iter().map(|&count| count.min(outbox.room)).collect();
+            let mails = counts.iter().zip(&ahead).map(|(&count, &ahead)| {
+                let bytes = (u64::from(count) * entry).min(ahead);
+                let held = usize::try_from(u64::from(count) * entry).expect("it is in memory");
+                let mut mails = lists.pop().unwrap_or_default();
+                mails.resize(spare + held, 0);
+                let these = &next(ahead)[..usize::try_from(bytes).expect("less than the rest")];
+                copy(&mut mails[spare..][..these.len()], these);
+                mails
+            });
+            let mails: Vec<_> = mails.collect();
+            (control, counts, partials, mails)
+        });
+        let (control, counts, partials, mut mails) = pollster::block_on(read)?;
+        // What was not asked for.
+        let rest: Vec<(u64, u64)> = counts
+            .iter()
+            .zip(&ahead)
+            .map(|(&count, &ahead)| (ahead, (u64::from(count) * entry).saturating_sub(ahead)))
+            .collect();
+        let more = rest.iter().map(|(_, bytes)| bytes).sum();
+        if more > 0 {
+            let staging = staged(gpu, &mut self.staging[1], more)?;
+            let mut encoder = gpu.encoder("what a part sent");
+            memory.record_mails(&mut encoder, staging, &rest);
+            let submission = gpu.submit(encoder)?;
+            let read = staging.read(gpu, submission, more, |mut bytes| {
+                for (mails, &(_, length)) in mails.iter_mut().zip(&rest) {
+                    let (these, others) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
+                    let end = mails.len();
+                    copy(&mut mails[end - these.len()..], these);
+                    bytes = others;
+                }
+            });
+            pollster::block_on(read)?;
+        }
+        if window.is_some() {
+            for (ahead, count) in self.ahead.iter_mut().zip(&counts) {
+                *ahead = count.saturating_add(count / 4).min(outbox.room);
+            }
+        }
+        let (mut earliest, mut events) = (Ticks::NEVER, 0);
+        for partial in partials.chunks_exact(4) {
+            earliest = earliest.min(Ticks::from_words([partial[0], partial[1]]));
+            events += u64::from(partial[2]);
+        }
+        let failure = control[FAILURE + 1 - parity as usize];
+        debug_assert_eq!(control.len(), COUNTS);
+        Ok(Told { earliest, events, failure, needed: needed(&control), mails })
+    }
+}
+
+/// Staging memory for so many bytes: what there is, or new.
+fn staged<'s>(
+    gpu: &Gpu,
+    staging: &'s mut Option<Download>,
+    bytes: u64,
+) -> Result<&'s Download, SimulationError> {
+    if staging.as_ref().is_none_or(|staging| staging.bytes() < bytes) {
+        *staging = None;
+        *staging =
+            Some(Download::new(gpu, "a part of a run", (bytes + bytes / 4).next_multiple_of(16).max(4096))?);
+    }
+    Ok(staging.as_ref().expect("it was just made"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_lps_and_as_even_as_can_be() {
+        for lps in 1..40 {
+            for parts in 1..=lps {
+                let ranges: Vec<_> = (0..parts).map(|own| range(lps, (own, parts))).collect();
+                assert_eq!((ranges[0].start, ranges.last().unwrap().end), (0, lps));
+                assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+                assert!(ranges.iter().all(|range| range.len().abs_diff((lps / parts) as usize) <= 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The GPU engine cut over devices: the bits of the sequential engine on any number of parts, and every fault on all of them.
+
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use eventhorizon::gpu::{Gpu, Source};
+use eventhorizon::hybrid::{GpuPart, HybridError, LocalRank, Transport, in_process};
+use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
+use eventhorizon::pdes::{
+    Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Replica, SimulationError, Stop,
+    Sync, Until,
+};
+use eventhorizon::queue::{Lanes, QueueDesign, Traverse};
+use eventhorizon::time::{Resolution, Ticks};
+
+use super::common::models::Mischief;
+use super::ticks;
+
+/// A device of a rank's own, which the tests share: it keeps its kernels.
+fn device(rank: &dyn Transport) -> Gpu {
+    static DEVICES: [OnceLock<Gpu>; 4] = [const { OnceLock::new() }; 4];
+    DEVICES[rank.rank() as usize].get_or_init(|| own_device(rank)).clone()
+}
+
+/// One of a test's own.
+fn own_device(rank: &dyn Transport) -> Gpu {
+    let gpu = Gpu::nth(rank.rank()).unwrap();
+    // NVIDIA's driver deadlocks where a device is destroyed while threads end.
+    std::mem::forget(gpu.clone());
+    gpu
+}
+
+/// The model on the sequential engine and on parts, to one end after the other.
+fn same<M: CpuModel<State: std::marker::Sync> + std::marker::Sync>(
+    model: &M,
+    ends: &[Until],
+    parts: &[u32],
+    options: Options,
+) {
+    let mut sequential = CpuSimulation::of_replica(model, options.seed, options.replica).unwrap();
+    let expected: Vec<_> = ends
+        .iter()
+        .map(|&end| {
+            let progress = sequential.run(end).unwrap();
+            (progress.now, progress.events, progress.stop, sequential.fingerprint())
+        })
+        .collect();
+    let states = sequential.states().to_vec();
+    for &parts in parts {
+        let ran = in_process(parts, |rank| {
+            let gpu = device(&rank);
+            let mut part = GpuPart::on(Box::new(rank), &gpu, model, options).unwrap();
+            let run = |&end| {
+                let progress = part.run(end).unwrap();
+                (progress.now, progress.events, progress.stop, part.fingerprint().unwrap())
+            };
+            let ran: Vec<_> = ends.iter().map(run).collect();
+            let lps = part.lps();
+            let own = &states[lps.start as usize..][..lps.len()];
+            let found = part.states().unwrap();
+            let bytes = |states| bytemuck::cast_slice::<M::State, u8>(states);
+            assert!(bytes(&found) == bytes(own), "states");
+            ran
+        });
+        for ran in ran {
+            assert_eq!(ran, expected, "{} on {parts} parts, {options:?}", model.name());
+        }
+    }
+}
+
+fn until(units: f64) -> Until {
+    Until::time(ticks(units))
+}
+
+#[test]
+fn parts_have_the_bits_of_the_sequential_engine() {
+    let units = Resolution::default();
+    let options = Options { seed: 42, replica: Replica { point: 0, number: 3 }, ..Options::default() };
+    // Ends after an even and an odd number of windows, within one, twice the same, and by a number of events.
+    let mut ends = [0.0, 10.0, 33.3, 33.3, 50.0, 90.0].map(until).to_vec();
+    ends.extend([Until::events(4000), Until { events: 4700, ..until(1e6) }]);
+    let phold = Phold::new(301, 4, 0.1, 10.0, units).unwrap();
+    same(&phold, &ends, &[1, 2, 3, 4], options);
+    let ring = phold.with_neighbours(4).unwrap();
+    same(
+        &ring,
+        &[until(7.0), until(120.0)],
+        &[3],
+        Options { group_size: Some(8), tiles: Some(3), ..options },
+    );
+    // A payload of 6 words, LP memory, and what `init` sends to others.
+    same(
+        &CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap(),
+        &[until(20.0), until(40.0)],
+        &[2],
+        options,
+    );
+    let edges: Vec<_> = (0..64).map(|i| (i, (i + 1) % 64)).collect();
+    same(
+        &Epidemic::new(64, &edges, 3, 0.5, 0.6, 1.0, units).unwrap(),
+        &[until(30.0), Until::EMPTY],
+        &[3],
+        options,
+    );
+}
+
+#[test]
+fn wide_windows_have_the_same_bits() {
+    let units = Resolution::default();
+    let horizon = Options { sync: Sync::Horizon, ..Options::default() };
+    same(
+        &FifoTorus::new(5, 5, 64, 1.0, units).unwrap(),
+        &[until(3.0), until(9.9), until(20.0)],
+        &[2, 3],
+        horizon,
+    );
+    same(&Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap(), &[until(12.0)], &[2], horizon);
+    // Without a lookahead that is what parts take by themselves; with YAWNS they have a window for each round.
+    let rounds = Phold::new(90, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap();
+    let ends = [0.0001, 0.0002].map(until);
+    same(&rounds, &ends, &[2], Options::default());
+    same(&rounds, &ends, &[2], Options { sync: Sync::Yawns, ..Options::default() });
+}
+
+#[test]
+fn queues_of_all_kinds_are_cut() {
+    let model = Phold::new(70, 4, 0.1, 10.0, Resolution::default()).unwrap();
+    for queue in
+        [QueueDesign::CbSeq(Traverse::BackToFront), QueueDesign::Heap4, QueueDesign::CbPar(Lanes::Eight)]
+    {
+        same(&model, &[until(60.0)], &[2], Options { queue: Some(queue), ..Options::default() });
+    }
+}
+
+/// What each of some parts ends with.
+fn errors<M: Model + std::marker::Sync>(model: &M, parts: u32, options: Options) -> Vec<HybridError> {
+    in_process(parts, |rank| {
+        let gpu = device(&rank);
+        let mut part = GpuPart::on(Box::new(rank), &gpu, model, options)?;
+        let error = part.run(until(1e6)).unwrap_err();
+        assert!(matches!(part.run(until(1e6)), Err(HybridError::Over)));
+        Err(error)
+    })
+    .into_iter()
+    .map(Result::<(), _>::unwrap_err)
+    .collect()
+}
+
+fn fault(error: &HybridError) -> Fault {
+    match error {
+        HybridError::Simulation(SimulationError::Fault(fault)) => *fault,
+        other => panic!("expected a fault, got {other}"),
+    }
+}
+
+#[test]
+fn a_fault_is_the_same_on_all_parts() {
+    for (rule, culprit) in [(0, 5), (1, 299), (2, 120)] {
+        let capacity = Capacity { queue: 64, mailbox: 64 };
+        let model = Mischief { lps: 300, rule, culprit, at: 3000, capacity };
+        let Err(SimulationError::Fault(expected)) = CpuSimulation::new(&model, 0).unwrap().run(Until::EMPTY)
+        else {
+            panic!("it breaks a rule");
+        };
+        for error in errors(&model, 3, Options::default()) {
+            assert_eq!(fault(&error), expected);
+        }
+    }
+}
+
+/// PHOLD with little room.
+struct Narrow(Phold, Capacity);
+
+impl Model for Narrow {
+    type State = <Phold as Model>::State;
+    type Params = <Phold as Model>::Params;
+    type Payload = <Phold as Model>::Payload;
+    type Output = <Phold as Model>::Output;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn source(&self) -> Source {
+        self.0.source()
+    }
+
+    fn lps(&self) -> u32 {
+        self.0.lps()
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.0.lookahead()
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.1
+    }
+
+    fn params(&self) -> Self::Params {
+        self.0.params()
+    }
+}
+
+#[test]
+fn too_little_room_is_a_fault_of_all_parts() {
+    let units = Resolution::default();
+    let fixed = Options { fixed: true, ..Options::default() };
+    let mailboxes =
+        Narrow(Phold::new(100, 8, 1.0, 10.0, units).unwrap(), Capacity { queue: 100, mailbox: 3 });
+    let queues = Narrow(mailboxes.0, Capacity { queue: 9, mailbox: 60 });
+    // Nearly all events of a window go elsewhere by chance, half of them to the other part; whatever else is wrong, its first LP is to blame.
+    let outboxes =
+        Narrow(Phold::new(12_000, 1, 1.0, 10.0, units).unwrap(), Capacity { queue: 40, mailbox: 4 });
+    for (model, kind) in [
+        (mailboxes, FaultKind::MailboxFull),
+        (queues, FaultKind::QueueFull),
+        (outboxes, FaultKind::OutboxFull),
+    ] {
+        let errors = errors(&model, 2, fixed);
+        let [first, second] = [&errors[0], &errors[1]].map(fault);
+        assert_eq!((first.kind, first), (kind, second));
+        let most = if kind == FaultKind::OutboxFull { 2000 } else { model.1.mailbox.min(model.1.queue) };
+        assert!(first.needed > most, "{first}");
+        // And otherwise nothing that shows.
+        let mut sequential = CpuSimulation::new(&model.0, 0).unwrap();
+        let ends = [until(12.0), until(35.0)];
+        let expected = ends.map(|end| (sequential.run(end).unwrap().events, sequential.fingerprint()));
+        let ran = in_process(2, |rank| {
+            let gpu = device(&rank);
+            let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
+            ends.map(|end| (part.run(end).unwrap().events, part.fingerprint().unwrap()))
+        });
+        assert_eq!(ran, [expected; 2], "{kind:?}");
+    }
+}
+
+#[test]
+fn what_parts_cannot_have_is_refused_on_all() {
+    let model = Phold::new(3, 4, 0.1, 10.0, Resolution::default()).unwrap();
+    let usual = Options::default();
+    for (parts, options, words) in [
+        (2, Options { queue: Some(QueueDesign::Calendar), ..usual }, "calendar"),
+        (2, Options { sync: Sync::Neighbours, ..usual }, "Sync::Yawns"),
+        (4, usual, "fewer devices"),
+    ] {
+        for error in errors(&model, parts, options) {
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    }
+    let differ = in_process(2, |rank| {
+        let (gpu, seed) = (device(&rank), rank.rank().into());
+        GpuPart::on(Box::new(rank), &gpu, &model, Options { seed, ..usual })
+            .err()
+            .map(|error| error.to_string())
+    });
+    assert!(
+        differ.iter().all(|error| error.as_ref().is_some_and(|error| error.contains("seed"))),
+        "{differ:?}"
+    );
+    let gpu = device(&common_rank());
+    let mut part = GpuPart::alone(&gpu, &model, Options { sync: Sync::Horizon, ..usual }).unwrap();
+    let refused = part.run(Until::events(10)).unwrap_err().to_string();
+    assert!(refused.contains("Sync::Yawns"), "{refused}");
+    // And it can still be run.
+    assert_eq!(part.run(until(20.0)).unwrap().stop, Some(Stop::Time));
+}
+
+fn common_rank() -> LocalRank {
+    LocalRank::new(1).pop().unwrap()
+}
+
+#[test]
+fn a_device_that_is_lost_ends_all_parts() {
+    let model = Phold::new(300, 4, 0.1, 10.0, Resolution::default()).unwrap();
+    let ended = in_process(3, |rank| {
+        let (gpu, own) = (own_device(&rank), rank.rank());
+        let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
+        part.run(until(50.0)).unwrap();
+        if own == 1 {
+            gpu.device().destroy();
+        }
+        part.run(until(1e6)).unwrap_err()
+    });
+    assert!(matches!(ended[1], HybridError::Gpu(_)), "{}", ended[1]);
+    for error in [&ended[0], &ended[2]] {
+        assert!(matches!(error, HybridError::Rank { rank: 1, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_watcher_stops_all_parts_and_the_run_goes_on() {
+    let model = Phold::new(2000, 4, 0.1, 0.1, Resolution::default()).unwrap();
+    let end = until(40.0);
+    let mut sequential = CpuSimulation::new(&model, 0).unwrap();
+    let events = sequential.run(end).unwrap().events;
+    let ran = in_process(2, |rank| {
+        let (gpu, second) = (device(&rank), rank.rank() == 1);
+        let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
+        let watch = |_: &_| if second { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let first = part.run_watched(end, watch).unwrap();
+        let progress = part.run(end).unwrap();
+        assert_eq!(progress.stop, Some(Stop::Time));
+        (first.stop, progress.events, part.fingerprint().unwrap())
+    });
+    assert_eq!(ran[0], ran[1]);
+    assert_eq!((ran[0].1, ran[0].2), (events, sequential.fingerprint()));
+}
