@@ -29,9 +29,9 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
-// Puts an event in its place among those held; the slot behind them gets the last one, or the event.
-fn cb_insert(event: Item) {
-    var hole = queue_length;
+// Puts an event in its place among the `held` first; the slot behind them gets the last one, or the event.
+fn cb_insert(event: Item, held: u32) {
+    var hole = held;
     // Bound: the events held.
     while hole > 0u {
         let before = queue_events[cb_slot(hole - 1u)];
@@ -49,14 +49,17 @@ fn queue_scan_open() {
 
 // Adds an event; false, and nothing changes, if the queue is full.
 fn queue_push(event: Item) -> bool {
-    if queue_length >= queue_capacity() { return false; }
+    let held = queue_length;
+    if held >= queue_capacity() { return false; }
+    // Not after the loops: in the kernel of search/thread.wgsl SwiftShader loses what is written there.
+    queue_length = held + 1u;
     if CB_BACKWARD {
-        cb_insert(event);
+        cb_insert(event, held);
     } else {
         var hole = 0u;
         queue_front = select(queue_front, queue_capacity(), queue_front == 0u) - 1u;
         // Bound: the events held.
-        while hole < queue_length {
+        while hole < held {
             let after = queue_events[cb_slot(hole + 1u)];
             if !event_before(after, event) { break; }
             queue_events[cb_slot(hole)] = after;
@@ -64,7 +67,6 @@ fn queue_push(event: Item) -> bool {
         }
         queue_events[cb_slot(hole)] = event;
     }
-    queue_length += 1u;
     return true;
 }
 
@@ -77,7 +79,7 @@ fn queue_pop() {
 // From the back, whatever the direction: from the front it would need slots before the first.
 fn queue_take(count: u32) {
     for (var i = 0u; i < count; i += 1u) {
-        cb_insert(queue_events[cb_slot(queue_length)]);
+        cb_insert(queue_events[cb_slot(queue_length)], queue_length);
         queue_length += 1u;
     }
 }

@@ -18,9 +18,9 @@ use crate::queue::QueueDesign;
 pub enum Mapping {
     /// One invocation for each search, its open list a queue of this design.
     Thread(QueueDesign),
-    /// One invocation for each search, which takes cells in bands of estimates from a list without order.
+    /// One invocation for each search, which takes cells in bands of estimates from a list without order. On maps.
     Bands,
-    /// A workgroup for each search.
+    /// A workgroup for each search. On maps.
     Team,
     /// The library's choice, by device and map.
     #[default]

@@ -156,6 +156,45 @@ fn errors_quote_a_little_of_what_is_wrong() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+#[test]
+fn searches_in_a_graph_come_from_files_and_go_to_files() {
+    let folder = std::env::temp_dir().join(format!("eventhorizon-astar-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    // A ring one way round: the path from 3 to 2 is 3, 4, 1, 2.
+    let roads = file("ring.gr", "c a ring\np sp 4 4\na 1 2 5\na 2 3 5\na 3 4 5\na 4 1 6\n");
+    let places = file("ring.co", "p aux sp co 4\nv 1 0 0\nv 2 1 0\nv 3 1 1\nv 4 0 1\n");
+    let paths = file("paths.csv", "");
+    let args = ["--graph", &roads, "--searches", "40", "--json", "--paths", &paths];
+    let told = |more: &[&str]| {
+        let output = run("astar", &[&args[..], more].concat());
+        assert!(output.status.success(), "{output:?}");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = std::fs::read_to_string(&paths).unwrap();
+        assert!(rows.starts_with("search,step,vertex\n"), "{rows}");
+        assert_eq!(told["found"], 40);
+        (told["fingerprint"].clone(), told["expanded"].clone(), rows)
+    };
+    let (fingerprint, expanded, rows) = told(&["--backend", "cpu"]);
+    assert!(["0,3\n", "1,4\n", "2,1\n", "3,2\n"].iter().all(|step| rows.contains(step)), "{rows}");
+    assert_eq!(
+        told(&["--backend", "gpu", "--queue", "cb-seq"]),
+        (fingerprint.clone(), expanded, rows.clone())
+    );
+    let [cpu, gpu] = ["cpu", "gpu"].map(|backend| told(&["--coords", &places, "--backend", backend]));
+    assert_eq!(cpu, gpu);
+    assert_eq!((cpu.0, cpu.2), (fingerprint, rows));
+    let refused = run("astar", &["--graph", &places]);
+    ended(&refused, 2, &["ring.co, line 1: expected 'p sp VERTICES ARCS'"], "astar");
+    let refused = run("astar", &["--graph", &roads, "--mapping", "team", "--backend", "gpu"]);
+    ended(&refused, 2, &["the mapping team is for maps"], "astar");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// Starts a program that would run for years, interrupts it as soon as it heeds that, and returns what it leaves.
 #[cfg(unix)]
 fn interrupted(name: &str, args: &[&str]) -> String {
