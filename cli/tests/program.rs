@@ -88,6 +88,11 @@ fn a_model_of_processes_runs_and_is_the_same_in_all_ways() {
     for plot in ["attack_rate_0.svg", "last_1_convergence.svg", "attack_rate_by_contact.svg"] {
         assert!(std::fs::read_to_string(path(plot)).unwrap().contains("<svg"), "{plot}");
     }
+    let told_of = run(&["run", &file, "--describe"]);
+    let text = String::from_utf8_lossy(&told_of.stdout);
+    for name in ["contact ", "infection ", "infected_at ", "attack_rate"] {
+        assert!(told_of.status.success() && text.contains(name), "{text}");
+    }
     let again = json(&["run", &file, "--replications", "3", "--mapping", "team"]);
     assert_eq!(told["fingerprint"], again["fingerprint"]);
     let other = json(&["run", &file, "--replications", "3", "--seed", "2"]);

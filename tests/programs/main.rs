@@ -95,7 +95,7 @@ fn a_full_standard_output_is_a_failure() {
 #[test]
 fn what_cannot_be_is_refused_at_once() {
     // None of these begins to run: some would take hours, or more memory than there is.
-    let refused: [(&str, &[&str], &[&str]); 30] = [
+    let refused: [(&str, &[&str], &[&str]); 32] = [
         ("mrip_mm1", &["--arrival-rate=-1"], &["the arrival rate is -1"]),
         ("mrip_mm1", &["--arrival-rate=nan"], &["NaN"]),
         ("mrip_mm1", &["--backend=cpu", "--clients=4294967295"], &["clients is 4294967295", "2^30"]),
@@ -124,12 +124,28 @@ fn what_cannot_be_is_refused_at_once() {
         ("moving_crowd", &["--sight=nan"], &["length"]),
         ("phold", &["--backend=cpu", "--until=nan"], &["finite"]),
         ("phold", &["--backend=cpu", "--rate=0"], &["rate"]),
+        ("phold", &["--backend=cpu", "--lps=64,0"], &["at least 1"]),
+        ("phold", &["--backend=cpu", "--lps=64,128", "--checkpoint=none"], &["--checkpoint is for one run"]),
         ("phold", &["--backend=cpu", "--lps=4294967295"], &["4294967295 LPs"]),
         ("phold", &["--backend=cpu", "--queue=stack"], &["stack", "auto"]),
     ];
     for (name, args, words) in refused {
         ended(&run(name, args), 2, words, &format!("{name} {args:?}"));
     }
+}
+
+#[test]
+fn lists_make_a_run_of_each_combination() {
+    let phold = |args: &[&str]| -> serde_json::Value {
+        let output = run("phold", &[args, &["--backend", "cpu", "--until", "20", "--json"]].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let all = phold(&["--lps", "16,32", "--population", "2,4"]);
+    let runs = all.as_array().unwrap().iter();
+    let seen: Vec<_> =
+        runs.map(|run| [&run["lps"], &run["population"]].map(|value| value.as_u64().unwrap())).collect();
+    assert_eq!(seen, [[16, 2], [16, 4], [32, 2], [32, 4]]);
+    assert_eq!(all[2]["fingerprint"], phold(&["--lps", "32", "--population", "2"])["fingerprint"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
-use eventhorizon::gpu::{Gpu, StructLayout, Word};
+use eventhorizon::gpu::{FieldKind, Gpu, StructLayout, Word};
 use eventhorizon::pdes::{self, EngineOptions, Payload, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::replication;
@@ -46,6 +46,9 @@ pub(crate) struct Args {
     /// How runs are mapped to the device: grid, team, thread or auto for processes; thread, warp or auto for replications. It changes the speed only
     #[arg(long, default_value = "auto")]
     mapping: String,
+    /// Tells the parameters and result columns that the WGSL declares, and runs nothing
+    #[arg(long)]
+    describe: bool,
     /// Makes some of the runs in several ways, and compares their fingerprints
     #[arg(long)]
     check: bool,
@@ -83,6 +86,9 @@ struct Told {
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
     let file = File::read(&args.file, &args.set)?;
+    if args.describe {
+        return describe(&file);
+    }
     let replications = args.replications.or(file.replications);
     if let Some(0) = replications {
         return Err(usage(format!("{}: replications is 0: choose at least 1", args.file.display())));
@@ -116,6 +122,46 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         }
     };
     tell(args, &file, &points.shown, &told)
+}
+
+/// Tells what the WGSL declares.
+fn describe(file: &File) -> Outcome<()> {
+    let (params, output) = match file.processes.as_ref().map(|processes| *processes.payload.get_ref()) {
+        None => {
+            let schema = replication::Schema::of(&file.replication_model(Vec::new()))?;
+            (Some(schema.params), Some(schema.output))
+        }
+        Some(words) => {
+            let schema = match words {
+                6 => pdes::Schema::of(&file.process_model::<[u32; 6]>(Vec::new())?)?,
+                _ => pdes::Schema::of(&file.process_model::<[u32; 2]>(Vec::new())?)?,
+            };
+            (schema.params, schema.output)
+        }
+    };
+    // A probability is what a model is given: no result is one.
+    for (title, layout, word) in [
+        ("parameters", params, "a whole number of 32 bits, or a probability"),
+        ("result columns", output, "a whole number of 32 bits"),
+    ] {
+        writeln!(stdout(), "{title}")?;
+        for field in layout.iter().flat_map(StructLayout::columns) {
+            let kind = match field.kind {
+                FieldKind::U32 => word,
+                FieldKind::I32 => "a whole number of 32 bits, with a sign",
+                FieldKind::F32 => "a number (f32)",
+                FieldKind::U64 => "a whole number of 64 bits, or a time",
+                FieldKind::U128 => "a whole number of 128 bits",
+                FieldKind::Other => "no number",
+            };
+            writeln!(stdout(), "  {:<24}{kind}", field.name)?;
+        }
+    }
+    writeln!(stdout(), "measures")?;
+    for name in file.measures.names() {
+        writeln!(stdout(), "  {name}")?;
+    }
+    Ok(())
 }
 
 /// The experiment over a design.
