@@ -12,7 +12,7 @@
 
 pub(crate) mod shared;
 
-use std::io::{BufReader, Write as _, stdout};
+use std::io::BufReader;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -70,10 +70,14 @@ pub(crate) struct Args {
 }
 
 fn main() -> ExitCode {
-    shared::main(run)
+    env_logger::init();
+    run(&Args::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
 }
 
-pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let grid = match &args.map {
         None => Grid::random(args.random, args.density, args.seed)?,
         Some(path) if path.ends_with(".png") => picture_map(path)?,
@@ -91,13 +95,13 @@ pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
     let mapping = match (args.queue.as_str(), args.mapping) {
         ("auto", mapping) => mapping,
         (_, Mapping::Team | Mapping::Bands) => {
-            return Err(shared::usage(
-                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread",
-            ));
+            return Err(
+                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread"
+                    .into(),
+            );
         }
         (name, _) => {
-            let design = name.parse::<QueueDesign>();
-            Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, and auto")))?)
+            Mapping::Thread(name.parse::<QueueDesign>().map_err(|error| format!("{error}, and auto"))?)
         }
     };
 
@@ -161,7 +165,7 @@ pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
             ("lengths", checked),
             ("fingerprint", format!("{:016x}", found.fingerprint())),
         ] {
-            writeln!(stdout(), "{name:<24}{value}")?;
+            println!("{name:<24}{value}");
         }
     }
     args.json.write(&json!({
@@ -175,17 +179,14 @@ pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
         "adapter": adapter,
         "fingerprint": format!("{:016x}", found.fingerprint()),
     }))?;
-    let told = |(search, length): &(usize, f64)| {
+    for (search, length) in wrong.iter().take(10) {
         let told = &scenario[*search];
-        format!(
-            "search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
+        eprintln!(
+            "error: search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
             told.start, told.goal, told.length
-        )
-    };
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong.iter().take(10).map(told).collect::<Vec<_>>().join("\n").into()),
+        );
     }
+    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn read(path: &str) -> Result<String, Failure> {

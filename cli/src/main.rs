@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Command::Run(args) => shared::end(run::run(args)),
         Command::Network(args) => network::shared::end(network::run(args)),
         Command::Match(args) => region_matching::shared::end(region_matching::run(args)),
-        Command::Search(args) => astar::shared::end(astar::run(args)),
+        Command::Search(args) => astar::run(args).unwrap_or_else(|error| astar::shared::end(Err(error))),
         Command::Sweep(args) => queue_sweep::shared::end(queue_sweep::run(args)),
         Command::Doctor(args) => doctor::shared::end(doctor::run(args)),
     }
