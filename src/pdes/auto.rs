@@ -35,6 +35,10 @@ const PATIENCE: u32 = 10;
 /// LPs: 6.6 and 26 times as fast. At rate 0.001 one for six or seven: half as fast.)
 const SPARSE: u64 = 16;
 
+/// And fewer than so many at all. (A horizon on an H200: 420 events in a window of YAWNS, 2.0 and 2.6 times as fast; 1,700, 1.2 times; 3,400, 1.1 times, and with a million LPs
+/// the trial took longer than half a second of the run.)
+const FEW: u64 = 1000;
+
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
@@ -149,7 +153,8 @@ impl Auto {
         let over = self.next.is_empty() && self.best.is_none();
         let wide = |way: &Way| way.windows != Windows::Yawns;
         let sparse = !wide(&present)
-            && progress.events.saturating_mul(SPARSE) < self.enough.saturating_mul(progress.windows);
+            && progress.events.saturating_mul(SPARSE) < self.enough.saturating_mul(progress.windows)
+            && progress.events < progress.windows.saturating_mul(FEW);
         let patience = if sparse && self.next.iter().any(wide) { 1 } else { PATIENCE };
         if over || self.best.is_none() && self.ran < self.cost * patience {
             return None;
