@@ -109,6 +109,9 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
         None => Guided::from(graph),
         Some(path) => Guided::straight(graph, &dimacs_coordinates(path, &read(path)?)?)?,
     };
+    if let (Some((from, to)), Some(_)) = (guided.graph().free_arc(), &args.paths) {
+        return Err(SearchError::FreeArc { from, to }.into());
+    }
     let vertices = u64::from(guided.graph().vertices());
     let searches: Vec<_> = (0..if vertices == 0 { 0 } else { args.searches })
         .map(|search| {

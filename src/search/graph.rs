@@ -141,8 +141,8 @@ impl Graph {
         u32::try_from(arcs.len()).ok().map(|_| Self::sorted(last, arcs.iter().copied()))
     }
 
-    /// An arc of weight 0, if there is one.
-    pub(super) fn free_arc(&self) -> Option<(u32, u32)> {
+    /// The ends of an arc of weight 0, if there is one: no paths are told in such a graph ([`SearchError::FreeArc`]).
+    pub fn free_arc(&self) -> Option<(u32, u32)> {
         let free = |from| self.arcs_from(from).iter().find(|arc| arc.1 == 0).map(|&(to, _)| (from, to));
         (0..self.vertices()).find_map(free)
     }

@@ -61,7 +61,7 @@
 //! # Graphs
 //!
 //! [`Graph`] is a directed graph in rows (CSR) with integer weights. [`Engine::graph`] searches it, by [`Mapping::Thread`], with a heuristic ([`Guided`]) or without. A vertex may have any
-//! number of arcs: a step looks at eight of them.
+//! number of arcs: a step looks at four of them.
 //!
 //! # Distances without a goal
 //!

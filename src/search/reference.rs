@@ -64,7 +64,7 @@ impl<'s, S: Space> AStar<'s, S> {
     /// known that a cheapest path could have.
     ///
     /// # Panics
-    /// If a cell is not on the map, or an arc of the graph has the weight 0.
+    /// If a cell is not on the map, or an arc of the graph has the weight 0 ([`Graph::free_arc`](super::Graph::free_arc)).
     pub fn find_path(&mut self, start: S::Cell, goal: S::Cell) -> (Outcome, Vec<S::Cell>) {
         self.space.check_paths().unwrap_or_else(|error| panic!("{error}"));
         let [start, goal] = self.places(start, goal);

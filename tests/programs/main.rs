@@ -204,6 +204,9 @@ fn searches_in_a_graph_come_from_files_and_go_to_files() {
     let [cpu, gpu] = ["cpu", "gpu"].map(|backend| told(&["--coords", &places, "--backend", backend]));
     assert_eq!(cpu, gpu);
     assert_eq!((cpu.0, cpu.2), (fingerprint, rows));
+    let free = file("free.gr", "p sp 2 1\na 1 2 0\n");
+    let refused = run("astar", &["--graph", &free, "--paths", &paths, "--backend", "cpu"]);
+    ended(&refused, 2, &["from the vertex 0 to 1 has the weight 0"], "astar");
     let refused = run("astar", &["--graph", &places]);
     ended(&refused, 2, &["ring.co, line 1: expected 'p sp VERTICES ARCS'"], "astar");
     let refused = run("astar", &["--graph", &roads, "--mapping", "team", "--backend", "gpu"]);
