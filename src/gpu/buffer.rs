@@ -406,13 +406,28 @@ impl Upload {
         let told = pollster::block_on(receiver).map_err(|error| gpu.failure("an upload", &error))?;
         told.map_err(|error| gpu.failure("an upload", &error))?;
         {
-            let view = self.staging.get_mapped_range_mut(..mapped);
-            let mut view = view.map_err(|error| gpu.failure("an upload", &error))?;
-            let mut rest = view.slice(..);
-            for piece in pieces {
-                let (mut now, later) = rest.split_at(piece.len());
-                now.copy_from_slice(piece);
-                rest = later;
+            // Mapped memory is written once, on as many cores as there are.
+            let spans = (0..mapped).step_by(COPIED_ALONE);
+            let views = spans.map(|first| {
+                let end = mapped.min(first + COPIED_ALONE as u64);
+                let view = self.staging.get_mapped_range_mut(first..end);
+                Ok((usize_of(first), view.map_err(|error| gpu.failure("an upload", &error))?))
+            });
+            let views = views.collect::<Result<Vec<_>, GpuError>>()?;
+            let fill = |(first, mut view): (usize, wgpu::BufferViewMut)| {
+                let (end, mut place) = (first + view.len(), 0);
+                for piece in pieces {
+                    let (from, to) = (first.max(place), end.min(place + piece.len()));
+                    if from < to {
+                        view.slice(from - first..to - first)
+                            .copy_from_slice(&piece[from - place..to - place]);
+                    }
+                    place += piece.len();
+                }
+            };
+            match views.len() {
+                1 => views.into_iter().for_each(fill),
+                _ => views.into_par_iter().for_each(fill),
             }
         }
         self.staging.unmap();

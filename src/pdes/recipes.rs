@@ -326,7 +326,8 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                         kernels.extend(look.into_iter().chain(relax).chain([window]));
                     }
                 }
-                if buckets == 0 {
+                // What is sent away is the same for all queues: one of each kind.
+                if !int64 && (queue == QueueDesign::Heap || queue.lanes() > 1) {
                     let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
                     let usual = Choice::usual(Way { queue, windows: Windows::Yawns }, declared);
                     let choice = Choice { int64, tiles, store, outbox, ..usual };

@@ -88,6 +88,8 @@ fn parts_have_the_bits_of_the_sequential_engine() {
         &[3],
         Options { group_size: Some(8), tiles: Some(3), ..options },
     );
+    // So much goes from part to part that several cores copy it.
+    same(&Phold::new(250_000, 2, 0.1, 10.0, units).unwrap(), &[until(15.0)], &[2], options);
     // A payload of 6 words, LP memory, and what `init` sends to others.
     same(
         &CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap(),
