@@ -16,7 +16,7 @@ use crate::time::Ticks;
 use super::check::Kind;
 use super::measures::{Seen, real};
 use super::model::present_of;
-use super::saved::{Numbers, Saving};
+use super::saved::{Numbers, Saving, source};
 use super::study::{MORE, served};
 use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, Row, SavedStudy, Study, theory};
 
@@ -298,6 +298,7 @@ impl Facility {
         };
         let numbers = Numbers {
             seed: study.seed,
+            source: source(self),
             until: ends[ends.len() - 1].get(),
             warm_up: ends[0].get(),
             batches: ends.len() as u64 - 1,

@@ -223,7 +223,7 @@ impl Facility {
             Measure::Utilisation => real(sum.busy) / ticks / span / servers(),
             Measure::Blocked => real(seen.servers(number)) / ticks / span / servers(),
             Measure::Number => real(sum.present) / ticks / span,
-            Measure::Queue => real(sum.present - sum.busy) / ticks / span,
+            Measure::Queue => real(sum.present.saturating_sub(sum.busy)) / ticks / span,
             Measure::Wait => sum.wait.mean() / ticks,
             Measure::WaitDeviation => sum.wait.deviation() / ticks,
             Measure::Sojourn => sum.sojourn.mean() / ticks,
@@ -350,13 +350,14 @@ impl<'r> Seen<'r> {
 
     fn servers(&self, node: usize) -> u128 {
         let area = |rows: &[FacilityOutput]| rows[node].servers.area().unwrap_or(0);
-        area(self.rows) - self.before.map_or(0, area)
+        area(self.rows).saturating_sub(self.before.map_or(0, area))
     }
 
     /// Ticks with so many customers.
     pub(super) fn length(&self, node: usize, customers: usize) -> u64 {
         let customers = customers.min(LENGTHS - 1);
-        self.rows[node].lengths[customers] - self.before.map_or(0, |before| before[node].lengths[customers])
+        let before = self.before.map_or(0, |before| before[node].lengths[customers]);
+        self.rows[node].lengths[customers].saturating_sub(before)
     }
 }
 
@@ -393,13 +394,14 @@ impl Times {
     }
 }
 
+// Counts only grow; what a file says that somebody made may not.
 impl Sub for Times {
     type Output = Self;
     fn sub(self, before: Self) -> Self {
         Self {
-            count: self.count - before.count,
-            sum: self.sum - before.sum,
-            squares: self.squares.zip(before.squares).map(|(now, before)| now - before),
+            count: self.count.saturating_sub(before.count),
+            sum: self.sum.saturating_sub(before.sum),
+            squares: self.squares.zip(before.squares).map(|(now, before)| now.saturating_sub(before)),
         }
     }
 }
@@ -444,13 +446,13 @@ impl Sub for Sum {
         Self {
             sojourn: self.sojourn - before.sojourn,
             wait: self.wait - before.wait,
-            present: self.present - before.present,
-            busy: self.busy - before.busy,
-            arrivals: self.arrivals - before.arrivals,
-            served: self.served - before.served,
-            lost: self.lost - before.lost,
-            reneged: self.reneged - before.reneged,
-            balked: self.balked - before.balked,
+            present: self.present.saturating_sub(before.present),
+            busy: self.busy.saturating_sub(before.busy),
+            arrivals: self.arrivals.saturating_sub(before.arrivals),
+            served: self.served.saturating_sub(before.served),
+            lost: self.lost.saturating_sub(before.lost),
+            reneged: self.reneged.saturating_sub(before.reneged),
+            balked: self.balked.saturating_sub(before.balked),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use bytemuck::{Pod, Zeroable, pod_read_unaligned};
 use web_time::{Duration, Instant};
 
+use crate::pdes::checkpoint::Identity;
 use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, number};
 use crate::pdes::{Checkpoint, CheckpointError};
 use crate::time::Ticks;
@@ -25,6 +26,8 @@ const RUN: usize = 5;
 #[repr(C)]
 pub(super) struct Numbers {
     pub(super) seed: u64,
+    /// Of the WGSL that makes the runs: its bytes without carriage returns, and their CRC-32.
+    pub(super) source: [u64; 2],
     /// Ticks.
     pub(super) until: u64,
     pub(super) warm_up: u64,
@@ -194,6 +197,11 @@ impl SavedStudy {
             return foreign("of another network, or of this one before it was changed".to_owned());
         }
         let saved = self.numbers;
+        if saved.source != source(facility) {
+            return foreign(
+                "of another version of this library, whose networks may draw other numbers".to_owned(),
+            );
+        }
         for (what, saved, given) in [
             ("the seed", saved.seed, study.seed),
             ("the end at tick", saved.until, until.get()),
@@ -254,6 +262,11 @@ impl std::fmt::Debug for SavedStudy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SavedStudy").field("numbers", &self.numbers).finish_non_exhaustive()
     }
+}
+
+/// Which WGSL makes the runs.
+pub(super) fn source(facility: &Facility) -> [u64; 2] {
+    Identity::of(facility).source()
 }
 
 /// Which network it is: its description in one form.

@@ -19,7 +19,7 @@ use crate::time::Ticks;
 use super::check::Kind;
 use super::measures::{Measured, Seen};
 use super::model::MOST_ROOM;
-use super::saved::{Numbers, Saving, no_shares};
+use super::saved::{Numbers, Saving, no_shares, source};
 use super::theory;
 use super::{
     ClassOutput, Facility, FacilityError, FacilityOutput, Keep, LENGTHS, Length, Report, Row, SavedStudy,
@@ -191,6 +191,7 @@ impl Facility {
         let mut lengths = no_shares(study.details, facility.nodes.len());
         let mut now = Numbers {
             seed: study.seed,
+            source: source(&facility),
             until: until.get(),
             warm_up: warm_up.get(),
             details: study.details.into(),
@@ -485,15 +486,15 @@ impl Facility {
         for (node, row) in self.nodes.iter().zip(rows) {
             for (class, told) in self.network.classes.iter().zip(&row.classes) {
                 match node.kind {
-                    Kind::Source { .. } => sent += told.served,
-                    Kind::Sink => came += told.arrivals,
+                    Kind::Source { .. } => sent = sent.wrapping_add(told.served),
+                    Kind::Sink => came = came.wrapping_add(told.arrivals),
                     Kind::Router => {
-                        sent += told.served;
-                        came += told.arrivals;
+                        sent = sent.wrapping_add(told.served);
+                        came = came.wrapping_add(told.arrivals);
                     }
                     Kind::Station { .. } => {
-                        sent += told.served;
-                        came += told.arrivals;
+                        sent = sent.wrapping_add(told.served);
+                        came = came.wrapping_add(told.arrivals);
                         little(told, until).map_err(|(times, area)| FacilityError::Little {
                             node: node.name.clone(),
                             class: class.clone(),

@@ -35,6 +35,7 @@ use super::simulation::agreed;
 use super::transport::Alone;
 use super::{HybridError, Transport};
 use crate::gpu::{Gpu, SLICE, Verdict};
+use crate::pdes::checkpoint::compared;
 use crate::pdes::part::{PartOf, Told, range};
 use crate::pdes::{
     Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError, Stop, Until,
@@ -91,13 +92,15 @@ pub struct GpuPart<M: Model> {
 #[derive(Debug, Clone)]
 struct Saved {
     heads: Vec<Head>,
+    /// What had come by then, and was in no memory of the device.
+    arrived: Vec<Vec<u8>>,
     windows: u64,
     events: u64,
     at: Instant,
 }
 
-/// So often the memory is copied: what was done since is done again after a growth.
-const EVERY: Duration = Duration::from_secs(1);
+/// So often the memory is copied: what was done since is done again after a growth. (In tests, in every other window.)
+const EVERY: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(1) };
 
 /// What a part tells all others after each dispatch. Behind it come events, or the words of an error.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -191,17 +194,21 @@ impl<M: Model> GpuPart<M> {
             let problem = "ends by a number of events with `Sync::Yawns` alone: choose that, or end by time";
             return Err(HybridError::Simulation(SimulationError::Parts { problem }));
         }
+        equal(
+            &mut *self.transport,
+            &[("the end in time", until.time.get()), ("the end in events", until.events)],
+        )?;
         // Unless it ends well.
         self.over = true;
         // To here at the earliest: where runs end by a number of events depends on where others ended.
         self.saved = None;
-        let mut told = Instant::now();
+        let (mut told, mut state) = (Instant::now(), GO);
         let mut watch = |progress: &Progress| {
-            if told.elapsed() < SLICE {
-                return GO;
+            // Once is enough: the window that tells the others may be made again.
+            if state == GO && told.elapsed() >= SLICE {
+                state = if watch(progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
+                told = Instant::now();
             }
-            let state = if watch(progress).flow() == ControlFlow::Continue(()) { GO } else { STOP };
-            told = Instant::now();
             state
         };
         let stop = loop {
@@ -231,8 +238,9 @@ impl<M: Model> GpuPart<M> {
             }
             let save = parity == 0 && (self.saved.is_none() || self.heads[0].due != 0);
             if save {
-                let (heads, at) = (self.heads.clone(), Instant::now());
-                self.saved = Some(Saved { heads, windows: self.windows, events: self.events, at });
+                let (heads, arrived) = (self.heads.clone(), self.arrived.clone());
+                let (windows, events, at) = (self.windows, self.events, Instant::now());
+                self.saved = Some(Saved { heads, arrived, windows, events, at });
             }
             // Of two dispatches, the first sends nothing and executes nothing.
             if self.part.looks() {
@@ -270,7 +278,7 @@ impl<M: Model> GpuPart<M> {
         let back = self.part.go_back(own).map_err(HybridError::from);
         agreed(&mut *self.transport, back)?;
         (self.heads, self.windows, self.events) = (saved.heads, saved.windows, saved.events);
-        self.arrived.clear();
+        self.arrived = saved.arrived;
         log::info!("{fault}: there is more room now");
         Ok(())
     }
@@ -317,7 +325,7 @@ impl<M: Model> GpuPart<M> {
         self.part.simulation().states_buffer()
     }
 
-    /// What is pending at this part's LPs.
+    /// What is pending at this part's LPs. (After an error, what other parts had sent last is missing.)
     ///
     /// # Errors
     /// As [`pdes::Simulation::pending`](crate::pdes::Simulation::pending).
@@ -340,14 +348,13 @@ impl<M: Model> GpuPart<M> {
 
     /// A dispatch of this parity on all parts, and what they tell of it.
     fn step(&mut self, parity: u32, until: Ticks, state: u32, save: bool) -> Result<(), HybridError> {
-        let own = self.transport.rank() as usize;
-        let others = self.heads.iter().enumerate().filter(|&(rank, _)| rank != own);
-        let others = others.map(|(_, head)| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
-        let mut taken = self.part.take(parity, std::mem::take(&mut self.arrived), HEAD);
-        if save {
-            taken = taken.and_then(|()| self.part.save());
-        }
-        let mut told = taken.and_then(|()| self.part.step(parity, until, others, HEAD));
+        // Its own, too: after a growth the device knows what it holds, and no more what it has sent.
+        let before = self.progress().now;
+        // What arrives is not known to have room.
+        let saved = if save { self.part.save() } else { Ok(()) };
+        let arrived = std::mem::take(&mut self.arrived);
+        let taken = saved.and_then(|()| self.part.take(parity, arrived, HEAD));
+        let mut told = taken.and_then(|()| self.part.step(parity, until, before, HEAD));
         if let (Ok(told), true) = (&mut told, self.part.looks() && parity == 0) {
             told.events = 0; // it is a bound of those to come
         }
@@ -416,25 +423,96 @@ impl<M: Model> std::fmt::Debug for GpuPart<M> {
 /// Checks that all ranks were given the same.
 fn same<M: Model>(transport: &mut dyn Transport, model: &M, options: &Options) -> Result<(), HybridError> {
     let bytes = |bytes: &[u8]| mix(0, bytes.iter().map(|&byte| u32::from(byte)));
-    let given: [u64; 6] = [
-        bytes(model.name().as_bytes()),
-        model.lps().into(),
-        model.lookahead().get(),
-        bytes(bytemuck::bytes_of(&model.params())) ^ bytes(bytemuck::cast_slice(model.data())),
-        options.seed,
-        bytes(format!("{:?} {:?}", options.replica, options.sync).as_bytes()),
+    let options = [
+        ("the seed", options.seed),
+        ("the options", bytes(format!("{:?} {:?}", options.replica, options.sync).as_bytes())),
     ];
-    let names =
-        ["the model", "the number of LPs", "the lookahead", "the parameters", "the seed", "the options"];
-    let all = transport.gather(bytemuck::bytes_of(&given).to_vec())?;
-    let mut first = None;
+    equal(transport, &[&compared(model)[..], &options].concat())
+}
+
+/// Checks that all ranks tell the same numbers.
+fn equal(transport: &mut dyn Transport, given: &[(&'static str, u64)]) -> Result<(), HybridError> {
+    let told = given.iter().flat_map(|(_, number)| number.to_le_bytes()).collect();
+    let all = transport.gather(told)?;
     for (rank, bytes) in (0..).zip(&all) {
-        let other: [u64; 6] = bytemuck::try_pod_read_unaligned(bytes)
-            .map_err(|error| HybridError::Garbled { rank, reason: error.to_string() })?;
-        let first = *first.get_or_insert(other);
-        if let Some(place) = (0..given.len()).find(|&place| other[place] != first[place]) {
-            return Err(HybridError::Differs { rank, what: names[place] });
+        if bytes.len() != all[0].len() {
+            let reason = "it tells more or fewer numbers than the first rank".to_owned();
+            return Err(HybridError::Garbled { rank, reason });
+        }
+        let pairs = bytes.chunks_exact(8).zip(all[0].chunks_exact(8));
+        if let Some((&(what, _), _)) = given.iter().zip(pairs).find(|(_, (other, first))| other != first) {
+            return Err(HybridError::Differs { rank, what });
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Source;
+    use crate::hybrid::in_process;
+    use crate::models::Phold;
+    use crate::pdes::{Capacity, CpuSimulation, Sync};
+    use crate::time::Resolution;
+
+    /// With room for one event.
+    struct Narrow(Phold);
+
+    impl Model for Narrow {
+        type State = <Phold as Model>::State;
+        type Params = <Phold as Model>::Params;
+        type Payload = <Phold as Model>::Payload;
+        type Output = <Phold as Model>::Output;
+
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+
+        fn source(&self) -> Source {
+            self.0.source()
+        }
+
+        fn lps(&self) -> u32 {
+            self.0.lps()
+        }
+
+        fn lookahead(&self) -> Ticks {
+            self.0.lookahead()
+        }
+
+        fn params(&self) -> Self::Params {
+            self.0.params()
+        }
+
+        fn capacity(&self) -> Capacity {
+            Capacity { queue: 1, mailbox: 1 }
+        }
+    }
+
+    #[test]
+    fn parts_that_grow_between_sparse_windows_keep_the_order() {
+        let units = Resolution::default();
+        let end = Until::time(units.ticks(2000.0).unwrap());
+        let devices = [Gpu::for_test(), Gpu::for_test()];
+        for (lps, rate) in [(3, 0.01), (6, 0.003)] {
+            let model = Phold::new(lps, 2, rate, 0.5, units).unwrap();
+            for seed in 0..6 {
+                let mut expected = CpuSimulation::new(&model, seed).unwrap();
+                expected.run(end).unwrap();
+                for sync in [Sync::Yawns, Sync::Horizon] {
+                    let options = Options { seed, sync, ..Options::default() };
+                    let ran = in_process(2, |rank| {
+                        let mut part =
+                            GpuPart::on(Box::new(rank), &Gpu::for_test(), &Narrow(model), options)?;
+                        part.run(end)?;
+                        part.fingerprint()
+                    });
+                    for found in ran {
+                        assert_eq!(found.unwrap(), expected.fingerprint(), "{lps} LPs, seed {seed}, {sync}");
+                    }
+                }
+            }
+        }
+    }
 }

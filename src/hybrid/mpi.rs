@@ -1,7 +1,7 @@
 //! Ranks that are processes of MPI, through the crate `mpi`.
 //!
 //! No call of MPI here waits: what is sent and received are requests, which are asked again and again whether they are done, up to a deadline. So a rank that hangs, wherever it does,
-//! leaves nobody waiting. What a request that never ends holds (its bytes) is given up with it.
+//! leaves nobody waiting (but for those that have come to a good end: they wait for the others to come to theirs, however long that takes). What a request that never ends holds (its bytes) is given up with it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use ::mpi::traits::{Communicator, Destination, Equivalence, Source};
 use ::mpi::{Count, Rank, Tag, Threading};
 use web_time::Instant;
 
+use super::transport::PATIENCE;
 use super::{HybridError, Transport};
-use crate::gpu::HOST_WAIT;
 
 /// What ranks send each other, and the last word of a rank that goes.
 const DATA: Tag = 0x4556;
@@ -30,6 +30,8 @@ const GRACE: Duration = Duration::from_secs(1);
 ///
 /// Errors that a simulation finds are those of all ranks. A rank that returns early or panics says so to the others, who end with [`HybridError::Gone`]. One that hangs is
 /// [`HybridError::Silent`] to the others when they have waited for it long enough ([`MpiRank::waiting`]). One that is killed is the business of `mpirun`, which ends all others.
+///
+/// Large messages arrive while both ranks are in calls of this library: one that sends much, and then is busy with something else for longer than others wait, is silent to them.
 ///
 /// When all ranks have come to their ends, the last that is dropped ends MPI, for which each waits. After an error none does: a process that ends without
 /// is what tells `mpirun` to end those that hang. So a program whose run failed should end soon, with another exit code than 0.
@@ -56,7 +58,7 @@ impl MpiRank {
         let culprit = unsigned(world.rank());
         Some(Self {
             world,
-            patience: HOST_WAIT,
+            patience: PATIENCE,
             culprit,
             alone: false,
             last: BTreeMap::new(),
@@ -65,7 +67,7 @@ impl MpiRank {
         })
     }
 
-    /// The same with another time to wait for the other ranks: by default as long as for a device.
+    /// The same with another time to wait for the other ranks: by default somewhat longer than for a device.
     #[must_use]
     pub fn waiting(mut self, patience: Duration) -> Self {
         self.patience = patience;

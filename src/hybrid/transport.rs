@@ -7,6 +7,9 @@ use std::time::Duration;
 use super::HybridError;
 use crate::gpu::HOST_WAIT;
 
+/// How long other ranks are waited for: longer than any of them waits for its device, so that it can say that this is what hangs.
+pub(super) const PATIENCE: Duration = HOST_WAIT.saturating_add(Duration::from_secs(10));
+
 /// A rank of a simulation, and its way to the others: what one rank sends another arrives whole and in order.
 ///
 /// All ranks call the same collective operations in the same order. Those that are made here of `send` and `receive` take as many steps as the logarithm of the ranks
@@ -129,7 +132,7 @@ impl LocalRank {
             to: to.clone(),
             from,
             early: (0..ranks).map(|_| VecDeque::new()).collect(),
-            patience: HOST_WAIT,
+            patience: PATIENCE,
             culprit: rank,
             alone: false,
         };

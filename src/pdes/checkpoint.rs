@@ -58,7 +58,7 @@ impl Standing {
 
 /// Which model it is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(crate) struct Identity {
     name: String,
     params: Vec<u8>,
     lps: u32,
@@ -71,7 +71,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    pub(super) fn of<M: Model>(model: &M) -> Self {
+    pub(crate) fn of<M: Model>(model: &M) -> Self {
         let source = model.source();
         let mut text = crc32fast::Hasher::new();
         let mut length = 0;
@@ -93,6 +93,34 @@ impl Identity {
             data: [data.len() as u64, crc32fast::hash(bytemuck::cast_slice(data)).into()],
         }
     }
+}
+
+impl Identity {
+    /// Of the WGSL: its bytes without carriage returns, and their CRC-32.
+    pub(crate) fn source(&self) -> [u64; 2] {
+        self.source
+    }
+}
+
+/// What ranks compare of a model that they all should have.
+pub(crate) fn compared<M: Model>(model: &M) -> [(&'static str, u64); 8] {
+    let identity = Identity::of(model);
+    let text = |bytes: &[u8]| u64::from(crc32fast::hash(bytes)) << 32 | bytes.len() as u64;
+    let [words, sum] = identity.data;
+    let [bytes, crc] = identity.source;
+    [
+        ("the model", text(identity.name.as_bytes())),
+        ("the number of LPs", identity.lps.into()),
+        ("the lookahead", identity.lookahead.get()),
+        ("the parameters", text(&identity.params)),
+        ("the data", sum << 32 ^ words),
+        ("the WGSL", crc << 32 ^ bytes),
+        ("the size of a state", identity.state_bytes as u64),
+        (
+            "the size of an event, or of LP memory",
+            (identity.payload_words as u64) << 32 | u64::from(identity.memory_rows),
+        ),
+    ]
 }
 
 /// What an engine tells of a run between two windows.

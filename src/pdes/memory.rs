@@ -324,12 +324,16 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }
 
-    /// After `init` of LPs of other parts: what they did wrong is told there, under their names. What has no room here stays.
+    /// After `init` of LPs of other parts: what they did wrong is told there, under their names. What has no room here stays, and that this device's driver cut loops, of which the others
+    /// may know nothing.
     pub(super) async fn forget_others(&self, gpu: &Gpu) -> Result<(), GpuError> {
-        let full = FaultKind::QueueFull.number().and_then(|number| u32::try_from(number + 1).ok());
+        let here = [FaultKind::QueueFull, FaultKind::LoopsCut]
+            .map(|kind| kind.number().and_then(|number| u32::try_from(number + 1).ok()));
         let failures = self.words.read_range(gpu, FAILURE as u64, 2).await?;
-        let kept: Vec<u32> =
-            failures.into_iter().map(|word| if Some(word % 16) == full { word } else { u32::MAX }).collect();
+        let kept: Vec<u32> = failures
+            .into_iter()
+            .map(|word| if here.contains(&Some(word % 16)) { word } else { u32::MAX })
+            .collect();
         self.words.write(gpu, FAILURE as u64, &kept)
     }
 

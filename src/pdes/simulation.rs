@@ -94,8 +94,11 @@ pub struct Simulation<M: Model> {
     standing: Standing,
     /// Names its streams.
     seed: (u64, Replica),
-    /// Whether there is more since the snapshot, and since `standing`, than runs that came to their ends: windows that an application recorded, or a
-    /// run that was dropped or refused.
+    /// Whether there were windows since: an application's, or those of a run that was dropped or failed. (A run that was stopped stands as `standing` says, and yet is not
+    /// what the snapshot goes to: that is `unsaved`.)
+    recorded: AtomicBool,
+    /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
+    /// dropped or refused.
     unsaved: AtomicBool,
 }
 
@@ -271,6 +274,7 @@ impl<M: Model> Simulation<M> {
                 heading,
                 standing,
                 seed: (options.seed, options.replica),
+                recorded: AtomicBool::new(false),
                 unsaved,
             };
             match simulation.progress_async().await {
@@ -325,6 +329,8 @@ impl<M: Model> Simulation<M> {
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
         self.standing = self.standing();
+        // Until it comes to its end.
+        *self.recorded.get_mut() = true;
         let ended = self.run_paced(until, watch).await;
         // What an application records is its own to bound.
         let freed = self.set_pause(u64::MAX);
@@ -334,12 +340,13 @@ impl<M: Model> Simulation<M> {
             Some(Stop::Watcher) => self.stood(until),
             stop => self.standing.ended(stop, until),
         };
+        *self.recorded.get_mut() = false;
         Ok(ended)
     }
 
     /// Where LPs stand now.
     fn standing(&self) -> Standing {
-        match self.unsaved.load(Ordering::Relaxed) {
+        match self.recorded.load(Ordering::Relaxed) {
             true => self.stood(Until { time: self.memory.run.until, events: self.memory.run.event_limit }),
             false => self.standing,
         }
@@ -514,6 +521,7 @@ impl<M: Model> Simulation<M> {
     /// takes: it is that one which finds nothing left to do.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
+        self.recorded.store(true, Ordering::Relaxed);
         self.plans.record(encoder, windows);
     }
 

@@ -122,7 +122,7 @@ impl<M: Model> PartOf<M> {
         self.told(1, None, spare)
     }
 
-    /// A dispatch of this parity over all rows, where others have nothing before `others`.
+    /// A dispatch of this parity over all rows, where nothing that other parts hold, or that is on its way, is before `others`.
     pub(crate) fn step(
         &mut self,
         parity: u32,
@@ -198,7 +198,7 @@ impl<M: Model> PartOf<M> {
         self.simulation.snapshot.is_some()
     }
 
-    /// Copies the memory as it is before a window of parity 0, with what has arrived. Where there is no room for a copy, nothing grows.
+    /// Copies the memory as it is before a window of parity 0, without what has arrived. Where there is no room for a copy, nothing grows.
     pub(crate) fn save(&mut self) -> Result<(), SimulationError> {
         let Simulation { gpu, snapshot, .. } = &mut self.simulation;
         if let Some(snapshot) = snapshot {
@@ -245,7 +245,10 @@ impl<M: Model> PartOf<M> {
     fn told(&mut self, parity: u32, window: Option<u32>, spare: usize) -> Result<Told, SimulationError> {
         let Simulation { gpu, memory, plans, .. } = &self.simulation;
         let entry = Self::entry() as u64;
-        let ahead: Vec<u64> = self.ahead.iter().map(|&events| u64::from(events) * entry).collect();
+        // The first of the two dispatches of a window with an event horizon sends nothing.
+        let sends = !(self.looks() && window == Some(0));
+        let ahead: Vec<u64> =
+            self.ahead.iter().map(|&events| if sends { u64::from(events) * entry } else { 0 }).collect();
         let lengths = memory.told_bytes(&ahead);
         let staging = staged(gpu, &mut self.staging[0], lengths.iter().sum())?;
         let mut encoder = gpu.encoder("a window of a part");
@@ -302,7 +305,7 @@ impl<M: Model> PartOf<M> {
             });
             pollster::block_on(read)?;
         }
-        if window.is_some() {
+        if window.is_some() && sends {
             for (ahead, count) in self.ahead.iter_mut().zip(&counts) {
                 *ahead = count.saturating_add(count / 4).min(outbox.room);
             }
