@@ -98,9 +98,7 @@ fn begin() {
         if GUESSED && heuristic(goal, goal) != 0u {
             broken = vec2<u32>(goal);
             end();
-        } else if GUESSED && guess == COST_NONE {
-            slot.dropped = 1u;
-        } else {
+        } else if !GUESSED || guess != COST_NONE {
             marks[base + cell_of(ends.x)] = slot.epoch;
             full = !queue_push(Item(guess, ends.x));
         }
@@ -169,8 +167,8 @@ fn expand() {
         let guess = heuristic(next.y, goal);
         if GUESSED {
             if guess >= COST_NONE - next.z {
-                // A path over it costs more than 32 bits hold.
-                if marks[base + next.x] <= slot.epoch - work.range { slot.dropped = 1u; }
+                // There is no way from there, or a path over it costs more than 32 bits hold.
+                if guess != COST_NONE && marks[base + next.x] <= slot.epoch - work.range { slot.dropped = 1u; }
                 continue;
             }
             // Of the cells that are taken, none has a lesser estimate than the one before.

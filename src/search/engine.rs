@@ -504,7 +504,8 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
                 capacity = capacity.saturating_mul(4).min(most_capacity);
             } else if let Some(&number) = numbers.first() {
                 if range >= most_range {
-                    return Err(SearchError::Overflow { search: name(number), limit: range });
+                    let limit = self.engine.space.dearest_path();
+                    return Err(SearchError::Overflow { search: name(number), limit });
                 }
                 range = most_range;
             }

@@ -24,7 +24,7 @@ use crate::shaders;
 /// # What it has to promise
 ///
 /// It is *consistent*: no more than the weight of an arc and the estimate from where that leads, `estimate(u, goal) <= weight + estimate(v, goal)` for each arc from `u` to `v`, and 0 at the goal. So it
-/// never says more than a path costs. A search looks at that for every arc by which it reaches a vertex, and a breach is
+/// never says more than a path costs. `u32::MAX` says that there is no way from there to the goal: searches do not go there, and are not told of it. A search looks at that for every arc by which it reaches a vertex, and a breach is
 /// [`SearchError::Heuristic`]. What it cannot see is an estimate that is too great at a vertex where it then never goes: with such a heuristic, a path may be told that is not
 /// the cheapest. [`Guided::check`] looks at all arcs for some goals.
 ///
@@ -283,6 +283,11 @@ impl sealed::Space for Guided {
         let vertices = u64::from(self.graph.vertices());
         let path = vertices.saturating_sub(1) * u64::from(self.graph.heaviest()) + 1;
         u32::try_from(path).unwrap_or(u32::MAX)
+    }
+
+    fn dearest_path(&self) -> u32 {
+        // No cost so far reaches `most_cost` where that is less: it is an estimate, with which the sum does not fit.
+        u32::MAX
     }
 
     fn usual_cost(&self) -> u64 {
