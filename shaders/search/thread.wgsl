@@ -142,7 +142,15 @@ fn expand() {
         }
         queue_pop();
         at = vec2<u32>(item.y, item.x - heuristic(item.y, goal));
-        if marks[base + cell_of(at.x)] != slot.epoch - at.y { return; }
+        let mark = marks[base + cell_of(at.x)];
+        if mark != slot.epoch - at.y {
+            // It had a cheaper path since it was put there. A dearer one it cannot have: then the estimate was another one.
+            if GUESSED && mark < slot.epoch - at.y {
+                broken = at.xx;
+                end();
+            }
+            return;
+        }
         if item.x > level {
             level = item.x;
             below = expanded;

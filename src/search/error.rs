@@ -118,7 +118,7 @@ pub enum SearchError {
     Heuristic {
         /// The number of the search in the list.
         search: u32,
-        /// Where the arc begins; the goal, if the estimate there is not 0.
+        /// Where the arc begins; the goal, if the estimate there is not 0; or a vertex for which two estimates were not the same.
         from: u32,
         /// Where it ends.
         to: u32,

@@ -20,6 +20,8 @@ use crate::shaders;
 ///
 /// It may declare `@group(1) @binding(0) var<storage, read> data: array<...>`, which holds [`Heuristic::data`], and call `mul_wide` (with
 /// `// import: random/mul_wide.wgsl`) and `wide_add`, `wide_subtract` and `wide_less` (`// import: gpu/wide.wgsl`); it has no other variables at module scope.
+/// It computes with integers only: estimates are made again wherever they are compared, and each time they have to be the same bits. Floating-point values are refused
+/// ([`SearchError::Gpu`], with file and line).
 ///
 /// # What it has to promise
 ///

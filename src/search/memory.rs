@@ -177,7 +177,10 @@ impl Files {
                 None => error.into(),
             })?;
         let functions = &["mul_wide", "wide_add", "wide_subtract", "wide_less"];
-        Ok(program.check_user(&Allowed { functions, variables: &["data"], written: &[] })?)
+        program.check_user(&Allowed { functions, variables: &["data"], written: &[] })?;
+        Ok(program.check_integers(
+            "An estimate is made again wherever two are compared, and WGSL promises the same bits of integers only: compute with u32 and i32",
+        )?)
     }
 }
 
