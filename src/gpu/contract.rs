@@ -210,8 +210,7 @@ impl Program {
         let mut findings = Vec::new();
         for (handle, function) in module.functions.iter() {
             let Some(place) = check.place(module.functions.get_span(handle), function) else { continue };
-            let context =
-                ResolveContext::with_locals(module, &function.local_variables, &function.arguments);
+            let context = ResolveContext::with_locals(module, &function.local_variables, &function.arguments);
             let mut types = Typifier::new();
             for (expression, _) in function.expressions.iter() {
                 // The module is valid: each has a type.

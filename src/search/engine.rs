@@ -402,7 +402,7 @@ impl<S: Space> Engine<S> {
     fn places(&self, searches: &[(S::Cell, S::Cell)]) -> Result<Vec<[u32; 2]>, SearchError> {
         let limit = u32::MAX - 1;
         if searches.len() > limit as usize {
-            return Err(SearchError::TooMany { searches: searches.len(), limit });
+            return Err(SearchError::TooMany { what: "searches", count: searches.len(), limit });
         }
         // Not the device, which in browsers belongs to one thread.
         let space = &self.space;

@@ -198,7 +198,7 @@ impl FrontMap {
 
     pub(super) fn of_graph(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
         let limit = u32::MAX;
-        let cut = graph.cut().ok_or(SearchError::TooMany { searches: graph.arcs() as usize, limit })?;
+        let cut = graph.cut().ok_or(SearchError::Arcs { arcs: graph.arcs() as usize, limit })?;
         let buffers = vec![("arcs", Buffer::storage_from(gpu, "wavefronts: arcs", &cut.words())?)];
         Ok(Self { map: Map { buffers, files: Files::no_heuristic() }, cells: cut.vertices() })
     }
