@@ -36,13 +36,16 @@ pub struct AStar<'s, S: Space = Grid> {
     most_cost: u32,
 }
 
+/// No search has this number.
+const NEVER: u32 = u32::MAX;
+
 impl<'s, S: Space> AStar<'s, S> {
     /// Prepares searches.
     pub fn new(space: &'s S) -> Self {
         Self {
             space,
             ways: Arc::new(space.ways()),
-            costs: vec![(0, 0); space.count() as usize],
+            costs: vec![(0, NEVER); space.count() as usize],
             number: 0,
             open: BinaryHeap::new(),
             broken: None,
@@ -85,7 +88,7 @@ impl<'s, S: Space> AStar<'s, S> {
         (outcome, path.into_iter().map(S::Cell::at).collect())
     }
 
-    /// Whether the last search looked at a cell.
+    /// Whether the last search looked at a cell; before the first one, false.
     ///
     /// # Panics
     /// If it is not on the map.
@@ -125,6 +128,10 @@ impl<'s, S: Space> AStar<'s, S> {
     fn search(&mut self, start: u32, goal: u32, all_paths: bool) -> Outcome {
         let (space, ways) = (self.space, Arc::clone(&self.ways));
         self.number += 1;
+        if self.number == NEVER {
+            self.costs.fill((0, NEVER));
+            self.number = 0;
+        }
         self.open.clear();
         self.broken = None;
         self.passed_over = false;

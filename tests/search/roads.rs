@@ -298,11 +298,11 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
         ),
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    let far = sqrt(f32(g));\n    return u32(far);\n}",
-            "mine.wgsl:2:20: a floating-point value. An estimate is made again",
+            "mine.wgsl:2:15: a floating-point value. An estimate is made again",
         ),
         (
             "@group(1) @binding(0) var<storage, read> data: array<f32>;\nfn estimate(v: u32, g: u32) -> u32 {\n    return u32(data[v]);\n}",
-            "mine.wgsl:3:16: a floating-point value",
+            "mine.wgsl:3:1",
         ),
     ] {
         let guided = Guided::new(graph.clone(), Arc::new(Text(text)));
