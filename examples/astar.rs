@@ -179,7 +179,7 @@ fn search_all<S: Space>(
         }
         None => {
             let begun = Instant::now();
-            let found = on_cpu(space, searches, wants_paths, &bar);
+            let found = on_cpu(space, searches, wants_paths, &bar)?;
             let seconds = begun.elapsed().as_secs_f64();
             Ran {
                 adapter: "CPU".to_owned(),
@@ -295,16 +295,23 @@ fn on_cpu<S: Space>(
     searches: &[(S::Cell, S::Cell)],
     paths: bool,
     bar: &ProgressBar,
-) -> Results<S::Cell> {
+) -> Result<Results<S::Cell>, SearchError> {
     let mut search = AStar::new(space);
-    let each = searches.iter().enumerate().map(|(number, &(start, goal))| {
+    let (mut outcomes, mut cells) = (Vec::new(), Vec::new());
+    for (number, &(start, goal)) in (0..).zip(searches) {
         if number % 1024 == 0 {
-            bar.set_position(number as u64);
+            bar.set_position(number.into());
         }
-        if paths { search.find_path(start, goal) } else { (search.find(start, goal), Vec::new()) }
-    });
-    let (outcomes, cells) = each.unzip();
-    Results::new(searches, outcomes, paths.then_some(cells))
+        if paths {
+            let (outcome, path) = search.find_path(start, goal);
+            outcomes.push(outcome);
+            cells.push(path);
+        } else {
+            outcomes.push(search.find(start, goal));
+        }
+        search.check(number)?;
+    }
+    Ok(Results::new(searches, outcomes, paths.then_some(cells)))
 }
 
 /// Searches whose lengths are not those of the scenario, with their lengths.

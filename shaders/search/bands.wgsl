@@ -1,14 +1,14 @@
 // Path searches, one invocation for each, that take cells in bands of estimates: what search/team.wgsl does, without a team. For processors, and
 // for many searches on small maps. Nothing is sifted: a cell that is put in a list, or taken from one, is 8 bytes written or read.
 //
-//   marks        work.cells words for each slot (search/grid.wgsl)
+//   marks        work.cells words for each slot (search/slots.wgsl)
 //   open_cells   for each slot two lists of work.capacity (place, mark): the band, first in, first out, around the end; and what is beyond it. An
 //                entry whose mark is not the cell's any more is passed over
 //
 // A step expands a cell of the band, or looks at SORTED of those beyond when the band is empty, or counts or clears a few cells.
 //
-// Slot: open = (first of the band, cells in the band, cells beyond, threshold), more = (cells beyond that are left to sort, of search/walk.wgsl or cells counted
-// and the rows that were reached (2), least estimate beyond); cursor is the next of those beyond, or the next cell.
+// Slot: open = (first of the band, cells in the band, cells beyond, threshold), more = (cells beyond that are left to sort, cells counted, the rows that were
+// reached (first | last << 16), least estimate beyond), of which all but the first are search/walk.wgsl's when the search is over; cursor is the next of those beyond, or the next cell.
 //
 // A driver that cuts loops: as in search/thread.wgsl.
 //

@@ -15,6 +15,9 @@
 // taken off its list (its bit of `flags`) in the pass in which it is expanded, while others may put it in the other list of the band: nobody relies on the order in
 // which two invocations see two words.
 //
+// A submission has a number of passes, and a budget of work, because a pass may have one entry or work.steps of them: where wavefronts come out of a
+// narrow part into a wide one, the budget ends what the passes of one submission do. The host fills it again.
+//
 // import: search/slots.wgsl
 //
 // needs: front_moves, front_move (search/fronts_grid.wgsl or search/fronts_graph.wgsl)
@@ -35,6 +38,10 @@ const FRONT_BAND = 8u;          // which of the lists of the band is the present
 const FRONT_FAR = 9u;           // which of the other two is being filled: what is sorted lies in the other one
 const FRONT_LOST = 10u;         // 1: a cost beyond 32 bits was passed over
 const FRONT_PASSES = 11u;       // how many there were, for those who want to know
+const FRONT_BUDGET = 12u;       // work that is left to this submission: at 0 its passes do nothing
+
+// Entries of a pass that are as much work as what a pass of none takes. A guess.
+const SHARE = 256u;
 
 const FRONT_EXPAND = 0u;
 const FRONT_SORT = 1u;
@@ -72,7 +79,8 @@ fn front_pass(
     let band = atomicLoad(&control[FRONT_BAND]);
     let far = atomicLoad(&control[FRONT_FAR]);
     let end = atomicLoad(&control[FRONT_END]);
-    if number >= min(rest, work.steps) || mode == FRONT_OVER { return; }
+    let budget = atomicLoad(&control[FRONT_BUDGET]);
+    if number >= min(rest, work.steps) || mode == FRONT_OVER || budget == 0u { return; }
     if mode == FRONT_EXPAND {
         expand(lists[band * work.capacity + cursor + number], band, far, end);
     } else {
@@ -130,10 +138,12 @@ fn sort(entry: u32, band: u32, far: u32, end: u32) {
 // What the next pass does: one invocation.
 @compute @workgroup_size(1)
 fn front_decide() {
-    if atomicLoad(&control[FRONT_MODE]) == FRONT_OVER { return; }
+    let budget = atomicLoad(&control[FRONT_BUDGET]);
+    if atomicLoad(&control[FRONT_MODE]) == FRONT_OVER || budget == 0u { return; }
     atomicAdd(&control[FRONT_PASSES], 1u);
     let cursor = atomicLoad(&control[FRONT_CURSOR]);
     let length = atomicLoad(&control[FRONT_LENGTH]);
+    atomicStore(&control[FRONT_BUDGET], budget - min(budget, 1u + min(length - cursor, work.steps) / SHARE));
     if length - cursor > work.steps {
         atomicStore(&control[FRONT_CURSOR], cursor + work.steps);
         return;

@@ -1,22 +1,23 @@
 // The heuristic of vertices with coordinates: what the straight line to the goal costs at the least.
 //
-//   data   the factor and the shift of the costs, then (x, y) of each vertex, all below 2^20
+//   data   the factor and the shift of the costs; the bits that the norm's numbers are cut by; then (x, y) of each vertex, all below 2^20 << bits
 //
-// A distance is that of a norm with sixteen sides, within 2 % of the length of the line, in units of 1/1024: a norm keeps to the triangle inequality, and what
-// is rounded down of it, too. `Straight` in src/search/guided.rs is its twin, and says how the factor is found.
+// A distance is that of a norm with sixteen sides, in units of 1 / (1024 >> bits): a norm keeps to the triangle inequality, and what is rounded down of it, too.
+// `Straight` in src/search/guided.rs is its twin, and says how the factor is found.
 //
 // import: random/mul_wide.wgsl
 
 @group(1) @binding(0) var<storage, read> data: array<u32>;
 
 fn estimate(vertex: u32, goal: u32) -> u32 {
-    let here = vec2<i32>(i32(data[2u + 2u * vertex]), i32(data[3u + 2u * vertex]));
-    let there = vec2<i32>(i32(data[2u + 2u * goal]), i32(data[3u + 2u * goal]));
+    let here = vec2<i32>(i32(data[3u + 2u * vertex]), i32(data[4u + 2u * vertex]));
+    let there = vec2<i32>(i32(data[3u + 2u * goal]), i32(data[4u + 2u * goal]));
     let apart = vec2<u32>(abs(here - there));
     let far = max(apart.x, apart.y);
     let near = min(apart.x, apart.y);
     // The cosines and sines of 0, 22.5 and 45 degrees.
-    let length = max(max(1024u * far, 946u * far + 391u * near), 724u * far + 724u * near);
+    let parts = vec4<u32>(1024u, 946u, 391u, 724u) >> vec4<u32>(data[2]);
+    let length = max(max(parts.x * far, parts.y * far + parts.z * near), parts.w * (far + near));
     let product = mul_wide(length, data[0]);
     // The factor is such that the quotient is below 2^32, and the shift from 1 to 63.
     let shift = data[1];

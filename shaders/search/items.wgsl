@@ -2,7 +2,7 @@
 // so far and heuristic); then the cell nearest to the goal, which has the greatest cost so far; then the place. It is a total order, so every
 // design takes the same cells in the same order.
 //
-// An item is (estimate, place): 8 bytes. The heuristic is made again from the place.
+// An item is (estimate, place): 8 bytes. The heuristic is made again from the place, and is the same bits each time: integers only.
 //
 // import: search/slots.wgsl
 //

@@ -4,7 +4,7 @@
 // within such a band, as delta-stepping is (Meyer and Sanders), and so optimal: a path is the best when no cell is left with a lesser
 // estimate. A cell may be expanded more than once where a cheaper path to it is found late; that is rare on grids.
 //
-//   marks        work.cells words for each slot (search/grid.wgsl), raised by atomicMax
+//   marks        work.cells words for each slot (search/slots.wgsl), raised by atomicMax
 //   open_cells   for each slot three lists of work.capacity (place, mark): two of the band by turns, and one of what is beyond it. An entry whose
 //                mark is not the cell's any more had a better one after it, and is passed over; marks only rise, so an entry is expanded once
 //
@@ -13,7 +13,7 @@
 // A dispatch is up to work.steps passes of every slot.
 //
 // Slot: open = (list of the band, its length, length of the list beyond, threshold), more = (length of the next list, cells counted,
-// rows that were reached (first | last << 16), least estimate beyond), of which the middle two are search/walk.wgsl's when the search is over; cursor is
+// rows that were reached (first | last << 16), least estimate beyond), of which all but the first are search/walk.wgsl's when the search is over; cursor is
 // the next entry, cell or mark.
 //
 // import: gpu/loops.wgsl

@@ -98,9 +98,7 @@ fn begin() {
         if GUESSED && heuristic(goal, goal) != 0u {
             broken = vec2<u32>(goal);
             end();
-        } else if GUESSED && guess == COST_NONE {
-            slot.dropped = 1u;
-        } else {
+        } else if !GUESSED || guess != COST_NONE {
             marks[base + cell_of(ends.x)] = slot.epoch;
             full = !queue_push(Item(guess, ends.x));
         }
@@ -144,7 +142,15 @@ fn expand() {
         }
         queue_pop();
         at = vec2<u32>(item.y, item.x - heuristic(item.y, goal));
-        if marks[base + cell_of(at.x)] != slot.epoch - at.y { return; }
+        let mark = marks[base + cell_of(at.x)];
+        if mark != slot.epoch - at.y {
+            // It had a cheaper path since it was put there. A dearer one it cannot have: then the estimate was another one.
+            if GUESSED && mark < slot.epoch - at.y {
+                broken = at.xx;
+                end();
+            }
+            return;
+        }
         if item.x > level {
             level = item.x;
             below = expanded;
@@ -169,8 +175,8 @@ fn expand() {
         let guess = heuristic(next.y, goal);
         if GUESSED {
             if guess >= COST_NONE - next.z {
-                // A path over it costs more than 32 bits hold.
-                if marks[base + next.x] <= slot.epoch - work.range { slot.dropped = 1u; }
+                // There is no way from there, or a path over it costs more than 32 bits hold.
+                if guess != COST_NONE && marks[base + next.x] <= slot.epoch - work.range { slot.dropped = 1u; }
                 continue;
             }
             // Of the cells that are taken, none has a lesser estimate than the one before.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use naga::{AddressSpace, Expression, Function, Span, Statement, StorageAccess, TypeInner};
+use naga::front::Typifier;
+use naga::proc::ResolveContext;
+use naga::{AddressSpace, Expression, Function, ScalarKind, Span, Statement, StorageAccess, TypeInner};
 
 use super::link::Marked;
 use super::{LinkError, Program, Source};
@@ -191,6 +193,34 @@ impl Program {
                         }
                     };
                     findings.push(Finding { span, what, advice });
+                }
+            }
+        }
+        self.refuse(findings, &allowed)
+    }
+
+    /// Checks that the functions of the files that are not the library's have no floating-point values. `advice` says why.
+    ///
+    /// # Errors
+    /// [`LinkError::Forbidden`] for the first one in the text.
+    pub(crate) fn check_integers(&self, advice: &'static str) -> Result<(), LinkError> {
+        let allowed = Allowed::default();
+        let check = Check { program: self, allowed: &allowed };
+        let module = self.module();
+        let mut findings = Vec::new();
+        for (handle, function) in module.functions.iter() {
+            let Some(place) = check.place(module.functions.get_span(handle), function) else { continue };
+            let context = ResolveContext::with_locals(module, &function.local_variables, &function.arguments);
+            let mut types = Typifier::new();
+            for (expression, _) in function.expressions.iter() {
+                // The module is valid: each has a type.
+                if types.grow(expression, &function.expressions, &context).is_err() {
+                    break;
+                }
+                let kind = types.get(expression, &module.types).scalar_kind();
+                if matches!(kind, Some(ScalarKind::Float | ScalarKind::AbstractFloat)) {
+                    let span = or(function.expressions.get_span(expression), place);
+                    findings.push(Finding { span, what: "a floating-point value".to_owned(), advice });
                 }
             }
         }

@@ -402,7 +402,7 @@ impl<S: Space> Engine<S> {
     fn places(&self, searches: &[(S::Cell, S::Cell)]) -> Result<Vec<[u32; 2]>, SearchError> {
         let limit = u32::MAX - 1;
         if searches.len() > limit as usize {
-            return Err(SearchError::TooMany { searches: searches.len(), limit });
+            return Err(SearchError::TooMany { what: "searches", count: searches.len(), limit });
         }
         // Not the device, which in browsers belongs to one thread.
         let space = &self.space;
@@ -504,7 +504,8 @@ impl<S: Space, F: FnMut(u64)> Run<'_, S, F> {
                 capacity = capacity.saturating_mul(4).min(most_capacity);
             } else if let Some(&number) = numbers.first() {
                 if range >= most_range {
-                    return Err(SearchError::Overflow { search: name(number), limit: range });
+                    let limit = self.engine.space.dearest_path();
+                    return Err(SearchError::Overflow { search: name(number), limit });
                 }
                 range = most_range;
             }

@@ -80,12 +80,24 @@ pub enum SearchError {
         /// Rows.
         height: u32,
     },
-    /// More searches than can be numbered.
-    #[error("{searches} searches in one list, and at most {limit} can be numbered: split the list")]
+    /// More searches, sources or targets than can be numbered.
+    #[error("{count} {what} in one list, and at most {limit} can be numbered: split the list")]
     TooMany {
+        /// What they are.
+        what: &'static str,
         /// How many there are.
-        searches: usize,
+        count: usize,
         /// How many there may be.
+        limit: u32,
+    },
+    /// More arcs than can be numbered, with those that wavefronts add at vertices with more than 64.
+    #[error(
+        "a graph of {arcs} arcs, with which they cannot be numbered up to {limit}: leave out vertices or arcs that no path needs"
+    )]
+    Arcs {
+        /// How many were given, or the graph has.
+        arcs: usize,
+        /// How many there may be, of vertices too.
         limit: u32,
     },
     /// An arc of a vertex that does not exist.
@@ -118,7 +130,7 @@ pub enum SearchError {
     Heuristic {
         /// The number of the search in the list.
         search: u32,
-        /// Where the arc begins; the goal, if the estimate there is not 0.
+        /// Where the arc begins; the goal, if the estimate there is not 0; or a vertex for which two estimates were not the same.
         from: u32,
         /// Where it ends.
         to: u32,
@@ -204,8 +216,8 @@ pub enum SearchError {
     },
     /// The open list of a search does not fit the device.
     #[error(
-        "search {search}: its open list outgrew {items} items, which is the longest that this device binds in one buffer. Try \
-         another mapping, or an adapter with larger limits"
+        "search {search}: its open list outgrew {items} items, which is the longest that this device binds in one buffer. Choose \
+         an adapter with larger limits, or, on a map, another mapping"
     )]
     OpenList {
         /// Its number in the list.
@@ -220,7 +232,7 @@ pub enum SearchError {
     Busy,
     /// The driver ends loops so early that no search gets on.
     #[error(
-        "the driver ends the loops of a single step of a search: no search gets on. Choose the queue design heap, or another driver"
+        "the driver ends the loops of a single step of a search: no search gets on. Choose the queue design heap, a heuristic with shorter loops, or another driver"
     )]
     Cut,
     /// A file of a map, a scenario or a graph.

@@ -65,7 +65,7 @@ impl Distances {
         &self.table
     }
 
-    /// How long the device was at work on them.
+    /// How long they took by the host's clock, from the first submission until the device was done.
     pub fn took(&self) -> Duration {
         self.took
     }
@@ -117,6 +117,7 @@ struct Control {
     far: u32,
     lost: u32,
     passes: u32,
+    budget: u32,
 }
 
 /// `FRONT_OVER`.
@@ -124,6 +125,8 @@ const OVER: u32 = 2;
 const GROUP: u32 = 64;
 /// Passes of a submission at the most.
 const MOST_PASSES: u32 = 1 << 8;
+/// The greatest budget of a submission (`FRONT_BUDGET`): as much as passes over 2^24 entries together.
+const MOST_WORK: u32 = 1 << 16;
 /// Bytes of an entry: a mark, flags, and four lists.
 const ENTRY: u64 = 24;
 
@@ -141,7 +144,7 @@ impl Wavefronts<Guided> {
     /// Brings a graph to the device. A heuristic is of no use here.
     ///
     /// # Errors
-    /// [`SearchError::Gpu`].
+    /// [`SearchError::Gpu`], and [`SearchError::Arcs`] near 2^32 arcs or vertices: those of a vertex with more than 64 arcs are lent to vertices of their own.
     pub fn graph(gpu: &Gpu, graph: impl Into<Guided>) -> Result<Self, SearchError> {
         Self::new(gpu, graph.into())
     }
@@ -269,21 +272,34 @@ impl<S: Space> Wavefronts<S> {
     async fn run(&self, rows: &[&[Source]], targets: &[u32]) -> Result<Distances, SearchError> {
         let gpu = &self.gpu;
         let limit = u32::MAX;
-        let columns = u32::try_from(targets.len())
-            .map_err(|_| SearchError::TooMany { searches: targets.len(), limit })?;
-        let count =
-            u32::try_from(rows.len()).map_err(|_| SearchError::TooMany { searches: rows.len(), limit })?;
+        let columns = u32::try_from(targets.len()).map_err(|_| SearchError::TooMany {
+            what: "targets",
+            count: targets.len(),
+            limit,
+        })?;
+        let count = u32::try_from(rows.len()).map_err(|_| SearchError::TooMany {
+            what: "sources",
+            count: rows.len(),
+            limit,
+        })?;
         let table = Buffer::storage(gpu, "the table of distances", u64::from(count) * u64::from(columns))?;
         let mut found = Distances { rows: count, columns, table, took: Duration::ZERO, passes: 0 };
         if columns == 0 || count == 0 {
             return Ok(found);
         }
-        let at_once = self.rows(rows.len())?;
+        let mut at_once = self.rows(rows.len())?;
         let most = |batch: &[&[Source]]| batch.iter().map(|sources| sources.len()).sum();
-        let sources = rows.chunks(at_once as usize).map(most).max().unwrap_or(0);
-        let memory = Fronts::new(gpu, &self.map, (at_once, sources), targets, &found.table)?;
+        let memory = loop {
+            let sources = rows.chunks(at_once as usize).map(most).max().unwrap_or(0);
+            let made = Fronts::new(gpu, &self.map, (at_once, sources), targets, &found.table);
+            // A browser says later whether there is room.
+            match gpu.settle().await.map_err(SearchError::from).and(made) {
+                Err(SearchError::Gpu(GpuError::OutOfMemory { .. })) if at_once > 1 => at_once /= 2,
+                other => break other?,
+            }
+        };
         let begun = Instant::now();
-        let mut pace = Pace::new(MOST_PASSES);
+        let mut pace = Pace::new(MOST_WORK);
         for (number, batch) in rows.chunks(at_once as usize).enumerate() {
             let first = number * at_once as usize;
             let length = u32::try_from(batch.len()).expect("not more than fit");
@@ -415,15 +431,21 @@ impl Fronts {
         let length = u32::try_from(entries.len()).expect("there are not more than cells");
         self.work.write(gpu, 0, &[work])?;
         self.lists.write(gpu, 0, &entries)?;
-        let control = Control { length, least: FAR, end: work.delta.max(1), ..Control::default() };
+        let mut control = Control { length, least: FAR, end: work.delta.max(1), ..Control::default() };
         self.control.write(gpu, 0, &[control])?;
         let mut encoder = gpu.encoder("wavefronts");
         self.clear.record(&mut encoder);
         self.begin.record(&mut encoder);
         gpu.submit(encoder)?;
+        let mut made = 0;
         // Bound: bands only go on, and a cell's cost only falls.
         loop {
-            let times = pace.units();
+            let budget = pace.units();
+            // Those that come when the budget is spent do nothing, but take their time: not many more than there were in the last submission.
+            let times = budget.min(MOST_PASSES).min(2 * made + 8);
+            let before = control.passes;
+            control.budget = budget;
+            self.control.write(gpu, 0, &[control])?;
             let begun = Instant::now();
             let mut encoder = gpu.encoder("wavefronts");
             self.pass.record_times(&mut encoder, times);
@@ -431,9 +453,10 @@ impl Fronts {
             download.record(&mut encoder, self.control.raw(), 0);
             let submission = gpu.submit(encoder)?;
             let bytes = download.finish(gpu, submission).await?;
-            let control: Control = bytemuck::pod_read_unaligned(&bytes);
+            control = bytemuck::pod_read_unaligned(&bytes);
             if control.mode != OVER {
-                pace.record(times, begun.elapsed());
+                made = control.passes - before;
+                pace.record(budget - control.budget, begun.elapsed());
                 continue;
             }
             *passes += u64::from(control.passes);

@@ -13,17 +13,22 @@ pub struct Graph {
     firsts: Vec<u32>,
     /// (to, weight), by the vertex that they come from, and then by `to`, which differ.
     arcs: Vec<(u32, u32)>,
+    /// The greatest weight, and the mean of all, rounded up; 0 without arcs.
+    heaviest: u32,
+    mean: u32,
+    /// The ends of the first arc of weight 0.
+    free: Option<(u32, u32)>,
 }
 
 impl Graph {
     /// A graph of so many vertices with arcs (from, to, weight), in any order.
     ///
     /// # Errors
-    /// [`SearchError::Vertex`] where an arc begins or ends at no vertex, [`SearchError::TooMany`] beyond 2^32 arcs.
+    /// [`SearchError::Vertex`] where an arc begins or ends at no vertex, [`SearchError::Arcs`] beyond 2^32 arcs.
     pub fn new(vertices: u32, arcs: &[(u32, u32, u32)]) -> Result<Self, SearchError> {
         let limit = u32::MAX;
         if arcs.len() > limit as usize {
-            return Err(SearchError::TooMany { searches: arcs.len(), limit });
+            return Err(SearchError::Arcs { arcs: arcs.len(), limit });
         }
         if let Some(arc) = arcs.iter().position(|(from, to, _)| *from.max(to) >= vertices) {
             let (from, to, _) = arcs[arc];
@@ -59,7 +64,15 @@ impl Graph {
             firsts[vertex + 1] = u32::try_from(kept).expect("not more than there were");
         }
         rows.truncate(kept);
-        Self { firsts, arcs: rows }
+        let heaviest = rows.iter().map(|(_, weight)| *weight).max().unwrap_or(0);
+        let sum: u64 = rows.iter().map(|(_, weight)| u64::from(*weight)).sum();
+        let mean = sum.div_ceil(rows.len().max(1) as u64);
+        let mean = u32::try_from(mean).expect("not above the greatest");
+        let free = rows.iter().position(|(_, weight)| *weight == 0).map(|arc| {
+            let from = firsts.partition_point(|first| *first as usize <= arc) - 1;
+            (u32::try_from(from).expect("a vertex"), rows[arc].0)
+        });
+        Self { firsts, arcs: rows, heaviest, mean, free }
     }
 
     /// A random graph for tests and measurements: a grid of `side` times `side` vertices, joined to their neighbours in both directions, of which one in eight is missing, by arcs
@@ -143,8 +156,7 @@ impl Graph {
 
     /// The ends of an arc of weight 0, if there is one: no paths are told in such a graph ([`SearchError::FreeArc`]).
     pub fn free_arc(&self) -> Option<(u32, u32)> {
-        let free = |from| self.arcs_from(from).iter().find(|arc| arc.1 == 0).map(|&(to, _)| (from, to));
-        (0..self.vertices()).find_map(free)
+        self.free
     }
 
     /// As kernels have it (`shaders/search/graph.wgsl`).
@@ -173,6 +185,11 @@ impl Graph {
 
     /// The greatest weight; 0 without arcs.
     pub(super) fn heaviest(&self) -> u32 {
-        self.arcs.iter().map(|(_, weight)| *weight).max().unwrap_or(0)
+        self.heaviest
+    }
+
+    /// The mean weight, rounded up; 0 without arcs.
+    pub(super) fn mean(&self) -> u32 {
+        self.mean
     }
 }

@@ -177,7 +177,10 @@ impl Files {
                 None => error.into(),
             })?;
         let functions = &["mul_wide", "wide_add", "wide_subtract", "wide_less"];
-        Ok(program.check_user(&Allowed { functions, variables: &["data"], written: &[] })?)
+        program.check_user(&Allowed { functions, variables: &["data"], written: &[] })?;
+        Ok(program.check_integers(
+            "An estimate is made again wherever two are compared, and WGSL promises the same bits of integers only: compute with u32 and i32",
+        )?)
     }
 }
 
@@ -195,7 +198,7 @@ impl FrontMap {
 
     pub(super) fn of_graph(gpu: &Gpu, graph: &Graph) -> Result<Self, SearchError> {
         let limit = u32::MAX;
-        let cut = graph.cut().ok_or(SearchError::TooMany { searches: graph.arcs() as usize, limit })?;
+        let cut = graph.cut().ok_or(SearchError::Arcs { arcs: graph.arcs() as usize, limit })?;
         let buffers = vec![("arcs", Buffer::storage_from(gpu, "wavefronts: arcs", &cut.words())?)];
         Ok(Self { map: Map { buffers, files: Files::no_heuristic() }, cells: cut.vertices() })
     }

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::space::sealed::Cell as _;
-use super::{Grid, Outcome, Space};
+use super::{Grid, Outcome, SearchError, Space};
 
 /// Finds shortest paths on a map or in a graph, one after the other. Its arrays are flat, and are not cleared between searches.
 ///
@@ -29,9 +29,15 @@ pub struct AStar<'s, S: Space = Grid> {
     number: u32,
     open: BinaryHeap<Reverse<(u32, u32, u32)>>,
     broken: Option<(u32, u32)>,
+    /// A cell that was not reached before was passed over because of what paths over it cost.
+    passed_over: bool,
+    found: bool,
     /// Costs of paths lie below this.
     most_cost: u32,
 }
+
+/// No search has this number.
+const NEVER: u32 = u32::MAX;
 
 impl<'s, S: Space> AStar<'s, S> {
     /// Prepares searches.
@@ -39,16 +45,18 @@ impl<'s, S: Space> AStar<'s, S> {
         Self {
             space,
             ways: Arc::new(space.ways()),
-            costs: vec![(0, 0); space.count() as usize],
+            costs: vec![(0, NEVER); space.count() as usize],
             number: 0,
             open: BinaryHeap::new(),
             broken: None,
+            passed_over: false,
+            found: false,
             most_cost: space.most_cost(),
         }
     }
 
     /// Searches the cheapest path between two cells of the map, or two vertices; of those with the same estimate, the cell nearest to the goal is next. A path whose cost
-    /// does not fit 32 bits is not found (the engine tells of it: [`SearchError::Overflow`](super::SearchError::Overflow)).
+    /// does not fit 32 bits is not found: [`AStar::check`] tells of it.
     ///
     /// # Panics
     /// If a cell is not on the map.
@@ -80,7 +88,7 @@ impl<'s, S: Space> AStar<'s, S> {
         (outcome, path.into_iter().map(S::Cell::at).collect())
     }
 
-    /// Whether the last search looked at a cell.
+    /// Whether the last search looked at a cell; before the first one, false.
     ///
     /// # Panics
     /// If it is not on the map.
@@ -90,9 +98,22 @@ impl<'s, S: Space> AStar<'s, S> {
     }
 
     /// The arc on which the last search found the heuristic of a graph not to be consistent (the goal twice, if the estimate there is not 0); it ended there, without a path.
-    /// (The engine tells of it: [`SearchError::Heuristic`](super::SearchError::Heuristic).)
     pub fn broken(&self) -> Option<(u32, u32)> {
         self.broken
+    }
+
+    /// What an [`Engine`](super::Engine) says of the last search where that is number `search` of its list: whether its outcome can be relied on.
+    ///
+    /// # Errors
+    /// [`SearchError::Heuristic`] where the heuristic was found not to be consistent, and [`SearchError::Overflow`] where there is no path but, perhaps, one whose cost does not fit 32 bits.
+    pub fn check(&self, search: u32) -> Result<(), SearchError> {
+        match self.broken {
+            Some((from, to)) => Err(SearchError::Heuristic { search, from, to }),
+            None if self.passed_over && !self.found => {
+                Err(SearchError::Overflow { search, limit: self.space.dearest_path() })
+            }
+            None => Ok(()),
+        }
     }
 
     fn places(&self, start: S::Cell, goal: S::Cell) -> [u32; 2] {
@@ -107,8 +128,13 @@ impl<'s, S: Space> AStar<'s, S> {
     fn search(&mut self, start: u32, goal: u32, all_paths: bool) -> Outcome {
         let (space, ways) = (self.space, Arc::clone(&self.ways));
         self.number += 1;
+        if self.number == NEVER {
+            self.costs.fill((0, NEVER));
+            self.number = 0;
+        }
         self.open.clear();
         self.broken = None;
+        self.passed_over = false;
         let mut found: Option<u32> = None;
         let (mut expanded, mut below, mut level) = (0, 0, 0);
         if space.is_open(start) && space.is_open(goal) {
@@ -142,6 +168,7 @@ impl<'s, S: Space> AStar<'s, S> {
                 self.reach(to, cost.saturating_add(step), goal, (at, level));
             });
         }
+        self.found = found.is_some();
         match self.broken {
             Some(_) => Outcome { cost: None, expanded: 0 },
             None => Outcome { cost: found, expanded: if found.is_some() { below } else { expanded } },
@@ -150,12 +177,18 @@ impl<'s, S: Space> AStar<'s, S> {
 
     /// A path to `at` that costs `cost` was found, by a move from `from`, whose estimate was `level`.
     fn reach(&mut self, at: u32, cost: u32, goal: u32, (from, level): (u32, u32)) {
-        let worse = |before| before <= cost;
-        if cost >= self.most_cost || self.cost_so_far(at).is_some_and(worse) || self.broken.is_some() {
+        let before = self.cost_so_far(at);
+        if cost >= self.most_cost {
+            self.passed_over |= before.is_none();
+            return;
+        }
+        if before.is_some_and(|before| before <= cost) || self.broken.is_some() {
             return;
         }
         let heuristic = self.space.estimate(at, goal);
         if heuristic >= u32::MAX - cost {
+            // There is no way from there, or one that is too dear.
+            self.passed_over |= before.is_none() && heuristic != u32::MAX;
             return;
         }
         if cost + heuristic < level {

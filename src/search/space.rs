@@ -56,6 +56,8 @@ pub(super) mod sealed {
 
         /// Costs of paths that are looked at lie below this.
         fn most_cost(&self) -> u32;
+        /// What a path that is passed over for its cost would cost, or more.
+        fn dearest_path(&self) -> u32;
         /// Few paths cost more than this.
         fn usual_cost(&self) -> u64;
         /// Few open lists are longer than this.
@@ -173,6 +175,10 @@ impl sealed::Space for Grid {
     }
 
     fn most_cost(&self) -> u32 {
+        Self::most_cost(self)
+    }
+
+    fn dearest_path(&self) -> u32 {
         Self::most_cost(self)
     }
 

@@ -91,6 +91,21 @@ fn vertices_with_many_arcs_lend_them() {
 }
 
 #[test]
+fn narrow_parts_may_lead_into_wide_ones() {
+    // A row of vertices into roads, in which a pass has many entries, and on to another row.
+    let (roads, _) = Graph::random_roads(40, 2).unwrap();
+    let (inner, all) = (roads.vertices(), roads.vertices() + 600);
+    let arcs =
+        (0..inner).flat_map(|from| roads.arcs_from(from).iter().map(move |&(to, weight)| (from, to, weight)));
+    let into = (inner..inner + 300)
+        .map(|vertex| (vertex, if vertex + 1 == inner + 300 { 0 } else { vertex + 1 }, 50_000));
+    let on = (inner + 300..all)
+        .map(|vertex| (if vertex == inner + 300 { inner - 1 } else { vertex - 1 }, vertex, 50_000));
+    let arcs: Vec<_> = arcs.chain(into).chain(on).collect();
+    check_graph(&gpu(), Graph::new(all, &arcs).unwrap(), &[inner, inner + 299, 0, all - 1, inner + 100]);
+}
+
+#[test]
 fn batches_and_bands_change_nothing() {
     let grid = Grid::random(33, 0.2, 4).unwrap();
     let sources = grid.random_cells(7, 1);

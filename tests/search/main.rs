@@ -311,13 +311,28 @@ fn a_path_much_longer_than_the_map_is_wide_is_found() {
 }
 
 #[test]
+fn a_search_that_was_not_made_looked_at_nothing() {
+    let grid = Grid::random(8, 0.0, 1).unwrap();
+    let mut search = AStar::new(&grid);
+    assert!(!search.visited(UVec2::ZERO));
+    search.find(UVec2::ZERO, UVec2::new(1, 0));
+    assert!(search.visited(UVec2::ZERO) && !search.visited(UVec2::new(7, 7)));
+}
+
+#[test]
 fn costs_beyond_32_bits_are_told() {
     let grid = comb(32).with_moves(Moves::Four { straight: 1 << 24 }).unwrap();
     let near = (UVec2::ZERO, UVec2::new(0, 5));
     for mapping in [Mapping::Thread(QueueDesign::Heap), Mapping::Bands, Mapping::Team] {
         let engine = engine(&grid, mapping);
         let error = engine.run(&[near, corners(&grid), near]).unwrap_err();
-        assert!(matches!(error, SearchError::Overflow { search: 1, .. }), "{error}");
+        let SearchError::Overflow { search: 1, limit } = error else { panic!("{error}") };
+        let mut twin = AStar::new(&grid);
+        twin.find(near.0, near.1);
+        twin.check(0).unwrap();
+        twin.find(corners(&grid).0, corners(&grid).1);
+        let told = twin.check(1);
+        assert!(matches!(told, Err(SearchError::Overflow { search: 1, limit: same }) if same == limit));
         assert_eq!(engine.run(&[near]).unwrap().outcomes()[0].cost, Some(5 << 24));
     }
 }

@@ -165,8 +165,19 @@ fn weights_may_be_as_large_as_costs_hold() {
     // Estimates that do not fit with the costs so far are of paths that are too dear, too.
     let graph = Graph::new(3, &[(0, 1, u32::MAX), (1, 2, 5), (0, 2, u32::MAX - 1)]).unwrap();
     check(&Guided::from(graph.clone()), &vec![(1, 2), (0, 2)], mappings());
-    let error = engine(&Guided::from(graph), Mapping::Auto).run(&[(0, 1)]).unwrap_err();
+    let graph = Guided::from(graph);
+    let error = engine(&graph, Mapping::Auto).run(&[(0, 1)]).unwrap_err();
     assert!(matches!(error, SearchError::Overflow { search: 0, .. }), "{error}");
+    // The processor tells the same of it, and nothing of others.
+    let mut twin = AStar::new(&graph);
+    for (search, (start, goal)) in (0..).zip([(1, 2), (0, 1), (2, 0), (0, 2)]) {
+        twin.find_path(start, goal);
+        match (twin.check(search), start + goal) {
+            (Err(SearchError::Overflow { search: 1, limit: u32::MAX }), 1) => {}
+            (Ok(()), sum) if sum != 1 => {}
+            (told, _) => panic!("{start} to {goal}: {told:?}"),
+        }
+    }
 }
 
 #[test]
@@ -206,6 +217,53 @@ fn heuristics_that_break_their_promise_are_told() {
     assert!(own.check(&[1]).is_err());
 }
 
+#[test]
+fn estimates_may_say_that_there_is_no_way() {
+    // From 3 no arc leads on.
+    let graph = || Graph::new(4, &[(0, 1, 2), (1, 2, 2), (0, 3, 1)]).unwrap();
+    let text = "fn estimate(v: u32, g: u32) -> u32 { return select(0u, 0xffffffffu, v == 3u && g != 3u); }";
+    let twin = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX } else { 0 };
+    let guided = Guided::new(graph(), Arc::new(Told { text, twin }));
+    guided.check(&[0, 1, 2, 3]).unwrap();
+    let list = vec![(0, 2), (3, 2), (3, 3), (1, 3), (0, 3), (2, 0)];
+    check(&guided, &list, mappings());
+    // One less says that a way costs more than 32 bits hold, which is told, whatever the arcs weigh.
+    let text = "fn estimate(v: u32, g: u32) -> u32 { return select(0u, 0xfffffffeu, v == 3u && g != 3u); }";
+    let twin = |vertex, goal| if vertex == 3 && goal != 3 { u32::MAX - 1 } else { 0 };
+    let guided = Guided::new(graph(), Arc::new(Told { text, twin }));
+    let found = engine(&guided, Mapping::Auto).run(&[(0, 2), (0, 0), (0, 1)]).unwrap();
+    assert_eq!(found.found(), 3);
+    let dead_end = Graph::new(4, &[(0, 3, 1), (1, 2, 2)]).unwrap();
+    let guided = Guided::new(dead_end, Arc::new(Told { text, twin }));
+    let error = engine(&guided, Mapping::Auto).run(&[(1, 2), (0, 2)]).unwrap_err();
+    assert!(matches!(error, SearchError::Overflow { search: 1, limit: u32::MAX }), "{error}");
+    let mut search = AStar::new(&guided);
+    search.find(0, 2);
+    assert!(matches!(search.check(7), Err(SearchError::Overflow { search: 7, limit: u32::MAX })));
+}
+
+/// A heuristic of any text, with its twin.
+struct Told {
+    text: &'static str,
+    twin: fn(u32, u32) -> u32,
+}
+
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+impl Heuristic for Told {
+    fn source(&self) -> Source {
+        Source::new("told.wgsl", self.text)
+    }
+
+    fn estimate(&self, vertex: u32, goal: u32) -> u32 {
+        (self.twin)(vertex, goal)
+    }
+}
+
 /// A heuristic of any text; its twin says 1.
 #[derive(Debug)]
 struct Text(&'static str);
@@ -237,6 +295,14 @@ fn what_heuristics_and_graphs_cannot_be_is_refused() {
         (
             "fn estimate(v: u32, g: u32) -> u32 {\n    workgroupBarrier();\n    return 0u;\n}",
             "mine.wgsl:2:5: a barrier",
+        ),
+        (
+            "fn estimate(v: u32, g: u32) -> u32 {\n    let far = sqrt(f32(g));\n    return u32(far);\n}",
+            "mine.wgsl:2:15: a floating-point value. An estimate is made again",
+        ),
+        (
+            "@group(1) @binding(0) var<storage, read> data: array<f32>;\nfn estimate(v: u32, g: u32) -> u32 {\n    return u32(data[v]);\n}",
+            "mine.wgsl:3:1",
         ),
     ] {
         let guided = Guided::new(graph.clone(), Arc::new(Text(text)));
