@@ -25,6 +25,7 @@ use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
 use eventhorizon::pdes::{CheckpointError, SimulationError};
 use eventhorizon::replication::ReplicationError;
+use eventhorizon::search::SearchError;
 use eventhorizon::statistics::{AnalysisError, Budget, Precision, Stopping};
 use eventhorizon::time::TimeError;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -127,6 +128,10 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                     )
                 })
                 || error.is::<AnalysisError>()
+                || error.downcast_ref().is_some_and(|error: &SearchError| {
+                    use SearchError as F;
+                    !matches!(error, F::Gpu(_) | F::OpenList { .. } | F::Cut | F::Overflow { .. })
+                })
                 || matches!(
                     error.downcast_ref(),
                     Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })

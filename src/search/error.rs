@@ -52,7 +52,7 @@ pub enum SearchError {
     /// may turn out that there is no path at all.
     #[error(
         "search {search}: a path to the goal would cost {limit} or more, which is beyond 32 bits, if there is one. Choose moves with smaller costs \
-         (Moves::Eight {{ straight: 70, diagonal: 99 }} is sqrt 2 to four digits), or weights in larger units"
+         (70 straight on and 99 diagonally are sqrt 2 to four digits), or weights in larger units"
     )]
     Overflow {
         /// Its number in the list.

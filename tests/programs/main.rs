@@ -207,6 +207,12 @@ fn searches_in_a_graph_come_from_files_and_go_to_files() {
     let free = file("free.gr", "p sp 2 1\na 1 2 0\n");
     let refused = run("astar", &["--graph", &free, "--paths", &paths, "--backend", "cpu"]);
     ended(&refused, 2, &["from the vertex 0 to 1 has the weight 0"], "astar");
+    // One arc too many for 32 bits, told the same with a device and without.
+    let dear = file("dear.gr", "p sp 3 2\na 1 2 4294967295\na 2 3 5\n");
+    for backend in ["cpu", "gpu"] {
+        let refused = run("astar", &["--graph", &dear, "--searches", "40", "--backend", backend]);
+        ended(&refused, 1, &["search 8: a path to the goal would cost 4294967295 or more"], "astar");
+    }
     let refused = run("astar", &["--graph", &places]);
     ended(&refused, 2, &["ring.co, line 1: expected 'p sp VERTICES ARCS'"], "astar");
     let refused = run("astar", &["--graph", &roads, "--mapping", "team", "--backend", "gpu"]);
