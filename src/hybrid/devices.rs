@@ -503,8 +503,8 @@ mod tests {
                 for sync in [Sync::Yawns, Sync::Horizon] {
                     let options = Options { seed, sync, ..Options::default() };
                     let ran = in_process(2, |rank| {
-                        let mut part =
-                            GpuPart::on(Box::new(rank), &Gpu::for_test(), &Narrow(model), options)?;
+                        let gpu = &devices[rank.rank() as usize];
+                        let mut part = GpuPart::on(Box::new(rank), gpu, &Narrow(model), options)?;
                         part.run(end)?;
                         part.fingerprint()
                     });
