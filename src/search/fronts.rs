@@ -437,12 +437,12 @@ impl Fronts {
         self.clear.record(&mut encoder);
         self.begin.record(&mut encoder);
         gpu.submit(encoder)?;
-        let mut made = 0;
+        let (mut made, mut spent) = (1, 1);
         // Bound: bands only go on, and a cell's cost only falls.
         loop {
             let budget = pace.units();
-            // Those that come when the budget is spent do nothing, but take their time: not many more than there were in the last submission.
-            let times = budget.min(MOST_PASSES).min(2 * made + 8);
+            // Those that come when the budget is spent do nothing, but take their time: as many as it is enough for if they are like those of the last submission.
+            let times = (budget * made / spent).clamp(1, MOST_PASSES);
             let before = control.passes;
             control.budget = budget;
             self.control.write(gpu, 0, &[control])?;
@@ -455,8 +455,8 @@ impl Fronts {
             let bytes = download.finish(gpu, submission).await?;
             control = bytemuck::pod_read_unaligned(&bytes);
             if control.mode != OVER {
-                made = control.passes - before;
-                pace.record(budget - control.budget, begun.elapsed());
+                (made, spent) = (control.passes - before, budget - control.budget);
+                pace.record(spent, begun.elapsed());
                 continue;
             }
             *passes += u64::from(control.passes);
