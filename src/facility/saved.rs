@@ -225,7 +225,7 @@ impl SavedStudy {
         let done = self.replications() as usize;
         let fill = |section: usize, lists: Vec<&mut Vec<f64>>| {
             let bytes = self.file.section(section);
-            if bytes.len() % 8 != 0 || lists.len().checked_mul(done) != Some(bytes.len() / 8) {
+            if !bytes.len().is_multiple_of(8) || lists.len().checked_mul(done) != Some(bytes.len() / 8) {
                 let what = "it tells more or fewer measures than the network has";
                 return Err(CheckpointError::Inconsistent { what });
             }
@@ -247,7 +247,7 @@ impl SavedStudy {
     ) -> Result<Vec<Vec<FacilityOutput>>, CheckpointError> {
         let bytes = self.file.section(TOLD);
         let each = nodes * size_of::<FacilityOutput>();
-        if bytes.len() % each != 0 || bytes.len() / each > ends {
+        if !bytes.len().is_multiple_of(each) || bytes.len() / each > ends {
             return Err(CheckpointError::Inconsistent {
                 what: "it tells of more or fewer nodes than the network has",
             });

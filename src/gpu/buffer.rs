@@ -320,6 +320,7 @@ impl Download {
     }
 
     /// The bytes that it has room for.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

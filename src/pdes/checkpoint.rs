@@ -103,6 +103,7 @@ impl Identity {
 }
 
 /// What ranks compare of a model that they all should have.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn compared<M: Model>(model: &M) -> [(&'static str, u64); 8] {
     let identity = Identity::of(model);
     let text = |bytes: &[u8]| u64::from(crc32fast::hash(bytes)) << 32 | bytes.len() as u64;
