@@ -136,8 +136,33 @@ fn changed(folder: &Path, name: &str, from: &str, to: &str) -> String {
 #[test]
 fn what_is_wrong_is_told_with_file_and_line() {
     let folder = folder("wrong");
-    let cases: [(&str, &str, &str, &[&str]); 22] = [
+    let cases: [(&str, &str, &str, &[&str]); 32] = [
         ("epidemic", "count = 1000", "count = \"many\"", &["epidemic.toml", "line 7", "u32"]),
+        ("epidemic", "name = \"epidemic\"", "name = \"a/b\"", &["epidemic.toml:2", "letters, digits"]),
+        ("epidemic", "attack_rate =", "\"../../x\" =", &["epidemic.toml:18", "letters, digits"]),
+        ("epidemic", "attack_rate =", "\".x\" =", &["epidemic.toml:18", "not begin"]),
+        ("epidemic", "attack_rate =", "\"a\\u001b[2J\" =", &["epidemic.toml:18", "\\u{1b}"]),
+        ("epidemic", "attack_rate =", "\"\" =", &["epidemic.toml:18", "letters, digits"]),
+        ("epidemic", "attack_rate =", "events =", &["epidemic.toml:18", "another name"]),
+        ("epidemic", "attack_rate =", "contact =", &["epidemic.toml:18", "another name"]),
+        (
+            "epidemic",
+            "infection: u32",
+            "infection: f32",
+            &["epidemic.toml:14", "a probability", "f32: declare it u32"],
+        ),
+        (
+            "epidemic",
+            "infectious: vec2<u32>",
+            "infectious: i32",
+            &["epidemic.toml:13", "i32: declare it vec2<u32>"],
+        ),
+        (
+            "epidemic",
+            "    infected: u32,\n    contacts: u32,\n}",
+            "    infected: f32,\n    contacts: u32,\n}",
+            &["epidemic.toml:18", "no exact sum"],
+        ),
         ("epidemic", "count = 1000", "cuont = 1000", &["epidemic.toml", "line 7", "cuont"]),
         ("epidemic", "count = 1000", "count = 0", &["needs at least 1"]),
         ("epidemic", "index_cases = 10", "", &["says nothing of index_cases"]),

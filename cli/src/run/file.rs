@@ -22,7 +22,7 @@ use crate::shared::{Outcome, usage};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    name: Option<String>,
+    name: Option<Spanned<String>>,
     model: String,
     #[serde(default = "one")]
     seed: u64,
@@ -136,6 +136,9 @@ impl File {
         let mut parameters = Vec::new();
         for (name, value) in written.parameters {
             let place = at(value.span());
+            if name.chars().any(char::is_control) {
+                return Err(usage(format!("{place}: {name:?} is no field of `struct Params`")));
+            }
             let (kind, levels) =
                 parameter(value.get_ref()).map_err(|what| usage(format!("{place}: {name} {what}")))?;
             parameters.push(Parameter { name, kind, levels, place });
@@ -146,6 +149,12 @@ impl File {
         let mut formulas = Vec::new();
         for (name, text) in written.measures {
             let place = at(text.span());
+            let wrong = |what: &str| usage(format!("{place}: the measure {name:?} {what}"));
+            named(&name).map_err(|what| wrong(&what))?;
+            if ["events", UNIT, COUNT].contains(&&*name) || parameters.iter().any(|known| known.name == name)
+            {
+                return Err(wrong("is called as something else is: give it another name"));
+            }
             let formula =
                 Formula::parse(text.get_ref()).map_err(|wrong| usage(format!("{place}: {name}: {wrong}")))?;
             formulas.push(Measure { name, formula, place });
@@ -157,9 +166,14 @@ impl File {
                 Data::File(name) => table(&beside(name))?,
             },
         };
+        if let Some(name) = &written.name {
+            let place = at(name.span());
+            named(name.get_ref())
+                .map_err(|what| usage(format!("{place}: the name {:?} {what}", name.get_ref())))?;
+        }
         let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self {
-            name: written.name.unwrap_or_else(stem),
+            name: written.name.map_or_else(stem, Spanned::into_inner),
             seed: written.seed,
             replications: written.replications,
             units,
@@ -200,6 +214,15 @@ impl File {
                      and a table as `data`"
                 )));
             }
+            let (what, takes) = match kind {
+                Kind::Plain => ("a number", &[field.kind][..]),
+                Kind::Time => ("a time", &[FieldKind::U64, FieldKind::U32][..]),
+                Kind::Probability => ("a probability", &[FieldKind::U32][..]),
+            };
+            if !takes.contains(&field.kind) {
+                let (is, declare) = (in_wgsl(field.kind), in_wgsl(takes[0]));
+                return Err(wrong(format!("{name} is {what}, and the field is {is}: declare it {declare}")));
+            }
             let device = levels.iter().map(|&level| on_device(kind, level, self.units));
             let device =
                 device.collect::<Result<Vec<_>, _>>().map_err(|what| wrong(format!("{name} {what}")))?;
@@ -237,6 +260,9 @@ impl File {
     pub(super) fn check_measures(&self, output: &StructLayout) -> Outcome<()> {
         let names: Vec<_> = output.columns().iter().map(|field| field.name.as_str()).collect();
         let has = |name: &str| names.contains(&name);
+        let float = |name: &str| {
+            output.columns().iter().any(|field| field.name == name && field.kind == FieldKind::F32)
+        };
         let processes = self.processes.is_some();
         for Measure { name, formula, place } in &self.measures.formulas {
             if has(name) {
@@ -253,6 +279,12 @@ impl File {
                     Function::Sum => has(column) || column == UNIT || (processes && column == COUNT),
                     Function::Min | Function::Max => has(column) && processes,
                 };
+                if processes && function == Function::Sum && float(column) {
+                    return Err(usage(format!(
+                        "{place}: {name}: {column} is f32, and has no exact sum over the processes: take its min or max, or let the WGSL give a whole \
+                         number in a fixed unit"
+                    )));
+                }
                 if !known {
                     let what = match function {
                         Function::Mean => {
@@ -498,6 +530,17 @@ fn read(path: &Path) -> Outcome<String> {
     std::fs::read_to_string(path).map_err(|error| usage(format!("{}: {error}", path.display())))
 }
 
+/// Checks a name of the user's: reports show it, and files are called so.
+fn named(name: &str) -> Result<(), String> {
+    const MOST: usize = 100;
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match name.chars().all(fits) && !name.is_empty() && !name.starts_with('.') {
+        true if name.len() <= MOST => Ok(()),
+        true => Err(format!("has more than {MOST} bytes")),
+        false => Err("has to be of letters, digits, `_`, `-` and `.`, and not begin with a `.`".to_owned()),
+    }
+}
+
 /// The line of a place in a text, from 1.
 fn line(text: &str, place: usize) -> usize {
     text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1
@@ -539,6 +582,18 @@ fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), String> {
         [(kind, value)] if kind == "time" => Ok((Kind::Time, numbers(value)?)),
         [(kind, value)] if kind == "probability" => Ok((Kind::Probability, numbers(value)?)),
         _ => Err(WHAT.to_owned()),
+    }
+}
+
+/// A kind of number, as WGSL calls it.
+fn in_wgsl(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::U32 => "u32",
+        FieldKind::I32 => "i32",
+        FieldKind::F32 => "f32",
+        FieldKind::U64 => "vec2<u32>",
+        FieldKind::U128 => "vec4<u32>",
+        FieldKind::Other => "no number",
     }
 }
 
