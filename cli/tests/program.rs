@@ -216,6 +216,52 @@ fn what_is_wrong_is_told_with_file_and_line() {
 }
 
 #[test]
+fn files_without_end_are_refused() {
+    let folder = folder("large");
+    // 400 times 400 combinations, of a few bytes each in the file.
+    let list = |name: &str| format!("{name}=1{}", ",1".repeat(399));
+    let (contact, cases) = (list("contact"), list("index_cases"));
+    refused(
+        &["run", &model("epidemic.toml"), "--set", &contact, "--set", &cases],
+        &["160000 combinations", "100000"],
+    );
+    let path = |name: &str| folder.join(name).display().to_string();
+    let large = |name: &str, bytes: u64| std::fs::File::create(path(name)).unwrap().set_len(bytes).unwrap();
+    large("large.toml", (16 << 20) + 1);
+    refused(&["run", &path("large.toml")], &["large.toml", "16777217", "at most 16777216"]);
+    refused(&["run", &path(".")], &["no regular file"]);
+    large("words.txt", (256 << 20) + 1);
+    for (data, words) in [("words.txt", "at most 268435456"), (".", "no regular file")] {
+        let to = format!("until = 365.0\ndata = {data:?}");
+        refused(&["run", &changed(&folder, "epidemic", "until = 365.0", &to)], &[words]);
+    }
+}
+
+#[test]
+fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
+    let folder = folder("failed");
+    let path = folder.display().to_string();
+    let ended = |args: &[&str], word: &str| {
+        let output = run(args);
+        let (told, error) = (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned());
+        assert!(output.status.code() == Some(1) && error.contains(word), "{args:?}: {error}");
+        String::from_utf8(told).unwrap()
+    };
+    // Nothing over nothing: no run gives a number.
+    let none = changed(&folder, "counter", "mean(wait) / unit", "0 / 0");
+    let args = ["run", &none, "--replications", "40", "--plot", &path];
+    assert!(ended(&args, "failed: `wait` is not").contains("fingerprint"));
+    // A folder is no file that can be written.
+    let counter = model("counter.toml");
+    let args = ["run", &counter, "--replications", "40", "--csv", &path];
+    assert!(ended(&args, &format!("{path}: ")).contains("fingerprint"));
+    let epidemic = model("epidemic.toml");
+    let args = ["run", &epidemic, "--replications", "1", "--until", "5", "--each", &path, "--json"];
+    let told: Value = serde_json::from_str(&ended(&args, &format!("{path}: "))).unwrap();
+    assert!(told["fingerprint"].is_string());
+}
+
+#[test]
 fn all_commands_have_help_and_refuse_what_they_do_not_know() {
     for command in ["run", "network", "match", "search", "sweep", "doctor"] {
         let help = run(&[command, "--help"]);

@@ -1,6 +1,7 @@
 //! What a model's TOML file says, and the models that it makes of a WGSL file.
 
 use std::collections::HashSet;
+use std::io::Read as _;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,14 @@ fn mailbox() -> u32 {
     16
 }
 
+/// Combinations of the parameters' values, and bytes of them: a small file may ask for more than any machine has.
+const MOST_POINTS: u128 = 100_000;
+const MOST_BYTES: u128 = 256 << 20;
+
+/// Bytes of a file, and of one with the words of `data`.
+const MOST_TEXT: u64 = 16 << 20;
+const MOST_DATA: u64 = 256 << 20;
+
 /// A parameter: what kind of number it is, and its levels as people write them.
 struct Parameter {
     name: String,
@@ -111,7 +120,7 @@ pub(super) struct File {
     pub(super) units: Resolution,
     pub(super) processes: Option<Processes>,
     pub(super) measures: Arc<Measures>,
-    source: Source,
+    source: Arc<Source>,
     data: Arc<[u32]>,
     parameters: Vec<Parameter>,
     path: PathBuf,
@@ -121,7 +130,7 @@ pub(super) struct File {
 impl File {
     /// Reads a file, and those that it names. `changes` are `NAME=VALUES` of parameters.
     pub(super) fn read(path: &Path, changes: &[String]) -> Outcome<Self> {
-        let text = read(path)?;
+        let text = read(path, MOST_TEXT)?;
         let written: Written = toml::from_str(&text)
             .map_err(|error| usage(format!("{}: {error}", path.display()).trim_end()))?;
         let units = match written.ticks_per_unit {
@@ -130,7 +139,7 @@ impl File {
         };
         let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
         let model = beside(Path::new(&written.model));
-        let source = Source::new(model.display().to_string(), read(&model)?);
+        let source = Source::new(model.display().to_string(), read(&model, MOST_TEXT)?).into();
         let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
 
         let mut parameters = Vec::new();
@@ -171,6 +180,7 @@ impl File {
             named(name.get_ref())
                 .map_err(|what| usage(format!("{place}: the name {:?} {what}", name.get_ref())))?;
         }
+        let processes = written.processes.as_ref().map_or(0.0, |processes| processes.count.into());
         let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self {
             name: written.name.map_or_else(stem, Spanned::into_inner),
@@ -178,7 +188,7 @@ impl File {
             replications: written.replications,
             units,
             processes: written.processes,
-            measures: Arc::new(Measures { formulas, units, processes: 0.0 }),
+            measures: Arc::new(Measures { formulas, units, processes }),
             source,
             data: data.into(),
             parameters,
@@ -195,6 +205,22 @@ impl File {
     /// The parameters by the layout of `struct Params`, if there is one.
     pub(super) fn points(&self, layout: Option<&StructLayout>) -> Outcome<Points> {
         let fields = layout.map_or(&[][..], |layout| &layout.fields);
+        let lengths = self.parameters.iter().map(|parameter| parameter.levels.len() as u128);
+        let all = lengths.fold(1, u128::saturating_mul);
+        if all > MOST_POINTS {
+            let path = self.path.display();
+            return Err(usage(format!(
+                "{path}: the lists of values make {all} combinations, and at most {MOST_POINTS} are taken: give fewer values"
+            )));
+        }
+        let bytes = all * layout.map_or(0, |layout| layout.bytes.into());
+        if bytes > MOST_BYTES {
+            let (path, file) = (self.path.display(), self.source.name());
+            return Err(usage(format!(
+                "{path}: `struct Params` of {file} takes {bytes} bytes for {all} combinations of values, and at most {MOST_BYTES} are taken: give fewer \
+                 values, or make it smaller"
+            )));
+        }
         let (mut shown, mut design, mut constants) =
             (Design::default(), Design::default(), Design::default());
         for Parameter { name, kind, levels, place } in &self.parameters {
@@ -316,21 +342,21 @@ impl File {
         };
         Ok(Processing {
             name: self.name.clone(),
-            source: self.source.clone(),
+            source: Arc::clone(&self.source),
             lps: processes.count,
             lookahead,
             params,
             data: Arc::clone(&self.data),
             memory_rows: processes.memory_rows,
             capacity: Capacity { queue: processes.queue, mailbox: processes.mailbox },
-            measures: Arc::new(Measures { processes: processes.count.into(), ..(*self.measures).clone() }),
+            measures: Arc::clone(&self.measures),
             payload: PhantomData,
         })
     }
 
     /// The model of replications that has these parameters.
     pub(super) fn replication_model(&self, params: Vec<u8>) -> Replicating {
-        Replicating { source: self.source.clone(), params, measures: Arc::clone(&self.measures) }
+        Replicating { source: Arc::clone(&self.source), params, measures: Arc::clone(&self.measures) }
     }
 }
 
@@ -354,7 +380,6 @@ impl Points {
     }
 }
 
-#[derive(Clone)]
 struct Measure {
     name: String,
     formula: Formula,
@@ -362,7 +387,6 @@ struct Measure {
 }
 
 /// What is made of result columns.
-#[derive(Clone)]
 pub(super) struct Measures {
     formulas: Vec<Measure>,
     units: Resolution,
@@ -393,7 +417,7 @@ impl Measures {
 #[derive(Clone)]
 pub(super) struct Processing<P> {
     name: String,
-    source: Source,
+    source: Arc<Source>,
     lps: u32,
     lookahead: Ticks,
     params: Vec<u8>,
@@ -415,7 +439,7 @@ impl<P: Payload> pdes::Model for Processing<P> {
     }
 
     fn source(&self) -> Source {
-        self.source.clone()
+        Source::clone(&self.source)
     }
 
     fn lps(&self) -> u32 {
@@ -480,7 +504,7 @@ fn kept(name: &str) -> &'static str {
 
 /// A model of replications that is known by its WGSL alone.
 pub(super) struct Replicating {
-    source: Source,
+    source: Arc<Source>,
     params: Vec<u8>,
     measures: Arc<Measures>,
 }
@@ -490,7 +514,7 @@ impl replication::Model for Replicating {
     type Output = Word;
 
     fn source(&self) -> Source {
-        self.source.clone()
+        Source::clone(&self.source)
     }
 
     fn params_bytes(&self, _: &Word) -> Vec<u8> {
@@ -526,8 +550,30 @@ impl replication::Model for Replicating {
     }
 }
 
-fn read(path: &Path) -> Outcome<String> {
-    std::fs::read_to_string(path).map_err(|error| usage(format!("{}: {error}", path.display())))
+/// A text file of at most so many bytes. What is no regular file may have no end.
+fn read(path: &Path, most: u64) -> Outcome<String> {
+    let wrong = |what: String| usage(format!("{}: {what}", path.display()));
+    let failed = |error: std::io::Error| wrong(error.to_string());
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err(wrong("it is no regular file".to_owned()));
+    }
+    let large = |bytes: u64| wrong(format!("it has {bytes} bytes, and at most {most} are read"));
+    if about.len() > most {
+        return Err(large(about.len()));
+    }
+    // It may have grown, or tell no length.
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(most + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > most {
+        return Err(large(text.len() as u64));
+    }
+    // Some editors of Windows begin files with it.
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
 }
 
 /// Checks a name of the user's: reports show it, and files are called so.
@@ -548,7 +594,7 @@ fn line(text: &str, place: usize) -> usize {
 
 /// Whole numbers, apart by spaces, commas or ends of lines.
 fn table(path: &Path) -> Outcome<Vec<u32>> {
-    let text = read(path)?;
+    let text = read(path, MOST_DATA)?;
     let mut numbers = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         for word in line.split([',', ';', ' ', '\t']).filter(|word| !word.is_empty()) {

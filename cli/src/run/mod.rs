@@ -6,7 +6,7 @@ mod file;
 mod measure;
 
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
@@ -82,6 +82,8 @@ struct Told {
     seconds: f64,
     /// Ways in which the runs were made, and what each came to.
     checked: Vec<(String, Result<u64, String>)>,
+    /// What each process gives in the first run, as CSV.
+    each: Option<Outcome<Vec<u8>>>,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
@@ -121,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             }
         }
     };
-    tell(args, &file, &points.shown, &told)
+    tell(args, &file, &points.shown, told)
 }
 
 /// Tells what the WGSL declares.
@@ -221,14 +223,19 @@ fn simulate<P: Payload>(
     };
     let seconds = begun.elapsed().as_secs_f64();
     bar.finish_and_clear();
-    if let Some(path) = &args.each {
-        let first = engine(EngineOptions { outputs: true, ..options }).run_range(&experiment, 0..1, until)?;
-        let ran = first.runs[0][0].as_ref().map_err(|fault| fault.to_string())?;
+    // Who stops a run early waits for nothing more. What goes wrong here is told after what the runs gave.
+    let first = || {
+        let run = engine(EngineOptions { outputs: true, ..options }).run_range(&experiment, 0..1, until)?;
+        let ran =
+            run.runs[0][0].as_ref().map_err(|fault| format!("--each: the first run failed: {fault}"))?;
         let outputs = ran.outputs.as_ref().ok_or("a run that was asked for outputs has none")?;
-        outputs.to_csv(create(path)?)?;
-    }
+        let mut csv = Vec::new();
+        outputs.to_csv(&mut csv)?;
+        Ok(csv)
+    };
+    let each = (args.each.is_some() && !shared::interrupted()).then(first);
     let mut checked = Vec::new();
-    if args.check {
+    if args.check && !shared::interrupted() {
         let ways = [
             (pdes::Mapping::Thread, None),
             (pdes::Mapping::Team, Some(QueueDesign::Heap)),
@@ -243,7 +250,7 @@ fn simulate<P: Payload>(
         }
     }
     let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
-    let told = Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked };
+    let told = Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked, each };
     Ok((points, told))
 }
 
@@ -298,7 +305,7 @@ fn replicate(
     let seconds = begun.elapsed().as_secs_f64();
     bar.finish_and_clear();
     let mut checked = Vec::new();
-    if args.check {
+    if args.check && !shared::interrupted() {
         for (mapping, group_size) in [(Mapping::Thread, 32), (Mapping::Thread, 64), (Mapping::Warp, 64)] {
             let run = engine()?.with_mapping(mapping).with_group_size(group_size).run_range(
                 &Word::default(),
@@ -311,11 +318,14 @@ fn replicate(
     }
     let mapping = served.chosen().map_or(mapping, |chosen| chosen.mapping).to_string();
     let adapter = gpu.info().name.clone();
-    Ok((points, Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked }))
+    Ok((
+        points,
+        Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked, each: None },
+    ))
 }
 
 /// Tells what came of it, in all the forms that were asked for.
-fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
+fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
     let mut report = Report::default();
     for (point, observations) in told.observations.iter().enumerate() {
         report.add(design, point, observations, args.level, |_| None)?;
@@ -346,12 +356,6 @@ fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
             }
         }
     }
-    if let Some(path) = &args.csv {
-        report.to_csv(create(path)?)?;
-    }
-    if let Some(folder) = &args.plot {
-        draw(args, folder, design, told)?;
-    }
     let mut object = json!({
         "model": file.name,
         "adapter": adapter,
@@ -369,31 +373,55 @@ fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
     object.as_object_mut().expect("an object").extend(rows);
     args.json.write(&object)?;
-    let mut came = told.checked.iter().filter_map(|(_, came)| came.as_ref().ok());
-    let first = came.next();
-    match (args.check, first) {
-        (true, None) => Err("the check could not be made in any way: see above".into()),
-        (true, Some(first)) if came.any(|other| other != first) => {
-            Err("the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. If this one does neither, \
-                 please report the adapter, the driver and the model"
-                .into())
-        }
-        _ => Ok(()),
+    if let Some(path) = &args.csv {
+        let mut csv = Vec::new();
+        report.to_csv(&mut csv)?;
+        write(path, &csv)?;
     }
+    if let (Some(path), Some(each)) = (&args.each, told.each) {
+        write(path, &each?)?;
+    }
+    // Of runs that all failed there may be nothing to draw: why they failed says more than that.
+    let drawn = match &args.plot {
+        Some(folder) => draw(args, folder, design, &told.observations),
+        None => Ok(()),
+    };
+    if args.check && !shared::interrupted() {
+        let came: Vec<_> = told.checked.iter().filter_map(|(_, came)| came.as_ref().ok()).collect();
+        if came.len() < 2 {
+            return Err(
+                "the check compares ways in which runs are made, and fewer than two were possible: see above"
+                    .into(),
+            );
+        }
+        if came.iter().any(|other| *other != came[0]) {
+            return Err("the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. If this one does neither, \
+                 please report the adapter, the driver and the model"
+                .into());
+        }
+    }
+    for (point, observations) in told.observations.iter().enumerate() {
+        let failures = observations.failures();
+        if failures.len() == observations.replications() {
+            let place =
+                if design.len() > 1 { format!(" of {}", design.describe(point)) } else { String::new() };
+            let cause = failures.map(|failure| format!(": {}", failure.cause)).next().unwrap_or_default();
+            return Err(format!("all runs{place} failed{cause}").into());
+        }
+    }
+    drawn
 }
 
 /// Draws the measures, or the result columns where there are none.
-fn draw(args: &Args, folder: &std::path::Path, design: &Design, told: &Told) -> Outcome<()> {
-    let Some(first) = told.observations.first() else { return Ok(()) };
-    let write = |name: String, svg: String| {
-        // Names of columns may have brackets in them.
-        let path = folder.join(name.replace(['[', ']'], "_"));
-        std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))
-    };
+fn draw(args: &Args, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
+    let Some(first) = points.first() else { return Ok(()) };
+    // Names of columns may have brackets in them.
+    let write =
+        |name: String, svg: String| write(&folder.join(name.replace(['[', ']'], "_")), svg.as_bytes());
     for column in first.shown() {
         let name = &column.name;
-        for (point, observations) in told.observations.iter().enumerate() {
-            if observations.replications() < 2 {
+        for (point, observations) in points.iter().enumerate() {
+            if observations.replications() - observations.failures().len() < 2 {
                 continue;
             }
             let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
@@ -403,15 +431,15 @@ fn draw(args: &Args, folder: &std::path::Path, design: &Design, told: &Told) -> 
             write(format!("{name}{number}_convergence.svg"), svg)?;
         }
         for factor in design.factors() {
-            let svg = plot::response(design, &told.observations, factor, name, args.level)?;
+            let svg = plot::response(design, points, factor, name, args.level)?;
             write(format!("{name}_by_{factor}.svg"), svg)?;
         }
     }
     Ok(())
 }
 
-fn create(path: &PathBuf) -> Outcome<std::fs::File> {
-    std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()).into())
+fn write(path: &Path, bytes: &[u8]) -> Outcome<()> {
+    std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
 /// Why the runs of a point ended.
