@@ -136,7 +136,7 @@ fn changed(folder: &Path, name: &str, from: &str, to: &str) -> String {
 #[test]
 fn what_is_wrong_is_told_with_file_and_line() {
     let folder = folder("wrong");
-    let cases: [(&str, &str, &str, &[&str]); 32] = [
+    let cases: [(&str, &str, &str, &[&str]); 39] = [
         ("epidemic", "count = 1000", "count = \"many\"", &["epidemic.toml", "line 7", "u32"]),
         ("epidemic", "name = \"epidemic\"", "name = \"a/b\"", &["epidemic.toml:2", "letters, digits"]),
         ("epidemic", "attack_rate =", "\"../../x\" =", &["epidemic.toml:18", "letters, digits"]),
@@ -147,24 +147,41 @@ fn what_is_wrong_is_told_with_file_and_line() {
         ("epidemic", "attack_rate =", "contact =", &["epidemic.toml:18", "another name"]),
         (
             "epidemic",
-            "infection: u32",
-            "infection: f32",
-            &["epidemic.toml:14", "a probability", "f32: declare it u32"],
+            "[processes]",
+            "ticks_per_unit = 0\n[processes]",
+            &["epidemic.toml:6", "at least 1 tick"],
+        ),
+        ("epidemic", "until = 365.0", "until = nan", &["epidemic.toml:9: until is NaN", "finite"]),
+        (
+            "epidemic",
+            "until = 365.0",
+            "until = 1e-9",
+            &["epidemic.toml:9: until", "1/1048576", "ticks_per_unit"],
         ),
         (
             "epidemic",
-            "infectious: vec2<u32>",
-            "infectious: i32",
-            &["epidemic.toml:13", "i32: declare it vec2<u32>"],
+            "lookahead = 0.5",
+            "lookahead = 1e-9",
+            &["epidemic.toml:8: lookahead", "ticks_per_unit"],
+        ),
+        ("epidemic", "time = 1.0", "time = 1e-9", &["epidemic.toml:13: infectious", "ticks_per_unit"]),
+        ("epidemic", "time = 1.0", "time = inf", &["epidemic.toml:13: infectious is inf", "finite"]),
+        ("epidemic", "until = 365.0", "until = 365.0\nqueue = 0", &["epidemic.toml:10", "at least 1 event"]),
+        (
+            "epidemic",
+            "until = 365.0",
+            "until = 365.0\nmailbox = 0",
+            &["epidemic.toml:10", "at least 1 event"],
         ),
         (
             "epidemic",
-            "    infected: u32,\n    contacts: u32,\n}",
-            "    infected: f32,\n    contacts: u32,\n}",
-            &["epidemic.toml:18", "no exact sum"],
+            "until = 365.0",
+            "until = 365.0\nmemory_rows = 4000000000",
+            &["epidemic.toml:7", "`--mapping grid`"],
         ),
+        ("epidemic", "until = 365.0", "until = 365.0\ndata = [-1]", &["line 10", "a list of whole numbers"]),
         ("epidemic", "count = 1000", "cuont = 1000", &["epidemic.toml", "line 7", "cuont"]),
-        ("epidemic", "count = 1000", "count = 0", &["needs at least 1"]),
+        ("epidemic", "count = 1000", "count = 0", &["epidemic.toml:7", "needs at least 1"]),
         ("epidemic", "index_cases = 10", "", &["says nothing of index_cases"]),
         ("epidemic", "index_cases = 10", "index_cases = -1", &["epidemic.toml:15", "index_cases is -1"]),
         ("epidemic", "index_cases = 10", "index_cases = []", &["epidemic.toml:15", "no value"]),
@@ -189,7 +206,12 @@ fn what_is_wrong_is_told_with_file_and_line() {
         ("epidemic", "infected / processes", "mean(infected)", &["epidemic.toml:18", "Tally"]),
         ("epidemic", "epidemic.wgsl", "none.wgsl", &["none.wgsl", "No such file"]),
         ("epidemic", "until = 365.0", "until = 365.0\npayload = 3", &["epidemic.toml:10", "2 or 6"]),
-        ("epidemic", "until = 365.0", "until = 365.0\ndata = [1]", &["does not declare"]),
+        (
+            "epidemic",
+            "until = 365.0",
+            "until = 365.0\ndata = [1]",
+            &["epidemic.toml:10", "does not declare", "`data` in [processes]"],
+        ),
         ("epidemic", "fn output", "fn results_of", &["fn output"]),
         (
             "counter",
@@ -203,6 +225,46 @@ fn what_is_wrong_is_told_with_file_and_line() {
     for (name, from, to, words) in cases {
         refused(&["run", &changed(&folder, name, from, to)], words);
     }
+    let rows = changed(&folder, "epidemic", "until = 365.0", "until = 365.0\nmemory_rows = 4000000000");
+    refused(&["run", &rows, "--mapping", "grid"], &["epidemic.toml:10", "LP memory of 4000000000 rows"]);
+    // In the TOML and in the WGSL, which has to be sound for that.
+    let both = |toml: [&str; 2], wgsl: &[[&str; 2]]| {
+        let file = changed(&folder, "epidemic", toml[0], toml[1]);
+        let text = std::fs::read_to_string(model("epidemic.wgsl")).unwrap();
+        let text = wgsl.iter().fold(text, |text, [from, to]| text.replace(from, to));
+        std::fs::write(folder.join("epidemic.wgsl"), text).unwrap();
+        file
+    };
+    for (kind, field, word) in [
+        (
+            "probability",
+            "more: f32, unused: u32,",
+            "more is a probability, and the field is f32: declare it u32",
+        ),
+        ("time", "more: f32, unused: u32,", "more is a time, and the field is f32: declare it vec2<u32>"),
+        ("time", "more: i32, unused: u32,", "more is a time, and the field is i32: declare it vec2<u32>"),
+        (
+            "probability",
+            "more: vec2<u32>,",
+            "more is a probability, and the field is vec2<u32>: declare it u32",
+        ),
+    ] {
+        let cases = "index_cases = 10";
+        let toml = [cases, &format!("{cases}\nmore = {{ {kind} = 0.5 }}")];
+        let file = both(toml, &[["index_cases: u32,", &format!("index_cases: u32, {field}")]]);
+        refused(&["run", &file], &["epidemic.toml:16", word]);
+    }
+    let float = [
+        ["    infected: u32,\n", "    infected: f32,\n"],
+        ["(*state).infected, (*state).contacts)", "f32((*state).infected), (*state).contacts)"],
+    ];
+    let file = both(["", ""], &float);
+    refused(&["run", &file], &["epidemic.toml:18", "infected is f32", "no exact sum"]);
+    let long = format!("name = \"epidemic\"\nwhat = \"{}\"", "x".repeat(5000));
+    refused(&["run", &changed(&folder, "epidemic", "name = \"epidemic\"", &long)], &["line 3", "what", "…"]);
+    // Files of some editors begin with a mark of the order of bytes.
+    let marked = changed(&folder, "counter", "# Customers at", "\u{feff}# Customers at");
+    assert!(run(&["run", &marked, "--describe"]).status.success());
     let counter = model("counter.toml");
     refused(&["run", &counter, "--until", "5"], &["--until is for processes"]);
     refused(&["run", &counter, "--set", "service"], &["NAME=VALUE"]);

@@ -1,6 +1,7 @@
 //! What a model's TOML file says, and the models that it makes of a WGSL file.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::io::Read as _;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eventhorizon::gpu::{FieldKind, Source, StructLayout, Word};
-use eventhorizon::pdes::{self, Capacity, Payload, Totals};
+use eventhorizon::pdes::{self, Capacity, Payload, SimulationError, Totals};
 use eventhorizon::replication::{self, pack};
 use eventhorizon::statistics::{AnalysisError, Design, Observations, Value};
 use eventhorizon::time::{Resolution, Ticks};
@@ -17,7 +18,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::measure::{Formula, Function};
-use crate::shared::{Outcome, usage};
+use crate::shared::{Failure, Outcome, usage};
 
 /// The file as it is written.
 #[derive(Deserialize)]
@@ -28,7 +29,7 @@ struct Written {
     #[serde(default = "one")]
     seed: u64,
     replications: Option<u32>,
-    ticks_per_unit: Option<u32>,
+    ticks_per_unit: Option<Spanned<u32>>,
     processes: Option<Processes>,
     #[serde(default)]
     parameters: IndexMap<String, Spanned<toml::Value>>,
@@ -40,25 +41,25 @@ struct Written {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Processes {
-    pub(super) count: u32,
+    count: Spanned<u32>,
     /// Infinite for processes that send each other nothing.
     #[serde(default = "zero")]
     lookahead: Spanned<f64>,
-    pub(super) until: Option<f64>,
+    until: Option<Spanned<f64>>,
     /// Words of an event: 2 or 6.
     #[serde(default = "two")]
     pub(super) payload: Spanned<u32>,
-    #[serde(default)]
-    memory_rows: u32,
-    #[serde(default = "queue")]
-    queue: u32,
-    #[serde(default = "mailbox")]
-    mailbox: u32,
+    memory_rows: Option<Spanned<u32>>,
+    queue: Option<Spanned<u32>>,
+    mailbox: Option<Spanned<u32>>,
     data: Option<Spanned<Data>>,
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "data has to be a list of whole numbers from 0 to 4294967295, or the name of a text file of them"
+)]
 enum Data {
     Numbers(Vec<u32>),
     File(PathBuf),
@@ -77,13 +78,8 @@ fn two() -> Spanned<u32> {
 }
 
 // As where a model in Rust says nothing.
-fn queue() -> u32 {
-    32
-}
-
-fn mailbox() -> u32 {
-    16
-}
+const QUEUE: u32 = 32;
+const MAILBOX: u32 = 16;
 
 /// Combinations of the parameters' values, and bytes of them: a small file may ask for more than any machine has.
 const MOST_POINTS: u128 = 100_000;
@@ -132,15 +128,16 @@ impl File {
     pub(super) fn read(path: &Path, changes: &[String]) -> Outcome<Self> {
         let text = read(path, MOST_TEXT)?;
         let written: Written = toml::from_str(&text)
-            .map_err(|error| usage(format!("{}: {error}", path.display()).trim_end()))?;
-        let units = match written.ticks_per_unit {
-            Some(ticks) => Resolution::new(ticks)?,
+            .map_err(|error| usage(format!("{}: {}", path.display(), short(&error.to_string()))))?;
+        let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
+        let units = match &written.ticks_per_unit {
+            Some(ticks) => Resolution::new(*ticks.get_ref())
+                .map_err(|error| usage(format!("{}: {error}", at(ticks.span()))))?,
             None => Resolution::default(),
         };
         let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
         let model = beside(Path::new(&written.model));
         let source = Source::new(model.display().to_string(), read(&model, MOST_TEXT)?).into();
-        let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
 
         let mut parameters = Vec::new();
         for (name, value) in written.parameters {
@@ -180,7 +177,8 @@ impl File {
             named(name.get_ref())
                 .map_err(|what| usage(format!("{place}: the name {:?} {what}", name.get_ref())))?;
         }
-        let processes = written.processes.as_ref().map_or(0.0, |processes| processes.count.into());
+        let processes =
+            written.processes.as_ref().map_or(0.0, |processes| f64::from(*processes.count.get_ref()));
         let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self {
             name: written.name.map_or_else(stem, Spanned::into_inner),
@@ -198,8 +196,43 @@ impl File {
     }
 
     /// An error of what stands at a place of the file.
-    pub(super) fn wrong(&self, span: Range<usize>, what: &str) -> crate::shared::Failure {
+    pub(super) fn wrong(&self, span: Range<usize>, what: &str) -> Failure {
         usage(format!("{}:{}: {what}", self.path.display(), line(&self.text, span.start)))
+    }
+
+    /// An error of the library's that is of something in [processes], at the place where that is written.
+    pub(super) fn placed(&self, error: SimulationError) -> Failure {
+        use SimulationError as S;
+        let Some(processes) = &self.processes else { return error.into() };
+        let span = match &error {
+            S::NoLps | S::TooManyLps { .. } | S::ReplicaTooLarge { .. } => Some(processes.count.span()),
+            S::NoCapacity { what } | S::TooLarge { what, .. } => {
+                let given = match *what {
+                    "queue" | "queues" => &processes.queue,
+                    "mailbox" | "mailboxes" => &processes.mailbox,
+                    _ => &processes.memory_rows,
+                };
+                given.as_ref().map(Spanned::span)
+            }
+            S::Data { .. } => processes.data.as_ref().map(Spanned::span),
+            _ => return error.into(),
+        };
+        let told = in_words(&error);
+        match span {
+            Some(span) => self.wrong(span, &told),
+            None => usage(format!("{}: {told}", self.path.display())),
+        }
+    }
+
+    /// The end of runs: that of the command line, or of the file.
+    pub(super) fn until(&self, given: Option<f64>) -> Outcome<Ticks> {
+        let written = self.processes.as_ref().and_then(|processes| processes.until.as_ref());
+        match (given, written) {
+            (Some(until), _) => ticks(self.units, until).map_err(|what| usage(format!("--until {what}"))),
+            (None, Some(until)) => ticks(self.units, *until.get_ref())
+                .map_err(|what| self.wrong(until.span(), &format!("until {what}"))),
+            (None, None) => Err(usage("say where runs end: `until` in [processes], or --until")),
+        }
     }
 
     /// The parameters by the layout of `struct Params`, if there is one.
@@ -336,19 +369,22 @@ impl File {
         let processes = self.processes.as_ref().ok_or("it has no [processes]")?;
         let lookahead = match *processes.lookahead.get_ref() {
             f64::INFINITY => Ticks::NEVER,
-            units => self.units.ticks(units).map_err(|error| {
-                self.wrong(processes.lookahead.span(), &format!("the lookahead: {error}"))
-            })?,
+            units => ticks(self.units, units)
+                .map_err(|what| self.wrong(processes.lookahead.span(), &format!("lookahead {what}")))?,
         };
+        let or = |given: &Option<Spanned<u32>>, other| given.as_ref().map_or(other, |given| *given.get_ref());
         Ok(Processing {
             name: self.name.clone(),
             source: Arc::clone(&self.source),
-            lps: processes.count,
+            lps: *processes.count.get_ref(),
             lookahead,
             params,
             data: Arc::clone(&self.data),
-            memory_rows: processes.memory_rows,
-            capacity: Capacity { queue: processes.queue, mailbox: processes.mailbox },
+            memory_rows: or(&processes.memory_rows, 0),
+            capacity: Capacity {
+                queue: or(&processes.queue, QUEUE),
+                mailbox: or(&processes.mailbox, MAILBOX),
+            },
             measures: Arc::clone(&self.measures),
             payload: PhantomData,
         })
@@ -664,15 +700,50 @@ fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
     Ok(())
 }
 
+/// A time in ticks. One that is not 0 is no 0 either in ticks.
+fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String> {
+    if !units.is_finite() {
+        return Err(format!("is {units}, and has to be a finite time"));
+    }
+    let ticks = resolution.ticks(units).map_err(|error| format!("is no time: {error}"))?;
+    if ticks == Ticks::ZERO && units > 0.0 {
+        let per_unit = resolution.ticks_per_unit();
+        return Err(format!(
+            "is {units:e}, less than half a tick of 1/{per_unit}: choose more `ticks_per_unit`"
+        ));
+    }
+    Ok(ticks)
+}
+
+/// What the library says, in which a Rust program's words are those of the file.
+pub(super) fn in_words(told: impl Display) -> String {
+    let words = [
+        ("`Mapping::Grid`", "`--mapping grid`"),
+        ("`Model::data`", "`data` in [processes]"),
+        ("return the table there", "give the table there"),
+        ("`Model::memory_rows`", "`memory_rows` in [processes]"),
+        ("`Capacity::queue`", "`queue` in [processes]"),
+        ("`Capacity::mailbox`", "`mailbox` in [processes]"),
+    ];
+    words.iter().fold(told.to_string(), |told, (library, file)| told.replace(library, file))
+}
+
+/// What is wrong in a file, with the parts of it that are quoted cut where they are long.
+fn short(told: &str) -> String {
+    const MOST: usize = 240;
+    let cut = |line: &str| match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
+    told.trim_end().lines().map(cut).collect::<Vec<_>>().join("\n")
+}
+
 /// The number that the model is given.
 fn on_device(kind: &Kind, level: Value, units: Resolution) -> Result<Value, String> {
     let number = level.as_f64();
     match kind {
         Kind::Plain => Ok(level),
-        Kind::Time => {
-            let ticks = units.ticks(number).map_err(|error| format!("is no time: {error}"))?;
-            Ok(Value::from(ticks.get()))
-        }
+        Kind::Time => Ok(Value::from(ticks(units, number)?.get())),
         Kind::Probability if !(0.0..=1.0).contains(&number) => {
             Err(format!("is {number}, and a probability is from 0 to 1"))
         }

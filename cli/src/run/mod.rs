@@ -178,7 +178,8 @@ fn simulate<P: Payload>(
     replications: u32,
     stopping: Option<&Stopping>,
 ) -> Outcome<(Points, Told)> {
-    let schema = pdes::Schema::of(&file.process_model::<P>(Vec::new())?)?;
+    let placed = |error| file.placed(error);
+    let schema = pdes::Schema::of(&file.process_model::<P>(Vec::new())?).map_err(placed)?;
     let Some(output) = &schema.output else {
         return Err(usage(format!(
             "{} tells no results: declare them in the WGSL, as `struct Output` and `fn output(lp: u32, state: ptr<function, State>) -> Output`",
@@ -187,10 +188,7 @@ fn simulate<P: Payload>(
     };
     file.check_measures(output)?;
     let points = file.points(schema.params.as_ref())?;
-    let until = args.until.or(file.processes.as_ref().and_then(|processes| processes.until));
-    let until = until.ok_or_else(|| usage("say where runs end: `until` in [processes], or --until"))?;
-    let until = file.units.ticks(until).map_err(|error| usage(format!("the end of a run: {error}")))?;
-    let until = Until::time(until);
+    let until = Until::time(file.until(args.until)?);
     let models = (0..points.design.len()).map(|point| file.process_model::<P>(points.bytes(point)));
     // Engines take a model for each run of theirs.
     let models = std::rc::Rc::new(models.collect::<Outcome<Vec<_>>>()?);
@@ -213,11 +211,13 @@ fn simulate<P: Payload>(
     let (observations, decisions, fingerprint, mapping) = match stopping {
         Some(stopping) => {
             let names = file.measures.names();
-            let run = engine(options).run_until_watched(&experiment, until, stopping, &names, watch)?;
+            let run = engine(options)
+                .run_until_watched(&experiment, until, stopping, &names, watch)
+                .map_err(placed)?;
             (run.observations, run.decisions, run.fingerprint, mapping)
         }
         None => {
-            let results = engine(options).run_watched(&experiment, until, watch)?;
+            let results = engine(options).run_watched(&experiment, until, watch).map_err(placed)?;
             (results.observations, Vec::new(), results.fingerprint, results.mapping)
         }
     };
@@ -225,9 +225,12 @@ fn simulate<P: Payload>(
     bar.finish_and_clear();
     // Who stops a run early waits for nothing more. What goes wrong here is told after what the runs gave.
     let first = || {
-        let run = engine(EngineOptions { outputs: true, ..options }).run_range(&experiment, 0..1, until)?;
-        let ran =
-            run.runs[0][0].as_ref().map_err(|fault| format!("--each: the first run failed: {fault}"))?;
+        let run = engine(EngineOptions { outputs: true, ..options })
+            .run_range(&experiment, 0..1, until)
+            .map_err(placed)?;
+        let ran = run.runs[0][0]
+            .as_ref()
+            .map_err(|fault| format!("--each: the first run failed: {}", file::in_words(fault)))?;
         let outputs = ran.outputs.as_ref().ok_or("a run that was asked for outputs has none")?;
         let mut csv = Vec::new();
         outputs.to_csv(&mut csv)?;
@@ -235,7 +238,7 @@ fn simulate<P: Payload>(
     };
     let each = (args.each.is_some() && !shared::interrupted()).then(first);
     let mut checked = Vec::new();
-    if args.check && !shared::interrupted() {
+    if args.check {
         let ways = [
             (pdes::Mapping::Thread, None),
             (pdes::Mapping::Team, Some(QueueDesign::Heap)),
@@ -243,10 +246,13 @@ fn simulate<P: Payload>(
             (pdes::Mapping::Grid, Some(QueueDesign::Splay)),
         ];
         for (mapping, queue) in ways {
+            if shared::interrupted() {
+                break;
+            }
             let way = queue.map_or_else(|| mapping.to_string(), |queue| format!("{mapping} with {queue}"));
             let options = EngineOptions { mapping, queue, ..EngineOptions::default() };
             let run = engine(options).run_range(&experiment, 0..replications.min(CHECKED), until);
-            checked.push((way, run.map(|run| run.fingerprint).map_err(|error| error.to_string())));
+            checked.push((way, run.map(|run| run.fingerprint).map_err(file::in_words)));
         }
     }
     let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
@@ -305,8 +311,11 @@ fn replicate(
     let seconds = begun.elapsed().as_secs_f64();
     bar.finish_and_clear();
     let mut checked = Vec::new();
-    if args.check && !shared::interrupted() {
+    if args.check {
         for (mapping, group_size) in [(Mapping::Thread, 32), (Mapping::Thread, 64), (Mapping::Warp, 64)] {
+            if shared::interrupted() {
+                break;
+            }
             let run = engine()?.with_mapping(mapping).with_group_size(group_size).run_range(
                 &Word::default(),
                 &experiment,
@@ -405,7 +414,10 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
         if failures.len() == observations.replications() {
             let place =
                 if design.len() > 1 { format!(" of {}", design.describe(point)) } else { String::new() };
-            let cause = failures.map(|failure| format!(": {}", failure.cause)).next().unwrap_or_default();
+            let cause = failures
+                .map(|failure| format!(": {}", file::in_words(failure.cause)))
+                .next()
+                .unwrap_or_default();
             return Err(format!("all runs{place} failed{cause}").into());
         }
     }
