@@ -260,6 +260,12 @@ fn what_is_wrong_is_told_with_file_and_line() {
     ];
     let file = both(["", ""], &float);
     refused(&["run", &file], &["epidemic.toml:18", "infected is f32", "no exact sum"]);
+    let mean = [
+        ["struct Output {", "struct Wait { sum: u32, count: u32 }\nstruct Output {\n    wait: Wait,"],
+        ["return Output(", "return Output(Wait(1u, 1u), "],
+    ];
+    let file = both(["infected / processes", "mean(wait)"], &mean);
+    refused(&["run", &file], &["epidemic.toml:18", "a Tally or a TimeAverage"]);
     let long = format!("name = \"epidemic\"\nwhat = \"{}\"", "x".repeat(5000));
     refused(&["run", &changed(&folder, "epidemic", "name = \"epidemic\"", &long)], &["line 3", "what", "…"]);
     // Files of some editors begin with a mark of the order of bytes.

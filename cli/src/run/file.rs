@@ -319,10 +319,11 @@ impl File {
     pub(super) fn check_measures(&self, output: &StructLayout) -> Outcome<()> {
         let names: Vec<_> = output.columns().iter().map(|field| field.name.as_str()).collect();
         let has = |name: &str| names.contains(&name);
-        let float = |name: &str| {
-            output.columns().iter().any(|field| field.name == name && field.kind == FieldKind::F32)
-        };
+        let is =
+            |name: &str, kind| output.columns().iter().any(|field| field.name == name && field.kind == kind);
         let processes = self.processes.is_some();
+        // Over processes the library's own structs alone have a mean, and their sums have 128 bits.
+        let total = |name: &str| if processes { is(name, FieldKind::U128) } else { has(name) };
         for Measure { name, formula, place } in &self.measures.formulas {
             if has(name) {
                 return Err(usage(format!(
@@ -332,13 +333,13 @@ impl File {
             for (function, column) in formula.asked() {
                 let known = match function {
                     Function::Mean => {
-                        has(&format!("{column}.area"))
-                            || (has(&format!("{column}.sum")) && has(&format!("{column}.count")))
+                        total(&format!("{column}.area"))
+                            || (total(&format!("{column}.sum")) && has(&format!("{column}.count")))
                     }
                     Function::Sum => has(column) || column == UNIT || (processes && column == COUNT),
                     Function::Min | Function::Max => has(column) && processes,
                 };
-                if processes && function == Function::Sum && float(column) {
+                if processes && function == Function::Sum && is(column, FieldKind::F32) {
                     return Err(usage(format!(
                         "{place}: {name}: {column} is f32, and has no exact sum over the processes: take its min or max, or let the WGSL give a whole \
                          number in a fixed unit"
