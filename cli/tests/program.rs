@@ -136,10 +136,52 @@ fn changed(folder: &Path, name: &str, from: &str, to: &str) -> String {
 #[test]
 fn what_is_wrong_is_told_with_file_and_line() {
     let folder = folder("wrong");
-    let cases: [(&str, &str, &str, &[&str]); 22] = [
+    let cases: [(&str, &str, &str, &[&str]); 39] = [
         ("epidemic", "count = 1000", "count = \"many\"", &["epidemic.toml", "line 7", "u32"]),
+        ("epidemic", "name = \"epidemic\"", "name = \"a/b\"", &["epidemic.toml:2", "letters, digits"]),
+        ("epidemic", "attack_rate =", "\"../../x\" =", &["epidemic.toml:18", "letters, digits"]),
+        ("epidemic", "attack_rate =", "\".x\" =", &["epidemic.toml:18", "not begin"]),
+        ("epidemic", "attack_rate =", "\"a\\u001b[2J\" =", &["epidemic.toml:18", "\\u{1b}"]),
+        ("epidemic", "attack_rate =", "\"\" =", &["epidemic.toml:18", "letters, digits"]),
+        ("epidemic", "attack_rate =", "events =", &["epidemic.toml:18", "another name"]),
+        ("epidemic", "attack_rate =", "contact =", &["epidemic.toml:18", "another name"]),
+        (
+            "epidemic",
+            "[processes]",
+            "ticks_per_unit = 0\n[processes]",
+            &["epidemic.toml:6", "at least 1 tick"],
+        ),
+        ("epidemic", "until = 365.0", "until = nan", &["epidemic.toml:9: until is NaN", "finite"]),
+        (
+            "epidemic",
+            "until = 365.0",
+            "until = 1e-9",
+            &["epidemic.toml:9: until", "1/1048576", "ticks_per_unit"],
+        ),
+        (
+            "epidemic",
+            "lookahead = 0.5",
+            "lookahead = 1e-9",
+            &["epidemic.toml:8: lookahead", "ticks_per_unit"],
+        ),
+        ("epidemic", "time = 1.0", "time = 1e-9", &["epidemic.toml:13: infectious", "ticks_per_unit"]),
+        ("epidemic", "time = 1.0", "time = inf", &["epidemic.toml:13: infectious is inf", "finite"]),
+        ("epidemic", "until = 365.0", "until = 365.0\nqueue = 0", &["epidemic.toml:10", "at least 1 event"]),
+        (
+            "epidemic",
+            "until = 365.0",
+            "until = 365.0\nmailbox = 0",
+            &["epidemic.toml:10", "at least 1 event"],
+        ),
+        (
+            "epidemic",
+            "until = 365.0",
+            "until = 365.0\nmemory_rows = 4000000000",
+            &["epidemic.toml:7", "`--mapping grid`"],
+        ),
+        ("epidemic", "until = 365.0", "until = 365.0\ndata = [-1]", &["line 10", "a list of whole numbers"]),
         ("epidemic", "count = 1000", "cuont = 1000", &["epidemic.toml", "line 7", "cuont"]),
-        ("epidemic", "count = 1000", "count = 0", &["needs at least 1"]),
+        ("epidemic", "count = 1000", "count = 0", &["epidemic.toml:7", "needs at least 1"]),
         ("epidemic", "index_cases = 10", "", &["says nothing of index_cases"]),
         ("epidemic", "index_cases = 10", "index_cases = -1", &["epidemic.toml:15", "index_cases is -1"]),
         ("epidemic", "index_cases = 10", "index_cases = []", &["epidemic.toml:15", "no value"]),
@@ -164,7 +206,12 @@ fn what_is_wrong_is_told_with_file_and_line() {
         ("epidemic", "infected / processes", "mean(infected)", &["epidemic.toml:18", "Tally"]),
         ("epidemic", "epidemic.wgsl", "none.wgsl", &["none.wgsl", "No such file"]),
         ("epidemic", "until = 365.0", "until = 365.0\npayload = 3", &["epidemic.toml:10", "2 or 6"]),
-        ("epidemic", "until = 365.0", "until = 365.0\ndata = [1]", &["does not declare"]),
+        (
+            "epidemic",
+            "until = 365.0",
+            "until = 365.0\ndata = [1]",
+            &["epidemic.toml:10", "does not declare", "`data` in [processes]"],
+        ),
         ("epidemic", "fn output", "fn results_of", &["fn output"]),
         (
             "counter",
@@ -178,6 +225,52 @@ fn what_is_wrong_is_told_with_file_and_line() {
     for (name, from, to, words) in cases {
         refused(&["run", &changed(&folder, name, from, to)], words);
     }
+    let rows = changed(&folder, "epidemic", "until = 365.0", "until = 365.0\nmemory_rows = 4000000000");
+    refused(&["run", &rows, "--mapping", "grid"], &["epidemic.toml:10", "LP memory of 4000000000 rows"]);
+    // In the TOML and in the WGSL, which has to be sound for that.
+    let both = |toml: [&str; 2], wgsl: &[[&str; 2]]| {
+        let file = changed(&folder, "epidemic", toml[0], toml[1]);
+        let text = std::fs::read_to_string(model("epidemic.wgsl")).unwrap();
+        let text = wgsl.iter().fold(text, |text, [from, to]| text.replace(from, to));
+        std::fs::write(folder.join("epidemic.wgsl"), text).unwrap();
+        file
+    };
+    for (kind, field, word) in [
+        (
+            "probability",
+            "more: f32, unused: u32,",
+            "more is a probability, and the field is f32: declare it u32",
+        ),
+        ("time", "more: f32, unused: u32,", "more is a time, and the field is f32: declare it vec2<u32>"),
+        ("time", "more: i32, unused: u32,", "more is a time, and the field is i32: declare it vec2<u32>"),
+        (
+            "probability",
+            "more: vec2<u32>,",
+            "more is a probability, and the field is vec2<u32>: declare it u32",
+        ),
+    ] {
+        let cases = "index_cases = 10";
+        let toml = [cases, &format!("{cases}\nmore = {{ {kind} = 0.5 }}")];
+        let file = both(toml, &[["index_cases: u32,", &format!("index_cases: u32, {field}")]]);
+        refused(&["run", &file], &["epidemic.toml:16", word]);
+    }
+    let float = [
+        ["    infected: u32,\n", "    infected: f32,\n"],
+        ["(*state).infected, (*state).contacts)", "f32((*state).infected), (*state).contacts)"],
+    ];
+    let file = both(["", ""], &float);
+    refused(&["run", &file], &["epidemic.toml:18", "infected is f32", "no exact sum"]);
+    let mean = [
+        ["struct Output {", "struct Wait { sum: u32, count: u32 }\nstruct Output {\n    wait: Wait,"],
+        ["return Output(", "return Output(Wait(1u, 1u), "],
+    ];
+    let file = both(["infected / processes", "mean(wait)"], &mean);
+    refused(&["run", &file], &["epidemic.toml:18", "a Tally or a TimeAverage"]);
+    let long = format!("name = \"epidemic\"\nwhat = \"{}\"", "x".repeat(5000));
+    refused(&["run", &changed(&folder, "epidemic", "name = \"epidemic\"", &long)], &["line 3", "what", "…"]);
+    // Files of some editors begin with a mark of the order of bytes.
+    let marked = changed(&folder, "counter", "# Customers at", "\u{feff}# Customers at");
+    assert!(run(&["run", &marked, "--describe"]).status.success());
     let counter = model("counter.toml");
     refused(&["run", &counter, "--until", "5"], &["--until is for processes"]);
     refused(&["run", &counter, "--set", "service"], &["NAME=VALUE"]);
@@ -188,6 +281,52 @@ fn what_is_wrong_is_told_with_file_and_line() {
     let output = run(&["run", &changed(&folder, "counter", "(*state).next += 1u", "(*state).nxt += 1u")]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && told.contains("counter.wgsl:39"), "{told}");
+}
+
+#[test]
+fn files_without_end_are_refused() {
+    let folder = folder("large");
+    // 400 times 400 combinations, of a few bytes each in the file.
+    let list = |name: &str| format!("{name}=1{}", ",1".repeat(399));
+    let (contact, cases) = (list("contact"), list("index_cases"));
+    refused(
+        &["run", &model("epidemic.toml"), "--set", &contact, "--set", &cases],
+        &["160000 combinations", "100000"],
+    );
+    let path = |name: &str| folder.join(name).display().to_string();
+    let large = |name: &str, bytes: u64| std::fs::File::create(path(name)).unwrap().set_len(bytes).unwrap();
+    large("large.toml", (16 << 20) + 1);
+    refused(&["run", &path("large.toml")], &["large.toml", "16777217", "at most 16777216"]);
+    refused(&["run", &path(".")], &["no regular file"]);
+    large("words.txt", (256 << 20) + 1);
+    for (data, words) in [("words.txt", "at most 268435456"), (".", "no regular file")] {
+        let to = format!("until = 365.0\ndata = {data:?}");
+        refused(&["run", &changed(&folder, "epidemic", "until = 365.0", &to)], &[words]);
+    }
+}
+
+#[test]
+fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
+    let folder = folder("failed");
+    let path = folder.display().to_string();
+    let ended = |args: &[&str], word: &str| {
+        let output = run(args);
+        let (told, error) = (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned());
+        assert!(output.status.code() == Some(1) && error.contains(word), "{args:?}: {error}");
+        String::from_utf8(told).unwrap()
+    };
+    // Nothing over nothing: no run gives a number.
+    let none = changed(&folder, "counter", "mean(wait) / unit", "0 / 0");
+    let args = ["run", &none, "--replications", "40", "--plot", &path];
+    assert!(ended(&args, "failed: `wait` is not").contains("fingerprint"));
+    // A folder is no file that can be written.
+    let counter = model("counter.toml");
+    let args = ["run", &counter, "--replications", "40", "--csv", &path];
+    assert!(ended(&args, &format!("{path}: ")).contains("fingerprint"));
+    let epidemic = model("epidemic.toml");
+    let args = ["run", &epidemic, "--replications", "1", "--until", "5", "--each", &path, "--json"];
+    let told: Value = serde_json::from_str(&ended(&args, &format!("{path}: "))).unwrap();
+    assert!(told["fingerprint"].is_string());
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod file;
 mod measure;
 
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
@@ -82,6 +82,8 @@ struct Told {
     seconds: f64,
     /// Ways in which the runs were made, and what each came to.
     checked: Vec<(String, Result<u64, String>)>,
+    /// What each process gives in the first run, as CSV.
+    each: Option<Outcome<Vec<u8>>>,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
@@ -121,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             }
         }
     };
-    tell(args, &file, &points.shown, &told)
+    tell(args, &file, &points.shown, told)
 }
 
 /// Tells what the WGSL declares.
@@ -176,7 +178,8 @@ fn simulate<P: Payload>(
     replications: u32,
     stopping: Option<&Stopping>,
 ) -> Outcome<(Points, Told)> {
-    let schema = pdes::Schema::of(&file.process_model::<P>(Vec::new())?)?;
+    let placed = |error| file.placed(error);
+    let schema = pdes::Schema::of(&file.process_model::<P>(Vec::new())?).map_err(placed)?;
     let Some(output) = &schema.output else {
         return Err(usage(format!(
             "{} tells no results: declare them in the WGSL, as `struct Output` and `fn output(lp: u32, state: ptr<function, State>) -> Output`",
@@ -185,10 +188,7 @@ fn simulate<P: Payload>(
     };
     file.check_measures(output)?;
     let points = file.points(schema.params.as_ref())?;
-    let until = args.until.or(file.processes.as_ref().and_then(|processes| processes.until));
-    let until = until.ok_or_else(|| usage("say where runs end: `until` in [processes], or --until"))?;
-    let until = file.units.ticks(until).map_err(|error| usage(format!("the end of a run: {error}")))?;
-    let until = Until::time(until);
+    let until = Until::time(file.until(args.until)?);
     let models = (0..points.design.len()).map(|point| file.process_model::<P>(points.bytes(point)));
     // Engines take a model for each run of theirs.
     let models = std::rc::Rc::new(models.collect::<Outcome<Vec<_>>>()?);
@@ -211,22 +211,32 @@ fn simulate<P: Payload>(
     let (observations, decisions, fingerprint, mapping) = match stopping {
         Some(stopping) => {
             let names = file.measures.names();
-            let run = engine(options).run_until_watched(&experiment, until, stopping, &names, watch)?;
+            let run = engine(options)
+                .run_until_watched(&experiment, until, stopping, &names, watch)
+                .map_err(placed)?;
             (run.observations, run.decisions, run.fingerprint, mapping)
         }
         None => {
-            let results = engine(options).run_watched(&experiment, until, watch)?;
+            let results = engine(options).run_watched(&experiment, until, watch).map_err(placed)?;
             (results.observations, Vec::new(), results.fingerprint, results.mapping)
         }
     };
     let seconds = begun.elapsed().as_secs_f64();
     bar.finish_and_clear();
-    if let Some(path) = &args.each {
-        let first = engine(EngineOptions { outputs: true, ..options }).run_range(&experiment, 0..1, until)?;
-        let ran = first.runs[0][0].as_ref().map_err(|fault| fault.to_string())?;
+    // Who stops a run early waits for nothing more. What goes wrong here is told after what the runs gave.
+    let first = || {
+        let run = engine(EngineOptions { outputs: true, ..options })
+            .run_range(&experiment, 0..1, until)
+            .map_err(placed)?;
+        let ran = run.runs[0][0]
+            .as_ref()
+            .map_err(|fault| format!("--each: the first run failed: {}", file::in_words(fault)))?;
         let outputs = ran.outputs.as_ref().ok_or("a run that was asked for outputs has none")?;
-        outputs.to_csv(create(path)?)?;
-    }
+        let mut csv = Vec::new();
+        outputs.to_csv(&mut csv)?;
+        Ok(csv)
+    };
+    let each = (args.each.is_some() && !shared::interrupted()).then(first);
     let mut checked = Vec::new();
     if args.check {
         let ways = [
@@ -236,14 +246,17 @@ fn simulate<P: Payload>(
             (pdes::Mapping::Grid, Some(QueueDesign::Splay)),
         ];
         for (mapping, queue) in ways {
+            if shared::interrupted() {
+                break;
+            }
             let way = queue.map_or_else(|| mapping.to_string(), |queue| format!("{mapping} with {queue}"));
             let options = EngineOptions { mapping, queue, ..EngineOptions::default() };
             let run = engine(options).run_range(&experiment, 0..replications.min(CHECKED), until);
-            checked.push((way, run.map(|run| run.fingerprint).map_err(|error| error.to_string())));
+            checked.push((way, run.map(|run| run.fingerprint).map_err(file::in_words)));
         }
     }
     let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
-    let told = Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked };
+    let told = Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked, each };
     Ok((points, told))
 }
 
@@ -300,6 +313,9 @@ fn replicate(
     let mut checked = Vec::new();
     if args.check {
         for (mapping, group_size) in [(Mapping::Thread, 32), (Mapping::Thread, 64), (Mapping::Warp, 64)] {
+            if shared::interrupted() {
+                break;
+            }
             let run = engine()?.with_mapping(mapping).with_group_size(group_size).run_range(
                 &Word::default(),
                 &experiment,
@@ -311,11 +327,14 @@ fn replicate(
     }
     let mapping = served.chosen().map_or(mapping, |chosen| chosen.mapping).to_string();
     let adapter = gpu.info().name.clone();
-    Ok((points, Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked }))
+    Ok((
+        points,
+        Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked, each: None },
+    ))
 }
 
 /// Tells what came of it, in all the forms that were asked for.
-fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
+fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
     let mut report = Report::default();
     for (point, observations) in told.observations.iter().enumerate() {
         report.add(design, point, observations, args.level, |_| None)?;
@@ -346,12 +365,6 @@ fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
             }
         }
     }
-    if let Some(path) = &args.csv {
-        report.to_csv(create(path)?)?;
-    }
-    if let Some(folder) = &args.plot {
-        draw(args, folder, design, told)?;
-    }
     let mut object = json!({
         "model": file.name,
         "adapter": adapter,
@@ -369,31 +382,58 @@ fn tell(args: &Args, file: &File, design: &Design, told: &Told) -> Outcome<()> {
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
     object.as_object_mut().expect("an object").extend(rows);
     args.json.write(&object)?;
-    let mut came = told.checked.iter().filter_map(|(_, came)| came.as_ref().ok());
-    let first = came.next();
-    match (args.check, first) {
-        (true, None) => Err("the check could not be made in any way: see above".into()),
-        (true, Some(first)) if came.any(|other| other != first) => {
-            Err("the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. If this one does neither, \
-                 please report the adapter, the driver and the model"
-                .into())
-        }
-        _ => Ok(()),
+    if let Some(path) = &args.csv {
+        let mut csv = Vec::new();
+        report.to_csv(&mut csv)?;
+        write(path, &csv)?;
     }
+    if let (Some(path), Some(each)) = (&args.each, told.each) {
+        write(path, &each?)?;
+    }
+    // Of runs that all failed there may be nothing to draw: why they failed says more than that.
+    let drawn = match &args.plot {
+        Some(folder) => draw(args, folder, design, &told.observations),
+        None => Ok(()),
+    };
+    if args.check && !shared::interrupted() {
+        let came: Vec<_> = told.checked.iter().filter_map(|(_, came)| came.as_ref().ok()).collect();
+        if came.len() < 2 {
+            return Err(
+                "the check compares ways in which runs are made, and fewer than two were possible: see above"
+                    .into(),
+            );
+        }
+        if came.iter().any(|other| *other != came[0]) {
+            return Err("the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. If this one does neither, \
+                 please report the adapter, the driver and the model"
+                .into());
+        }
+    }
+    for (point, observations) in told.observations.iter().enumerate() {
+        let failures = observations.failures();
+        if failures.len() == observations.replications() {
+            let place =
+                if design.len() > 1 { format!(" of {}", design.describe(point)) } else { String::new() };
+            let cause = failures
+                .map(|failure| format!(": {}", file::in_words(failure.cause)))
+                .next()
+                .unwrap_or_default();
+            return Err(format!("all runs{place} failed{cause}").into());
+        }
+    }
+    drawn
 }
 
 /// Draws the measures, or the result columns where there are none.
-fn draw(args: &Args, folder: &std::path::Path, design: &Design, told: &Told) -> Outcome<()> {
-    let Some(first) = told.observations.first() else { return Ok(()) };
-    let write = |name: String, svg: String| {
-        // Names of columns may have brackets in them.
-        let path = folder.join(name.replace(['[', ']'], "_"));
-        std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))
-    };
+fn draw(args: &Args, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
+    let Some(first) = points.first() else { return Ok(()) };
+    // Names of columns may have brackets in them.
+    let write =
+        |name: String, svg: String| write(&folder.join(name.replace(['[', ']'], "_")), svg.as_bytes());
     for column in first.shown() {
         let name = &column.name;
-        for (point, observations) in told.observations.iter().enumerate() {
-            if observations.replications() < 2 {
+        for (point, observations) in points.iter().enumerate() {
+            if observations.replications() - observations.failures().len() < 2 {
                 continue;
             }
             let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
@@ -403,15 +443,15 @@ fn draw(args: &Args, folder: &std::path::Path, design: &Design, told: &Told) -> 
             write(format!("{name}{number}_convergence.svg"), svg)?;
         }
         for factor in design.factors() {
-            let svg = plot::response(design, &told.observations, factor, name, args.level)?;
+            let svg = plot::response(design, points, factor, name, args.level)?;
             write(format!("{name}_by_{factor}.svg"), svg)?;
         }
     }
     Ok(())
 }
 
-fn create(path: &PathBuf) -> Outcome<std::fs::File> {
-    std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()).into())
+fn write(path: &Path, bytes: &[u8]) -> Outcome<()> {
+    std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
 /// Why the runs of a point ended.
