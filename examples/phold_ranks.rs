@@ -12,6 +12,7 @@ mod shared;
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
@@ -104,7 +105,11 @@ fn run(args: &Args) -> Ended<()> {
     };
     let until = resolution.ticks(args.until)?;
     let ran = match args.engine {
-        Engine::Gpu => on_ranks(args, |rank| on_device(args, &model, until, rank))?,
+        Engine::Gpu => {
+            // The devices end here, when the threads of ranks have ended: a driver may hang where both do at once.
+            let devices = Mutex::new(Vec::new());
+            on_ranks(args, |rank| on_device(args, &model, until, rank, &devices))?
+        }
         Engine::Host => on_ranks(args, |rank| on_host(args, model, until, rank))?,
     };
     if ran.rank != 0 {
@@ -189,9 +194,16 @@ fn on_host(args: &Args, model: Phold, until: Ticks, transport: Way) -> Result<Ra
 }
 
 /// A part of the run on a device; all of it, where there are no others.
-fn on_device(args: &Args, model: &Phold, until: Ticks, transport: Way) -> Result<Ran, HybridError> {
+fn on_device(
+    args: &Args,
+    model: &Phold,
+    until: Ticks,
+    transport: Way,
+    devices: &Mutex<Vec<Gpu>>,
+) -> Result<Ran, HybridError> {
     let (rank, ranks) = transport.as_ref().map_or((0, 1), |rank| (rank.rank(), rank.ranks()));
     let gpu = Gpu::nth(rank)?;
+    devices.lock().unwrap_or_else(PoisonError::into_inner).push(gpu.clone());
     let device = Some(gpu.info().name.clone());
     let options = pdes::Options { seed: args.seed, sync: args.sync, ..pdes::Options::default() };
     let (progress, seconds, fingerprint);

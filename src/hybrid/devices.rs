@@ -58,9 +58,10 @@ use crate::time::Ticks;
 /// let units = Resolution::default();
 /// let model = Phold::new(1 << 20, 16, 0.1, 10.0, units)?.with_neighbours(4)?;
 /// let end = Until::time(units.ticks(1000.0)?);
+/// let devices = [Gpu::nth(0)?, Gpu::nth(1)?];
 /// let ran = in_process(2, |rank| {
-///     let gpu = Gpu::nth(rank.rank())?;
-///     let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default())?;
+///     let gpu = &devices[rank.rank() as usize];
+///     let mut part = GpuPart::on(Box::new(rank), gpu, &model, Options::default())?;
 ///     part.run(end)?;
 ///     part.fingerprint()
 /// });
@@ -69,6 +70,9 @@ use crate::time::Ticks;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Open devices before the threads of ranks begin, and keep them until these have ended, as here: NVIDIA's driver (580.159) hangs now and then where a device is destroyed while another
+/// thread ends.
 ///
 /// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back to a copy of their memory, of which each makes one a second, and on from there, unless
 /// capacities are fixed ([`Options::fixed`]). Calendars, [`Sync::Neighbours`](crate::pdes::Sync) and checkpoints are for runs on one device.
