@@ -42,7 +42,7 @@
 //! | thread, best workgroup | 0.92 (128) | 14.6 (128) | 312 (64) | 358 (128) |
 //! | cooperative, best workgroup | 12.0 (256) | 74.0 (128) | 106 (128) | 109 (128) |
 //! | warp, best workgroup | 0.92 (32) | 9.8 (128) | 10.9 (128) | 11.3 (128) |
-//! | all of [`Engine::run`], results on the host | 1.6 | 20 | 103 | 182 |
+//! | all of [`Engine::run`], results on the host | 1.8 | 20 | 101 | 182 |
 //!
 //! * 64 replications are bound by latency: 64 workgroups leave half of the 132 cores idle, and the rounds of the prefix scan follow one
 //!   another. One invocation each would be worse, as each serves its 10,000 clients one after the other.
