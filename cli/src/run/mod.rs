@@ -4,6 +4,9 @@
 
 mod file;
 mod measure;
+mod model;
+mod parameter;
+mod read;
 
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
@@ -18,7 +21,8 @@ use eventhorizon::statistics::{Decision, Design, Experiment, Observations, Repor
 use serde_json::json;
 
 use crate::shared::{self, Outcome, usage};
-use file::{File, Points};
+use file::File;
+use parameter::Points;
 
 /// Runs a model: a WGSL file, and a TOML file of its parameters
 #[derive(ClapArgs)]

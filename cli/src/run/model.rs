@@ -1,0 +1,183 @@
+//! The models that a WGSL file and a TOML file make.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use eventhorizon::gpu::{Source, Word};
+use eventhorizon::pdes::{self, Capacity, Payload, Totals};
+use eventhorizon::replication;
+use eventhorizon::statistics::{AnalysisError, Observations};
+use eventhorizon::time::{Resolution, Ticks};
+
+use super::measure::{Formula, Function};
+
+/// A measure of the file.
+pub(super) struct Measure {
+    pub(super) name: String,
+    pub(super) formula: Formula,
+    pub(super) place: String,
+}
+
+/// What is made of result columns.
+pub(super) struct Measures {
+    pub(super) formulas: Vec<Measure>,
+    pub(super) units: Resolution,
+    /// How many processes there are.
+    pub(super) processes: f64,
+}
+
+/// What a formula calls the ticks of a unit of time, and the number of processes.
+pub(super) const UNIT: &str = "unit";
+pub(super) const COUNT: &str = "processes";
+
+impl Measures {
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.formulas.iter().map(|measure| measure.name.as_str()).collect()
+    }
+
+    /// What a formula may name besides columns.
+    fn constant(&self, name: &str) -> Option<f64> {
+        match name {
+            UNIT => Some(self.units.ticks_per_unit().into()),
+            COUNT => Some(self.processes),
+            _ => None,
+        }
+    }
+}
+
+/// A model of logical processes that is known by its WGSL alone.
+#[derive(Clone)]
+pub(super) struct Processing<P> {
+    pub(super) name: String,
+    pub(super) source: Arc<Source>,
+    pub(super) lps: u32,
+    pub(super) lookahead: Ticks,
+    pub(super) params: Vec<u8>,
+    pub(super) data: Arc<[u32]>,
+    pub(super) memory_rows: u32,
+    pub(super) capacity: Capacity,
+    pub(super) measures: Arc<Measures>,
+    pub(super) payload: PhantomData<P>,
+}
+
+impl<P: Payload> pdes::Model for Processing<P> {
+    type State = Word;
+    type Params = Word;
+    type Payload = P;
+    type Output = Word;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn source(&self) -> Source {
+        Source::clone(&self.source)
+    }
+
+    fn lps(&self) -> u32 {
+        self.lps
+    }
+
+    fn lookahead(&self) -> Ticks {
+        self.lookahead
+    }
+
+    fn params(&self) -> Word {
+        Word::default()
+    }
+
+    fn params_bytes(&self) -> Vec<u8> {
+        self.params.clone()
+    }
+
+    fn data(&self) -> &[u32] {
+        &self.data
+    }
+
+    fn memory_rows(&self) -> u32 {
+        self.memory_rows
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let of = |function: Function, name: &str| {
+            let total = || totals.column(name).ok();
+            match function {
+                Function::Sum => self.measures.constant(name).or_else(|| Some(total()?.sum().ok()?.to_f64())),
+                Function::Min => total().map(|total| total.minimum().to_f64()),
+                Function::Max => total().map(|total| total.maximum().to_f64()),
+                Function::Mean => match totals.tally(name) {
+                    Some(tally) => tally.mean(),
+                    None => totals.time_average(name).and_then(|average| average.mean()),
+                },
+            }
+            .unwrap_or(f64::NAN)
+        };
+        let measures = self.measures.formulas.iter();
+        measures.map(|measure| (kept(&measure.name), measure.formula.value(&of))).collect()
+    }
+}
+
+/// A name for as long as the program runs: a file has few, and each is kept once.
+fn kept(name: &str) -> &'static str {
+    use std::sync::{Mutex, PoisonError};
+    static KEPT: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = all.iter().find(|known| **known == name) {
+        return known;
+    }
+    let new = name.to_owned().leak();
+    all.push(new);
+    new
+}
+
+/// A model of replications that is known by its WGSL alone.
+pub(super) struct Replicating {
+    pub(super) source: Arc<Source>,
+    pub(super) params: Vec<u8>,
+    pub(super) measures: Arc<Measures>,
+}
+
+impl replication::Model for Replicating {
+    type Params = Word;
+    type Output = Word;
+
+    fn source(&self) -> Source {
+        Source::clone(&self.source)
+    }
+
+    fn params_bytes(&self, _: &Word) -> Vec<u8> {
+        self.params.clone()
+    }
+
+    fn derive(&self, _: &Word, observations: &mut Observations) -> Result<(), AnalysisError> {
+        let columns: Vec<String> = observations.columns().iter().map(|column| column.name.clone()).collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        for Measure { name, formula, .. } in &self.measures.formulas {
+            observations.derive(name, &columns, |row| {
+                let value =
+                    |name: &str| columns.iter().position(|known| *known == name).map(|place| row[place]);
+                formula.value(&|function, name| {
+                    let part = |part: &str| value(&format!("{name}.{part}"));
+                    let mean = || match (part("area"), part("sum")) {
+                        (Some(area), _) => Some(area / (part("changed")? - part("since")?)),
+                        (None, sum) => Some(sum? / part("count")?),
+                    };
+                    let found = match function {
+                        Function::Mean => mean(),
+                        _ => self.measures.constant(name).or_else(|| value(name)),
+                    };
+                    found.unwrap_or(f64::NAN)
+                })
+            })?;
+        }
+        match self.measures.formulas.is_empty() {
+            true => Ok(()),
+            // The measures say it in the units of the model's users.
+            false => observations.hide(&columns),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Parameters: what the file and the command line say of them, and the points of a design that they make.
+
+use std::collections::HashSet;
+
+use eventhorizon::gpu::{FieldKind, StructLayout};
+use eventhorizon::replication::pack;
+use eventhorizon::statistics::{AnalysisError, Design, Value};
+use eventhorizon::time::{Resolution, Ticks};
+
+use super::file::File;
+use crate::shared::{Outcome, usage};
+
+/// Combinations of the parameters' values, and bytes of them: a small file may ask for more than any machine has.
+const MOST_POINTS: u128 = 100_000;
+const MOST_BYTES: u128 = 256 << 20;
+
+/// A parameter: what kind of number it is, and its levels as people write them.
+pub(super) struct Parameter {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) levels: Vec<Value>,
+    /// Where it is written.
+    pub(super) place: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The number itself.
+    Plain,
+    /// Units of time, for the model in ticks.
+    Time,
+    /// From 0 to 1, for the model in 2^-32.
+    Probability,
+}
+
+/// The points of a design.
+pub(super) struct Points {
+    /// In the numbers of the file.
+    pub(super) shown: Design,
+    /// In those of the model.
+    pub(super) design: Design,
+    /// `struct Params` with the parameters that have one value.
+    pub(super) constants: Vec<u8>,
+    /// And those of all points, one after the other.
+    all: Vec<u8>,
+}
+
+impl Points {
+    /// `struct Params` of a point.
+    pub(super) fn bytes(&self, point: usize) -> Vec<u8> {
+        let each = self.all.len() / self.design.len();
+        self.all[point * each..][..each].to_vec()
+    }
+}
+
+impl File {
+    /// The parameters by the layout of `struct Params`, if there is one.
+    pub(super) fn points(&self, layout: Option<&StructLayout>) -> Outcome<Points> {
+        let fields = layout.map_or(&[][..], |layout| &layout.fields);
+        let lengths = self.parameters.iter().map(|parameter| parameter.levels.len() as u128);
+        let all = lengths.fold(1, u128::saturating_mul);
+        if all > MOST_POINTS {
+            let path = self.path.display();
+            return Err(usage(format!(
+                "{path}: the lists of values make {all} combinations, and at most {MOST_POINTS} are taken: give fewer values"
+            )));
+        }
+        let bytes = all * layout.map_or(0, |layout| layout.bytes.into());
+        if bytes > MOST_BYTES {
+            let (path, file) = (self.path.display(), self.source.name());
+            return Err(usage(format!(
+                "{path}: `struct Params` of {file} takes {bytes} bytes for {all} combinations of values, and at most {MOST_BYTES} are taken: give fewer \
+                 values, or make it smaller"
+            )));
+        }
+        let (mut shown, mut design, mut constants) =
+            (Design::default(), Design::default(), Design::default());
+        for Parameter { name, kind, levels, place } in &self.parameters {
+            let wrong = |what: String| usage(format!("{place}: {what}"));
+            let Some(field) = fields.iter().find(|field| field.name == *name) else {
+                let known: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+                let known = match known.is_empty() {
+                    true => "it has none".to_owned(),
+                    false => format!("it has {}", known.join(", ")),
+                };
+                let file = self.source.name();
+                return Err(wrong(format!("{name} is no field of `struct Params` in {file}: {known}")));
+            };
+            if matches!(field.kind, FieldKind::U128 | FieldKind::Other) {
+                return Err(wrong(format!(
+                    "{name} is no single number in `struct Params`: give a field of its own to each number (u32, i32, f32, vec2<u32> for a time), \
+                     and a table as `data`"
+                )));
+            }
+            let (what, takes) = match kind {
+                Kind::Plain => ("a number", &[field.kind][..]),
+                Kind::Time => ("a time", &[FieldKind::U64, FieldKind::U32][..]),
+                Kind::Probability => ("a probability", &[FieldKind::U32][..]),
+            };
+            if !takes.contains(&field.kind) {
+                let (is, declare) = (in_wgsl(field.kind), in_wgsl(takes[0]));
+                return Err(wrong(format!("{name} is {what}, and the field is {is}: declare it {declare}")));
+            }
+            let device = levels.iter().map(|&level| on_device(kind, level, self.units));
+            let device =
+                device.collect::<Result<Vec<_>, _>>().map_err(|what| wrong(format!("{name} {what}")))?;
+            // Each by itself, so that an error is told where it is written.
+            let alone = Design::default().cross(name, device.iter().copied())?;
+            let layout = layout.expect("it has a field");
+            pack(&alone, layout, Some(&vec![0; layout.bytes as usize]))
+                .map_err(|error| wrong(described(&error)))?;
+            match levels.len() {
+                1 => constants = constants.cross(name, device)?,
+                _ => {
+                    shown = shown.cross(name, levels.iter().copied())?;
+                    design = design.cross(name, device)?;
+                }
+            }
+        }
+        let given: HashSet<_> = self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        let fills = |name: &str| name == "unused" || name.starts_with('_');
+        if let Some(field) = fields.iter().find(|field| !given.contains(&*field.name) && !fills(&field.name))
+        {
+            let (path, file, name) = (self.path.display(), self.source.name(), &field.name);
+            return Err(usage(format!(
+                "{path} says nothing of {name}, which is a field of `struct Params` in {file}: say it in [parameters]"
+            )));
+        }
+        let Some(layout) = layout else {
+            return Ok(Points { shown, design, constants: Vec::new(), all: Vec::new() });
+        };
+        let constants = pack(&constants, layout, Some(&vec![0; layout.bytes as usize]))?;
+        let all = pack(&design, layout, Some(&constants))?;
+        Ok(Points { shown, design, constants, all })
+    }
+}
+
+/// What a value in TOML says.
+pub(super) fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), String> {
+    const WHAT: &str = "has to be a number, { time = … } in units of time or { probability = … } from 0 to 1, or a list in the place of the number";
+    let number = |value: &toml::Value| match value {
+        toml::Value::Integer(value) => Ok(Value::from(*value)),
+        toml::Value::Float(value) => Ok(Value::from(*value)),
+        toml::Value::Boolean(value) => Ok(Value::from(u32::from(*value))),
+        _ => Err(WHAT.to_owned()),
+    };
+    let numbers = |value: &toml::Value| match value {
+        toml::Value::Array(values) if values.is_empty() => Err("has no value in its list".to_owned()),
+        toml::Value::Array(values) => values.iter().map(number).collect(),
+        value => number(value).map(|value| vec![value]),
+    };
+    let toml::Value::Table(table) = value else { return Ok((Kind::Plain, numbers(value)?)) };
+    match table.iter().collect::<Vec<_>>()[..] {
+        [(kind, value)] if kind == "time" => Ok((Kind::Time, numbers(value)?)),
+        [(kind, value)] if kind == "probability" => Ok((Kind::Probability, numbers(value)?)),
+        _ => Err(WHAT.to_owned()),
+    }
+}
+
+/// A kind of number, as WGSL calls it.
+fn in_wgsl(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::U32 => "u32",
+        FieldKind::I32 => "i32",
+        FieldKind::F32 => "f32",
+        FieldKind::U64 => "vec2<u32>",
+        FieldKind::U128 => "vec4<u32>",
+        FieldKind::Other => "no number",
+    }
+}
+
+/// Gives a parameter other values: `NAME=VALUE` or `NAME=VALUE,VALUE`, in the kind of number that the file says.
+pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
+    let wrong = |what: &str| usage(format!("--set {change}: {what}"));
+    let (name, values) =
+        change.split_once('=').ok_or_else(|| wrong("write NAME=VALUE, or NAME=VALUE,VALUE"))?;
+    let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == name.trim()) else {
+        let known: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        return Err(wrong(&format!("the file has no such parameter; it has {}", known.join(", "))));
+    };
+    let number = |text: &str| {
+        let text = text.trim();
+        let whole = text.parse::<i64>().map(Value::from).ok();
+        whole
+            .or_else(|| text.parse::<f64>().map(Value::from).ok())
+            .ok_or_else(|| wrong(&format!("`{text}` is not a number")))
+    };
+    parameter.levels = values.split(',').map(number).collect::<Result<_, _>>()?;
+    parameter.place = format!("--set {change}");
+    Ok(())
+}
+
+/// A time in ticks. One that is not 0 is no 0 either in ticks.
+pub(super) fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String> {
+    if !units.is_finite() {
+        return Err(format!("is {units}, and has to be a finite time"));
+    }
+    let ticks = resolution.ticks(units).map_err(|error| format!("is no time: {error}"))?;
+    if ticks == Ticks::ZERO && units > 0.0 {
+        let per_unit = resolution.ticks_per_unit();
+        return Err(format!(
+            "is {units:e}, less than half a tick of 1/{per_unit}: choose more `ticks_per_unit`"
+        ));
+    }
+    Ok(ticks)
+}
+
+/// The number that the model is given.
+fn on_device(kind: &Kind, level: Value, units: Resolution) -> Result<Value, String> {
+    let number = level.as_f64();
+    match kind {
+        Kind::Plain => Ok(level),
+        Kind::Time => Ok(Value::from(ticks(units, number)?.get())),
+        Kind::Probability if !(0.0..=1.0).contains(&number) => {
+            Err(format!("is {number}, and a probability is from 0 to 1"))
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to 2^32, and saturating"
+        )]
+        Kind::Probability => Ok(Value::from((number * 2f64.powi(32)).round() as u32)),
+    }
+}
+
+/// What `pack` says, without the number of a point.
+fn described(error: &AnalysisError) -> String {
+    match error {
+        AnalysisError::Value { factor, value, reason, .. } => format!("{factor} is {value}, {reason}"),
+        other => other.to_string(),
+    }
+}
