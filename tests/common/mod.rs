@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this module")]
 
 pub mod counted;
+pub mod like;
 pub mod models;
 pub mod replications;
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use eventhorizon::gpu::{Gpu, Source};
+use eventhorizon::gpu::Gpu;
 use eventhorizon::hybrid::{GpuPart, HybridError, LocalRank, Transport, in_process};
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
 use eventhorizon::pdes::{
@@ -11,8 +11,9 @@ use eventhorizon::pdes::{
     Sync, Until,
 };
 use eventhorizon::queue::{Lanes, QueueDesign, Traverse};
-use eventhorizon::time::{Resolution, Ticks};
+use eventhorizon::time::Resolution;
 
+use super::common::like::Like;
 use super::common::models::Mischief;
 use super::ticks;
 
@@ -170,50 +171,18 @@ fn a_fault_is_the_same_on_all_parts() {
     }
 }
 
-/// PHOLD with little room.
-struct Narrow(Phold, Capacity);
-
-impl Model for Narrow {
-    type State = <Phold as Model>::State;
-    type Params = <Phold as Model>::Params;
-    type Payload = <Phold as Model>::Payload;
-    type Output = <Phold as Model>::Output;
-
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn source(&self) -> Source {
-        self.0.source()
-    }
-
-    fn lps(&self) -> u32 {
-        self.0.lps()
-    }
-
-    fn lookahead(&self) -> Ticks {
-        self.0.lookahead()
-    }
-
-    fn capacity(&self) -> Capacity {
-        self.1
-    }
-
-    fn params(&self) -> Self::Params {
-        self.0.params()
-    }
-}
-
 #[test]
 fn too_little_room_is_a_fault_of_all_parts() {
     let units = Resolution::default();
     let fixed = Options { fixed: true, ..Options::default() };
-    let mailboxes =
-        Narrow(Phold::new(100, 8, 1.0, 10.0, units).unwrap(), Capacity { queue: 100, mailbox: 3 });
-    let queues = Narrow(mailboxes.0, Capacity { queue: 9, mailbox: 60 });
+    let narrow = |lps, population, queue, mailbox| {
+        let model = Phold::new(lps, population, 1.0, 10.0, units).unwrap();
+        Like(model, model.source(), Capacity { queue, mailbox })
+    };
+    let mailboxes = narrow(100, 8, 100, 3);
+    let queues = narrow(100, 8, 9, 60);
     // Nearly all events of a window go elsewhere by chance, half of them to the other part; whatever else is wrong, its first LP is to blame.
-    let outboxes =
-        Narrow(Phold::new(12_000, 1, 1.0, 10.0, units).unwrap(), Capacity { queue: 40, mailbox: 4 });
+    let outboxes = narrow(12_000, 1, 40, 4);
     for (model, kind) in [
         (mailboxes, FaultKind::MailboxFull),
         (queues, FaultKind::QueueFull),
@@ -222,7 +191,7 @@ fn too_little_room_is_a_fault_of_all_parts() {
         let errors = errors(&model, 2, fixed);
         let [first, second] = [&errors[0], &errors[1]].map(fault);
         assert_eq!((first.kind, first), (kind, second));
-        let most = if kind == FaultKind::OutboxFull { 2000 } else { model.1.mailbox.min(model.1.queue) };
+        let most = if kind == FaultKind::OutboxFull { 2000 } else { model.2.mailbox.min(model.2.queue) };
         assert!(first.needed > most, "{first}");
         // And otherwise nothing that shows.
         let mut sequential = CpuSimulation::new(&model.0, 0).unwrap();

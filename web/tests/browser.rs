@@ -7,7 +7,7 @@ use eventhorizon::facility::{Facility, Network, Place, Study};
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, LinkError, Plan, Program, Source};
 use eventhorizon::matching;
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
-use eventhorizon::models::{Mm1, Phold, PholdState};
+use eventhorizon::models::{Mm1, Phold};
 use eventhorizon::pdes::{
     self, Capacity, CpuModel, CpuSimulation, EngineOptions, Model, Options, Simulation, SimulationError,
     Until,
@@ -22,6 +22,10 @@ wasm_bindgen_test_configure!(run_in_browser);
 
 #[path = "../../tests/common/kernels.rs"]
 mod kernels;
+#[path = "../../tests/common/like.rs"]
+mod like;
+
+use like::Like;
 
 async fn adapter() -> Gpu {
     Gpu::open().await.unwrap_or_else(|error| panic!("this test needs a browser with WebGPU: {error}"))
@@ -43,40 +47,6 @@ fn meant<M: CpuModel>(model: &M, seed: u64, until: Until) -> (u64, String) {
     let mut simulation = CpuSimulation::new(model, seed).unwrap();
     let events = simulation.run(until).unwrap().events;
     (events, simulation.fingerprint().to_string())
-}
-
-/// PHOLD with another file, or other capacities.
-struct Like(Phold, Source, Capacity);
-
-impl Model for Like {
-    type State = PholdState;
-    type Params = <Phold as Model>::Params;
-    type Payload = <Phold as Model>::Payload;
-    type Output = <Phold as Model>::Output;
-
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn source(&self) -> Source {
-        self.1.clone()
-    }
-
-    fn lps(&self) -> u32 {
-        self.0.lps()
-    }
-
-    fn params(&self) -> Self::Params {
-        self.0.params()
-    }
-
-    fn lookahead(&self) -> Ticks {
-        self.0.lookahead()
-    }
-
-    fn capacity(&self) -> Capacity {
-        self.2
-    }
 }
 
 #[wasm_bindgen_test]
