@@ -2,13 +2,19 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::{Buffer, Download, Gpu, GpuError, Plan, values_of};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, values_of};
 use crate::time::Ticks;
 
+mod contents;
+#[cfg(not(target_arch = "wasm32"))]
+mod outbox;
+
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
-use super::error::{Fault, FaultKind, SimulationError};
+use super::error::{Fault, SimulationError};
 use super::recipes::Way;
 use super::{Capacity, Event, Model, Payload, Progress, Replica, Until};
+pub(super) use contents::Control;
+use contents::control_at;
 
 /// `struct Run` in `shaders/pdes/engine.wgsl`.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -324,19 +330,6 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }
 
-    /// After `init` of LPs of other parts: what they did wrong is told there, under their names. What has no room here stays, and that this device's driver cut loops, of which the others
-    /// may know nothing.
-    pub(super) async fn forget_others(&self, gpu: &Gpu) -> Result<(), GpuError> {
-        let here = [FaultKind::QueueFull, FaultKind::LoopsCut]
-            .map(|kind| kind.number().and_then(|number| u32::try_from(number + 1).ok()));
-        let failures = self.words.read_range(gpu, FAILURE as u64, 2).await?;
-        let kept: Vec<u32> = failures
-            .into_iter()
-            .map(|word| if here.contains(&Some(word % 16)) { word } else { u32::MAX })
-            .collect();
-        self.words.write(gpu, FAILURE as u64, &kept)
-    }
-
     /// All that windows change, between calls: the mailboxes that count then are those of parity 0.
     pub(super) fn buffers(&self) -> Vec<&wgpu::Buffer> {
         let events = self.queues.iter().chain(&self.stores[0]).map(Buffer::raw);
@@ -353,232 +346,15 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         self.cut.capacity
     }
 
-    /// Takes over the LP memory of `old`, the same run in another cut.
-    pub(super) fn take_memory(&self, gpu: &Gpu, old: &Self) -> Result<(), GpuError> {
-        // It is one row after the other, whatever it is cut into.
-        let mut plan = Plan::new("growth");
-        let row_bytes = ROW * u64::from(self.run.memory_rows);
-        let bounds = |memory: &Self| -> Vec<(u64, u64)> {
-            memory.cut.parts().map(|(first, rows)| (u64::from(first), u64::from(first + rows))).collect()
-        };
-        for (from, (from_first, from_end)) in old.memories.iter().zip(bounds(old)) {
-            for (to, (to_first, to_end)) in self.memories.iter().zip(bounds(self)) {
-                let (first, end) = (from_first.max(to_first), from_end.min(to_end));
-                if first < end && row_bytes > 0 {
-                    let (from_byte, to_byte) =
-                        ((first - from_first) * row_bytes, (first - to_first) * row_bytes);
-                    let bytes = (end - first) * row_bytes;
-                    plan.copy("LP memory", (from.raw(), from_byte), (to.raw(), to_byte), bytes);
-                }
-            }
-        }
-        plan.submit(gpu)?;
-        Ok(())
-    }
-
-    /// Copies how many events the LPs of `old` have executed, with their fingerprints.
-    pub(super) fn keep_counts(&self, gpu: &Gpu, old: &Self) -> Result<(), GpuError> {
-        let mut plan = Plan::new("growth");
-        let half = u64::from(self.run.rows) * 16;
-        plan.copy("LPs", (old.lps.raw(), half), (self.lps.raw(), half), half);
-        plan.submit(gpu)?;
-        Ok(())
-    }
-
-    /// Where the run is between calls.
-    pub(super) async fn control_of(&self, gpu: &Gpu) -> Result<Control, GpuError> {
-        let [done, status] = self.lps.read_range(gpu, self.control(), 2).await?[..] else {
-            unreachable!("two were asked for")
-        };
-        let partials =
-            self.lps.read_range(gpu, 2 * u64::from(self.cut.rows), self.cut.groups().into()).await?;
-        let number = |[low, high, ..]: [u32; 4]| Ticks::from_words([low, high]);
-        let events = Ticks::from_words([done[2], done[3]]).get();
-        let last = partials.iter().map(|partial| u64::from(partial[2])).sum::<u64>();
-        // In a calendar, a window that executed nothing was none, and those at one time are not counted.
-        let calendar = self.cut.buckets > 0;
-        let none = calendar && status[3] & SERVED != 0 && last == 0;
-        Ok(Control {
-            windows: number(done).get() - u64::from(none),
-            events: events + last,
-            now: number(status),
-            rounds: if calendar { 0 } else { status[3] },
-        })
-    }
-
-    /// Has the control of a run that nobody has stopped. `first` is the time of the first pending event.
-    pub(super) fn put_control(&self, gpu: &Gpu, control: Control, first: Ticks) -> Result<(), GpuError> {
-        let base = match self.cut.buckets {
-            0 => Ticks::ZERO,
-            _ if first == Ticks::NEVER => Ticks::ZERO,
-            buckets => {
-                let cell = first.get() / self.run.cell.get();
-                Ticks::new((cell - cell % u64::from(buckets / 2)) * self.run.cell.get())
-            }
-        };
-        // Windows at one time are counted where there may be many, which a calendar has not.
-        let now = (control.now, if self.cut.buckets > 0 { 0 } else { control.rounds });
-        self.lps.write(gpu, self.control(), &control_at(control.windows, control.events, now, base))
-    }
-
-    /// How many events each LP has executed, with the sum of their fingerprints.
-    pub(super) async fn executed(&self, gpu: &Gpu) -> Result<(Vec<u64>, u64), GpuError> {
-        let rows = u64::from(self.cut.rows);
-        let counts = self.lps.read_range(gpu, rows, rows).await?;
-        let number = |low, high| Ticks::from_words([low, high]).get();
-        let digests = counts.iter().map(|&[.., low, high]| number(low, high));
-        let digest = digests.fold(0, u64::wrapping_add);
-        Ok((counts.iter().map(|&[low, high, ..]| number(low, high)).collect(), digest))
-    }
-
-    /// Has LPs that have executed so many events, of which the fingerprints have this sum: it is kept with the first of them.
-    pub(super) fn put_executed(
-        &self,
-        gpu: &Gpu,
-        counts: impl Iterator<Item = u64>,
-        digest: u64,
-    ) -> Result<(), GpuError> {
-        let digests = std::iter::once(digest).chain(std::iter::repeat(0));
-        let words = |number| Ticks::new(number).to_words();
-        let counts: Vec<_> = counts
-            .zip(digests)
-            .map(|(count, digest)| {
-                let ([a, b], [c, d]) = (words(count), words(digest));
-                [a, b, c, d]
-            })
-            .collect();
-        self.lps.write(gpu, self.cut.rows.into(), &counts)
-    }
-
-    /// Has these rows of LP memory, by row of the run.
-    pub(super) fn put_lp_memory(&self, gpu: &Gpu, mut rows: &[[u32; 4]]) -> Result<(), GpuError> {
-        for memory in &self.memories {
-            let length = usize::try_from(memory.len()).expect("it is in memory");
-            let (these, others) = rows.split_at(length);
-            memory.write(gpu, 0, these)?;
-            rows = others;
-        }
-        Ok(())
-    }
-
     /// Failures, and the counts of mails.
     pub(super) fn words(&self) -> &Buffer<u32> {
         &self.words
-    }
-
-    /// The rows of LP memory, by row of the run.
-    pub(super) async fn lp_memory(&self, gpu: &Gpu) -> Result<Vec<[u32; 4]>, SimulationError> {
-        let mut rows = Vec::new();
-        for memory in &self.memories {
-            rows.extend(memory.read_range(gpu, 0, memory.len()).await?);
-        }
-        Ok(rows)
-    }
-}
-
-/// What a part of a run tells: `simulation/part.rs`.
-#[cfg(not(target_arch = "wasm32"))]
-impl<S: Pod, P: Payload> Memory<S, P> {
-    /// The bytes of what a part of a run tells, with so many of what it sends to each of the others: see [`Memory::record_told`].
-    pub(super) fn told_bytes(&self, mails: &[u64]) -> [u64; 4] {
-        let counts = 4 * mails.len() as u64;
-        [4 * COUNTS as u64, counts, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
-    }
-
-    /// What a part of a run tells after a dispatch of this parity over all its rows: failures and the room that was lacking; how many events go to each of the others; the partial
-    /// reductions; and of what goes to the others so many bytes for each.
-    pub(super) fn record_told(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        staging: &Download,
-        parity: u32,
-        mails: &[u64],
-    ) {
-        let [control, counts, partials, _] = self.told_bytes(mails);
-        let half = 2 * u64::from(self.cut.rows) + u64::from(1 - parity) * u64::from(self.cut.groups());
-        staging.record_part(encoder, self.words.raw(), 0, (0, control));
-        if counts > 0 {
-            staging.record_part(encoder, self.words.raw(), 4 * self.outbox_first(), (control, counts));
-        }
-        staging.record_part(encoder, self.lps.raw(), ROW * half, (control + counts, partials));
-        let firsts: Vec<_> = mails.iter().map(|&bytes| (0, bytes)).collect();
-        self.record_mails_at(encoder, staging, control + counts + partials, &firsts);
-    }
-
-    /// Records a read of some bytes of what goes to other parts: where they begin among those of a part, and how many.
-    pub(super) fn record_mails(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        staging: &Download,
-        mails: &[(u64, u64)],
-    ) {
-        self.record_mails_at(encoder, staging, 0, mails);
-    }
-
-    fn record_mails_at(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        staging: &Download,
-        mut place: u64,
-        mails: &[(u64, u64)],
-    ) {
-        for (other, &(first, bytes)) in (0..).zip(mails).filter(|(_, (_, bytes))| *bytes > 0) {
-            let from = self.outbox_byte(other) + first;
-            staging.record_part(encoder, self.words.raw(), from, (place, bytes));
-            place += bytes;
-        }
-    }
-
-    /// Has nothing in the outbox.
-    pub(super) fn clear_outbox(&self, gpu: &Gpu, others: usize) -> Result<(), GpuError> {
-        self.words.write(gpu, self.outbox_first(), &vec![0; others])
-    }
-
-    /// Where the counts of what goes to other parts lie in `words`.
-    fn outbox_first(&self) -> u64 {
-        COUNTS as u64 + 3 * u64::from(self.cut.rows)
-    }
-
-    /// Where what goes to the other part of this number does, in bytes.
-    fn outbox_byte(&self, other: u64) -> u64 {
-        let outbox = self.cut.outbox.expect("it is a part of a run");
-        let entry = 4 + size_of::<Event<P>>() as u64;
-        4 * (self.outbox_first() + u64::from(outbox.parts - 1)) + other * u64::from(outbox.room) * entry
     }
 }
 
 /// The room that was lacking, by what.
 pub(super) fn needed(words: &[u32]) -> [u32; 3] {
     [words[QUEUE_NEEDED], words[MAIL_NEEDED], words[OUTBOX_NEEDED]]
-}
-
-/// Where a run is between calls.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Control {
-    pub(super) windows: u64,
-    pub(super) events: u64,
-    /// The time up to which all is done, and the windows in a row that began there.
-    pub(super) now: Ticks,
-    pub(super) rounds: u32,
-}
-
-/// The control of a run that has not stopped, at some window: half 0.
-fn control_at(
-    windows: u64,
-    events: u64,
-    (now, rounds): (Ticks, u32),
-    base: Ticks,
-) -> [[u32; 4]; CONTROL_ROWS] {
-    let row = |a: Ticks, b: Ticks| {
-        let ([a, b], [c, d]) = (a.to_words(), b.to_words());
-        [a, b, c, d]
-    };
-    [
-        row(Ticks::new(windows), Ticks::new(events)),
-        row(now, Ticks::from_words([0, rounds])),
-        row(base, Ticks::NEVER),
-        [0; 4],
-    ]
 }
 
 /// What half of a calendar's buckets span.
