@@ -66,8 +66,8 @@ struct Run {
     failures: u32,
     // The number of the run among those that differ in their random streams.
     replica: u32,
-    // Of a run that is cut over devices: what the last reduction of the others came to. TIME_NEVER, where all LPs are here.
-    others: vec2<u32>,
+    // Of a run that is cut over devices: the earliest time that is pending or on its way anywhere. TIME_NEVER, where all LPs are here.
+    earliest: vec2<u32>,
     part: Part,
 }
 

@@ -32,7 +32,7 @@ fn synchronise(lane: u32) -> Horizon {
     let failure = atomicLoad(&words[FAILURE + 1u]);
     let last = left_by_all(lane);
     // What all LPs send to others is no earlier.
-    let earliest = time_min(last.xy, run.others);
+    let earliest = time_min(last.xy, run.earliest);
     var found: Horizon;
     found.now = status.xy;
     found.events = done.zw;

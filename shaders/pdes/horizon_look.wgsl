@@ -36,7 +36,7 @@ fn look_ahead(
     let span = lps[control_row(0u, CONTROL_REACH)].xy;
     let failure = atomicLoad(&words[FAILURE]);
     let last = left_by_all(lane);
-    let now = time_min(last.xy, run.others);
+    let now = time_min(last.xy, run.earliest);
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     let stopped = failure != NO_FAILURE || all(now == TIME_NEVER) || !time_less(now, run.until)
         || !time_less(events, run.event_limit) || !time_less(events, run.pause);

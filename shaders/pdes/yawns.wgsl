@@ -48,7 +48,7 @@ fn synchronise(lane: u32) -> Horizon {
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
     let last = left_by_all(lane);
     var found: Horizon;
-    found.now = time_min(last.xy, run.others);
+    found.now = time_min(last.xy, run.earliest);
     found.windows = done.xy;
     found.events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     found.failure = failure;

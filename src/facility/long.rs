@@ -321,19 +321,20 @@ impl Facility {
                     })
                     .await?;
                 events = progress.events;
-                if progress.stop != Some(Stop::Watcher) {
+                let ended = progress.stop != Some(Stop::Watcher);
+                if ended {
                     told.push(run.outputs(end).await?);
                     // Short parts end before anybody is told.
                     stopped |= told.len() < ends.len() && watch(&progress).flow().is_break();
                 }
-                if keep.to.is_some() && (stopped || progress.stop == Some(Stop::Watcher)) {
+                if keep.to.is_some() && (stopped || !ended) {
                     let saved = run.checkpoint().await?;
                     saving.save(|| SavedStudy::of_run(&self.network, numbers, &told, &saved))?;
                 }
                 if stopped {
                     return Err(SimulationError::Stopped.into());
                 }
-                if progress.stop != Some(Stop::Watcher) {
+                if ended {
                     break;
                 }
             }

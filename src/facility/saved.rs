@@ -108,8 +108,7 @@ impl SavedStudy {
         rest: impl FnOnce(&mut Writer),
     ) -> Result<Self, FacilityError> {
         let mut file = Writer::new(&STUDY);
-        let words: [u64; size_of::<Numbers>() / 8] = bytemuck::cast(numbers);
-        file.section(|bytes| words.iter().for_each(|word| bytes.extend(word.to_le_bytes())));
+        file.numbers(&numbers);
         file.section(|bytes| bytes.extend(text(network).as_bytes()));
         rest(&mut file);
         Ok(Self::from_bytes(file.end())?)
@@ -125,11 +124,7 @@ impl SavedStudy {
 
     fn of(file: Sections) -> Result<Self, CheckpointError> {
         let wrong = |what| Err(CheckpointError::Inconsistent { what });
-        let words = file.section(NUMBERS).chunks_exact(8).map(number);
-        let Ok(words) = <[u64; size_of::<Numbers>() / 8]>::try_from(words.collect::<Vec<_>>()) else {
-            return wrong("its numbers are not those of this version");
-        };
-        let numbers: Numbers = bytemuck::cast(words);
+        let numbers: Numbers = file.numbers(NUMBERS)?;
         let narrow = |number: u64| u32::try_from(number).is_ok();
         if ![numbers.room, numbers.done, numbers.end, numbers.batches].into_iter().all(narrow)
             || numbers.done > numbers.end

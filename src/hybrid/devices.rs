@@ -11,12 +11,12 @@
 //! ```text
 //!   host     what the others told: the earliest time, what they sent ──┐                        ┌── what goes to the others: 20 or 36 bytes an event
 //!                                                                      │ write                  │ read
-//!   device   arrive (a dispatch for what each of the others sent) ─── window ─── partials, counts, outbox ──► exchange ──► the next window
+//!   device   arrive (a dispatch for what all the others sent) ─── window ─── partials, counts, outbox ──► exchange ──► the next window
 //! ```
 //!
-//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of the others; zeros for the counts of the outbox; the events that came.
+//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of all parts, its own too (after a growth the device no longer knows what it sent); zeros for the counts of the outbox; the events that came.
 //! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had (`shaders/pdes/arrive.wgsl`).
-//! 3. The *window*, as ever. Its workgroups take the smallest pending time of the others into their reduction, so that all parts find the same horizon, and count the same windows. What an LP
+//! 3. The *window*, as ever. Its workgroups take that time into their reduction, so that all parts find the same horizon, and count the same windows. What an LP
 //!    schedules for one of another part goes to the outbox.
 //! 4. *Read*: failures, counts and partial reductions, and of the outbox as much as the last window sent and a quarter; what is more takes a second read.
 //! 5. *Exchange*: one message to each other part, with what this one tells of itself (40 bytes) and what it sends. So all know the next smallest time, each other's failures, errors and wishes to
@@ -353,12 +353,12 @@ impl<M: Model> GpuPart<M> {
     /// A dispatch of this parity on all parts, and what they tell of it.
     fn step(&mut self, parity: u32, until: Ticks, state: u32, save: bool) -> Result<(), HybridError> {
         // Its own, too: after a growth the device knows what it holds, and no more what it has sent.
-        let before = self.progress().now;
+        let earliest = self.progress().now;
         // What arrives is not known to have room.
         let saved = if save { self.part.save() } else { Ok(()) };
         let arrived = std::mem::take(&mut self.arrived);
         let taken = saved.and_then(|()| self.part.take(parity, arrived, HEAD));
-        let mut told = taken.and_then(|()| self.part.step(parity, until, before, HEAD));
+        let mut told = taken.and_then(|()| self.part.step(parity, until, earliest, HEAD));
         if let (Ok(told), true) = (&mut told, self.part.looks() && parity == 0) {
             told.events = 0; // it is a bound of those to come
         }

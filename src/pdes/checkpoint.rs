@@ -93,9 +93,7 @@ impl Identity {
             data: [data.len() as u64, crc32fast::hash(bytemuck::cast_slice(data)).into()],
         }
     }
-}
 
-impl Identity {
     /// Of the WGSL: its bytes without carriage returns, and their CRC-32.
     pub(crate) fn source(&self) -> [u64; 2] {
         self.source

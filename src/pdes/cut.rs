@@ -369,7 +369,7 @@ impl Outbox {
         let others = u64::from(parts - 1).max(1);
         let taken = 4 * (64 + 3 * u64::from(rows) + others);
         let bytes = gpu.max_buffer_bytes().saturating_sub(taken);
-        let fitting = bytes / (others * u64::from(4 + needs.event_bytes));
+        let fitting = bytes / (others * Outbox::entry(needs.event_bytes as usize) as u64);
         let sent = mean_for(needs.capacity.mailbox) * f64::from(rows);
         #[expect(
             clippy::cast_possible_truncation,
@@ -384,7 +384,12 @@ impl Outbox {
     /// The words that it takes, for events of so many bytes.
     pub(super) fn words(&self, event_bytes: u64) -> u64 {
         let others = u64::from(self.parts - 1);
-        others + others * u64::from(self.room) * (1 + event_bytes / 4)
+        others + others * u64::from(self.room) * (Self::entry(event_bytes as usize) as u64 / 4)
+    }
+
+    /// The bytes of an event on its way: the LP that it goes to, and the event.
+    pub(super) const fn entry(event_bytes: usize) -> usize {
+        4 + event_bytes
     }
 }
 

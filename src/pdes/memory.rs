@@ -43,7 +43,7 @@ pub(super) struct Run {
     pub(super) addresses: u32,
     pub(super) failures: u32,
     pub(super) replica: u32,
-    pub(super) others: Ticks,
+    pub(super) earliest: Ticks,
     pub(super) part: Part,
 }
 
@@ -57,7 +57,7 @@ impl Run {
             total: lps,
             budget: super::budget(lps),
             pause: u64::MAX,
-            others: Ticks::NEVER,
+            earliest: Ticks::NEVER,
             ..Self::zeroed()
         }
     }
@@ -408,7 +408,7 @@ mod tests {
                 addresses,
                 failures,
                 replica,
-                others,
+                earliest,
                 part
             }
         );

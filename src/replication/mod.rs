@@ -42,7 +42,7 @@
 //! | thread, best workgroup | 0.92 (128) | 14.6 (128) | 312 (64) | 358 (128) |
 //! | cooperative, best workgroup | 12.0 (256) | 74.0 (128) | 106 (128) | 109 (128) |
 //! | warp, best workgroup | 0.92 (32) | 9.8 (128) | 10.9 (128) | 11.3 (128) |
-//! | all of [`Engine::run`], results on the host | 1.8 | 20 | 101 | 182 |
+//! | all of [`Engine::run`], results on the host | 0.5 to 2.4 | 16 to 22 | 94 to 107 | 168 to 188 |
 //!
 //! * 64 replications are bound by latency: 64 workgroups leave half of the 132 cores idle, and the rounds of the prefix scan follow one
 //!   another. One invocation each would be worse, as each serves its 10,000 clients one after the other.
@@ -55,7 +55,7 @@
 //! * Variates come from a table of chords in workgroup memory ([`exponential_tabled`](crate::random::exponential_tabled)): with the polynomial of
 //!   [`exponential_short`](crate::random::exponential_short), and two clients a step instead of eight, it were 128.
 //! * Of the 56 ms that `Engine::run` takes for 1,048,576 replications on a host of 16 cores, 38 are slices, 4 the readback of 100 MB, and 13 fingerprint, columns and
-//!   derived columns, after the device is done. (Medians of three.)
+//!   derived columns, after the device is done. (The last row has the range of four runs.)
 //!
 //! The paper finds one subgroup per replication up to six times faster than one invocation each between 20 and 700 replications of
 //! the random walk. Speed-up of [`Mapping::Warp`] over [`Mapping::Thread`] on the H200, each with its best workgroup:

@@ -275,5 +275,5 @@ fn a_watcher_stops_all_parts_and_the_run_goes_on() {
         (first.stop, progress.events, part.fingerprint().unwrap())
     });
     assert_eq!(ran[0], ran[1]);
-    assert_eq!((ran[0].1, ran[0].2), (events, sequential.fingerprint()));
+    assert_eq!(ran[0], (Some(Stop::Watcher), events, sequential.fingerprint()));
 }

@@ -5,6 +5,8 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytemuck::Pod;
+
 use crate::text::quoted;
 
 use super::CheckpointError;
@@ -110,6 +112,18 @@ impl Sections {
         &self.bytes[begin..][..length]
     }
 
+    /// The numbers of a section, 8 bytes each.
+    pub(crate) fn numbers<T: Pod>(&self, section: usize) -> Result<T, CheckpointError> {
+        let bytes = self.section(section);
+        if bytes.len() != size_of::<T>() {
+            return Err(CheckpointError::Inconsistent { what: "its numbers are not those of this version" });
+        }
+        let mut numbers = T::zeroed();
+        let words = bytemuck::cast_slice_mut::<T, u64>(std::slice::from_mut(&mut numbers));
+        words.iter_mut().zip(bytes.chunks_exact(8)).for_each(|(word, bytes)| *word = number(bytes));
+        Ok(numbers)
+    }
+
     /// Reads a file. What is none of these is not read to its end.
     pub(crate) fn load(path: &Path, kind: &'static Kind) -> Result<Self, CheckpointError> {
         let failed = |source| CheckpointError::Read { path: shown(path), source };
@@ -194,6 +208,12 @@ impl Writer {
         bytes.extend(&(kind.tags.len() as u64).to_le_bytes()[..4]);
         bytes.extend([0; 8]);
         Self { bytes, kind, written: 0 }
+    }
+
+    /// Appends the next section: numbers of 8 bytes.
+    pub(crate) fn numbers<T: Pod>(&mut self, numbers: &T) {
+        let words = bytemuck::cast_slice::<T, u64>(std::slice::from_ref(numbers));
+        self.section(|bytes| words.iter().for_each(|word| bytes.extend(word.to_le_bytes())));
     }
 
     /// Appends the next section, whose data are appended by a function.

@@ -46,24 +46,10 @@ pub(super) struct Numbers {
     pub(super) standing: [u64; 2],
 }
 
-impl Numbers {
-    const BYTES: usize = size_of::<Self>();
-
-    fn to_bytes(self) -> [u8; Self::BYTES] {
-        let numbers: [u64; Self::BYTES / 8] = bytemuck::cast(self);
-        bytemuck::cast(numbers.map(u64::to_le_bytes))
-    }
-
-    fn of_bytes(bytes: &[u8; Self::BYTES]) -> Self {
-        let numbers: [[u8; 8]; Self::BYTES / 8] = bytemuck::cast(*bytes);
-        bytemuck::cast(numbers.map(u64::from_le_bytes))
-    }
-}
-
 /// A file with the sections up to the parameters.
 pub(super) fn writer(numbers: &Numbers, identity: &Identity) -> Writer {
     let mut file = Writer::new(&RUN);
-    file.section(|bytes| bytes.extend(numbers.to_bytes()));
+    file.numbers(numbers);
     file.section(|bytes| bytes.extend(identity.name.as_bytes()));
     file.section(|bytes| bytes.extend(&identity.params));
     file
@@ -73,10 +59,7 @@ impl Checkpoint {
     /// A file that was read, if it is a run's.
     pub(super) fn of(file: Sections) -> Result<Self, CheckpointError> {
         let wrong = |what| Err(CheckpointError::Inconsistent { what });
-        let Ok(numbers) = file.section(NUMBERS).try_into() else {
-            return wrong("its numbers are not those of this version");
-        };
-        let numbers = Numbers::of_bytes(numbers);
+        let numbers: Numbers = file.numbers(NUMBERS)?;
         if std::str::from_utf8(file.section(NAME)).is_err() {
             return wrong("the model's name is no text");
         }

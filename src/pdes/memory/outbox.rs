@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use crate::gpu::{Download, Gpu, GpuError};
 
 use super::{COUNTS, Memory};
-use crate::pdes::cut::ROW;
+use crate::pdes::cut::{Outbox, ROW};
 use crate::pdes::{Event, Payload};
 
 impl<S: Pod, P: Payload> Memory<S, P> {
@@ -72,7 +72,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     /// Where what goes to the other part of this number does, in bytes.
     fn outbox_byte(&self, other: u64) -> u64 {
         let outbox = self.cut.outbox.expect("it is a part of a run");
-        let entry = 4 + size_of::<Event<P>>() as u64;
+        let entry = Outbox::entry(size_of::<Event<P>>()) as u64;
         4 * (self.outbox_first() + u64::from(outbox.parts - 1)) + other * u64::from(outbox.room) * entry
     }
 }

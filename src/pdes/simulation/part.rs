@@ -9,7 +9,7 @@ use crate::time::Ticks;
 use super::super::auto::plain;
 use super::super::cut::{Outbox, Place, group_size_at_most};
 use super::super::error::{Fault, FaultKind, SimulationError};
-use super::super::memory::{COUNTS, FAILURE, Part, Run, needed};
+use super::super::memory::{FAILURE, Run, needed};
 use super::super::recipes::Windows;
 use super::super::{Event, Model, Options, Sync, Until};
 use super::Simulation;
@@ -19,14 +19,14 @@ pub(crate) struct PartOf<M: Model> {
     simulation: Simulation<M>,
     outbox: Outbox,
     arrive: Kernel,
-    /// What its dispatches are told, by their parity.
-    runs: [Buffer<Run>; 2],
+    /// What `arrive` is told.
+    run: Buffer<Run>,
     arrivals: Buffer<u8>,
     upload: Upload,
     /// What others sent came in these, and what this part sends goes in them.
     lists: Vec<Vec<u8>>,
-    /// What is read back comes through these: what a window tells, and what was more than was asked for.
-    staging: [Option<Download>; 2],
+    /// What is read back comes through it.
+    staging: Option<Download>,
     /// For each of the others the events that are read with the rest: as many as the last window sent, and something to spare.
     ahead: Vec<u32>,
 }
@@ -84,18 +84,14 @@ impl<M: Model> PartOf<M> {
         let memory = &simulation.memory;
         let recipes = simulation.recipes(simulation.way, &memory.cut);
         let arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
-        let run = |parity| {
-            let part = Part { parity, ..Part::default() };
-            Buffer::uniform(gpu, "run", &memory.run_for(part))
-        };
         Ok(Self {
-            runs: [run(0)?, run(1)?],
+            run: Buffer::uniform(gpu, "run", &memory.run)?,
             arrive,
             outbox: memory.cut.outbox.expect("it is a part of a run"),
             arrivals: Buffer::storage(gpu, "arrivals", 1 << 12)?,
             upload: Upload::new(gpu, "arrivals", 1 << 12)?,
             lists: Vec::new(),
-            staging: [None, None],
+            staging: None,
             ahead: vec![0; parts as usize - 1],
             simulation,
         })
@@ -113,7 +109,7 @@ impl<M: Model> PartOf<M> {
 
     /// Bytes of an event on its way.
     pub(crate) fn entry() -> usize {
-        4 + size_of::<Event<M::Payload>>()
+        Outbox::entry(size_of::<Event<M::Payload>>())
     }
 
     /// What is known of all before the first window, without a dispatch.
@@ -122,16 +118,16 @@ impl<M: Model> PartOf<M> {
         self.told(1, None, spare)
     }
 
-    /// A dispatch of this parity over all rows, where nothing that other parts hold, or that is on its way, is before `others`.
+    /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on its way, is before `earliest`.
     pub(crate) fn step(
         &mut self,
         parity: u32,
         until: Ticks,
-        others: Ticks,
+        earliest: Ticks,
         spare: usize,
     ) -> Result<Told, SimulationError> {
         let Simulation { gpu, memory, plans, .. } = &mut self.simulation;
-        (memory.run.until, memory.run.others) = (until, others);
+        (memory.run.until, memory.run.earliest) = (until, earliest);
         (memory.run.event_limit, memory.run.pause) = (u64::MAX, u64::MAX);
         for (part, buffer) in plans.runs.iter().filter(|(part, _)| part.parity == parity) {
             buffer.write(gpu, 0, &[memory.run_for(*part)])?;
@@ -150,7 +146,8 @@ impl<M: Model> PartOf<M> {
         let Simulation { gpu, memory, .. } = &self.simulation;
         let entry = Self::entry();
         let most = usize::try_from(gpu.max_buffer_bytes() - 16).unwrap_or(usize::MAX) / entry * entry;
-        let before = (1 - parity) as usize;
+        // A dispatch of the parity of the window before: it fills the same mailboxes.
+        let part = memory.cut.part(0, memory.cut.rows, 1 - parity);
         let mut rest: Vec<&[u8]> = came.iter().filter_map(|came| came.get(spare..)).collect();
         loop {
             // As much as fits a binding.
@@ -175,10 +172,8 @@ impl<M: Model> PartOf<M> {
             if bytes > self.upload.bytes() {
                 self.upload = Upload::new(gpu, "arrivals", self.arrivals.len())?;
             }
-            // A dispatch of the parity of the window before: it fills the same mailboxes.
-            let part = Part { parity: 1 - parity, ..memory.cut.part(0, memory.cut.rows, 1 - parity) };
-            self.runs[before].write(gpu, 0, &[memory.run_for(part)])?;
-            let mut bound = memory.bindings(&part, &self.runs[before]);
+            self.run.write(gpu, 0, &[memory.run_for(part)])?;
+            let mut bound = memory.bindings(&part, &self.run);
             bound.push(("arrivals", self.arrivals.binding()));
             let groups = count.div_ceil(group_size_at_most(gpu, 256));
             let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
@@ -250,7 +245,7 @@ impl<M: Model> PartOf<M> {
         let ahead: Vec<u64> =
             self.ahead.iter().map(|&events| if sends { u64::from(events) * entry } else { 0 }).collect();
         let lengths = memory.told_bytes(&ahead);
-        let staging = staged(gpu, &mut self.staging[0], lengths.iter().sum())?;
+        let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
         let mut encoder = gpu.encoder("a window of a part");
         if let Some(parity) = window {
             plans.halves[parity as usize].record(&mut encoder);
@@ -291,7 +286,7 @@ impl<M: Model> PartOf<M> {
             .collect();
         let more = rest.iter().map(|(_, bytes)| bytes).sum();
         if more > 0 {
-            let staging = staged(gpu, &mut self.staging[1], more)?;
+            let staging = staged(gpu, &mut self.staging, more)?;
             let mut encoder = gpu.encoder("what a part sent");
             memory.record_mails(&mut encoder, staging, &rest);
             let submission = gpu.submit(encoder)?;
@@ -316,12 +311,11 @@ impl<M: Model> PartOf<M> {
             events += u64::from(partial[2]);
         }
         let failure = control[FAILURE + 1 - parity as usize];
-        debug_assert_eq!(control.len(), COUNTS);
         Ok(Told { earliest, events, failure, needed: needed(&control), mails })
     }
 }
 
-/// Staging memory for so many bytes: what there is, or new.
+/// Staging memory for so many bytes: what there is, or new with some to spare. What windows send may be more than the device keeps for all readbacks, and differs from window to window.
 fn staged<'s>(
     gpu: &Gpu,
     staging: &'s mut Option<Download>,
