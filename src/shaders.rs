@@ -21,6 +21,7 @@ files! {
     "facility/network/sharing.wgsl",
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
+    "gpu/reduce_subgroups.wgsl",
     "gpu/search.wgsl",
     "gpu/subgroups.wgsl",
     "gpu/wide.wgsl",

@@ -36,8 +36,9 @@ fn batch_set(batch: CalendarBatch, index: u32, event: Item) {
 }
 
 // What a row has to do is known when its list is given out.
-fn pending_waits(row: u32, horizon: Horizon) -> bool {
-    return true;
+fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
+    let there = vec4<u32>(rows < vec4<u32>(run.rows)) << vec4<u32>(0u, 1u, 2u, 3u);
+    return Waits(there.x | there.y | there.z | there.w, IDLE);
 }
 
 fn pending_open(row: u32, horizon: Horizon) -> bool {

@@ -7,12 +7,18 @@
 // needs: where events are pending (pdes/queues.wgsl or pdes/calendar_window.wgsl):
 //
 //   pending_open(row, Horizon) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
-//   pending_waits(row, Horizon) -> bool   the same before it is opened
+//   pending_waits(rows, Horizon) -> Waits the same for four rows before they are opened
 //   pending_any(), pending_first(), pending_pop()
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
 // and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced (the file that synchronises)
+
+// Which of four rows may have something to do, a bit for each, and what the others leave. Rows from run.rows on are none.
+struct Waits {
+    rows: u32,
+    idle: Reduced,
+}
 
 // Executes the events of a row before the horizon's end; returns what the row leaves for the next window.
 fn execute(row: u32, horizon: Horizon) -> Reduced {

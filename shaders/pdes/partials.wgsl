@@ -3,9 +3,8 @@
 // Functions: left_by_all, left_in_half; entry point gather.
 //
 // import: pdes/engine.wgsl
-// import: gpu/reduce.wgsl
 //
-// needs: Reduced, IDLE, merge (the file that synchronises)
+// needs: Reduced, IDLE, merge (the file that synchronises), reduce_group (gpu/reduce.wgsl or gpu/reduce_subgroups.wgsl)
 
 // What the last window left. To be called by all invocations of the workgroup.
 fn left_by_all(lane: u32) -> Reduced {

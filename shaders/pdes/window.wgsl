@@ -45,14 +45,15 @@ fn window_tiles(
     var served = NO_ROW;
     var chosen = 0u;
     if horizon.serve {
-        for (var tile = 0u; tile < TILES; tile += 1u) {
-            let row = row_of(group, tile, lane);
-            if row >= run.rows { break; }
-            if pending_waits(row, horizon_of(row, horizon)) {
-                chosen |= 1u << tile;
-            } else {
-                mine = merge(mine, pending_idle());
-            }
+        for (var tile = 0u; tile < TILES; tile += 4u) {
+            let tiles = vec4<u32>(0u, 1u, 2u, 3u) + tile;
+            let rows = vec4<u32>(
+                row_of(group, tiles.x, lane), row_of(group, tiles.y, lane),
+                row_of(group, tiles.z, lane), row_of(group, tiles.w, lane)
+            );
+            let found = pending_waits(select(vec4<u32>(NO_ROW), rows, tiles < vec4<u32>(TILES)), horizon);
+            chosen |= found.rows << tile;
+            mine = merge(mine, found.idle);
         }
     }
     let total = pack(group, lane, chosen);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use bytemuck::Pod;
 use rayon::prelude::*;
 
-use super::{Gpu, GpuError};
+use super::{Gpu, GpuError, dedicated};
 
 /// One core copies up to this many bytes.
 const COPIED_ALONE: usize = 1 << 20;
@@ -42,14 +42,12 @@ impl<T: Pod> Buffer<T> {
         if size > limit {
             return Err(GpuError::TooLarge { what: label.to_owned(), needed: size, limit });
         }
-        let raw = gpu.catch(label, |device| {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size,
-                usage,
-                mapped_at_creation: false,
-            })
-        })?;
+        let desc = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
+        let large = if size < dedicated::LARGE { None } else { dedicated::create(gpu, &desc) };
+        let raw = match large {
+            Some(raw) => raw,
+            None => gpu.catch(label, |device| device.create_buffer(&desc))?,
+        };
         Ok(Self { label: label.into(), raw, len, values: PhantomData })
     }
 

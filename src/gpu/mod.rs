@@ -11,6 +11,7 @@
 
 mod buffer;
 mod contract;
+mod dedicated;
 mod depth;
 mod device;
 mod error;

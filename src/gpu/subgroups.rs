@@ -52,6 +52,13 @@ impl Subgroups {
         (gpu.has(wgpu::Features::SUBGROUP) && min == max && min > 0).then_some(min)
     }
 
+    /// The size that all subgroups of the device have, if those of workgroups of this size lie in the order of local indices.
+    pub(crate) fn in_order(gpu: &Gpu, group_size: u32) -> Option<u32> {
+        let size = Self::fixed(gpu)?;
+        let seen = *gpu.subgroups()?.of(group_size)?;
+        (seen.in_order && seen.min == size).then_some(size)
+    }
+
     /// Runs the probe.
     pub(super) async fn probe(gpu: &Gpu) -> Result<Self, GpuError> {
         let mut plan = Plan::new("probe of subgroups");

@@ -1,6 +1,6 @@
 //! The engine's kernels: which files are linked for a model, a queue design and a device.
 
-use crate::gpu::{Gpu, Recipe, Source};
+use crate::gpu::{Gpu, Recipe, Source, Subgroups};
 use crate::queue::QueueDesign;
 use crate::shaders;
 
@@ -19,6 +19,9 @@ struct Files {
 /// What kernels are told of a run alone.
 const RUN: &str = "pdes/run.wgsl";
 const MAILBOXES: &str = "pdes/mailboxes.wgsl";
+/// How a workgroup reduces what its invocations leave: everywhere, and by subgroups of one size.
+const REDUCE: &str = "gpu/reduce.wgsl";
+const REDUCE_SUBGROUPS: &str = "gpu/reduce_subgroups.wgsl";
 /// What `schedule` does with events for LPs that are not here, where all are.
 pub(super) const NO_OUTBOX: &str = "pdes/outbox_none.wgsl";
 
@@ -116,6 +119,8 @@ pub(super) struct Choice {
     pub(super) int64: bool,
     pub(super) group_size: u32,
     pub(super) tiles: u32,
+    /// The invocations of every subgroup in a window's workgroups, where that is known and they lie in order.
+    pub(super) subgroup: Option<u32>,
     /// Of kernels that serve no LPs (the one that gathers partial reductions, in one workgroup): as large as the device has them.
     pub(super) gather_size: u32,
     /// Of relaxations, likewise.
@@ -137,6 +142,7 @@ impl Choice {
             int64: false,
             group_size: 256,
             tiles: 1,
+            subgroup: None,
             gather_size: 256,
             relax_size: 256,
             store: None,
@@ -153,6 +159,7 @@ impl Choice {
             int64: gpu.has(wgpu::Features::SHADER_INT64),
             group_size: cut.group_size,
             tiles: cut.tiles,
+            subgroup: Subgroups::in_order(gpu, cut.group_size).filter(|_| way.queue.lanes() == 1),
             gather_size: group_size_at_most(gpu, 256),
             relax_size: group_size_at_most(gpu, 1024),
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
@@ -172,6 +179,7 @@ impl Recipes {
             int64,
             group_size,
             tiles,
+            subgroup,
             gather_size,
             relax_size,
             store: stores,
@@ -208,7 +216,9 @@ impl Recipes {
         let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
             with_pending(entry, kernel, more, stored, &format!("{name} {kernel}")).and(source.clone())
         };
-        let begin = [files.synchronise, files.start];
+        let begin = [files.synchronise, files.start, REDUCE];
+        let reduce = if subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
+        let subgroup = subgroup.map(|size| ("SUBGROUP", f64::from(size)));
         let synchronise: &[_] = match way.windows {
             Windows::Yawns => &[files.synchronise],
             Windows::Horizon => &[HORIZON, "pdes/horizon_one.wgsl"],
@@ -222,8 +232,9 @@ impl Recipes {
         };
         let dry = if declared.earliest { "pdes/dry_earliest.wgsl" } else { "pdes/dry_run.wgsl" };
         let held = |entry, kernel| with_pending(entry, kernel, files.held, false, kernel);
-        let gather = |entry, kernel, more: &[&'static str]| {
-            with_pending(entry, kernel, more, false, kernel).with([("GROUP_SIZE", f64::from(gather_size))])
+        let gather = |entry, kernel| {
+            with_pending(entry, kernel, &[REDUCE], false, kernel)
+                .with([("GROUP_SIZE", f64::from(gather_size))])
         };
         let (window, window_file) = match (queue.lanes(), tiles) {
             (1, 1) => ("window", "pdes/window.wgsl"),
@@ -241,17 +252,24 @@ impl Recipes {
             start: with_model("start_lps", "pdes/start.wgsl", &begin, false),
             settle: with_pending("settle_lps", "pdes/settle.wgsl", &begin, false, "pdes/settle.wgsl"),
             look: wide.then(|| {
-                let recipe = with_model("look_ahead", LOOK, &[&[dry, MAILBOXES], answers].concat(), false);
-                recipe.with(neighbours.then_some(("LOOK_FAR", 1.0)))
+                let recipe =
+                    with_model("look_ahead", LOOK, &[&[dry, MAILBOXES, reduce], answers].concat(), false);
+                recipe.with(subgroup).with(neighbours.then_some(("LOOK_FAR", 1.0)))
             }),
             relax: neighbours.then(|| {
                 with_model("relax", RELAX, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
             }),
             relax_size,
-            window: with_model(window, window_file, &[synchronise, files.window, &[away]].concat(), true)
-                .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))])
-                .with(parts.into_iter().flatten()),
-            gather: gather("gather", files.synchronise, &[]),
+            window: with_model(
+                window,
+                window_file,
+                &[synchronise, files.window, &[away, reduce]].concat(),
+                true,
+            )
+            .with(subgroup)
+            .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))])
+            .with(parts.into_iter().flatten()),
+            gather: gather("gather", files.synchronise),
             digest: held("digest", "pdes/digest.wgsl"),
             digest_memory: Recipe::new(
                 "pdes/digest_memory.wgsl",
@@ -263,7 +281,7 @@ impl Recipes {
             lift: held("lift", "pdes/lift.wgsl").with(lifting),
             lower: with_pending("lower", "pdes/lower.wgsl", &begin, false, "pdes/lower.wgsl").with(lifting),
             sort: sorted.map(|sort| {
-                gather("sort_buckets", "pdes/calendar_sort.wgsl", &[]).with([
+                gather("sort_buckets", "pdes/calendar_sort.wgsl").with([
                     ("GROUP_SIZE", f64::from(sort.group_size)),
                     ("SORT_TEAM", f64::from(sort.team)),
                     ("SORT_BINS", f64::from(sort.bins)),
@@ -274,7 +292,7 @@ impl Recipes {
                 with_pending("arrive", file, &[], true, file).with([("GROUP_SIZE", f64::from(gather_size))])
             }),
             first: calendar.map(|_| {
-                [with_pending("first_rows", first, &[], false, first), gather("first_of_all", first, &[])]
+                [with_pending("first_rows", first, &[REDUCE], false, first), gather("first_of_all", first)]
             }),
         }
     }
@@ -333,6 +351,18 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                     let choice = Choice { int64, tiles, store, outbox, ..usual };
                     let part = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
                     kernels.extend([part.window].into_iter().chain(part.arrive));
+                }
+                // How workgroups reduce is the same for all queues: once with each of what reduces.
+                if !int64 && [QueueDesign::Heap, QueueDesign::Calendar].contains(&queue) {
+                    for windows in
+                        [Windows::Yawns, Windows::Horizon].into_iter().take(2 - usize::from(buckets > 0))
+                    {
+                        let usual = Choice::usual(Way { queue, windows }, declared);
+                        let choice = Choice { tiles, store, buckets, sorted, subgroup: Some(32), ..usual };
+                        let Recipes { look, window, .. } =
+                            Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                        kernels.extend(look.into_iter().chain([window]));
+                    }
                 }
                 let recipes = recipes(Windows::Yawns);
                 kernels.push(recipes.window);
