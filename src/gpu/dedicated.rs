@@ -84,3 +84,29 @@ pub(super) fn create(gpu: &Gpu, desc: &wgpu::BufferDescriptor<'_>) -> Option<wgp
 pub(super) fn create(_gpu: &Gpu, _desc: &wgpu::BufferDescriptor<'_>) -> Option<wgpu::Buffer> {
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vulkan_gives_a_large_buffer_memory_of_its_own() {
+        let gpu = Gpu::new().unwrap();
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let desc = |usage| wgpu::BufferDescriptor {
+            label: Some("large"),
+            size: LARGE,
+            usage,
+            mapped_at_creation: false,
+        };
+        let vulkan = gpu.info().backend == wgpu::Backend::Vulkan && !cfg!(target_vendor = "apple");
+        let buffer = create(&gpu, &desc(usage));
+        assert_eq!(buffer.map(|buffer| (buffer.size(), buffer.usage())), vulkan.then_some((LARGE, usage)));
+        // What wgpu would have to know of.
+        assert!(create(&gpu, &desc(usage | wgpu::BufferUsages::INDIRECT)).is_none());
+        assert!(create(&gpu, &desc(wgpu::BufferUsages::STORAGE)).is_none(), "it cannot be cleared");
+        // More than there is: wgpu says so then.
+        let all = wgpu::BufferDescriptor { size: 1 << 50, ..desc(usage) };
+        assert!(create(&gpu, &all).is_none());
+    }
+}
