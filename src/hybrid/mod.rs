@@ -84,6 +84,11 @@
 //! window, or, of messages that cannot be read where they arrive, before the next: a [`Fault`] is the same everywhere, of any other error the rest hear as [`HybridError::Rank`]. A rank
 //! that ends in another way ends the others by [`HybridError::Gone`], one that hangs by [`HybridError::Silent`].
 //!
+//! # Checkpoints
+//!
+//! A run of a `pdes` model is saved by all ranks together and gone on with by any number of ranks, of this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
+//! `checkpoint` and `run_saving` of [`Simulation`] and [`GpuPart`]; `docs/checkpoints.md`. Other entities have none: what a process has come to cannot be written down.
+//!
 //! # Many GPUs
 //!
 //! [`GpuPart`] is a simulation of [`pdes`](crate::pdes) cut into ranges of LPs, each on a device of its own, on the same ranks. `docs/devices.md` says what each scale needs, and when it pays.
@@ -109,6 +114,7 @@ mod mpi;
 mod part;
 mod pending;
 mod process;
+mod saved;
 mod simulation;
 mod transport;
 

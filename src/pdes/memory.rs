@@ -1,5 +1,7 @@
 //! The memory of a run on the device: its buffers, and what a dispatch sees of them.
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::{Buffer, Download, Gpu, GpuError, values_of};
@@ -248,6 +250,11 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             data,
             nothing: Buffer::storage(gpu, "nothing", u64::from(STORE_PARTS) * ALIGNMENT / 4)?,
         })
+    }
+
+    /// The LPs that it holds.
+    pub(super) fn lps(&self) -> Range<u32> {
+        self.run.first_lp..self.run.first_lp + self.run.rows
     }
 
     /// What the dispatch of a part is told.

@@ -18,13 +18,13 @@ use super::common::models::Mischief;
 use super::ticks;
 
 /// A device of a rank's own, which the tests share: it keeps its kernels.
-fn device(rank: &dyn Transport) -> Gpu {
+pub(crate) fn device(rank: &dyn Transport) -> Gpu {
     static DEVICES: [OnceLock<Gpu>; 4] = [const { OnceLock::new() }; 4];
     DEVICES[rank.rank() as usize].get_or_init(|| own_device(rank)).clone()
 }
 
 /// One of a test's own.
-fn own_device(rank: &dyn Transport) -> Gpu {
+pub(crate) fn own_device(rank: &dyn Transport) -> Gpu {
     let gpu = Gpu::nth(rank.rank()).unwrap();
     // NVIDIA's driver deadlocks where a device is destroyed while threads end.
     std::mem::forget(gpu.clone());
@@ -69,7 +69,7 @@ fn same<M: CpuModel<State: std::marker::Sync> + std::marker::Sync>(
     }
 }
 
-fn until(units: f64) -> Until {
+pub(crate) fn until(units: f64) -> Until {
     Until::time(ticks(units))
 }
 

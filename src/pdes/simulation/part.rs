@@ -7,11 +7,12 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::super::auto::plain;
+use super::super::checkpoint::Contents;
 use super::super::cut::{Outbox, Place, group_size_at_most};
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{FAILURE, Run, needed};
 use super::super::recipes::Windows;
-use super::super::{Event, Model, Options, Sync, Until};
+use super::super::{Checkpoint, Event, Model, Options, Progress, Stop, Sync, Until};
 use super::Simulation;
 
 /// One of the parts.
@@ -53,12 +54,13 @@ pub(crate) fn range(lps: u32, (own, parts): (u32, u32)) -> Range<u32> {
 }
 
 impl<M: Model> PartOf<M> {
-    /// The part of this number among so many.
+    /// The part of this number among so many, at the start or where a run was saved.
     pub(crate) fn new(
         gpu: &Gpu,
         model: &M,
         options: Options,
         (own, parts): (u32, u32),
+        saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let refused = |problem| Err(SimulationError::Parts { problem });
         if options.queue == Some(QueueDesign::Calendar) {
@@ -79,7 +81,7 @@ impl<M: Model> PartOf<M> {
         let options = Options { queue, sync, ..options };
         let lps = range(model.lps(), (own, parts));
         let place = Place { own, parts, room: 0 };
-        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, None);
+        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
         let simulation = pollster::block_on(begun)?;
         let memory = &simulation.memory;
         let recipes = simulation.recipes(simulation.way, &memory.cut);
@@ -95,6 +97,11 @@ impl<M: Model> PartOf<M> {
             ahead: vec![0; parts as usize - 1],
             simulation,
         })
+    }
+
+    /// All LPs of the run.
+    pub(crate) fn lps(&self) -> u32 {
+        self.simulation.memory.run.total
     }
 
     /// The part itself, to be read.
@@ -231,9 +238,25 @@ impl<M: Model> PartOf<M> {
         Ok(())
     }
 
-    /// After the closing windows of a run that ended by its time, or otherwise.
-    pub(crate) fn closed(&mut self, done: Option<Ticks>) {
-        self.simulation.done = self.simulation.done.max(done.unwrap_or(Ticks::ZERO));
+    /// After the closing windows of a run that ended.
+    pub(crate) fn closed(&mut self, stop: Stop, until: Until) {
+        self.simulation.course.heads(until);
+        self.simulation.ended(Some(stop), until);
+    }
+
+    /// What its LPs hold, between runs.
+    pub(crate) fn contents(&self) -> Result<Contents, SimulationError> {
+        pollster::block_on(self.simulation.contents())
+    }
+
+    /// The run of all parts, which hold this.
+    pub(crate) fn checkpoint(
+        &self,
+        &Progress { windows, events, .. }: &Progress,
+        parts: &[Contents],
+        order: &[(usize, usize)],
+    ) -> Result<Checkpoint, SimulationError> {
+        self.simulation.checkpoint_with((windows, events), parts, order)
     }
 
     /// Submits the dispatches of a parity, if any, and reads what they left.
