@@ -14,7 +14,8 @@
 //!   device   arrive (a dispatch for what all the others sent) ─── window ─── partials, counts, outbox ──► exchange ──► the next window
 //! ```
 //!
-//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of all parts, its own too (after a growth the device no longer knows what it sent); zeros for the counts of the outbox; the events that came.
+//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of all parts, its own too (after a growth the device no longer knows what it sent); zeros for the counts of the outbox; the events that came. All of it lies
+//!    in one piece of staging memory, which is mapped again when the window is waited for, and is copied from there by the one submission that holds the window and its read as well.
 //! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had (`shaders/pdes/arrive.wgsl`).
 //! 3. The *window*, as ever. Its workgroups take that time into their reduction, so that all parts find the same horizon, and count the same windows. What an LP
 //!    schedules for one of another part goes to the outbox.
@@ -377,8 +378,7 @@ impl<M: Model> GpuPart<M> {
         // What arrives is not known to have room.
         let saved = if save { self.part.save() } else { Ok(()) };
         let arrived = std::mem::take(&mut self.arrived);
-        let taken = saved.and_then(|()| self.part.take(parity, arrived, HEAD));
-        let mut told = taken.and_then(|()| self.part.step(parity, until, earliest, HEAD));
+        let mut told = saved.and_then(|()| self.part.step(parity, (until, earliest), arrived, HEAD));
         if let (Ok(told), true) = (&mut told, self.part.looks() && parity == 0) {
             told.events = 0; // it is a bound of those to come
         }
