@@ -418,6 +418,12 @@ impl Gpu {
         std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
     }
 
+    /// Whether it is the same device, opened once. (wgpu's own comparison is by number, and devices that were opened one by one have the same.)
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.built, &other.built)
+    }
+
     /// A command encoder.
     pub fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })

@@ -75,7 +75,8 @@
 //! [`Context::call`] hands work to a [`Handler`]. The calls of a window are merged (those of all entities that got as far as a call), and answered together: on the
 //! device, or on all cores by a Rust twin, whichever takes less time ([`Placement::Auto`] measures). [`WgslHandler`] makes a handler of a WGSL function, batched (an invocation for
 //! each call) or multithreaded (workgroups for each call); what a call is given and what it answers are the structs `Call` and `Answer` of the file, which are compared with the Rust types. Shared data
-//! stays on the device between calls, and buffers serve again. While the device works this rank's entities wait: cores and device do not overlap yet.
+//! stays on the device between calls, and buffers serve again. Several devices share the calls of a window, each as many as it was found to be fast ([`Handlers::new`]). While devices work this rank's entities wait: cores and devices do not
+//! overlap yet.
 //!
 //! # Ranks
 //!

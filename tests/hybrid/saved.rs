@@ -13,7 +13,7 @@ use eventhorizon::pdes::{
 use eventhorizon::time::Resolution;
 
 use super::common::like::Like;
-use super::devices::{device, own_device, until};
+use super::devices::{device, device_of, own_device, until};
 
 const SEED: u64 = 9;
 
@@ -46,7 +46,7 @@ fn parts_go_on<M: Model + std::marker::Sync>(
 
 /// The run of a model through some ends, where it is saved: parts at each write what the sequential engine does, and all go on from there.
 fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u32]) {
-    let gpu = device_of_one();
+    let gpu = device_of(0);
     let mut cpu = CpuSimulation::of_replica(model, SEED, options().replica).unwrap();
     let expected = ends.map(|end| {
         cpu.run(end).unwrap();
@@ -70,10 +70,6 @@ fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u
     }
     let last = parts_go_on(parts[0], model, options(), &expected[1], ends[2]);
     assert!(last == expected[2], "{}: {last:?}, {:?}", model.name(), expected[2]);
-}
-
-fn device_of_one() -> eventhorizon::gpu::Gpu {
-    device(&eventhorizon::hybrid::LocalRank::new(1)[0])
 }
 
 #[test]
@@ -219,7 +215,7 @@ fn a_checkpoint_of_another_run_is_refused_on_all_parts() {
 fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
     let model = Phold::new(300, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let ended = in_process(2, |rank| {
-        let (gpu, own) = (own_device(&rank), rank.rank());
+        let (gpu, own) = (own_device(rank.rank()), rank.rank());
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
         part.run(until(50.0)).unwrap();
         if own == 1 {
@@ -327,7 +323,7 @@ fn ranks_of_the_host_save_themselves_until_one_is_stopped() {
     let saved = Checkpoint::load(&file).unwrap();
     assert_eq!((saved.progress().events, saved.until()), (stopped[0].events, until(1e7)));
     // On devices, to an end beyond.
-    let gpu = device_of_one();
+    let gpu = device_of(0);
     let mut whole = Simulation::new(&gpu, &model, options()).unwrap();
     let end = Until::time(saved.progress().now.saturating_add(until(5.0).time));
     whole.run(end).unwrap();

@@ -345,6 +345,9 @@ fn the_case_study_has_one_fingerprint_on_all_ranks_with_and_without_a_device() {
         &["--placement", "gpu", "--ranks", "2"],
         &["--placement", "cpu", "--ranks", "3", "--threads", "2"],
         &["--placement", "gpu", "--ranks", "4", "--threads", "1"],
+        &["--placement", "gpu", "--devices", "2"],
+        &["--placement", "auto", "--devices", "3", "--threads", "1"],
+        &["--placement", "gpu", "--devices", "4", "--ranks", "2"],
     ] {
         assert_eq!(of(args), expected, "{args:?}");
     }
