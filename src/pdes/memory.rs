@@ -229,7 +229,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(run.memory_rows)));
         let memory_groups: u64 = cut.parts().map(|(_, lps)| u64::from(run.memory_groups(gpu, lps))).sum();
-        let away = cut.outbox.map_or(0, |outbox| outbox.words(size_of::<Event<P>>() as u64));
+        let away = cut.outbox.map_or(0, |outbox| outbox.words(size_of::<Event<P>>()));
         let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows + away)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
