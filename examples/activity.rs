@@ -8,6 +8,7 @@
 //! ```text
 //! cargo run --release --example activity -- --picture town.png
 //! cargo run --release --example activity -- --agents 4096 --vertices 1024 --placement gpu
+//! cargo run --release --example activity -- --agents 65536 --placement gpu --devices 4
 //! ```
 
 #[path = "activity/plan.rs"]
@@ -71,6 +72,9 @@ struct Args {
     /// Where handlers run: on the GPU, on the cores, or where it takes less time. It changes the speed only.
     #[arg(long, value_enum, default_value_t = Place::Auto)]
     placement: Place,
+    /// Devices, which share the calls of a window, each as many as it is fast: those of the best adapters in turn. It changes the speed only.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    devices: u32,
     /// Ranks, each a thread of this process with threads of its own. It changes the speed only.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     ranks: u32,
@@ -302,12 +306,13 @@ fn check_room(args: &Args) -> Outcome<()> {
 
 fn run(args: &Args) -> Outcome<()> {
     check_room(args)?;
-    let gpu = match args.placement {
-        Place::Cpu => None,
-        Place::Gpu => Some(Gpu::new()?),
-        Place::Auto => match Gpu::new() {
-            Err(GpuError::NoAdapter { .. }) => None,
-            other => Some(other?),
+    let open = || (0..args.devices).map(Gpu::nth).collect::<Result<Vec<_>, _>>();
+    let devices = match args.placement {
+        Place::Cpu => Vec::new(),
+        Place::Gpu => open()?,
+        Place::Auto => match open() {
+            Err(GpuError::NoAdapter { .. }) => Vec::new(),
+            other => other?,
         },
     };
     let town = Arc::new(Town::new(args.vertices, args.agents, args.seed));
@@ -319,8 +324,8 @@ fn run(args: &Args) -> Outcome<()> {
         shared::watch()
     };
     let ran = match args.ranks {
-        1 => vec![on_rank(args, &town, gpu.as_ref(), None, tell)],
-        ranks => in_process(ranks, |rank| on_rank(args, &town, gpu.as_ref(), Some(Box::new(rank)), tell)),
+        1 => vec![on_rank(args, &town, &devices, None, tell)],
+        ranks => in_process(ranks, |rank| on_rank(args, &town, &devices, Some(Box::new(rank)), tell)),
     };
     bar.finish_and_clear();
     let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
@@ -339,7 +344,7 @@ fn run(args: &Args) -> Outcome<()> {
 fn on_rank(
     args: &Args,
     town: &Arc<Town>,
-    gpu: Option<&Gpu>,
+    devices: &[Gpu],
     transport: Option<Box<dyn Transport>>,
     tell: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Ran, HybridError> {
@@ -348,8 +353,8 @@ fn on_rank(
         Place::Gpu => Placement::Gpu,
         Place::Cpu => Placement::Cpu,
     };
-    let mut handlers = Handlers::new(gpu.cloned(), placement);
-    let planner = handlers.add(plan::planner(gpu)?);
+    let mut handlers = Handlers::new(devices.iter().cloned(), placement);
+    let planner = handlers.add(plan::planner(devices)?);
     let routes = handlers.add(Routes(Arc::clone(town)));
     let (districts, roads) = (args.districts, town.roads.len());
     let make = |name: u32| match name {
@@ -429,6 +434,13 @@ fn tell_results(args: &Args, first: &Ran, ran: &[Ran], town: &Town, trips: u64) 
             on_gpu.0, on_gpu.1, on_cpu.0, on_cpu.1
         );
         table.push((name, told));
+        if args.devices > 1 {
+            let of = |device: usize| -> u64 {
+                ran.iter().filter_map(|ran| ran.used[number].devices.get(device)).sum()
+            };
+            let calls: Vec<_> = (0..args.devices as usize).map(|device| of(device).to_string()).collect();
+            table.push(("    on each device", calls.join(", ")));
+        }
     }
     let json = json!({
         "model": "activity",
@@ -436,6 +448,7 @@ fn tell_results(args: &Args, first: &Ran, ran: &[Ran], town: &Town, trips: u64) 
         "vertices": args.vertices,
         "hours": args.hours,
         "ranks": args.ranks,
+        "devices": args.devices,
         "seed": args.seed,
         "events": first.progress.events,
         "windows": first.progress.windows,

@@ -1,25 +1,29 @@
 //! PHOLD over ranks: on the cores of this machine or its GPUs, or those of many machines through MPI.
 //!
-//! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one process and as MPI processes; and that nothing of it changes a bit.
+//! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one process and as MPI processes; a run that is saved, and gone on with by other ranks; and that nothing
+//! of it changes a bit.
 //!
 //! ```text
 //! cargo run --release --example phold_ranks -- --ranks 2 --verify
 //! cargo run --release --example phold_ranks -- --engine gpu --ranks 2 --neighbours 4 --verify
+//! cargo run --release --example phold_ranks -- --engine gpu --ranks 2 --until 100000 --checkpoint phold.checkpoint --every 60    # Ctrl-C, and then
+//! cargo run --release --example phold_ranks -- --engine gpu --ranks 3 --resume phold.checkpoint
 //! cargo build --release --features mpi --example phold_ranks && mpirun -n 4 target/release/examples/phold_ranks
 //! ```
 
 mod shared;
 
 use std::io::{Write as _, stdout};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Transport};
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{self, CpuSimulation, Fingerprint, Progress, Until};
+use eventhorizon::pdes::{self, Checkpoint, CpuSimulation, Fingerprint, Progress, Until};
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 use shared::Outcome as Ended;
@@ -39,15 +43,15 @@ struct Args {
     /// Least delay of an event, in units of time. It may be 0.
     #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
     lookahead: f64,
-    /// End of the simulation, in units of time: exactly the earlier events are executed.
-    #[arg(long, default_value_t = 1000.0, allow_negative_numbers = true)]
-    until: f64,
+    /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
+    #[arg(long, allow_negative_numbers = true)]
+    until: Option<f64>,
     /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.
     #[arg(long)]
     neighbours: Option<u32>,
-    /// Names the random streams of the run.
-    #[arg(long, default_value_t = 42)]
-    seed: u64,
+    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on with]
+    #[arg(long)]
+    seed: Option<u64>,
     /// The host's engine on all ranks, or the GPU's, with a device for each.
     #[arg(long, value_enum, default_value_t = Engine::Host)]
     engine: Engine,
@@ -63,6 +67,15 @@ struct Args {
     /// Which LPs lie on which rank. It changes the speed only.
     #[arg(long, value_enum, default_value_t = Spread::Block)]
     spread: Spread,
+    /// Saves the run to this file where it ends, on Ctrl-C too: the first rank does.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Saves it every so many seconds, too.
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
+    every: Option<f64>,
+    /// Goes on with a run that was saved, by whatever ranks or engine.
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
     #[arg(long)]
     verify: bool,
@@ -80,6 +93,15 @@ enum Engine {
 enum Spread {
     Block,
     Hash,
+}
+
+/// What all ranks do.
+struct Run<'a> {
+    args: &'a Args,
+    model: Phold,
+    seed: u64,
+    until: Until,
+    saved: Option<&'a Checkpoint>,
 }
 
 /// What a rank ends with: all the same, but for the seconds.
@@ -103,19 +125,37 @@ fn run(args: &Args) -> Ended<()> {
         Some(neighbours) => model.with_neighbours(neighbours)?,
         None => model,
     };
-    let until = resolution.ticks(args.until)?;
+    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
+    let seed = match (&saved, args.seed) {
+        (Some(saved), Some(seed)) if saved.seed() != seed => {
+            return Err(shared::usage(format!("the run that was saved has seed {}", saved.seed())));
+        }
+        (Some(saved), _) => saved.seed(),
+        (None, seed) => seed.unwrap_or(42),
+    };
+    let until = match (&saved, args.until) {
+        (Some(saved), None) => saved.until(),
+        (_, until) => Until::time(resolution.ticks(until.unwrap_or(1000.0))?),
+    };
+    if args.engine == Engine::Host && until.events != Until::EMPTY.events {
+        return Err(shared::usage(
+            "the run that was saved ends by a number of events, and the host's engine by time: --until",
+        ));
+    }
+    let run = Run { args, model, seed, until, saved: saved.as_ref() };
     let ran = match args.engine {
         Engine::Gpu => {
             // The devices end here, when the threads of ranks have ended: a driver may hang where both do at once.
             let devices = Mutex::new(Vec::new());
-            on_ranks(args, |rank| on_device(args, &model, until, rank, &devices))?
+            on_ranks(args, |rank| on_device(&run, rank, &devices))?
         }
-        Engine::Host => on_ranks(args, |rank| on_host(args, model, until, rank))?,
+        Engine::Host => on_ranks(args, |rank| on_host(&run, rank))?,
     };
     if ran.rank != 0 {
         return Ok(()); // the first one tells
     }
-    let rate = ran.progress.events as f64 / ran.seconds;
+    let executed = ran.progress.events - saved.as_ref().map_or(0, |saved| saved.progress().events);
+    let rate = executed as f64 / ran.seconds;
     let mut table = vec![
         match &ran.device {
             Some(device) => ("ranks", format!("{}, the first on {device}", ran.ranks)),
@@ -130,10 +170,16 @@ fn run(args: &Args) -> Ended<()> {
         ("fingerprint", ran.fingerprint.to_string()),
     ];
     let mut equal = true;
-    if args.verify && !shared::interrupted() {
-        let mut sequential = CpuSimulation::new(&model, args.seed)?;
+    if shared::interrupted() {
+        table.push(("stopped early", format!("at {:.3} units of time", resolution.units(ran.progress.now))));
+        if let Some(path) = &args.checkpoint {
+            table.push(("to go on", format!("--resume {}", path.display())));
+        }
+    } else if args.verify {
+        // All of the run, from its start.
+        let mut sequential = CpuSimulation::new(&model, seed)?;
         let begun = Instant::now();
-        let progress = sequential.run(Until::time(until))?;
+        let progress = sequential.run(until)?;
         let rate = progress.events as f64 / begun.elapsed().as_secs_f64();
         equal = sequential.fingerprint() == ran.fingerprint && progress.events == ran.progress.events;
         let verdict = if equal { "equal" } else { "DIFFERENT" };
@@ -150,8 +196,8 @@ fn run(args: &Args) -> Ended<()> {
         "neighbours": args.neighbours,
         "rate": args.rate,
         "lookahead": args.lookahead,
-        "seed": args.seed,
-        "until": args.until,
+        "seed": seed,
+        "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
         "events": ran.progress.events,
         "windows": ran.progress.windows,
         "seconds": ran.seconds,
@@ -174,53 +220,75 @@ fn run(args: &Args) -> Ended<()> {
 type Way = Option<Box<dyn Transport>>;
 
 /// One rank of the host engine.
-fn on_host(args: &Args, model: Phold, until: Ticks, transport: Way) -> Result<Ran, HybridError> {
-    let spread = match args.spread {
+fn on_host(run: &Run<'_>, transport: Way) -> Result<Ran, HybridError> {
+    let spread = match run.args.spread {
         Spread::Block => hybrid::Spread::Block,
         Spread::Hash => hybrid::Spread::Hash,
     };
     let options = hybrid::Options {
-        seed: args.seed,
-        threads: Some(args.threads.into()),
+        seed: run.seed,
+        threads: Some(run.args.threads.into()),
         spread,
         ..hybrid::Options::default()
     };
-    let mut simulation = Lp::simulation(model, transport, options)?;
+    let mut simulation = match run.saved {
+        None => Lp::simulation(run.model, transport, options)?,
+        Some(saved) => Lp::resume(run.model, transport, options, saved)?,
+    };
     let (rank, ranks) = (simulation.transport().rank(), simulation.transport().ranks());
+    let (end, watch) = (run.until.time, |_: &_| shared::watch());
     let begun = Instant::now();
-    let progress = simulation.run_watched(until, |_| shared::watch())?;
+    let progress = match &run.args.checkpoint {
+        None => simulation.run_watched(end, watch)?,
+        Some(path) => simulation.run_saving(end, path, every(run.args), watch)?,
+    };
     let seconds = begun.elapsed().as_secs_f64();
     Ok(Ran { rank, ranks, progress, seconds, fingerprint: simulation.fingerprint()?, device: None })
 }
 
+/// How often a run is saved: without --every, where it ends.
+fn every(args: &Args) -> Duration {
+    args.every.map_or(Duration::MAX, Duration::from_secs_f64)
+}
+
 /// A part of the run on a device; all of it, where there are no others.
-fn on_device(
-    args: &Args,
-    model: &Phold,
-    until: Ticks,
-    transport: Way,
-    devices: &Mutex<Vec<Gpu>>,
-) -> Result<Ran, HybridError> {
+fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result<Ran, HybridError> {
+    let Run { args, model, until, saved, .. } = run;
     let (rank, ranks) = transport.as_ref().map_or((0, 1), |rank| (rank.rank(), rank.ranks()));
     let gpu = Gpu::nth(rank)?;
     devices.lock().unwrap_or_else(PoisonError::into_inner).push(gpu.clone());
     let device = Some(gpu.info().name.clone());
-    let options = pdes::Options { seed: args.seed, sync: args.sync, ..pdes::Options::default() };
+    let options = pdes::Options { seed: run.seed, sync: args.sync, ..pdes::Options::default() };
+    let watch = |_: &_| shared::watch();
+    // A run of no time waits for the set-up; where a run goes on, it has one end alone.
+    let set_up = saved.is_none().then(|| Until::time(Ticks::ZERO));
     let (progress, seconds, fingerprint);
     match transport.filter(|_| ranks > 1) {
         Some(transport) => {
-            let mut part = GpuPart::on(transport, &gpu, model, options)?;
-            part.run(Until::time(Ticks::ZERO))?; // waits for the set-up
+            let mut part = match saved {
+                None => GpuPart::on(transport, &gpu, model, options)?,
+                Some(saved) => GpuPart::resume(transport, &gpu, model, options, saved)?,
+            };
+            set_up.map_or(Ok(()), |end| part.run(end).map(drop))?;
             let begun = Instant::now();
-            progress = part.run_watched(Until::time(until), |_| shared::watch())?;
+            progress = match &args.checkpoint {
+                None => part.run_watched(*until, watch)?,
+                Some(path) => part.run_saving(*until, path, every(args), watch)?,
+            };
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = part.fingerprint()?;
         }
         None => {
-            let mut simulation = pdes::Simulation::new(&gpu, model, options)?;
-            simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up
+            let mut simulation = match saved {
+                None => pdes::Simulation::new(&gpu, model, options)?,
+                Some(saved) => pdes::Simulation::resume(&gpu, model, options, saved)?,
+            };
+            set_up.map_or(Ok(()), |end| simulation.run(end).map(drop))?;
             let begun = Instant::now();
-            progress = simulation.run_watched(Until::time(until), |_| shared::watch())?;
+            progress = match &args.checkpoint {
+                None => simulation.run_watched(*until, watch)?,
+                Some(path) => simulation.run_saving(*until, path, every(args), watch)?,
+            };
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = simulation.fingerprint()?;
         }

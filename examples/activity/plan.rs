@@ -35,9 +35,9 @@ const MISSED: [u32; 4] = [6, 4, 3, 1];
 
 pub(crate) type Planner = WgslHandler<Call, Answer>;
 
-pub(crate) fn planner(gpu: Option<&Gpu>) -> Result<Planner, HybridError> {
+pub(crate) fn planner(devices: &[Gpu]) -> Result<Planner, HybridError> {
     let source = eventhorizon::wgsl!("plan.wgsl");
-    WgslHandler::multithreaded(gpu, "planning", source, POPULATION, |call| [plan(call)])
+    WgslHandler::multithreaded(devices, "planning", source, POPULATION, |call| [plan(call)])
 }
 
 struct Draws(u32);

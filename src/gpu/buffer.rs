@@ -358,11 +358,13 @@ impl Download {
     }
 }
 
-/// Staging memory for writes that come again and again: fresh memory would cost more than the copy.
+/// Staging memory for writes that come again and again: fresh memory would cost more than the copy. Between two writes it is mapped again, by whoever waits for the first.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug)]
 pub(crate) struct Upload {
     staging: wgpu::Buffer,
+    /// Since a copy was submitted: what becomes of the next mapping.
+    mapping: Option<futures_channel::oneshot::Receiver<Result<(), wgpu::BufferAsyncError>>>,
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -373,10 +375,10 @@ impl Upload {
                 label: Some(label),
                 size: map_bytes(bytes),
                 usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
-                mapped_at_creation: false,
+                mapped_at_creation: true,
             })
         })?;
-        Ok(Self { staging })
+        Ok(Self { staging, mapping: None })
     }
 
     /// The bytes that it has room for.
@@ -384,26 +386,21 @@ impl Upload {
         self.staging.size()
     }
 
-    /// Records that `to` begins with these bytes, one piece after the other: together whole words. Waits until the last such copy is done.
-    pub(crate) fn record(
-        &self,
-        gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
-        pieces: &[&[u8]],
-        to: &wgpu::Buffer,
-    ) -> Result<(), GpuError> {
-        let bytes = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
-        let mapped = map_bytes(bytes);
-        let (sender, receiver) = futures_channel::oneshot::channel();
-        gpu.catch("an upload", |_| {
-            self.staging.map_async(wgpu::MapMode::Write, ..mapped, move |result| {
-                let _ = sender.send(result);
-            });
-        })?;
-        // Whoever waits for a submission takes in what was mapped, too.
-        gpu.wait(gpu.submit(gpu.encoder("an upload"))?)?;
-        let told = pollster::block_on(receiver).map_err(|error| gpu.failure("an upload", &error))?;
-        told.map_err(|error| gpu.failure("an upload", &error))?;
+    /// Has these bytes, one piece after the other, for copies of the next submission. Waits for the last one, where nobody has.
+    pub(crate) fn fill(&mut self, gpu: &Gpu, pieces: &[&[u8]]) -> Result<(), GpuError> {
+        if let Some(mut mapping) = self.mapping.take() {
+            let told = match mapping.try_recv() {
+                Ok(None) => {
+                    gpu.wait(gpu.submit(gpu.encoder("an upload"))?)?;
+                    pollster::block_on(mapping)
+                }
+                Ok(Some(told)) => Ok(told),
+                Err(gone) => Err(gone),
+            };
+            let told = told.map_err(|error| gpu.failure("an upload", &error))?;
+            told.map_err(|error| gpu.failure("an upload", &error))?;
+        }
+        let mapped = map_bytes(pieces.iter().map(|piece| piece.len() as u64).sum());
         {
             // Mapped memory is written once, on as many cores as there are.
             let spans = (0..mapped).step_by(COPIED_ALONE);
@@ -430,7 +427,28 @@ impl Upload {
             }
         }
         self.staging.unmap();
-        encoder.copy_buffer_to_buffer(&self.staging, 0, to, 0, bytes);
+        Ok(())
+    }
+
+    /// Records that `to` begins with so many of these bytes, from byte `first` on: all whole words.
+    pub(crate) fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        (first, bytes): (u64, u64),
+        to: &wgpu::Buffer,
+    ) {
+        encoder.copy_buffer_to_buffer(&self.staging, first, to, 0, bytes);
+    }
+
+    /// To be called when the copies are submitted.
+    pub(crate) fn submitted(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
+        let (sender, receiver) = futures_channel::oneshot::channel();
+        gpu.catch("an upload", |_| {
+            self.staging.map_async(wgpu::MapMode::Write, .., move |result| {
+                let _ = sender.send(result);
+            });
+        })?;
+        self.mapping = Some(receiver);
         Ok(())
     }
 }

@@ -386,6 +386,22 @@ impl Gpu {
         }
     }
 
+    /// Looks again and again, for so long at the most, whether all that was submitted is done: to wake from a wait takes longer than short work does. (But not where the device is this processor,
+    /// which has that work to do.)
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn glance(&self, most: std::time::Duration) -> Result<(), GpuError> {
+        let begun = std::time::Instant::now();
+        let processor = self.info().device_type == wgpu::DeviceType::Cpu;
+        while !processor && begun.elapsed() < most {
+            match self.poll(wgpu::PollType::Poll)? {
+                Ok(wgpu::PollStatus::QueueEmpty) => break,
+                Ok(_) => std::thread::yield_now(),
+                Err(error) => return Err(self.failure("a look at the device", &error)),
+            }
+        }
+        self.alive()
+    }
+
     /// Takes in what the device has done by now, without a wait. (A browser does so by itself.)
     pub(super) fn look(&self) -> Result<(), GpuError> {
         #[cfg(not(target_arch = "wasm32"))]
@@ -400,6 +416,12 @@ impl Gpu {
     fn poll(&self, how: wgpu::PollType) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
         let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
         std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
+    }
+
+    /// Whether it is the same device, opened once. (wgpu's own comparison is by number, and devices that were opened one by one have the same.)
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.built, &other.built)
     }
 
     /// A command encoder.

@@ -14,7 +14,8 @@
 //!   device   arrive (a dispatch for what all the others sent) ─── window ─── partials, counts, outbox ──► exchange ──► the next window
 //! ```
 //!
-//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of all parts, its own too (after a growth the device no longer knows what it sent); zeros for the counts of the outbox; the events that came.
+//! 1. *Write*: a uniform block for each dispatch of the window, with the smallest pending time of all parts, its own too (after a growth the device no longer knows what it sent); zeros for the counts of the outbox; the events that came. All of it lies
+//!    in one piece of staging memory, which is mapped again when the window is waited for, and is copied from there by the one submission that holds the window and its read as well.
 //! 2. *Arrive*: an invocation puts each of these into its LP's mailbox, as if the last window had (`shaders/pdes/arrive.wgsl`).
 //! 3. The *window*, as ever. Its workgroups take that time into their reduction, so that all parts find the same horizon, and count the same windows. What an LP
 //!    schedules for one of another part goes to the outbox.
@@ -25,6 +26,8 @@
 //! Windows with an event horizon ([`Sync::Horizon`](crate::pdes::Sync)) have two dispatches, and two exchanges: after the first the parts agree on the horizon, and send nothing.
 //!
 //! The device waits for the host between windows, and the host for the device. So a window costs a read, an exchange and a submission more than that of a run alone, and the bytes: `docs/devices.md` has the model.
+
+mod saved;
 
 use std::ops::{ControlFlow, Range};
 
@@ -38,7 +41,8 @@ use crate::gpu::{Gpu, SLICE, Verdict};
 use crate::pdes::checkpoint::compared;
 use crate::pdes::part::{PartOf, Told, range};
 use crate::pdes::{
-    Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError, Stop, Until,
+    Checkpoint, Fault, FaultKind, Fingerprint, Model, Options, Outputs, Pending, Progress, SimulationError,
+    Stop, Until,
 };
 use crate::random::mix;
 use crate::time::Ticks;
@@ -75,7 +79,9 @@ use crate::time::Ticks;
 /// thread ends.
 ///
 /// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back to a copy of their memory, of which each makes one a second, and on from there, unless
-/// capacities are fixed ([`Options::fixed`]). Calendars, [`Sync::Neighbours`](crate::pdes::Sync) and checkpoints are for runs on one device.
+/// capacities are fixed ([`Options::fixed`]). Calendars and [`Sync::Neighbours`](crate::pdes::Sync) are for runs on one device.
+///
+/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]), to the same bytes, and gone on with by any number of parts ([`GpuPart::resume`]) or by another engine.
 pub struct GpuPart<M: Model> {
     transport: Box<dyn Transport>,
     part: PartOf<M>,
@@ -85,7 +91,7 @@ pub struct GpuPart<M: Model> {
     /// What came with it, behind a head, and lies here until the next window.
     arrived: Vec<Vec<u8>>,
     windows: u64,
-    /// Executed by this part.
+    /// Executed by this part; with the first one, also what was executed before the run was saved that goes on here.
     events: u64,
     /// What was known when all parts copied their memory last.
     saved: Option<Saved>,
@@ -133,14 +139,25 @@ impl<M: Model> GpuPart<M> {
     /// What [`SimulationError`] names, on all ranks: that of this one as it is, others as [`HybridError::Rank`]; [`HybridError::Differs`] where not all ranks have the same model and options; what
     /// [`Transport`] says of ranks that are gone.
     pub fn on(
-        mut transport: Box<dyn Transport>,
+        transport: Box<dyn Transport>,
         gpu: &Gpu,
         model: &M,
         options: Options,
     ) -> Result<Self, HybridError> {
+        Self::begin(transport, gpu, model, options, None)
+    }
+
+    /// At the start, or where a run was saved.
+    fn begin(
+        mut transport: Box<dyn Transport>,
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        saved: Option<&Checkpoint>,
+    ) -> Result<Self, HybridError> {
         let place = (transport.rank(), transport.ranks());
         same(&mut *transport, model, &options)?;
-        let made = PartOf::new(gpu, model, options, place).map_err(HybridError::from);
+        let made = PartOf::new(gpu, model, options, place, saved).map_err(HybridError::from);
         // A fault of the start is the same everywhere, as all others: the first by name, and how much room it lacked.
         let fault = match &made {
             Err(HybridError::Simulation(SimulationError::Fault(fault))) => {
@@ -155,8 +172,12 @@ impl<M: Model> GpuPart<M> {
         let ranks = place.1 as usize;
         let (heads, arrived) = (vec![Head::zeroed(); ranks], Vec::new());
         let lps = range(model.lps(), place);
+        let before = saved.map(Checkpoint::progress);
+        let windows = before.map_or(0, |before| before.windows);
+        // What was executed before counts as the first part's.
+        let events = before.filter(|_| place.0 == 0).map_or(0, |before| before.events);
         let mut this =
-            Self { transport, part, lps, heads, arrived, windows: 0, events: 0, saved: None, over: true };
+            Self { transport, part, lps, heads, arrived, windows, events, saved: None, over: true };
         let told = this.part.begun(HEAD);
         this.exchange(told, GO)?;
         this.over = false;
@@ -261,7 +282,7 @@ impl<M: Model> GpuPart<M> {
         for parity in parity..2 {
             self.step(parity, end, GO, false)?;
         }
-        self.part.closed((stop == Stop::Time).then_some(until.time));
+        self.part.closed(stop, until);
         Ok(stop)
     }
 
@@ -357,8 +378,7 @@ impl<M: Model> GpuPart<M> {
         // What arrives is not known to have room.
         let saved = if save { self.part.save() } else { Ok(()) };
         let arrived = std::mem::take(&mut self.arrived);
-        let taken = saved.and_then(|()| self.part.take(parity, arrived, HEAD));
-        let mut told = taken.and_then(|()| self.part.step(parity, until, earliest, HEAD));
+        let mut told = saved.and_then(|()| self.part.step(parity, (until, earliest), arrived, HEAD));
         if let (Ok(told), true) = (&mut told, self.part.looks() && parity == 0) {
             told.events = 0; // it is a bound of those to come
         }
@@ -435,7 +455,7 @@ fn same<M: Model>(transport: &mut dyn Transport, model: &M, options: &Options) -
 }
 
 /// Checks that all ranks tell the same numbers.
-fn equal(transport: &mut dyn Transport, given: &[(&'static str, u64)]) -> Result<(), HybridError> {
+pub(super) fn equal(transport: &mut dyn Transport, given: &[(&'static str, u64)]) -> Result<(), HybridError> {
     let told = given.iter().flat_map(|(_, number)| number.to_le_bytes()).collect();
     let all = transport.gather(told)?;
     for (rank, bytes) in (0..).zip(&all) {

@@ -8,10 +8,12 @@ use crate::pdes::{self, CpuModel, Event};
 /// An LP of a model of [`pdes`]: its Rust twin runs on all cores and ranks, to the fingerprint of the sequential engine and of the GPU.
 ///
 /// Without a lookahead that holds as long as no LP executes more events in a round than the engine's windows have room for, which is 128.
+///
+/// Its runs are saved ([`Simulation::checkpoint`](super::Simulation::checkpoint)) and gone on with ([`Lp::resume`]) by any engine and any ranks.
 pub struct Lp<M: CpuModel> {
-    model: Arc<M>,
-    state: M::State,
-    memory: Box<[[u32; 4]]>,
+    pub(super) model: Arc<M>,
+    pub(super) state: M::State,
+    pub(super) memory: Box<[[u32; 4]]>,
 }
 
 impl<M: CpuModel + Send + Sync + 'static> Lp<M>
@@ -29,16 +31,15 @@ where
         options: super::Options,
     ) -> Result<super::Simulation<Self>, super::HybridError> {
         let model = Arc::new(model);
-        let (lps, lookahead, rows) = (model.lps(), model.lookahead(), model.memory_rows() as usize);
+        let transport = transport.unwrap_or_else(|| Box::new(super::transport::Alone));
+        let rows = model.memory_rows() as usize;
         let make = |_| Self {
             model: Arc::clone(&model),
             state: bytemuck::Zeroable::zeroed(),
             memory: vec![[0; 4]; rows].into(),
         };
-        match transport {
-            None => super::Simulation::new(lps, lookahead, make, options),
-            Some(transport) => super::Simulation::on(transport, lps, lookahead, make, options),
-        }
+        let simulation = super::Simulation::on(transport, model.lps(), model.lookahead(), make, options)?;
+        Ok(simulation.of(&*model))
     }
 
     fn call(

@@ -75,7 +75,8 @@
 //! [`Context::call`] hands work to a [`Handler`]. The calls of a window are merged (those of all entities that got as far as a call), and answered together: on the
 //! device, or on all cores by a Rust twin, whichever takes less time ([`Placement::Auto`] measures). [`WgslHandler`] makes a handler of a WGSL function, batched (an invocation for
 //! each call) or multithreaded (workgroups for each call); what a call is given and what it answers are the structs `Call` and `Answer` of the file, which are compared with the Rust types. Shared data
-//! stays on the device between calls, and buffers serve again. While the device works this rank's entities wait: cores and device do not overlap yet.
+//! stays on the device between calls, and buffers serve again. Several devices share the calls of a window, each as many as it was found to be fast ([`Handlers::new`]). While devices work this rank's entities wait: cores and devices do not
+//! overlap yet.
 //!
 //! # Ranks
 //!
@@ -83,6 +84,11 @@
 //! [`Transport`]. A window takes an all-reduce for its beginning, one for its faults, and an all-to-all for its messages. An error of one rank, of whatever kind, is one of all after the same
 //! window, or, of messages that cannot be read where they arrive, before the next: a [`Fault`] is the same everywhere, of any other error the rest hear as [`HybridError::Rank`]. A rank
 //! that ends in another way ends the others by [`HybridError::Gone`], one that hangs by [`HybridError::Silent`].
+//!
+//! # Checkpoints
+//!
+//! A run of a `pdes` model is saved by all ranks together and gone on with by any number of ranks, of this engine, of [`GpuPart`] or of one device: [`Lp::resume`], [`GpuPart::resume`], and
+//! `checkpoint` and `run_saving` of [`Simulation`] and [`GpuPart`]; `docs/checkpoints.md`. Other entities have none: what a process has come to cannot be written down.
 //!
 //! # Many GPUs
 //!
@@ -109,6 +115,7 @@ mod mpi;
 mod part;
 mod pending;
 mod process;
+mod saved;
 mod simulation;
 mod transport;
 

@@ -522,6 +522,42 @@ impl<E: Entity> Part<E> {
         sum
     }
 
+    /// Its entities with their names, and how many events each has executed.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (u32, &E, u64)> {
+        let entities = self.names.iter().zip(&self.entities).zip(&self.executed);
+        entities.filter_map(|((&name, entity), &executed)| Some((name, entity.as_ref()?, executed)))
+    }
+
+    /// The messages that are pending, with the names of those who will have them, in no order.
+    pub(super) fn messages(&self) -> impl Iterator<Item = (u32, Ticks, &E::Message)> {
+        self.pending.iter().chain(self.inbox.iter().flatten()).filter_map(|event| match &event.body {
+            Body::Message(message) => Some((self.names[event.slot as usize], event.time, message)),
+            Body::Wake(..) => None,
+        })
+    }
+
+    /// The part of the fingerprint that is of executed events.
+    pub(super) fn digest(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Has an entity that has executed so many events, and these messages for it.
+    pub(super) fn put(
+        &mut self,
+        slot: u32,
+        executed: u64,
+        messages: impl Iterator<Item = (Ticks, E::Message)>,
+    ) -> Result<(), Full> {
+        self.executed[slot as usize] = executed;
+        let mut events = messages.map(|(time, message)| Event { slot, time, body: Body::Message(message) });
+        events.try_for_each(|event| self.pending.push(event))
+    }
+
+    /// Has executed so many events besides, whose part of the fingerprint is this.
+    pub(super) fn put_sums(&mut self, events: u64, fingerprint: u64) {
+        (self.events, self.fingerprint) = (events, fingerprint);
+    }
+
     /// A message from another rank.
     pub(super) fn deliver(&mut self, slot: u32, mail: Mail<E::Message>) -> Result<(), Full> {
         let event = Event { slot, time: Ticks::new(mail.time), body: Body::Message(mail.message) };

@@ -1,5 +1,7 @@
 //! The engine: windows of all partitions and ranks (the paper's Algorithms 1 and 2).
 
+mod saved;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -13,7 +15,8 @@ use super::handler::{Handlers, Used};
 use super::part::{Address, Mail, Part, Shared};
 use super::transport::{Alone, Transport};
 use crate::gpu::{SLICE, Verdict};
-use crate::pdes::{Fingerprint, Progress, Replica, Stop};
+use crate::pdes::checkpoint::{Apart, Course, Identity};
+use crate::pdes::{Fingerprint, Progress, Replica, Stop, Until};
 use crate::random::mix;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
@@ -96,8 +99,12 @@ pub struct Simulation<E: Entity> {
     late: Option<HybridError>,
     /// The time of the last window's first event, and how many windows in a row began there.
     rounds: (Ticks, u32),
-    /// The end of the last window, up to which all is executed.
-    done: Ticks,
+    /// Seed and replica.
+    seed: (u64, Replica),
+    /// What runs came to.
+    course: Course,
+    /// Of what model of `pdes` it is a run, if of any.
+    identity: Option<Identity>,
 }
 
 enum Pool {
@@ -134,6 +141,21 @@ impl<E: Entity> Simulation<E> {
     /// # Errors
     /// As [`Simulation::new`]; [`HybridError::Map`], [`HybridError::Differs`], and where another rank fails.
     pub fn on(
+        transport: Box<dyn Transport>,
+        entities: u32,
+        lookahead: Ticks,
+        make: impl FnMut(u32) -> E,
+        options: Options,
+    ) -> Result<Self, HybridError> {
+        let mut simulation = Self::begin(transport, entities, lookahead, make, options)?;
+        let started = simulation.window(None);
+        simulation.end_window(started)?;
+        simulation.tell_late()?;
+        Ok(simulation)
+    }
+
+    /// The same before anything is started.
+    fn begin(
         mut transport: Box<dyn Transport>,
         entities: u32,
         lookahead: Ticks,
@@ -143,7 +165,7 @@ impl<E: Entity> Simulation<E> {
         let made = Self::make(&*transport, entities, lookahead, make, &options);
         let (shared, parts, pool) = agreed(&mut *transport, made)?;
         same(&mut *transport, &shared, entities, lookahead)?;
-        let mut simulation = Self {
+        Ok(Self {
             shared,
             parts,
             transport,
@@ -154,12 +176,10 @@ impl<E: Entity> Simulation<E> {
             over: false,
             late: None,
             rounds: (Ticks::ZERO, 0),
-            done: Ticks::ZERO,
-        };
-        let started = simulation.window(None);
-        simulation.end_window(started)?;
-        simulation.tell_late()?;
-        Ok(simulation)
+            seed: (options.seed, options.replica),
+            course: Course::BEGUN,
+            identity: None,
+        })
     }
 
     #[expect(clippy::type_complexity, reason = "the parts of what is made")]
@@ -248,6 +268,7 @@ impl<E: Entity> Simulation<E> {
         if self.over {
             return Err(HybridError::Over);
         }
+        self.course.heads(Until::time(until));
         let mut told = Instant::now();
         let mut going = ControlFlow::Continue(());
         loop {
@@ -270,6 +291,7 @@ impl<E: Entity> Simulation<E> {
             };
             if let Some(stop) = stop {
                 let events = self.sum(self.events)?;
+                self.course.ended(Some(stop), Until::time(until), Apart::Cell);
                 return Ok(Progress { now, events, windows: self.windows, stop: Some(stop) });
             }
             self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);
@@ -286,7 +308,6 @@ impl<E: Entity> Simulation<E> {
             let window = self.window(Some(end));
             self.end_window(window)?;
             self.over = false;
-            self.done = self.done.max(end);
             if told.elapsed() >= SLICE {
                 let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
                 going = watch(&progress).flow();

@@ -1,14 +1,17 @@
 //! How ranks talk: the few collective operations that a simulation needs, and ranks that are threads of one process.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::time::{Duration, Instant};
 
 use super::HybridError;
 use crate::gpu::HOST_WAIT;
 
 /// How long other ranks are waited for: longer than any of them waits for its device, so that it can say that this is what hangs.
 pub(super) const PATIENCE: Duration = HOST_WAIT.saturating_add(Duration::from_secs(10));
+
+/// So long another rank's message is looked for before it is waited for.
+const GLANCE: Duration = Duration::from_micros(100);
 
 /// A rank of a simulation, and its way to the others: what one rank sends another arrives whole and in order.
 ///
@@ -146,6 +149,19 @@ impl LocalRank {
         self
     }
 
+    /// The next packet of any rank. To wake from a wait takes longer than others need for a window with little to do: so it looks first.
+    fn next(&self, patience: Duration) -> Result<(u32, Packet), RecvTimeoutError> {
+        let begun = Instant::now();
+        while begun.elapsed() < GLANCE.min(patience) {
+            match self.from.try_recv() {
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+                Ok(packet) => return Ok(packet),
+            }
+        }
+        self.from.recv_timeout(patience)
+    }
+
     fn gone(&mut self, rank: u32) -> HybridError {
         (self.culprit, self.alone) = (rank, true);
         HybridError::Gone { rank }
@@ -180,7 +196,7 @@ impl Transport for LocalRank {
                 }
             }
             let patience = if self.alone { Duration::ZERO } else { self.patience };
-            match self.from.recv_timeout(patience) {
+            match self.next(patience) {
                 Ok((from, packet)) => self.early[from as usize].push_back(packet),
                 Err(RecvTimeoutError::Timeout) if self.alone => return Err(self.gone(self.culprit)),
                 Err(RecvTimeoutError::Timeout) => {

@@ -4,6 +4,7 @@ mod error;
 pub(crate) mod file;
 mod run;
 
+use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::Pod;
@@ -13,14 +14,14 @@ use crate::gpu::Verdict;
 use crate::text::quoted;
 use crate::time::Ticks;
 
-use super::{Event, Model, Payload, Pending, Progress, Replica, SimulationError, Stop, Until};
+use super::{Event, Model, Payload, Pending, Progress, Replica, Stop, Until};
 pub use error::CheckpointError;
 use file::{RUN, Sections, number, word};
 use run::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
 
 /// Where LPs stand: a fork may break promises that the run itself keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     apart: Apart,
     /// All that was executed is earlier, unless that is [`Apart::Level`].
     before: Ticks,
@@ -28,7 +29,7 @@ pub(super) struct Standing {
 
 /// How far apart LPs may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Apart {
+pub(crate) enum Apart {
     /// All that is pending is later than all that was executed.
     Level = 0,
     /// Some LPs are ahead of what is pending, within a cell of the lookahead.
@@ -52,6 +53,38 @@ impl Standing {
             Some(Stop::Time) if until.time >= self.before => Self::LEVEL,
             Some(Stop::Time) => self,
             _ => self.stood(Apart::Cell, until),
+        }
+    }
+}
+
+/// What the runs of a simulation so far came to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Course {
+    /// Where the last one was to end.
+    pub(super) heading: Until,
+    /// The latest time up to which any went.
+    pub(super) done: Ticks,
+    /// Where LPs stand.
+    pub(super) standing: Standing,
+}
+
+impl Course {
+    pub(crate) const BEGUN: Self =
+        Self { heading: Until::EMPTY, done: Ticks::ZERO, standing: Standing::LEVEL };
+
+    /// A run begins that is to end there.
+    pub(crate) fn heads(&mut self, until: Until) {
+        self.heading = until;
+    }
+
+    /// It came to its end; where it was stopped before, LPs stand so far apart.
+    pub(crate) fn ended(&mut self, stop: Option<Stop>, until: Until, apart: Apart) {
+        self.standing = match stop {
+            Some(Stop::Watcher) => self.standing.stood(apart, until),
+            stop => self.standing.ended(stop, until),
+        };
+        if stop == Some(Stop::Time) {
+            self.done = self.done.max(until.time);
         }
     }
 }
@@ -122,26 +155,82 @@ pub(crate) fn compared<M: Model>(model: &M) -> [(&'static str, u64); 8] {
     ]
 }
 
-/// What an engine tells of a run between two windows.
-pub(super) struct Told<'a, S, P> {
-    pub(super) identity: &'a Identity,
-    pub(super) seed: u64,
-    pub(super) replica: Replica,
-    /// Where the run was to end.
-    pub(super) until: Until,
-    /// The latest time up to which a run went.
-    pub(super) done: Ticks,
-    pub(super) windows: u64,
-    pub(super) events: u64,
+/// What an engine tells of a run between two windows, but for what its LPs hold.
+pub(crate) struct Told<'a> {
+    pub(crate) identity: &'a Identity,
+    pub(crate) seed: u64,
+    pub(crate) replica: Replica,
+    pub(crate) course: Course,
+    pub(crate) windows: u64,
+    pub(crate) events: u64,
+}
+
+/// What the sections of a file after the parameters say of some LPs, one after the other.
+const OF_LPS: [usize; 5] = [STATES, MEMORY, EXECUTED, HELD, PENDING];
+/// The place of `HELD` among them.
+const OF_HELD: usize = 3;
+
+/// What LPs hold, as a file has it, section by section: all LPs of a run, or those of a part of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
     /// The part of the fingerprint that is of executed events.
-    pub(super) digest: u64,
-    pub(super) standing: Standing,
-    pub(super) states: &'a [S],
-    pub(super) memory: &'a [[u32; 4]],
-    /// By LP.
-    pub(super) executed: &'a [u64],
-    /// By LP and then in order.
-    pub(super) pending: &'a [(u32, Event<P>)],
+    pub(crate) digest: u64,
+    pub(crate) sections: [Vec<u8>; OF_LPS.len()],
+}
+
+impl Contents {
+    /// Of some LPs: states, rows of LP memory and numbers of executed events in their order, pending events in that and then in their own.
+    pub(crate) fn of<S: Pod, P: Payload>(
+        lps: impl Iterator<Item = u32>,
+        states: &[S],
+        memory: &[[u32; 4]],
+        (executed, digest): (&[u64], u64),
+        pending: &[(u32, Event<P>)],
+    ) -> Self {
+        let mut rest = pending.iter().peekable();
+        let held = lps.map(|lp| {
+            let mut count = 0_u32;
+            while rest.next_if(|(of, _)| *of == lp).is_some() {
+                count += 1;
+            }
+            count
+        });
+        let states: &[u8] = if size_of::<S>() == 0 { &[] } else { bytemuck::cast_slice(states) };
+        let sections = [
+            states.to_vec(),
+            memory.iter().flatten().copied().flat_map(u32::to_le_bytes).collect(),
+            executed.iter().copied().flat_map(u64::to_le_bytes).collect(),
+            held.flat_map(u32::to_le_bytes).collect(),
+            pending.iter().flat_map(|(_, event)| event.words()).flat_map(u32::to_le_bytes).collect(),
+        ];
+        Self { digest, sections }
+    }
+
+    /// Appends a section of all LPs, from those of parts: `order` says which part the next LPs are of, and how many. False where a part tells of more or fewer.
+    fn deal(bytes: &mut Vec<u8>, parts: &[Self], order: &[(usize, usize)], section: usize, row: Row) -> bool {
+        let all = |section: usize| parts.iter().map(move |part| part.sections[section].as_slice());
+        let mut rest: Vec<_> = all(section).collect();
+        let mut held: Vec<_> = all(OF_HELD).map(|held| held.chunks_exact(4).map(word)).collect();
+        for &(part, lps) in order {
+            let length = match row {
+                Row::Lp(each) => lps.saturating_mul(each),
+                Row::Event(each) => {
+                    held[part].by_ref().take(lps).map(|count| (count as usize).saturating_mul(each)).sum()
+                }
+            };
+            let Some((these, others)) = rest[part].split_at_checked(length) else { return false };
+            bytes.extend_from_slice(these);
+            rest[part] = others;
+        }
+        rest.iter().all(|rest| rest.is_empty())
+    }
+}
+
+/// What there are so many bytes for.
+#[derive(Debug, Clone, Copy)]
+enum Row {
+    Lp(usize),
+    Event(usize),
 }
 
 /// A run between two windows: all that decides how it goes on, and nothing of how it was made. It is the same, byte for byte, whichever engine, device, queue design or
@@ -177,10 +266,16 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// A run whose LPs hold this: `order` says, from the first LP on, which part the next ones are of, and how many.
+    ///
     /// # Errors
     /// [`CheckpointError::Inconsistent`] where what it is told does not fit together: a device that lost something.
-    pub(super) fn new<S: Pod, P: Payload>(told: &Told<'_, S, P>) -> Result<Self, CheckpointError> {
-        let identity = told.identity;
+    pub(crate) fn new(
+        told: &Told<'_>,
+        parts: &[Contents],
+        order: &[(usize, usize)],
+    ) -> Result<Self, CheckpointError> {
+        let (identity, Course { heading, done, standing }) = (told.identity, told.course);
         let numbers = Numbers {
             lps: identity.lps.into(),
             state_bytes: identity.state_bytes as u64,
@@ -193,26 +288,26 @@ impl Checkpoint {
             replica: [told.replica.point.into(), told.replica.number.into()],
             windows: told.windows,
             events: told.events,
-            digest: told.digest,
-            done: told.done.get(),
-            until: [told.until.time.get(), told.until.events],
-            standing: [told.standing.apart as u64, told.standing.before.get()],
+            digest: parts.iter().map(|part| part.digest).fold(0, u64::wrapping_add),
+            done: done.get(),
+            until: [heading.time.get(), heading.events],
+            standing: [standing.apart as u64, standing.before.get()],
         };
-        let mut held = vec![0_u32; identity.lps as usize];
-        for (lp, _) in told.pending {
-            held[*lp as usize] += 1;
-        }
-        let states: &[u8] = if size_of::<S>() == 0 { &[] } else { bytemuck::cast_slice(told.states) };
         let mut file = writer(&numbers, identity);
-        file.section(|bytes| bytes.extend(states));
-        file.section(|bytes| told.memory.iter().flatten().for_each(|word| bytes.extend(word.to_le_bytes())));
-        file.section(|bytes| told.executed.iter().for_each(|count| bytes.extend(count.to_le_bytes())));
-        file.section(|bytes| held.iter().for_each(|count| bytes.extend(count.to_le_bytes())));
-        file.section(|bytes| {
-            let words = told.pending.iter().flat_map(|(_, event)| event.words());
-            words.for_each(|word| bytes.extend(word.to_le_bytes()));
-        });
-        Self::from_bytes(file.end())
+        let memory = 16 * identity.memory_rows as usize;
+        let event = 8 + 4 * identity.payload_words;
+        let rows =
+            [Row::Lp(identity.state_bytes), Row::Lp(memory), Row::Lp(8), Row::Lp(4), Row::Event(event)];
+        let mut whole = true;
+        for (section, row) in rows.into_iter().enumerate() {
+            file.section(|bytes| whole &= Contents::deal(bytes, parts, order, section, row));
+        }
+        match whole {
+            true => Self::from_bytes(file.end()),
+            false => {
+                Err(CheckpointError::Inconsistent { what: "a part tells of more or fewer LPs than it has" })
+            }
+        }
     }
 
     /// The same state with other random streams, or for another model: a warm start. The model may have other parameters, data, lookahead and behaviour;
@@ -239,13 +334,13 @@ impl Checkpoint {
             ..self.numbers
         };
         let mut file = writer(&numbers, &identity);
-        for section in [STATES, MEMORY, EXECUTED, HELD, PENDING] {
+        for section in OF_LPS {
             file.section(|bytes| bytes.extend(self.file.section(section)));
         }
         Self::from_bytes(file.end())
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    fn standing(&self) -> Standing {
         let [apart, before] = self.numbers.standing;
         let apart = match apart {
             0 => Apart::Level,
@@ -289,12 +384,14 @@ impl Checkpoint {
     /// [`CheckpointError::Foreign`] where events have another payload.
     pub fn pending<P: Payload>(&self) -> Result<Pending<P>, CheckpointError> {
         foreign("words of payload", self.numbers.payload_words, size_of::<P>() as u64 / 4)?;
-        let lps = (0..).zip(self.held()).flat_map(|(lp, count)| std::iter::repeat_n(lp, count as usize));
-        Ok(lps.zip(self.events()).collect())
+        let all = self.lps();
+        let held = (0..).zip(self.held(all.clone()));
+        let lps = held.flat_map(|(lp, count)| std::iter::repeat_n(lp, count as usize));
+        Ok(lps.zip(self.events(all)).collect())
     }
 
     /// Whether a run of this model can go on from here.
-    pub(super) fn check(&self, identity: &Identity) -> Result<(), CheckpointError> {
+    pub(crate) fn check(&self, identity: &Identity) -> Result<(), CheckpointError> {
         let saved = self.model();
         if saved != identity.name {
             let what = format!("of the model `{}`, and this is `{}`", quoted(saved), quoted(&identity.name));
@@ -321,45 +418,60 @@ impl Checkpoint {
         foreign("rows of LP memory", memory_rows, identity.memory_rows.into())
     }
 
-    /// The latest time up to which a run went.
-    pub(super) fn done(&self) -> Ticks {
-        Ticks::new(self.numbers.done)
+    /// What the run came to.
+    pub(crate) fn course(&self) -> Course {
+        Course { heading: self.until(), done: Ticks::new(self.numbers.done), standing: self.standing() }
     }
 
     /// The part of the fingerprint that is of executed events.
-    pub(super) fn digest(&self) -> u64 {
+    pub(crate) fn digest(&self) -> u64 {
         self.numbers.digest
     }
 
-    /// The states of a model whose layout was checked.
-    pub(super) fn states<S: Pod>(&self) -> Vec<S> {
+    /// All LPs.
+    pub(crate) fn lps(&self) -> Range<u32> {
+        0..narrow(self.numbers.lps)
+    }
+
+    /// The bytes of some LPs in a section with so many for each.
+    fn rows(&self, section: usize, lps: &Range<u32>, each: u64) -> &[u8] {
+        let place = |lp: u32| usize::try_from(u64::from(lp) * each).expect("it was looked through");
+        &self.file.section(section)[place(lps.start)..place(lps.end)]
+    }
+
+    /// The states of some LPs of a model whose layout was checked.
+    pub(crate) fn states<S: Pod>(&self, lps: &Range<u32>) -> Vec<S> {
         match size_of::<S>() {
-            0 => vec![S::zeroed(); narrow(self.numbers.lps) as usize],
+            0 => vec![S::zeroed(); lps.len()],
             bytes => {
-                self.file.section(STATES).chunks_exact(bytes).map(bytemuck::pod_read_unaligned).collect()
+                let rows = self.rows(STATES, lps, self.numbers.state_bytes);
+                rows.chunks_exact(bytes).map(bytemuck::pod_read_unaligned).collect()
             }
         }
     }
 
-    pub(super) fn memory(&self) -> Vec<[u32; 4]> {
-        let rows = self.file.section(MEMORY).chunks_exact(16);
+    /// Their rows of LP memory.
+    pub(crate) fn memory(&self, lps: &Range<u32>) -> Vec<[u32; 4]> {
+        let rows = self.rows(MEMORY, lps, 16 * self.numbers.memory_rows).chunks_exact(16);
         rows.map(|row| std::array::from_fn(|i| word(&row[4 * i..]))).collect()
     }
 
-    /// The events that LPs have executed.
-    pub(super) fn executed(&self) -> impl Iterator<Item = u64> {
-        self.file.section(EXECUTED).chunks_exact(8).map(number)
+    /// The events that they have executed.
+    pub(crate) fn executed(&self, lps: Range<u32>) -> impl Iterator<Item = u64> {
+        self.rows(EXECUTED, &lps, 8).chunks_exact(8).map(number)
     }
 
-    /// How many events are pending, by LP.
-    pub(super) fn held(&self) -> impl Iterator<Item = u32> {
-        self.file.section(HELD).chunks_exact(4).map(word)
+    /// How many events are pending at each of them.
+    pub(crate) fn held(&self, lps: Range<u32>) -> impl Iterator<Item = u32> {
+        self.rows(HELD, &lps, 4).chunks_exact(4).map(word)
     }
 
-    /// Them, LP by LP, for a model whose layout was checked.
-    pub(super) fn events<P: Payload>(&self) -> impl Iterator<Item = Event<P>> {
+    /// These events, LP by LP, for a model whose layout was checked.
+    pub(crate) fn events<P: Payload>(&self, lps: Range<u32>) -> impl Iterator<Item = Event<P>> {
+        let count = |lps| self.held(lps).map(|count| count as usize).sum();
+        let (before, these): (usize, usize) = (count(0..lps.start), count(lps));
         let events = self.file.section(PENDING).chunks_exact(size_of::<Event<P>>());
-        events.map(|event| Event {
+        events.skip(before).take(these).map(|event| Event {
             time: Ticks::new(number(event)),
             payload: {
                 let mut payload = P::zeroed();
@@ -381,6 +493,13 @@ impl Checkpoint {
     /// The bytes of the file.
     pub fn as_bytes(&self) -> &[u8] {
         self.file.as_bytes()
+    }
+
+    /// What ranks compare of a file that they all should have. (The checksum of all bytes would be the same for any: its own is among them.)
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn sum(&self) -> u64 {
+        let bytes = self.as_bytes();
+        u64::from(word(&bytes[bytes.len() - 4..])) << 32 ^ bytes.len() as u64
     }
 
     /// Reads a file.
@@ -425,14 +544,22 @@ fn foreign(what: &str, saved: u64, given: u64) -> Result<(), CheckpointError> {
 }
 
 /// An engine that can save its run.
-pub(super) trait Saves {
+pub(crate) trait Saves {
+    type Error;
+
     fn run_until_told(
         &mut self,
         until: Until,
         watch: &mut dyn FnMut(&Progress) -> std::ops::ControlFlow<()>,
-    ) -> Result<Progress, SimulationError>;
+    ) -> Result<Progress, Self::Error>;
 
-    fn take(&self) -> Result<Checkpoint, SimulationError>;
+    /// Writes the run as it is to a file.
+    fn save(&mut self, path: &Path) -> Result<(), Self::Error>;
+
+    /// Whether somebody who watches the run has stopped it: `here`, or, of a run with several hosts, anywhere.
+    fn stopped(&mut self, here: bool) -> Result<bool, Self::Error> {
+        Ok(here)
+    }
 
     /// Runs to an end, and saves the run every so often and where it ends.
     fn run_and_save<V: Verdict>(
@@ -441,15 +568,16 @@ pub(super) trait Saves {
         path: &Path,
         every: Duration,
         mut watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, SimulationError> {
+    ) -> Result<Progress, Self::Error> {
         use std::ops::ControlFlow::{Break, Continue};
         loop {
-            let (begun, mut stopped) = (Instant::now(), false);
+            let (begun, mut here) = (Instant::now(), false);
             let progress = self.run_until_told(until, &mut |progress| {
-                stopped |= watch(progress).flow().is_break();
-                if stopped || begun.elapsed() >= every { Break(()) } else { Continue(()) }
+                here |= watch(progress).flow().is_break();
+                if here || begun.elapsed() >= every { Break(()) } else { Continue(()) }
             })?;
-            self.take()?.save(path)?;
+            let stopped = self.stopped(here)?;
+            self.save(path)?;
             if stopped || progress.stop != Some(Stop::Watcher) {
                 return Ok(progress);
             }

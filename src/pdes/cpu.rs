@@ -14,7 +14,7 @@ use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
-use super::checkpoint::{Apart, Identity, Saves, Standing, Told};
+use super::checkpoint::{Apart, Contents, Course, Identity, Saves, Told};
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::event_list::EventList;
 use super::output::Columns;
@@ -63,12 +63,8 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     fault: Option<Fault>,
     /// By LP.
     turns: Vec<Turn>,
-    /// The latest time up to which a run went.
-    done: Ticks,
-    /// Where the last run was to end.
-    heading: Until,
-    /// Where LPs stand between runs.
-    standing: Standing,
+    /// What runs came to.
+    course: Course,
     /// What the present window sent to other LPs: they hold it from the next one on.
     mail: Vec<(u32, Event<M::Payload>)>,
     /// Memory for what an event sends; empty between events.
@@ -108,20 +104,18 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// [`CheckpointError::Foreign`](super::CheckpointError::Foreign) for another model's; as [`CpuSimulation::new`].
     pub fn resume(model: &'m M, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
         checkpoint.check(&Identity::of(model))?;
-        let progress = checkpoint.progress();
-        let lps = (0..).zip(checkpoint.held());
+        let (progress, all) = (checkpoint.progress(), checkpoint.lps());
+        let lps = (0..).zip(checkpoint.held(all.clone()));
         let lps = lps.flat_map(|(lp, held)| std::iter::repeat_n(lp, held as usize));
         Ok(Self {
-            states: checkpoint.states(),
-            memory: checkpoint.memory(),
-            executed: checkpoint.executed().collect(),
-            pending: lps.zip(checkpoint.events()).collect(),
+            states: checkpoint.states(&all),
+            memory: checkpoint.memory(&all),
+            executed: checkpoint.executed(all.clone()).collect(),
+            pending: lps.zip(checkpoint.events(all)).collect(),
             events: progress.events,
             windows: progress.windows,
             fingerprint: Fingerprint(checkpoint.digest()),
-            done: checkpoint.done(),
-            heading: checkpoint.until(),
-            standing: checkpoint.standing(),
+            course: checkpoint.course(),
             ..Self::of_none(model, (checkpoint.seed(), checkpoint.replica()))?
         })
     }
@@ -132,21 +126,17 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// A [`Fault`] of the run.
     pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
         self.faultless()?;
-        Ok(Checkpoint::new(&Told {
+        let (all, executed) = (0..self.model.lps(), (&self.executed[..], self.fingerprint.0));
+        let contents = Contents::of(all.clone(), &self.states, &self.memory, executed, &self.pending());
+        let told = Told {
             identity: &Identity::of(self.model),
             seed: self.run.0,
             replica: self.run.1,
-            until: self.heading,
-            done: self.done,
+            course: self.course,
             windows: self.windows,
             events: self.events,
-            digest: self.fingerprint.0,
-            standing: self.standing,
-            states: &self.states,
-            memory: &self.memory,
-            executed: &self.executed,
-            pending: &self.pending(),
-        })?)
+        };
+        Ok(Checkpoint::new(&told, &[contents], &[(0, all.len())])?)
     }
 
     /// One that holds nothing, and no LP of which is initialised.
@@ -176,9 +166,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             fingerprint: Fingerprint::default(),
             fault: None,
             turns: vec![Turn::default(); lps as usize],
-            done: Ticks::ZERO,
-            heading: Until::EMPTY,
-            standing: Standing::LEVEL,
+            course: Course::BEGUN,
             mail: Vec::new(),
             sent: Vec::new(),
             rounds: (Ticks::ZERO, 0),
@@ -204,22 +192,19 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         until: Until,
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
-        self.heading = until;
+        self.course.heads(until);
         let mut told = Instant::now();
         loop {
             self.faultless()?;
             let now = self.pending.first().unwrap_or(Ticks::NEVER);
             if let Some(stop) = until.reached(now, self.events) {
-                if stop == Stop::Time {
-                    self.done = self.done.max(until.time);
-                }
-                self.standing = self.standing.ended(Some(stop), until);
+                self.course.ended(Some(stop), until, Apart::Cell);
                 return Ok(Progress { now, events: self.events, windows: self.windows, stop: Some(stop) });
             }
             if told.elapsed() >= SLICE {
                 let progress = Progress { now, events: self.events, windows: self.windows, stop: None };
                 if watch(&progress).flow().is_break() {
-                    self.standing = self.standing.stood(Apart::Cell, until);
+                    self.course.ended(Some(Stop::Watcher), until, Apart::Cell);
                     return Ok(Progress { stop: Some(Stop::Watcher), ..progress });
                 }
                 told = Instant::now();
@@ -357,7 +342,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Where [`CpuModel::output`] schedules, draws, or writes LP memory.
     pub fn outputs(&self, at: Ticks) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
-        check_time(at, self.done)?;
+        check_time(at, self.course.done)?;
         let none = || SimulationError::NoOutput { model: self.model.name().to_owned() };
         self.outputs_in(at, contract::columns(self.model)?.ok_or_else(none)?)
     }
@@ -369,7 +354,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         columns: Arc<Columns>,
     ) -> Result<Outputs<M::Output>, SimulationError> {
         self.faultless()?;
-        check_time(at, self.done)?;
+        check_time(at, self.course.done)?;
         let rows = self.model.memory_rows() as usize;
         let (mut sent, mut outputs) = (Vec::new(), Vec::with_capacity(self.states.len()));
         for (lp, state) in (0..).zip(&self.states) {
@@ -474,6 +459,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
 }
 
 impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
+    type Error = SimulationError;
+
     fn run_until_told(
         &mut self,
         until: Until,
@@ -482,8 +469,8 @@ impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
         self.run_watched(until, watch)
     }
 
-    fn take(&self) -> Result<Checkpoint, SimulationError> {
-        self.checkpoint()
+    fn save(&mut self, path: &Path) -> Result<(), SimulationError> {
+        Ok(self.checkpoint()?.save(path)?)
     }
 }
 

@@ -382,9 +382,9 @@ impl Outbox {
     }
 
     /// The words that it takes, for events of so many bytes.
-    pub(super) fn words(&self, event_bytes: u64) -> u64 {
+    pub(super) fn words(&self, event_bytes: usize) -> u64 {
         let others = u64::from(self.parts - 1);
-        others + others * u64::from(self.room) * (Self::entry(event_bytes as usize) as u64 / 4)
+        others + others * u64::from(self.room) * (Self::entry(event_bytes) as u64 / 4)
     }
 
     /// The bytes of an event on its way: the LP that it goes to, and the event.

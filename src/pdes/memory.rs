@@ -1,5 +1,7 @@
 //! The memory of a run on the device: its buffers, and what a dispatch sees of them.
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::{Buffer, Download, Gpu, GpuError, values_of};
@@ -227,7 +229,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(run.memory_rows)));
         let memory_groups: u64 = cut.parts().map(|(_, lps)| u64::from(run.memory_groups(gpu, lps))).sum();
-        let away = cut.outbox.map_or(0, |outbox| outbox.words(size_of::<Event<P>>() as u64));
+        let away = cut.outbox.map_or(0, |outbox| outbox.words(size_of::<Event<P>>()));
         let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows + away)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
@@ -248,6 +250,11 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             data,
             nothing: Buffer::storage(gpu, "nothing", u64::from(STORE_PARTS) * ALIGNMENT / 4)?,
         })
+    }
+
+    /// The LPs that it holds.
+    pub(super) fn lps(&self) -> Range<u32> {
+        self.run.first_lp..self.run.first_lp + self.run.rows
     }
 
     /// What the dispatch of a part is told.

@@ -97,7 +97,7 @@ pub(super) async fn start<S: bytemuck::Pod, P: Payload>(
         Ok::<_, GpuError>(())
     };
     // A part of a run has the first events of all LPs that go to its own.
-    let own = memory.run.first_lp..memory.run.first_lp + memory.run.rows;
+    let own = memory.lps();
     let others =
         if memory.cut.outbox.is_some() { [0..own.start, own.end..memory.run.total] } else { [0..0, 0..0] };
     for others in others {

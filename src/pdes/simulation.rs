@@ -20,7 +20,7 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::auto::{self, Auto};
-use super::checkpoint::{Apart, Identity, Standing};
+use super::checkpoint::{Apart, Course, Identity};
 use super::contract::{self, Declared};
 use super::cpu::check;
 use super::cut::{Cut, Needs, Place, usual_group_size};
@@ -86,15 +86,11 @@ pub struct Simulation<M: Model> {
     auto: Auto,
     /// Whether the plans are those for runs that end by a number of events.
     counted: bool,
-    /// The latest time up to which a run went.
-    done: Ticks,
-    /// Where the last run was to end.
-    heading: Until,
-    /// Where LPs stand, between runs that come to their ends.
-    standing: Standing,
+    /// What runs came to that came to their ends.
+    course: Course,
     /// Names its streams.
     seed: (u64, Replica),
-    /// Whether there were windows since: an application's, or those of a run that was dropped or failed. (A run that was stopped stands as `standing` says, and yet is not
+    /// Whether there were windows since: an application's, or those of a run that was dropped or failed. (A run that was stopped stands as `course` says, and yet is not
     /// what the snapshot goes to: that is `unsaved`.)
     recorded: AtomicBool,
     /// Whether there is more since the snapshot than runs that came to their ends: windows that an application recorded, or a run that was
@@ -214,7 +210,8 @@ impl<M: Model> Simulation<M> {
         let queue = way.queue;
         let rows = lps.end - lps.start;
         let mut needs = Needs { part, ..Needs::of(model) };
-        if let Some(most) = saved.and_then(|saved| saved.held().max()).filter(|_| !options.fixed) {
+        let most = saved.and_then(|saved| saved.held(lps.clone()).max());
+        if let Some(most) = most.filter(|_| !options.fixed) {
             needs.capacity.queue = needs.capacity.queue.max(most);
         }
         let results = contract::columns(model)?;
@@ -251,9 +248,7 @@ impl<M: Model> Simulation<M> {
             let (gpu, name) = (gpu.clone(), name.clone());
             let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
             let (unsaved, counted) = (AtomicBool::new(false), false);
-            let done = saved.map_or(Ticks::ZERO, Checkpoint::done);
-            let heading = saved.map_or(Until::EMPTY, Checkpoint::until);
-            let standing = saved.map_or(Standing::LEVEL, Checkpoint::standing);
+            let course = saved.map_or(Course::BEGUN, Checkpoint::course);
             let auto = Auto::new(&[way], rows, Duration::ZERO);
             let simulation = Self {
                 gpu,
@@ -270,9 +265,7 @@ impl<M: Model> Simulation<M> {
                 rebuild,
                 auto,
                 counted,
-                done,
-                heading,
-                standing,
+                course,
                 seed: (options.seed, options.replica),
                 recorded: AtomicBool::new(false),
                 unsaved,
@@ -328,7 +321,7 @@ impl<M: Model> Simulation<M> {
         until: Until,
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
-        self.standing = self.standing();
+        self.course = self.course();
         // Until it comes to its end.
         *self.recorded.get_mut() = true;
         let ended = self.run_paced(until, watch).await;
@@ -336,26 +329,29 @@ impl<M: Model> Simulation<M> {
         let freed = self.set_pause(u64::MAX);
         let ended = ended?;
         freed?;
-        self.standing = match ended.stop {
-            Some(Stop::Watcher) => self.stood(until),
-            stop => self.standing.ended(stop, until),
-        };
-        *self.recorded.get_mut() = false;
+        self.ended(ended.stop, until);
         Ok(ended)
     }
 
-    /// Where LPs stand now.
-    fn standing(&self) -> Standing {
-        match self.recorded.load(Ordering::Relaxed) {
-            true => self.stood(Until { time: self.memory.run.until, events: self.memory.run.event_limit }),
-            false => self.standing,
-        }
+    /// A run came to its end.
+    fn ended(&mut self, stop: Option<Stop>, until: Until) {
+        self.course.ended(stop, until, self.apart());
+        *self.recorded.get_mut() = false;
     }
 
-    /// Where they stand if windows ended somewhere on the way to `until`.
-    fn stood(&self, until: Until) -> Standing {
-        let apart = if self.way.windows == Windows::Yawns { Apart::Cell } else { Apart::Further };
-        self.standing.stood(apart, until)
+    /// What runs came to, and what was recorded since.
+    fn course(&self) -> Course {
+        let mut course = self.course;
+        if self.recorded.load(Ordering::Relaxed) {
+            let until = Until { time: self.memory.run.until, events: self.memory.run.event_limit };
+            course.ended(Some(Stop::Watcher), until, self.apart());
+        }
+        course
+    }
+
+    /// How far apart LPs may stand after any window.
+    fn apart(&self) -> Apart {
+        if self.way.windows == Windows::Yawns { Apart::Cell } else { Apart::Further }
     }
 
     async fn run_paced<V: Verdict>(
@@ -363,7 +359,7 @@ impl<M: Model> Simulation<M> {
         until: Until,
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
-        self.heading = until;
+        self.course.heads(until);
         self.set_until(until)?;
         if let Some(snapshot) = &mut self.snapshot {
             if *self.unsaved.get_mut() {
@@ -448,9 +444,6 @@ impl<M: Model> Simulation<M> {
             match (ends.front(), refused.take(), progress) {
                 (None, Some(error), _) => return Err(error),
                 (None, None, Some(progress)) => {
-                    if stop == Some(Stop::Time) {
-                        self.done = self.done.max(until.time);
-                    }
                     *self.unsaved.get_mut() = false;
                     return Ok(progress);
                 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use eventhorizon::gpu::Gpu;
-use eventhorizon::hybrid::{GpuPart, HybridError, LocalRank, Transport, in_process};
+use eventhorizon::hybrid::{GpuPart, HybridError, Transport, in_process};
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
 use eventhorizon::pdes::{
     Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Replica, SimulationError, Stop,
@@ -18,14 +18,19 @@ use super::common::models::Mischief;
 use super::ticks;
 
 /// A device of a rank's own, which the tests share: it keeps its kernels.
-fn device(rank: &dyn Transport) -> Gpu {
+pub(crate) fn device(rank: &dyn Transport) -> Gpu {
+    device_of(rank.rank())
+}
+
+/// That of the rank of this number.
+pub(crate) fn device_of(rank: u32) -> Gpu {
     static DEVICES: [OnceLock<Gpu>; 4] = [const { OnceLock::new() }; 4];
-    DEVICES[rank.rank() as usize].get_or_init(|| own_device(rank)).clone()
+    DEVICES[rank as usize].get_or_init(|| own_device(rank)).clone()
 }
 
 /// One of a test's own.
-fn own_device(rank: &dyn Transport) -> Gpu {
-    let gpu = Gpu::nth(rank.rank()).unwrap();
+pub(crate) fn own_device(rank: u32) -> Gpu {
+    let gpu = Gpu::nth(rank).unwrap();
     // NVIDIA's driver deadlocks where a device is destroyed while threads end.
     std::mem::forget(gpu.clone());
     gpu
@@ -69,7 +74,7 @@ fn same<M: CpuModel<State: std::marker::Sync> + std::marker::Sync>(
     }
 }
 
-fn until(units: f64) -> Until {
+pub(crate) fn until(units: f64) -> Until {
     Until::time(ticks(units))
 }
 
@@ -229,7 +234,7 @@ fn what_parts_cannot_have_is_refused_on_all() {
         differ.iter().all(|error| error.as_ref().is_some_and(|error| error.contains("seed"))),
         "{differ:?}"
     );
-    let gpu = device(&common_rank());
+    let gpu = device_of(0);
     let mut part = GpuPart::alone(&gpu, &model, Options { sync: Sync::Horizon, ..usual }).unwrap();
     let refused = part.run(Until::events(10)).unwrap_err().to_string();
     assert!(refused.contains("Sync::Yawns"), "{refused}");
@@ -237,15 +242,11 @@ fn what_parts_cannot_have_is_refused_on_all() {
     assert_eq!(part.run(until(20.0)).unwrap().stop, Some(Stop::Time));
 }
 
-fn common_rank() -> LocalRank {
-    LocalRank::new(1).pop().unwrap()
-}
-
 #[test]
 fn a_device_that_is_lost_ends_all_parts() {
     let model = Phold::new(300, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let ended = in_process(3, |rank| {
-        let (gpu, own) = (own_device(&rank), rank.rank());
+        let (gpu, own) = (own_device(rank.rank()), rank.rank());
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
         part.run(until(50.0)).unwrap();
         if own == 1 {

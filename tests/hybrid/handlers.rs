@@ -8,6 +8,7 @@ use eventhorizon::hybrid::{
 use eventhorizon::time::Ticks;
 
 use super::common::gpu;
+use super::devices::{device_of, own_device};
 use super::on_ranks;
 
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -32,10 +33,10 @@ fn table() -> Vec<u32> {
 
 fn walks(gpu: &Gpu) -> WgslHandler<Walk, Walked> {
     let buffer = Buffer::storage_from(gpu, "table", &table()).unwrap();
-    walks_on(Some(gpu)).bind("table", &buffer)
+    walks_on(std::slice::from_ref(gpu)).bind("table", &buffer)
 }
 
-fn walks_on(gpu: Option<&Gpu>) -> WgslHandler<Walk, Walked> {
+fn walks_on(devices: &[Gpu]) -> WgslHandler<Walk, Walked> {
     let words = table();
     let twin = move |call: &Walk| {
         let (mut at, mut sum) = (call.start, 0_u32);
@@ -46,7 +47,7 @@ fn walks_on(gpu: Option<&Gpu>) -> WgslHandler<Walk, Walked> {
         Walked { sum, last: at }
     };
     let source = eventhorizon::wgsl!("../wgsl/hybrid_batched.wgsl");
-    WgslHandler::batched(gpu, "walks", source, twin).unwrap()
+    WgslHandler::batched(devices, "walks", source, twin).unwrap()
 }
 
 fn teams(gpu: &Gpu) -> WgslHandler<u32, u32, 3> {
@@ -131,6 +132,52 @@ fn the_device_and_the_twin_have_one_fingerprint_on_all_ranks() {
     ] {
         assert_eq!(run(ranks, threads, placement), expected, "{ranks} x {threads}, {placement:?}");
     }
+}
+
+#[test]
+fn several_devices_share_the_calls() {
+    let devices: Vec<_> = (0..3).map(device_of).collect();
+    let run = |devices: &[Gpu], placement| {
+        let mut walks = walks_on(devices);
+        for gpu in devices {
+            walks = walks.bind_on(gpu, "table", &Buffer::storage_from(gpu, "table", &table()).unwrap());
+        }
+        let mut handlers = Handlers::new(devices.iter().cloned(), placement);
+        // One that was made for a single device is answered there.
+        let (walks, teams) = (handlers.add(walks), handlers.add(teams(&device_of(0))));
+        let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
+        let options = Options { seed: 4, threads: Some(1), handlers, ..Options::default() };
+        let mut simulation = Simulation::new(200, Ticks::new(10), make, options).unwrap();
+        simulation.run(Ticks::new(120)).unwrap();
+        (simulation.fingerprint().unwrap(), simulation.used())
+    };
+    let (expected, _) = run(&[], Placement::Cpu);
+    for count in 1..=devices.len() {
+        let (fingerprint, used) = run(&devices[..count], Placement::Gpu);
+        assert_eq!(fingerprint, expected, "{count} devices");
+        for used in used {
+            assert_eq!(used.devices.iter().sum::<u64>(), used.gpu.0, "{used:?}");
+            assert!(used.devices.len() == count && used.devices.iter().all(|&calls| calls > 0), "{used:?}");
+        }
+        assert_eq!(run(&devices[..count], Placement::Auto).0, expected, "{count} devices or the cores");
+    }
+}
+
+#[test]
+fn a_device_of_several_that_is_lost_ends_the_run() {
+    let devices = [0, 1].map(own_device);
+    let handler = walks_on(&devices);
+    let table = devices.each_ref().map(|gpu| Buffer::storage_from(gpu, "table", &table()).unwrap());
+    let handler = handler.bind_on(&devices[0], "table", &table[0]).bind_on(&devices[1], "table", &table[1]);
+    let mut handlers = Handlers::new(devices.iter().cloned(), Placement::Gpu);
+    let (walks, teams) = (handlers.add(handler), handlers.add(teams(&devices[0])));
+    let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
+    let options = Options { seed: 4, threads: Some(1), handlers, ..Options::default() };
+    let mut simulation = Simulation::new(200, Ticks::new(10), make, options).unwrap();
+    devices[1].device().destroy();
+    let error = simulation.run(Ticks::new(1 << 40)).unwrap_err();
+    assert!(matches!(error, HybridError::Gpu(_)), "{error}");
+    assert!(matches!(simulation.run(Ticks::new(1 << 40)), Err(HybridError::Over)));
 }
 
 #[test]
@@ -279,7 +326,7 @@ fn a_handler_without_a_device_runs_on_its_twin() {
     let gpu = gpu();
     for placement in [Placement::Gpu, Placement::Auto] {
         let mut handlers = Handlers::new(Some(gpu.clone()), placement);
-        let (walks, teams) = (handlers.add(walks_on(None)), handlers.add(teams(&gpu)));
+        let (walks, teams) = (handlers.add(walks_on(&[])), handlers.add(teams(&gpu)));
         let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
         let options = Options { handlers, threads: Some(1), ..Options::default() };
         let mut simulation = Simulation::new(2, Ticks::new(10), make, options).unwrap();

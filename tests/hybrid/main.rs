@@ -10,6 +10,7 @@ mod handlers;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod processes;
+mod saved;
 
 use std::sync::Arc;
 

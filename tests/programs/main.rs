@@ -345,6 +345,9 @@ fn the_case_study_has_one_fingerprint_on_all_ranks_with_and_without_a_device() {
         &["--placement", "gpu", "--ranks", "2"],
         &["--placement", "cpu", "--ranks", "3", "--threads", "2"],
         &["--placement", "gpu", "--ranks", "4", "--threads", "1"],
+        &["--placement", "gpu", "--devices", "2"],
+        &["--placement", "auto", "--devices", "3", "--threads", "1"],
+        &["--placement", "gpu", "--devices", "4", "--ranks", "2"],
     ] {
         assert_eq!(of(args), expected, "{args:?}");
     }
@@ -360,6 +363,20 @@ fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
         assert_eq!(of(&["--ranks", ranks, "--threads", "2", "--spread", "hash"]), expected, "{ranks} ranks");
     }
     assert_eq!(of(&["--engine", "gpu", "--ranks", "2", "--sync", "horizon"]), expected, "2 devices");
+    // In the middle from one engine and number of ranks to another.
+    let file = std::env::temp_dir().join(format!("eventhorizon-ranks-{}", std::process::id()));
+    let path = file.to_str().unwrap();
+    let first = ["--engine", "gpu", "--ranks", "2", "--until", "30", "--checkpoint", path];
+    fingerprint("phold_ranks", &[&["--lps", "300"], &first[..]].concat());
+    for args in [
+        ["--engine", "host", "--ranks", "3", "--resume", path, "--until", "45", "--checkpoint", path],
+        ["--engine", "gpu", "--ranks", "3", "--resume", path, "--until", "50", "--checkpoint", path],
+    ] {
+        fingerprint("phold_ranks", &[&["--lps", "300"], &args[..]].concat());
+    }
+    let last = ["--lps", "300", "--resume", path, "--until", "60"];
+    assert_eq!(fingerprint("phold_ranks", &last), expected, "the host's engine goes on");
+    std::fs::remove_file(file).unwrap();
 }
 
 #[cfg(feature = "mpi")]

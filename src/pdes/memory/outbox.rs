@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::gpu::{Download, Gpu, GpuError};
+use crate::gpu::Download;
 
 use super::{COUNTS, Memory};
 use crate::pdes::cut::{Outbox, ROW};
@@ -59,9 +59,11 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         }
     }
 
-    /// Has nothing in the outbox.
-    pub(in crate::pdes) fn clear_outbox(&self, gpu: &Gpu, others: usize) -> Result<(), GpuError> {
-        self.words.write(gpu, self.outbox_first(), &vec![0; others])
+    /// Records that nothing is in the outbox for so many others.
+    pub(in crate::pdes) fn clear_outbox(&self, encoder: &mut wgpu::CommandEncoder, others: usize) {
+        if others > 0 {
+            encoder.clear_buffer(self.words.raw(), 4 * self.outbox_first(), Some(4 * others as u64));
+        }
     }
 
     /// Where the counts of what goes to other parts lie in `words`.

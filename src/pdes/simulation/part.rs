@@ -1,18 +1,25 @@
 //! A part of a run that is cut over devices, from one exchange with the others to the next. `src/hybrid/devices.rs` drives it, and says how all of it works.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
+use std::time::Duration;
 
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::super::auto::plain;
+use super::super::checkpoint::Contents;
 use super::super::cut::{Outbox, Place, group_size_at_most};
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{FAILURE, Run, needed};
 use super::super::recipes::Windows;
-use super::super::{Event, Model, Options, Sync, Until};
+use super::super::{Checkpoint, Event, Model, Options, Progress, Stop, Sync, Until};
 use super::Simulation;
+
+/// So long a part looks whether its device is done before it waits: a few windows with little to do.
+const GLANCE: Duration = Duration::from_micros(100);
 
 /// One of the parts.
 pub(crate) struct PartOf<M: Model> {
@@ -22,6 +29,9 @@ pub(crate) struct PartOf<M: Model> {
     /// What `arrive` is told.
     run: Buffer<Run>,
     arrivals: Buffer<u8>,
+    /// Its dispatches, by the parity of the window after them and by their workgroups.
+    arrives: BTreeMap<(u32, u32), Plan>,
+    /// What all dispatches of a window are told, and what has come.
     upload: Upload,
     /// What others sent came in these, and what this part sends goes in them.
     lists: Vec<Vec<u8>>,
@@ -53,12 +63,13 @@ pub(crate) fn range(lps: u32, (own, parts): (u32, u32)) -> Range<u32> {
 }
 
 impl<M: Model> PartOf<M> {
-    /// The part of this number among so many.
+    /// The part of this number among so many, at the start or where a run was saved.
     pub(crate) fn new(
         gpu: &Gpu,
         model: &M,
         options: Options,
         (own, parts): (u32, u32),
+        saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let refused = |problem| Err(SimulationError::Parts { problem });
         if options.queue == Some(QueueDesign::Calendar) {
@@ -79,7 +90,7 @@ impl<M: Model> PartOf<M> {
         let options = Options { queue, sync, ..options };
         let lps = range(model.lps(), (own, parts));
         let place = Place { own, parts, room: 0 };
-        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, None);
+        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
         let simulation = pollster::block_on(begun)?;
         let memory = &simulation.memory;
         let recipes = simulation.recipes(simulation.way, &memory.cut);
@@ -89,12 +100,18 @@ impl<M: Model> PartOf<M> {
             arrive,
             outbox: memory.cut.outbox.expect("it is a part of a run"),
             arrivals: Buffer::storage(gpu, "arrivals", 1 << 12)?,
+            arrives: BTreeMap::new(),
             upload: Upload::new(gpu, "arrivals", 1 << 12)?,
             lists: Vec::new(),
             staging: None,
             ahead: vec![0; parts as usize - 1],
             simulation,
         })
+    }
+
+    /// All LPs of the run.
+    pub(crate) fn lps(&self) -> u32 {
+        self.simulation.memory.run.total
     }
 
     /// The part itself, to be read.
@@ -118,74 +135,94 @@ impl<M: Model> PartOf<M> {
         self.told(1, None, spare)
     }
 
-    /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on its way, is before `earliest`.
+    /// A dispatch of this parity over all rows, where nothing that any part holds, or that is on its way, is before `earliest`. It finds what other parts have sent, each behind so many bytes. The
+    /// lists serve again for what this part sends.
     pub(crate) fn step(
         &mut self,
         parity: u32,
-        until: Ticks,
-        earliest: Ticks,
-        spare: usize,
-    ) -> Result<Told, SimulationError> {
-        let Simulation { gpu, memory, plans, .. } = &mut self.simulation;
-        (memory.run.until, memory.run.earliest) = (until, earliest);
-        (memory.run.event_limit, memory.run.pause) = (u64::MAX, u64::MAX);
-        for (part, buffer) in plans.runs.iter().filter(|(part, _)| part.parity == parity) {
-            buffer.write(gpu, 0, &[memory.run_for(*part)])?;
-        }
-        memory.clear_outbox(gpu, self.ahead.len())?;
-        self.told(parity, Some(parity), spare)
-    }
-
-    /// Takes what other parts have sent, each behind so many bytes, for the window of this parity to find. The lists serve again for what this part sends.
-    pub(crate) fn take(
-        &mut self,
-        parity: u32,
+        (until, earliest): (Ticks, Ticks),
         came: Vec<Vec<u8>>,
         spare: usize,
-    ) -> Result<(), SimulationError> {
-        let Simulation { gpu, memory, .. } = &self.simulation;
-        let entry = Self::entry();
-        let most = usize::try_from(gpu.max_buffer_bytes() - 16).unwrap_or(usize::MAX) / entry * entry;
-        // A dispatch of the parity of the window before: it fills the same mailboxes.
-        let part = memory.cut.part(0, memory.cut.rows, 1 - parity);
+    ) -> Result<Told, SimulationError> {
+        let run = &mut self.simulation.memory.run;
+        (run.until, run.earliest) = (until, earliest);
+        (run.event_limit, run.pause) = (u64::MAX, u64::MAX);
         let mut rest: Vec<&[u8]> = came.iter().filter_map(|came| came.get(spare..)).collect();
-        loop {
-            // As much as fits a binding.
-            let (mut pieces, mut bytes) = (vec![&[][..]], 0);
-            for rest in &mut rest {
-                let (now, later) = rest.split_at(rest.len().min(most - bytes));
-                pieces.push(now);
-                bytes += now.len();
-                *rest = later;
-            }
-            if bytes == 0 {
-                break;
-            }
-            let count = u32::try_from(bytes / entry).expect("what fits a binding");
-            let head = count.to_le_bytes();
-            pieces[0] = &head;
-            let bytes = 4 + bytes as u64;
-            if bytes > self.arrivals.len() {
-                let room = (bytes + bytes / 4).next_multiple_of(16).min(gpu.max_buffer_bytes());
-                self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
-            }
-            if bytes > self.upload.bytes() {
-                self.upload = Upload::new(gpu, "arrivals", self.arrivals.len())?;
-            }
-            self.run.write(gpu, 0, &[memory.run_for(part)])?;
-            let mut bound = memory.bindings(&part, &self.run);
-            bound.push(("arrivals", self.arrivals.binding()));
-            let groups = count.div_ceil(group_size_at_most(gpu, 256));
-            let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
-            let mut plan = Plan::new("arrivals");
-            plan.dispatch(gpu, &self.arrive, groups, &bound)?;
-            let mut encoder = gpu.encoder("arrivals");
-            self.upload.record(gpu, &mut encoder, &pieces, self.arrivals.raw())?;
-            plan.record(&mut encoder);
-            gpu.submit(encoder)?;
+        let gpu = self.simulation.gpu.clone();
+        let mut encoder = gpu.encoder("a window of a part");
+        while self.take(&mut encoder, parity, &mut rest)? {
+            // All but the last that fits a binding goes ahead.
+            let full = std::mem::replace(&mut encoder, gpu.encoder("a window of a part"));
+            gpu.submit(full)?;
+            self.upload.submitted(&gpu)?;
         }
         self.lists.extend(came.into_iter().filter(|came| came.len() > spare));
-        Ok(())
+        let Simulation { memory, plans, .. } = &self.simulation;
+        memory.clear_outbox(&mut encoder, self.ahead.len());
+        plans.halves[parity as usize].record(&mut encoder);
+        self.told(parity, Some(encoder), spare)
+    }
+
+    /// Records what a dispatch of this parity is told, and that as much of what has come as fits a binding goes into mailboxes. Whether there is more.
+    fn take(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        parity: u32,
+        rest: &mut [&[u8]],
+    ) -> Result<bool, SimulationError> {
+        let Simulation { gpu, memory, plans, .. } = &self.simulation;
+        // Of the parity of the window before: it fills the same mailboxes.
+        let arrive = memory.cut.part(0, memory.cut.rows, 1 - parity);
+        let windows = plans.runs.iter().filter(|(part, _)| part.parity == parity);
+        let all = windows.map(|(part, buffer)| (part, buffer)).chain([(&arrive, &self.run)]);
+        let (blocks, buffers): (Vec<_>, Vec<_>) =
+            all.map(|(part, buffer)| (memory.run_for(*part), buffer.raw().clone())).unzip();
+        let blocks: &[u8] = bytemuck::cast_slice(&blocks);
+        let entry = Self::entry();
+        let most = usize::try_from(gpu.max_buffer_bytes()).unwrap_or(usize::MAX) - 16 - blocks.len();
+        let most = most / entry * entry;
+        let (mut pieces, mut bytes) = (vec![blocks, &[][..]], 0);
+        for rest in &mut *rest {
+            let (now, later) = rest.split_at(rest.len().min(most - bytes));
+            pieces.push(now);
+            bytes += now.len();
+            *rest = later;
+        }
+        let count = u32::try_from(bytes / entry).expect("what fits a binding");
+        let head = count.to_le_bytes();
+        pieces[1] = &head;
+        let (first, bytes) = (blocks.len() as u64, 4 + bytes as u64);
+        if bytes > self.arrivals.len() {
+            let room = (bytes + bytes / 4).next_multiple_of(16).min(gpu.max_buffer_bytes());
+            self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
+            self.arrives.clear();
+        }
+        if first + bytes > self.upload.bytes() {
+            let room = first + bytes + bytes / 4;
+            self.upload = Upload::new(gpu, "arrivals", room.min(gpu.max_buffer_bytes()))?;
+        }
+        self.upload.fill(gpu, &pieces)?;
+        let each = size_of::<Run>() as u64;
+        for (place, buffer) in (0..).zip(&buffers) {
+            self.upload.record(encoder, (place * each, each), buffer);
+        }
+        if count > 0 {
+            self.upload.record(encoder, (first, bytes), self.arrivals.raw());
+            let groups = count.div_ceil(group_size_at_most(gpu, 256)).next_power_of_two();
+            let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
+            let plan = match self.arrives.entry((parity, groups)) {
+                Entry::Occupied(made) => made.into_mut(),
+                Entry::Vacant(none) => {
+                    let mut bound = memory.bindings(&arrive, &self.run);
+                    bound.push(("arrivals", self.arrivals.binding()));
+                    let mut plan = Plan::new("arrivals");
+                    plan.dispatch(gpu, &self.arrive, groups, &bound)?;
+                    none.insert(plan)
+                }
+            };
+            plan.record(encoder);
+        }
+        Ok(rest.iter().any(|rest| !rest.is_empty()))
     }
 
     /// Whether there is a copy of the memory to go back to.
@@ -226,32 +263,55 @@ impl<M: Model> PartOf<M> {
         }
         let Simulation { gpu, memory, way, .. } = &self.simulation;
         let recipes = self.simulation.recipes(*way, &memory.cut);
+        self.arrives.clear();
         self.arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;
         self.outbox = memory.cut.outbox.expect("it is a part of a run");
         Ok(())
     }
 
-    /// After the closing windows of a run that ended by its time, or otherwise.
-    pub(crate) fn closed(&mut self, done: Option<Ticks>) {
-        self.simulation.done = self.simulation.done.max(done.unwrap_or(Ticks::ZERO));
+    /// After the closing windows of a run that ended.
+    pub(crate) fn closed(&mut self, stop: Stop, until: Until) {
+        self.simulation.course.heads(until);
+        self.simulation.ended(Some(stop), until);
+    }
+
+    /// What its LPs hold, between runs.
+    pub(crate) fn contents(&self) -> Result<Contents, SimulationError> {
+        pollster::block_on(self.simulation.contents())
+    }
+
+    /// The run of all parts, which hold this.
+    pub(crate) fn checkpoint(
+        &self,
+        &Progress { windows, events, .. }: &Progress,
+        parts: &[Contents],
+        order: &[(usize, usize)],
+    ) -> Result<Checkpoint, SimulationError> {
+        self.simulation.checkpoint_with((windows, events), parts, order)
     }
 
     /// Submits the dispatches of a parity, if any, and reads what they left.
-    fn told(&mut self, parity: u32, window: Option<u32>, spare: usize) -> Result<Told, SimulationError> {
-        let Simulation { gpu, memory, plans, .. } = &self.simulation;
-        let entry = Self::entry() as u64;
+    fn told(
+        &mut self,
+        parity: u32,
+        window: Option<wgpu::CommandEncoder>,
+        spare: usize,
+    ) -> Result<Told, SimulationError> {
+        let Simulation { gpu, memory, .. } = &self.simulation;
+        let (entry, ran) = (Self::entry() as u64, window.is_some());
         // The first of the two dispatches of a window with an event horizon sends nothing.
-        let sends = !(self.looks() && window == Some(0));
+        let sends = !(self.looks() && ran && parity == 0);
         let ahead: Vec<u64> =
             self.ahead.iter().map(|&events| if sends { u64::from(events) * entry } else { 0 }).collect();
         let lengths = memory.told_bytes(&ahead);
         let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
-        let mut encoder = gpu.encoder("a window of a part");
-        if let Some(parity) = window {
-            plans.halves[parity as usize].record(&mut encoder);
-        }
+        let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
         memory.record_told(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
+        if ran {
+            self.upload.submitted(gpu)?;
+        }
+        gpu.glance(GLANCE)?;
         let (outbox, lists) = (self.outbox, &mut self.lists);
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
             let mut next = |length: u64| {
@@ -300,7 +360,7 @@ impl<M: Model> PartOf<M> {
             });
             pollster::block_on(read)?;
         }
-        if window.is_some() && sends {
+        if ran && sends {
             for (ahead, count) in self.ahead.iter_mut().zip(&counts) {
                 *ahead = count.saturating_add(count / 4).min(outbox.room);
             }

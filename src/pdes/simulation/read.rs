@@ -160,7 +160,7 @@ impl<M: Model> Simulation<M> {
     }
 
     fn results(&self, at: Ticks) -> Result<&Results, SimulationError> {
-        check_time(at, self.done)?;
+        check_time(at, self.course.done)?;
         self.results.as_ref().ok_or_else(|| SimulationError::NoOutput { model: self.name.clone() })
     }
 }

@@ -16,7 +16,7 @@ use crate::gpu::{Gpu, GpuError};
 use super::super::Until;
 #[cfg(not(target_arch = "wasm32"))]
 use super::super::checkpoint::Saves;
-use super::super::checkpoint::{CheckpointError, Identity, Told};
+use super::super::checkpoint::{CheckpointError, Contents, Identity, Told};
 #[cfg(doc)]
 use super::super::error::Fault;
 use super::super::error::SimulationError;
@@ -71,31 +71,48 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// As [`Simulation::checkpoint`].
     pub async fn checkpoint_async(&self) -> Result<Checkpoint, SimulationError> {
-        let (gpu, memory) = (&self.gpu, &self.memory);
-        if memory.run.rows != memory.run.total {
+        if self.memory.run.rows != self.memory.run.total {
             return Err(CheckpointError::Part.into());
         }
+        let contents = self.contents().await?;
+        let Control { windows, events, .. } = self.memory.control_of(&self.gpu).await?;
+        self.checkpoint_with((windows, events), &[contents], &[(0, self.memory.run.rows as usize)])
+    }
+
+    /// What the LPs hold that this is a run of: all, or those of a part.
+    pub(super) async fn contents(&self) -> Result<Contents, SimulationError> {
+        let (gpu, memory) = (&self.gpu, &self.memory);
+        let lps = memory.lps();
         self.progress_async().await?;
         let lifted = lift::lift(gpu, &self.recipes(self.way, &memory.cut), memory).await?;
         // The driver may have cut the loops of that.
         self.progress_async().await?;
-        let Control { windows, events, .. } = memory.control_of(gpu).await?;
         let (executed, digest) = memory.executed(gpu).await?;
-        Ok(Checkpoint::new(&Told {
+        Ok(Contents::of(
+            lps.clone(),
+            &memory.states.read_range(gpu, 0, memory.states.len()).await?,
+            &memory.lp_memory(gpu).await?,
+            (&executed, digest),
+            &lifted.read(gpu, lps.start).await?,
+        ))
+    }
+
+    /// The run of which all LPs hold this, after so many windows and events: [`Checkpoint::new`].
+    pub(super) fn checkpoint_with(
+        &self,
+        (windows, events): (u64, u64),
+        parts: &[Contents],
+        order: &[(usize, usize)],
+    ) -> Result<Checkpoint, SimulationError> {
+        let told = Told {
             identity: &self.rebuild.identity,
             seed: self.seed.0,
             replica: self.seed.1,
-            until: self.heading,
-            done: self.done,
-            standing: self.standing(),
+            course: self.course(),
             windows,
             events,
-            digest,
-            states: &memory.states.read_range(gpu, 0, memory.states.len()).await?,
-            memory: &memory.lp_memory(gpu).await?,
-            executed: &executed,
-            pending: &lifted.read(gpu, memory.run.first_lp).await?,
-        })?)
+        };
+        Ok(Checkpoint::new(&told, parts, order)?)
     }
 
     /// [`Simulation::run_watched`], saving the run to a file as often as `every` says, and where it ends: at `until`, or where `watch` stops it. The file is
@@ -119,6 +136,8 @@ impl<M: Model> Simulation<M> {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl<M: Model> Saves for Simulation<M> {
+    type Error = SimulationError;
+
     fn run_until_told(
         &mut self,
         until: Until,
@@ -127,23 +146,27 @@ impl<M: Model> Saves for Simulation<M> {
         self.run_watched(until, watch)
     }
 
-    fn take(&self) -> Result<Checkpoint, SimulationError> {
-        self.checkpoint()
+    fn save(&mut self, path: &Path) -> Result<(), SimulationError> {
+        Ok(self.checkpoint()?.save(path)?)
     }
 }
 
-/// Makes a memory that holds nothing that of a saved run of the same model: what `plans::start` does at the start.
+/// Makes a memory that holds nothing that of a saved run of the same model, or of a part of it: what `plans::start` does at the start.
 pub(super) fn put<S: Pod, P: Payload>(
     gpu: &Gpu,
     recipes: &Recipes,
     memory: &Memory<S, P>,
     saved: &Checkpoint,
 ) -> Result<(), GpuError> {
+    let lps = memory.lps();
     let Progress { now, events, windows, .. } = saved.progress();
-    memory.states.write(gpu, 0, &saved.states())?;
-    memory.put_lp_memory(gpu, &saved.memory())?;
+    memory.states.write(gpu, 0, &saved.states(&lps))?;
+    memory.put_lp_memory(gpu, &saved.memory(&lps))?;
     memory.put_control(gpu, Control { windows, events, now, rounds: 0 }, now)?;
-    Lifted::of_host(gpu, saved.held(), saved.events())?.lower(gpu, recipes, memory)?;
+    let (held, pending) = (saved.held(lps.clone()), saved.events(lps.clone()));
+    Lifted::of_host(gpu, held, pending)?.lower(gpu, recipes, memory)?;
     plans::settle(gpu, recipes, memory)?;
-    memory.put_executed(gpu, saved.executed(), saved.digest())
+    // Of parts, the first keeps the sum of all.
+    let digest = if lps.start == 0 { saved.digest() } else { 0 };
+    memory.put_executed(gpu, saved.executed(lps), digest)
 }

@@ -1,0 +1,94 @@
+//! Runs on parts that are saved, and gone on with by any number of parts.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use web_time::Duration;
+
+use super::{GpuPart, agreed};
+use crate::gpu::{Gpu, Verdict};
+use crate::hybrid::{HybridError, Transport, saved};
+use crate::pdes::checkpoint::Saves;
+use crate::pdes::part::range;
+use crate::pdes::{Checkpoint, Model, Options, Progress, Until};
+#[cfg(doc)]
+use crate::pdes::{CheckpointError, Simulation, SimulationError};
+
+impl<M: Model> GpuPart<M> {
+    /// Goes on where a run was saved, by whichever engine and any number of parts: this rank's part of it. All ranks are given the same checkpoint. What `options` say of
+    /// speed and capacity holds; seed and replica are the checkpoint's.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Foreign`] for another model's; as [`GpuPart::on`].
+    pub fn resume(
+        mut transport: Box<dyn Transport>,
+        gpu: &Gpu,
+        model: &M,
+        options: Options,
+        checkpoint: &Checkpoint,
+    ) -> Result<Self, HybridError> {
+        saved::known(&mut *transport, model, checkpoint)?;
+        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        Self::begin(transport, gpu, model, options, Some(checkpoint))
+    }
+
+    /// The run as it is between two runs, to go on from there later, on whichever engine and any number of parts: all ranks ask for it, and the first one has it. For that
+    /// it holds in its memory what all parts do, and the file.
+    ///
+    /// # Errors
+    /// [`HybridError::Over`] after a run that failed; the device's error, on all ranks, as of [`GpuPart::run`]; what [`Transport`] says of ranks that are gone.
+    pub fn checkpoint(&mut self) -> Result<Option<Checkpoint>, HybridError> {
+        let made = self.gathered()?;
+        agreed(&mut *self.transport, made)
+    }
+
+    /// What the first rank makes of what all hold. The others do not know yet whether it could.
+    fn gathered(&mut self) -> Result<Result<Option<Checkpoint>, HybridError>, HybridError> {
+        if self.over {
+            return Err(HybridError::Over);
+        }
+        let own = self.part.contents().map_err(HybridError::from);
+        let Some(parts) = saved::gathered(&mut *self.transport, own)? else { return Ok(Ok(None)) };
+        let ranks = self.transport.ranks();
+        let lps = |own| range(self.part.lps(), (own, ranks)).len();
+        let order: Vec<_> = (0..ranks).map(|own| (own as usize, lps(own))).collect();
+        let made = self.part.checkpoint(&self.progress(), &parts, &order);
+        Ok(made.map(Some).map_err(HybridError::from))
+    }
+
+    /// [`GpuPart::run_watched`], saving the run to a file as often as `every` says on any rank, and where it ends: [`Simulation::run_saving`]. The first rank writes the
+    /// file, and the others hear whether it could: where that takes long, let them wait as long.
+    ///
+    /// # Errors
+    /// As [`GpuPart::run`]; where the file cannot be written [`SimulationError::Checkpoint`] on the first rank, of which the others hear as [`HybridError::Rank`].
+    pub fn run_saving<V: Verdict>(
+        &mut self,
+        until: Until,
+        path: impl AsRef<Path>,
+        every: Duration,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, HybridError> {
+        self.run_and_save(until, path.as_ref(), every, watch)
+    }
+}
+
+impl<M: Model> Saves for GpuPart<M> {
+    type Error = HybridError;
+
+    fn run_until_told(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, HybridError> {
+        self.run_watched(until, watch)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<(), HybridError> {
+        let made = self.gathered()?;
+        saved::written(&mut *self.transport, made, path)
+    }
+
+    fn stopped(&mut self, here: bool) -> Result<bool, HybridError> {
+        saved::stopped(&mut *self.transport, here)
+    }
+}

@@ -1,0 +1,180 @@
+//! Where the calls of a handler run: by what was measured.
+
+use super::Placement;
+
+/// Where calls run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Cpu,
+    /// On the first device.
+    One,
+    /// On all of them.
+    All,
+}
+
+/// What was measured of a handler, all of it moving means.
+#[derive(Debug, Default)]
+pub(super) struct Balance {
+    /// Seconds of a call on the CPU.
+    cpu: Option<f64>,
+    /// Seconds of 2^i to 2^(i+1) - 1 calls on one device, and on all.
+    one: [Option<f64>; 32],
+    all: [Option<f64>; 32],
+    pub(super) devices: Vec<Device>,
+    /// Whether calls have run on one device, and on all.
+    ran: [bool; 2],
+    /// Whether a GPU's driver cut it: it is not tried again.
+    pub(super) cut: bool,
+}
+
+/// What was measured of a device.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Device {
+    pub(super) calls: u64,
+    /// Calls per second, beside the others.
+    rate: Option<f64>,
+}
+
+impl Balance {
+    /// A place that was not tried is tried, unless fewer calls took longer there than these take elsewhere.
+    #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
+    pub(super) fn place(&self, placement: Placement, calls: usize, devices: usize) -> Place {
+        if placement == Placement::Cpu || devices == 0 || self.cut && placement == Placement::Auto {
+            return Place::Cpu;
+        }
+        let mut best = (Place::One, self.one[size(calls)]);
+        if placement == Placement::Auto {
+            // The CPU is the first that is tried.
+            let Some(cpu) = self.cpu else { return Place::Cpu };
+            best = (Place::Cpu, Some(cpu * calls as f64));
+        }
+        let others = [(Place::One, &self.one), (Place::All, &self.all)];
+        for (place, measured) in others.into_iter().take(if devices > 1 && calls > 1 { 2 } else { 1 }) {
+            let Some(least) = best.1 else { break };
+            let fewer = || measured[..size(calls)].iter().rev().flatten().next();
+            match measured[size(calls)] {
+                Some(seconds) if seconds < least => best = (place, Some(seconds)),
+                None if fewer().is_none_or(|&fewer| fewer < least) => best = (place, None),
+                _ => {}
+            }
+        }
+        best.0
+    }
+
+    /// Whether calls have run there before. The first ones wait for the set-up of a device, and say nothing of those that follow.
+    pub(super) fn is_warm(&mut self, place: Place) -> bool {
+        match place {
+            Place::Cpu => true,
+            Place::One => std::mem::replace(&mut self.ran[0], true),
+            Place::All => std::mem::replace(&mut self.ran[1], true),
+        }
+    }
+
+    /// How many calls each device takes of so many: by what it did before, and the same of each until that is known. One at least, so that a device that was slow once is seen to be faster now.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of the calls"
+    )]
+    pub(super) fn shares(&self, calls: usize, devices: usize) -> Vec<usize> {
+        let rate = |device: usize| self.devices.get(device).and_then(|device| device.rate);
+        let rates: Option<Vec<f64>> = (0..devices).map(rate).collect();
+        let rates = rates.unwrap_or_else(|| vec![1.0; devices]);
+        let all: f64 = rates.iter().sum();
+        let least = usize::from(calls >= devices);
+        let calls = calls - least * devices;
+        let (mut sum, mut given) = (0.0, 0);
+        let mut share = |rate: f64| {
+            sum += rate;
+            let up_to = ((sum / all * calls as f64).round() as usize).clamp(given, calls);
+            least + std::mem::replace(&mut given, up_to).abs_diff(up_to)
+        };
+        let mut shares: Vec<_> = rates.into_iter().map(&mut share).collect();
+        // What rounding leaves.
+        if let Some(last) = shares.last_mut() {
+            *last += calls - given;
+        }
+        shares
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
+    pub(super) fn record(&mut self, place: Place, calls: usize, seconds: f64) {
+        let (kept, new) = match place {
+            Place::Cpu => (&mut self.cpu, seconds / calls.max(1) as f64),
+            Place::One => (&mut self.one[size(calls)], seconds),
+            Place::All => (&mut self.all[size(calls)], seconds),
+        };
+        *kept = Some(mean(*kept, new));
+    }
+
+    /// A device has answered so many calls, in so many seconds where others answered some at the same time.
+    #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
+    pub(super) fn record_device(&mut self, device: usize, calls: usize, seconds: Option<f64>) {
+        if self.devices.len() <= device {
+            self.devices.resize(device + 1, Device::default());
+        }
+        let Device { calls: all, rate } = &mut self.devices[device];
+        *all += calls as u64;
+        if let Some(seconds) = seconds.filter(|&seconds| calls > 0 && seconds > 0.0) {
+            *rate = Some(mean(*rate, calls as f64 / seconds));
+        }
+    }
+}
+
+/// A moving mean.
+fn mean(old: Option<f64>, new: f64) -> f64 {
+    old.map_or(new, |old| 0.75 * old + 0.25 * new)
+}
+
+/// The logarithm of a number of calls.
+fn size(calls: usize) -> usize {
+    (calls.max(1).ilog2() as usize).min(31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_places_are_tried_and_the_faster_one_stays() {
+        let mut balance = Balance::default();
+        let on = |balance: &Balance, calls| balance.place(Placement::Auto, calls, 1);
+        assert_eq!(on(&balance, 100), Place::Cpu, "the CPU is first");
+        balance.record(Place::Cpu, 100, 1.0);
+        assert_eq!(on(&balance, 100), Place::One, "then the GPU is tried");
+        balance.record(Place::One, 100, 0.5);
+        assert_eq!(on(&balance, 100), Place::One);
+        // Ten calls: 0.1 s on the CPU. Unknown on the GPU, so it is tried, and lost.
+        assert_eq!(on(&balance, 10), Place::One);
+        balance.record(Place::One, 10, 0.4);
+        assert_eq!([10, 20, 64].map(|calls| on(&balance, calls)), [Place::Cpu, Place::Cpu, Place::One]);
+        balance.cut = true;
+        assert_eq!(on(&balance, 64), Place::Cpu);
+    }
+
+    #[test]
+    fn several_devices_are_tried_and_share_by_what_they_did() {
+        let mut balance = Balance::default();
+        let on = |balance: &Balance, calls| balance.place(Placement::Gpu, calls, 3);
+        assert_eq!((on(&balance, 100), on(&balance, 1)), (Place::One, Place::One));
+        balance.record(Place::One, 100, 0.6);
+        assert_eq!(on(&balance, 100), Place::All);
+        assert_eq!(balance.shares(100, 3), [33, 34, 33]);
+        for (device, seconds) in [0.1, 0.2, 0.2].into_iter().enumerate() {
+            balance.record_device(device, 100, Some(seconds));
+        }
+        balance.record(Place::All, 100, 0.3);
+        assert_eq!(on(&balance, 100), Place::All);
+        assert_eq!(balance.shares(100, 3), [50, 25, 25]);
+        assert_eq!(balance.shares(2, 3).iter().sum::<usize>(), 2);
+        // One that was found slow keeps a share that is next to nothing.
+        (0..40).for_each(|_| balance.record_device(2, 1, Some(1.0)));
+        assert_eq!(balance.shares(100, 3), [66, 33, 1]);
+        // Fewer calls than that are not worth it.
+        balance.record(Place::One, 10, 0.1);
+        assert_eq!(on(&balance, 10), Place::All);
+        balance.record(Place::All, 10, 0.2);
+        assert_eq!(on(&balance, 10), Place::One);
+    }
+}

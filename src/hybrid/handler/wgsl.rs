@@ -1,0 +1,305 @@
+//! Handlers that are WGSL functions.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytemuck::{Pod, Zeroable};
+use web_time::Instant;
+
+use super::Handler;
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Source};
+use crate::hybrid::HybridError;
+use crate::shaders;
+
+/// A handler that is a WGSL function, and its Rust twin.
+///
+/// Batched: an invocation serves a call.
+///
+/// ```wgsl
+/// struct Call { ... }                     // in, per call: the bytes of C
+/// struct Answer { ... }                   // out, per call: the bytes of A
+/// fn handle(call: Call) -> Answer
+/// ```
+///
+/// Multithreaded: so many workgroups serve a call, with workgroup memory and barriers of the file's own. All invocations of a workgroup call `handle`, and what that of lane 0 returns
+/// is the workgroup's answer.
+///
+/// ```wgsl
+/// fn handle(call: Call, group: u32, lane: u32) -> Answer
+/// ```
+///
+/// What all calls share lies in buffers that stay on the device ([`WgslHandler::bind`]); the file declares them in `@group(1)`. One that it writes to is the caller's care: what
+/// calls write must not depend on their order. `handle` may end no workgroup's barriers in part of its invocations, and its loops together must stay below 65,535 iterations of one
+/// invocation.
+pub struct WgslHandler<C, A, const GROUPS: usize = 1> {
+    name: String,
+    /// The devices that it was made for.
+    devices: Vec<OnDevice>,
+    /// Whether workgroups serve a call, and not an invocation.
+    multithreaded: bool,
+    twin: Twin<C, A, GROUPS>,
+}
+
+/// A handler on a device.
+struct OnDevice {
+    gpu: Gpu,
+    kernel: Kernel,
+    /// The file's own variables, each with its buffer and as many bytes as that has values.
+    bound: Vec<(String, wgpu::Buffer, u64)>,
+    memory: Mutex<Memory>,
+}
+
+type Twin<C, A, const GROUPS: usize> = Arc<dyn Fn(&C) -> [A; GROUPS] + Send + Sync>;
+
+/// Invocations of a workgroup that serves a call each.
+const GROUP_SIZE: u32 = 64;
+
+/// `HandlerWork` of `shaders/hybrid/handler.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Work {
+    first: u32,
+    calls: u32,
+    groups: u32,
+    pad: u32,
+}
+
+/// The buffers of a handler, which serve again.
+#[derive(Default)]
+struct Memory {
+    /// Bytes that there is room for.
+    calls: Option<Buffer<u32>>,
+    answers: Option<Buffer<u32>>,
+    /// Per submission: calls of a multithreaded handler, workgroups of calls of a batched one.
+    pace: Option<Pace>,
+}
+
+/// The kernels of a file of handlers, for translation.
+fn recipe(name: &str, source: Source, shape: Option<u32>) -> Recipe {
+    match shape {
+        None => Recipe::new(name, "batched", [shaders::file("hybrid/batched.wgsl"), source])
+            .with([("GROUP_SIZE", f64::from(GROUP_SIZE))]),
+        Some(lanes) => {
+            Recipe::new(name, "multithreaded", [shaders::file("hybrid/multithreaded.wgsl"), source])
+                .with([("GROUP_SIZE", f64::from(lanes))])
+        }
+    }
+}
+
+/// The kernel of a handler's file, batched or multithreaded.
+#[doc(hidden)]
+pub fn kernels(batched: Source, multithreaded: Source) -> Vec<Recipe> {
+    vec![recipe("hybrid", batched, None), recipe("hybrid", multithreaded, Some(32))]
+}
+
+impl<C: Pod + Send + Sync, A: Pod + Send> WgslHandler<C, A> {
+    /// One invocation for each call. Without a device it is checked all the same, and runs on the CPU; it is made for as many devices as there are (`Some(&gpu)` is one, `&list` are several).
+    ///
+    /// # Errors
+    /// WGSL that does not link, whose `Call` and `Answer` are not the bytes of `C` and `A`, or that the device refuses.
+    pub fn batched<'g>(
+        devices: impl IntoIterator<Item = &'g Gpu>,
+        name: &str,
+        source: Source,
+        twin: impl Fn(&C) -> A + Send + Sync + 'static,
+    ) -> Result<Self, HybridError> {
+        let devices: Vec<_> = devices.into_iter().collect();
+        Self::new(&devices, name, recipe(name, source, None), false, Arc::new(move |call| [twin(call)]))
+    }
+}
+
+impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A, GROUPS> {
+    /// For each call `GROUPS` workgroups of so many invocations. The twin returns an answer for each workgroup.
+    ///
+    /// # Errors
+    /// As [`WgslHandler::batched`].
+    pub fn multithreaded<'g>(
+        devices: impl IntoIterator<Item = &'g Gpu>,
+        name: &str,
+        source: Source,
+        invocations: u32,
+        twin: impl Fn(&C) -> [A; GROUPS] + Send + Sync + 'static,
+    ) -> Result<Self, HybridError> {
+        let devices: Vec<_> = devices.into_iter().collect();
+        let most = devices.iter().map(|gpu| gpu.limits().max_compute_invocations_per_workgroup);
+        let most = most.min().unwrap_or(256);
+        if GROUPS == 0 || GROUPS > 1 << 16 || invocations == 0 || invocations > most {
+            let what = format!(
+                "{GROUPS} workgroups of {invocations} invocations for each call: choose 1 to 65,536 workgroups, and 1 to {most} invocations"
+            );
+            return Err(HybridError::Handler { handler: name.to_owned(), what });
+        }
+        Self::new(&devices, name, recipe(name, source, Some(invocations)), true, Arc::new(twin))
+    }
+
+    fn new(
+        devices: &[&Gpu],
+        name: &str,
+        recipe: Recipe,
+        multithreaded: bool,
+        twin: Twin<C, A, GROUPS>,
+    ) -> Result<Self, HybridError> {
+        let program = recipe.link()?;
+        let wrong = |what: String| HybridError::Handler { handler: name.to_owned(), what };
+        for (of, bytes) in [("Call", size_of::<C>()), ("Answer", size_of::<A>())] {
+            let layout = program.layout(of).ok_or_else(|| wrong(format!("its WGSL has no `struct {of}`")))?;
+            if layout.bytes as usize != bytes {
+                let what = format!(
+                    "`struct {of}` has {} bytes in WGSL, and its Rust type has {bytes}",
+                    layout.bytes
+                );
+                return Err(wrong(what));
+            }
+            if let Some(padding) = layout.padding() {
+                return Err(wrong(format!("`struct {of}` has padding: {padding}. Declare a field there")));
+            }
+        }
+        let made = devices.iter().map(|&gpu| {
+            let (gpu, kernel) = (gpu.clone(), recipe.kernel(gpu)?);
+            Ok::<_, HybridError>(OnDevice { gpu, kernel, bound: Vec::new(), memory: Mutex::default() })
+        });
+        let devices = made.collect::<Result<_, _>>()?;
+        Ok(Self { name: name.to_owned(), devices, multithreaded, twin })
+    }
+
+    /// Binds a buffer to a variable of the file's, of a handler on one device.
+    #[must_use]
+    pub fn bind<T: Pod>(self, variable: &str, buffer: &Buffer<T>) -> Self {
+        let first = self.devices.first().map(|device| device.gpu.clone());
+        match first {
+            Some(gpu) => self.bind_on(&gpu, variable, buffer),
+            None => self,
+        }
+    }
+
+    /// Binds a buffer of one of the devices that it was made for: each has one of its own. (Of another device's, nothing comes.)
+    #[must_use]
+    pub fn bind_on<T: Pod>(mut self, gpu: &Gpu, variable: &str, buffer: &Buffer<T>) -> Self {
+        let bytes = buffer.len().max(1) * size_of::<T>() as u64;
+        let of = |device: &&mut OnDevice| device.gpu.is(gpu);
+        if let Some(device) = self.devices.iter_mut().find(of) {
+            device.bound.push((variable.to_owned(), buffer.raw().clone(), bytes));
+        }
+        self
+    }
+
+    /// The answers to calls, so many for each as there are workgroups.
+    fn dispatch(&self, device: &OnDevice, calls: &[C]) -> Result<Vec<A>, HybridError> {
+        let OnDevice { gpu, kernel, .. } = device;
+        let each = u32::try_from(GROUPS).expect("at most 65,536");
+        let words = |bytes: usize| (bytes / 4) as u64;
+        let mut memory = device.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let need = words(size_of_val(calls));
+        let answers = calls.len() as u64 * u64::from(each) * words(size_of::<A>());
+        let memory = &mut *memory;
+        let given = grown(gpu, "calls", &mut memory.calls, need)?;
+        let told = grown(gpu, "answers", &mut memory.answers, answers)?;
+        // Zero, until a driver cuts a loop.
+        let cut = Buffer::<u32>::storage(gpu, "cut", 1)?;
+        given.write(gpu, 0, bytemuck::cast_slice(calls))?;
+        let count = u32::try_from(calls.len()).expect("what fits a buffer is counted in 32 bits");
+        let pace = memory.pace.get_or_insert_with(|| Pace::new(1 << 20));
+        // So that workgroups and invocations are counted in 32 bits.
+        let most = (1 << 30) / each;
+        // Of the pace: what takes about as long as a call.
+        let unit = if self.multithreaded { 1 } else { GROUP_SIZE };
+        let mut first = 0;
+        while first < count {
+            let calls = (pace.units().max(1).saturating_mul(unit)).min(count - first).min(most);
+            let work = Buffer::uniform(gpu, "work", &Work { first, calls, groups: each, pad: 0 })?;
+            let mut buffers: Vec<(&str, wgpu::BindingResource<'_>)> = vec![
+                ("work", work.binding()),
+                ("calls", given.binding()),
+                ("answers", told.binding()),
+                ("cut", cut.binding()),
+            ];
+            buffers.extend(device.bound.iter().map(|(name, buffer, bytes)| {
+                let size = std::num::NonZero::new(*bytes);
+                let binding = wgpu::BufferBinding { buffer, offset: 0, size };
+                (name.as_str(), wgpu::BindingResource::Buffer(binding))
+            }));
+            let mut plan = Plan::new("handler");
+            let groups = if self.multithreaded { calls * each } else { calls.div_ceil(GROUP_SIZE) };
+            plan.dispatch(gpu, kernel, groups, &buffers)?;
+            let begun = Instant::now();
+            gpu.wait(plan.submit(gpu)?)?;
+            pace.record(calls.div_ceil(unit), begun.elapsed());
+            first += calls;
+        }
+        let download = Download::new(gpu, "answers", 4 * (answers + 1))?;
+        let mut encoder = gpu.encoder("answers");
+        download.record_part(&mut encoder, told.raw(), 0, (0, 4 * answers));
+        download.record_part(&mut encoder, cut.raw(), 0, (4 * answers, 4));
+        let submission = gpu.submit(encoder)?;
+        let bytes = pollster::block_on(download.finish(gpu, submission))?;
+        let (answers, cut) = bytes.split_at(bytes.len() - 4);
+        if cut != [0; 4] {
+            return Err(HybridError::Cut { handler: self.name.clone() });
+        }
+        Ok(bytemuck::pod_collect_to_vec(answers))
+    }
+}
+
+/// A buffer with room for so many words, in which values are lost.
+fn grown<'b>(
+    gpu: &Gpu,
+    label: &str,
+    buffer: &'b mut Option<Buffer<u32>>,
+    words: u64,
+) -> Result<&'b Buffer<u32>, GpuError> {
+    if buffer.as_ref().is_none_or(|buffer| buffer.len() < words) {
+        let most = gpu.max_buffer_bytes() / 4;
+        let words = words.max(words.next_power_of_two().min(most));
+        *buffer = None;
+        *buffer = Some(Buffer::storage(gpu, label, words)?);
+    }
+    Ok(buffer.as_ref().expect("it was made"))
+}
+
+impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslHandler<C, A, GROUPS> {
+    type Call = C;
+    /// Of a batched one, and where one workgroup serves a call, one answer.
+    type Answer = [A; GROUPS];
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn on_cpu(&self, call: &C) -> [A; GROUPS] {
+        (self.twin)(call)
+    }
+
+    fn has_gpu(&self) -> bool {
+        !self.devices.is_empty()
+    }
+
+    /// On this device, if it was made for it, and else on the first that it was made for.
+    fn on_gpu(&self, gpu: &Gpu, calls: &[C]) -> Result<Vec<[A; GROUPS]>, HybridError> {
+        let words = |bytes: usize| (bytes as u64).max(1);
+        let here = self.devices.iter().find(|device| device.gpu.is(gpu));
+        let Some(device) = here.or(self.devices.first()) else {
+            let what = "it was made without a device".to_owned();
+            return Err(HybridError::Handler { handler: self.name.clone(), what });
+        };
+        let limit = device.gpu.max_buffer_bytes();
+        let most = (limit / words(size_of::<C>()))
+            .min(limit / words(size_of::<A>().saturating_mul(GROUPS)))
+            .clamp(1, 1 << 30);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut answers = Vec::with_capacity(calls.len());
+        for calls in calls.chunks(most) {
+            let told = self.dispatch(device, calls)?;
+            let whole = |part: &[A]| <[A; GROUPS]>::try_from(part).expect("a chunk has so many");
+            answers.extend(told.chunks_exact(GROUPS).map(whole));
+        }
+        Ok(answers)
+    }
+}
+
+impl<C, A, const GROUPS: usize> std::fmt::Debug for WgslHandler<C, A, GROUPS> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WgslHandler")
+            .field("name", &self.name)
+            .field("groups", &GROUPS)
+            .finish_non_exhaustive()
+    }
+}

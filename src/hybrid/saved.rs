@@ -1,0 +1,63 @@
+//! What runs on ranks have in common that are saved: each rank tells the first what it holds, and the first makes the file of all.
+
+use std::path::Path;
+
+use super::simulation::agreed;
+use super::{HybridError, Transport};
+use crate::pdes::checkpoint::{Contents, Identity};
+use crate::pdes::{Checkpoint, Model, SimulationError};
+
+/// What all ranks hold, by rank, on the first one; nothing on the others.
+pub(super) fn gathered(
+    transport: &mut dyn Transport,
+    own: Result<Contents, HybridError>,
+) -> Result<Option<Vec<Contents>>, HybridError> {
+    let own = agreed(transport, own)?;
+    if transport.rank() > 0 {
+        transport.send(0, own.digest.to_le_bytes().to_vec())?;
+        own.sections.into_iter().try_for_each(|section| transport.send(0, section))?;
+        return Ok(None);
+    }
+    let mut parts = vec![own];
+    for rank in 1..transport.ranks() {
+        let garbled =
+            |_| HybridError::Garbled { rank, reason: "a number of 8 bytes was expected".to_owned() };
+        let digest = transport.receive(rank)?.try_into().map_err(garbled)?;
+        let mut part = Contents { digest: u64::from_le_bytes(digest), ..Contents::default() };
+        for section in &mut part.sections {
+            *section = transport.receive(rank)?;
+        }
+        parts.push(part);
+    }
+    Ok(Some(parts))
+}
+
+/// Writes what the first rank has, and tells all whether it could.
+pub(super) fn written(
+    transport: &mut dyn Transport,
+    made: Result<Option<Checkpoint>, HybridError>,
+    path: &Path,
+) -> Result<(), HybridError> {
+    let saved = made.and_then(|made| {
+        let saved = made.map_or(Ok(()), |made| made.save(path));
+        saved.map_err(|error| SimulationError::from(error).into())
+    });
+    agreed(transport, saved)
+}
+
+/// Whether a watcher has stopped the run on any rank.
+pub(super) fn stopped(transport: &mut dyn Transport, here: bool) -> Result<bool, HybridError> {
+    let [goes, ..] = transport.least([(!here).into(), 0, 0])?;
+    Ok(goes == 0)
+}
+
+/// Checks that all ranks go on with the same run, which is of this model.
+pub(super) fn known<M: Model>(
+    transport: &mut dyn Transport,
+    model: &M,
+    checkpoint: &Checkpoint,
+) -> Result<(), HybridError> {
+    super::devices::equal(transport, &[("the checkpoint", checkpoint.sum())])?;
+    let known = checkpoint.check(&Identity::of(model)).map_err(SimulationError::from);
+    agreed(transport, known.map_err(HybridError::from))
+}

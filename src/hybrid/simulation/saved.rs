@@ -1,0 +1,172 @@
+//! Models of `pdes` on the host engine that are saved and gone on with. (What other entities hold is theirs: a process is a function that has come so far, which nobody can write down.)
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use web_time::Duration;
+
+use super::{Options, Part, Simulation, agreed};
+use crate::gpu::Verdict;
+use crate::hybrid::transport::Alone;
+use crate::hybrid::{HybridError, Lp, Message, Transport, saved};
+use crate::pdes::checkpoint::{Contents, Identity, Saves, Told};
+use crate::pdes::{Checkpoint, CpuModel, Event, Progress, SimulationError, Until};
+#[cfg(doc)]
+use crate::pdes::{CheckpointError, CpuSimulation};
+use crate::time::Ticks;
+
+impl<M: CpuModel + Send + Sync + 'static> Lp<M>
+where
+    M::State: Send,
+    M::Payload: Message,
+{
+    /// Goes on where a run was saved, by whichever engine, alone or as one rank of several, which are all given the same checkpoint. Seed and replica are the checkpoint's.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Foreign`] for another model's; as [`Simulation::on`].
+    pub fn resume(
+        model: M,
+        transport: Option<Box<dyn Transport>>,
+        options: Options,
+        checkpoint: &Checkpoint,
+    ) -> Result<Simulation<Self>, HybridError> {
+        let mut transport = transport.unwrap_or_else(|| Box::new(Alone));
+        saved::known(&mut *transport, &model, checkpoint)?;
+        let options = Options { seed: checkpoint.seed(), replica: checkpoint.replica(), ..options };
+        let (model, all) = (Arc::new(model), checkpoint.lps());
+        let (states, memory) = (checkpoint.states::<M::State>(&all), checkpoint.memory(&all));
+        let rows = model.memory_rows() as usize;
+        let make = |name: u32| Self {
+            model: Arc::clone(&model),
+            state: states[name as usize],
+            memory: memory[name as usize * rows..][..rows].into(),
+        };
+        let mut simulation = Simulation::begin(transport, model.lps(), model.lookahead(), make, options)?;
+        let put = simulation.put(checkpoint);
+        agreed(&mut *simulation.transport, put)?;
+        Ok(simulation.of(&*model))
+    }
+}
+
+impl<M: CpuModel + Send + Sync + 'static> Simulation<Lp<M>>
+where
+    M::State: Send,
+    M::Payload: Message,
+{
+    /// The run as it is, to go on from there later, on whichever engine and any ranks: all ranks ask for it, and the first one has it, with what all hold in its memory. It has the bytes that
+    /// [`CpuSimulation::checkpoint`] makes at that time, but for the count of windows.
+    ///
+    /// # Errors
+    /// [`HybridError::Over`] after a run that failed; what [`Transport`] says of ranks that are gone.
+    pub fn checkpoint(&mut self) -> Result<Option<Checkpoint>, HybridError> {
+        let made = self.gathered()?;
+        agreed(&mut *self.transport, made)
+    }
+
+    /// [`Simulation::run_watched`], saving the run to a file as often as `every` says on any rank, and where it ends. The first rank writes the file, and the others hear whether it could: where
+    /// that takes long, let them wait as long.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`]; where the file cannot be written [`SimulationError::Checkpoint`] on the first rank, of which the others hear as [`HybridError::Rank`].
+    pub fn run_saving<V: Verdict>(
+        &mut self,
+        until: Ticks,
+        path: impl AsRef<Path>,
+        every: Duration,
+        watch: impl FnMut(&Progress) -> V,
+    ) -> Result<Progress, HybridError> {
+        self.run_and_save(Until::time(until), path.as_ref(), every, watch)
+    }
+
+    /// What the first rank makes of what all hold. The others do not know yet whether it could.
+    fn gathered(&mut self) -> Result<Result<Option<Checkpoint>, HybridError>, HybridError> {
+        if self.over {
+            return Err(HybridError::Over);
+        }
+        let own = Ok(self.contents());
+        let events = self.sum(self.events)?;
+        let parts = saved::gathered(&mut *self.transport, own)?;
+        let (Some(parts), Some(identity)) = (parts, &self.identity) else { return Ok(Ok(None)) };
+        let told = Told {
+            identity,
+            seed: self.seed.0,
+            replica: self.seed.1,
+            course: self.course,
+            windows: self.windows,
+            events,
+        };
+        let order: Vec<_> = self.shared.addresses.iter().map(|address| (address.rank as usize, 1)).collect();
+        let made = Checkpoint::new(&told, &parts, &order).map_err(SimulationError::from);
+        Ok(made.map(Some).map_err(HybridError::from))
+    }
+
+    /// The same simulation, which is known to be of this model.
+    pub(in crate::hybrid) fn of(self, model: &M) -> Self {
+        Self { identity: Some(Identity::of(model)), ..self }
+    }
+
+    /// What this rank's LPs hold, by their names.
+    fn contents(&self) -> Contents {
+        let mut rows: Vec<_> = self.parts.iter().flat_map(Part::rows).collect();
+        rows.sort_unstable_by_key(|&(name, ..)| name);
+        let mut pending: Vec<_> = self
+            .parts
+            .iter()
+            .flat_map(Part::messages)
+            .map(|(name, time, &payload)| (name, Event { time, payload }))
+            .collect();
+        pending.sort_unstable();
+        let names = rows.iter().map(|&(name, ..)| name);
+        let states: Vec<_> = rows.iter().map(|(_, lp, _)| lp.state).collect();
+        let memory: Vec<_> = rows.iter().flat_map(|(_, lp, _)| lp.memory.iter().copied()).collect();
+        let executed: Vec<_> = rows.iter().map(|&(.., executed)| executed).collect();
+        let digest = self.parts.iter().map(Part::digest).fold(0, u64::wrapping_add);
+        Contents::of(names, &states, &memory, (&executed, digest), &pending)
+    }
+
+    /// Has what this rank's LPs executed and hold in a checkpoint. What is a sum over all counts as the first rank's.
+    fn put(&mut self, checkpoint: &Checkpoint) -> Result<(), HybridError> {
+        let (all, Progress { events, windows, .. }) = (checkpoint.lps(), checkpoint.progress());
+        let mut pending = checkpoint.events::<M::Payload>(all.clone());
+        let counts = checkpoint.executed(all.clone()).zip(checkpoint.held(all));
+        for (address, (executed, held)) in self.shared.addresses.iter().zip(counts) {
+            let theirs = pending.by_ref().take(held as usize).map(|event| (event.time, event.payload));
+            match address.rank == self.shared.rank {
+                true => self.parts[address.part as usize].put(address.slot, executed, theirs)?,
+                false => theirs.for_each(drop),
+            }
+        }
+        if self.shared.rank == 0 {
+            self.parts[0].put_sums(events, checkpoint.digest());
+            self.events = events;
+        }
+        (self.windows, self.course) = (windows, checkpoint.course());
+        Ok(())
+    }
+}
+
+impl<M: CpuModel + Send + Sync + 'static> Saves for Simulation<Lp<M>>
+where
+    M::State: Send,
+    M::Payload: Message,
+{
+    type Error = HybridError;
+
+    fn run_until_told(
+        &mut self,
+        until: Until,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, HybridError> {
+        self.run_watched(until.time, watch)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<(), HybridError> {
+        let made = self.gathered()?;
+        saved::written(&mut *self.transport, made, path)
+    }
+
+    fn stopped(&mut self, here: bool) -> Result<bool, HybridError> {
+        saved::stopped(&mut *self.transport, here)
+    }
+}
