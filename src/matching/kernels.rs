@@ -36,10 +36,10 @@ impl Kernels {
         &self.gpu
     }
 
-    fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
+    pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
         // SAFETY: no file of the module holds a user's WGSL, and no user can write what its kernels index with: of the
         // buffers that a user reaches, `rows` (import) holds bounds and no indices, and pages of pairs and the total of a
-        // `Counter` are written before the module reads them, if it does (changes). So it is enough that the kernels index
+        // `Counter` are not read by the module. So it is enough that the kernels index
         // within their buffers for what this module writes there.
         //
         // All: an invocation's number is compared with a length that the host passes, the one that it allotted the buffers
@@ -65,8 +65,12 @@ impl Kernels {
         //   write_matches compare with `params.candidates`, write_all with the page, which ends at the total at the most.
         //   `firsts` is one longer than there are tiles; its last search may be for a candidate beyond the total and finds
         //   the last range.
-        // * changes: `found` has pairs that the algorithms wrote: on one side ids of `ids`, on the other those of a set that is
-        //   as long as the one here.
+        // * index: names are numbered 0 .. n and permuted by a stable sort of n pairs; `slots` is the inverse. Nodes and children are
+        //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Layout::new`).
+        // * moves: names of rows were compared with the sets' lengths on the host. Rows in lists are those of queries, which are below
+        //   the rows; marks are 0 but between `mark` and `settle`, and else at most the rows of a step before, for which the
+        //   buffers had room, and they never shrink. Nodes in lists were compared with the size of their level. Places in lists and changes
+        //   are compared with the capacities, which the host passes with the buffers. A row of an empty region has keys as in import.wgsl.
         // * tree: `cursors` begins at 0 and moves to leaves below `end`, which is at most the number of leaves; a
         //   node of level l is a leaf's number / 8^l, and the host lays out as many nodes. Levels are at most 10,
         //   since there are at most 8^10 leaves: no shift reaches 32.

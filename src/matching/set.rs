@@ -185,6 +185,15 @@ pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     Ok(())
 }
 
+/// The keys of a region, as the kernel makes those of a set: for each dimension its lower bound's, then its upper bound's.
+pub(super) fn keys<T: Coordinate, const D: usize>(region: &Region<T, D>, keys: &mut [u32]) {
+    let empty = region.is_empty();
+    for (d, pair) in keys.chunks_exact_mut(2).enumerate() {
+        pair[0] = if empty { u32::MAX } else { region.lo[d].key() };
+        pair[1] = if empty { 0 } else { region.hi[d].key() };
+    }
+}
+
 impl<T: Coordinate, const D: usize> Regions<T, D> {
     /// How many regions there are, empty ones included.
     pub fn len(&self) -> u32 {

@@ -25,7 +25,6 @@ pub(super) struct ListParams {
     pub(super) regions: u32,
     pub(super) listed: u32,
     pub(super) columns: u32,
-    pub(super) flag: u32,
 }
 
 /// As in ranges.wgsl.
@@ -86,7 +85,7 @@ pub(super) fn gather(
         plan,
         &programs::gather(),
         count,
-        &ListParams { regions: set.count, listed: count, columns, flag: 0 },
+        &ListParams { regions: set.count, listed: count, columns },
         &[("ids", ids.raw()), ("columns", set.keys.raw()), ("ordered", ordered.raw())],
     )?;
     Ok(Ordered { count, columns: ordered })
@@ -273,7 +272,7 @@ mod tests {
     fn parameters_lie_as_in_wgsl() {
         assert_same_layout!(
             programs::gather().link().unwrap(),
-            ListParams { regions, listed, columns, flag }
+            ListParams { regions, listed, columns }
         );
         assert_same_layout!(
             programs::sweep_ranges(1).link().unwrap(),

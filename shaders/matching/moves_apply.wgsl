@@ -1,0 +1,88 @@
+// The beginning and the end of a step of moving regions (moves.wgsl).
+//
+// mark    marks the leaves of the regions that move, and keeps their keys before the step. Where both times are sought at once, the boxes
+//         above them grow to hold the new bounds, too, so that queries reach a leaf by its old and by its new box
+// settle  writes the new bounds to the columns by id and to the leaves, and takes the marks away; unless a list or
+//         the changes did not fit, because then the step is made again
+//
+// One invocation per row.
+
+// import: matching/moves.wgsl
+
+@group(0) @binding(4) var<storage, read_write> before: array<u32>;
+@group(0) @binding(5) var<storage, read> slots: array<u32>;
+@group(0) @binding(6) var<storage, read_write> leaves: array<u32>;
+@group(0) @binding(7) var<storage, read_write> nodes: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read> counts: array<u32>;
+@group(0) @binding(9) var<storage, read_write> settled_subscriptions: array<u32>;
+@group(0) @binding(10) var<storage, read_write> settled_updates: array<u32>;
+
+fn grow(row: u32, slot: u32, of_updates: bool) {
+    var node = slot - nodes_of(0u, of_updates).x;
+    // At most 8 levels.
+    for (var level = 1u; level <= params.top; level++) {
+        node /= FANOUT;
+        let place = nodes_of(level, of_updates).x + node;
+        var grew = false;
+        for (var d = 0u; d < DIMS; d++) {
+            let lo = key_after(row, 2u * d);
+            let hi = key_after(row, 2u * d + 1u);
+            grew |= lo < atomicMin(&nodes[place_of(level, 2u * d, place)], lo);
+            grew |= hi > atomicMax(&nodes[place_of(level, 2u * d + 1u, place)], hi);
+        }
+        // Whoever made it so large takes care of what is above.
+        if !grew {
+            return;
+        }
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn mark(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32) {
+    let row = group_number(group, groups) * GROUP_SIZE + lane;
+    if row >= rows() {
+        return;
+    }
+    let name = name_of(row);
+    let slot = slots[name];
+    let of_updates = name >= params.subscriptions;
+    leaves[place_of(0u, 2u * DIMS + 1u, slot)] = row + 1u;
+    if (sought_times() & PAIRS_BEFORE) != 0u {
+        for (var c = 0u; c < 2u * DIMS; c++) {
+            if of_updates {
+                before[row * 2u * DIMS + c] = updates[c * params.updates + (name - params.subscriptions)];
+            } else {
+                before[row * 2u * DIMS + c] = subscriptions[c * params.subscriptions + name];
+            }
+        }
+    }
+    if sought_times() == (PAIRS_BEFORE | PAIRS_AFTER) && key_after(row, 0u) < key_after(row, 1u) {
+        grow(row, slot, of_updates);
+    }
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn settle(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+          @builtin(local_invocation_index) lane: u32) {
+    let row = group_number(group, groups) * GROUP_SIZE + lane;
+    var fits = moves[7] != 0u && counts[0] <= changes_capacity();
+    for (var level = 1u; level <= params.top; level++) {
+        fits = fits && counts[level] <= list_capacity();
+    }
+    if row >= rows() || !fits {
+        return;
+    }
+    let name = name_of(row);
+    let slot = slots[name];
+    for (var c = 0u; c < 2u * DIMS; c++) {
+        let key = key_after(row, c);
+        leaves[place_of(0u, c, slot)] = key;
+        if name < params.subscriptions {
+            settled_subscriptions[c * params.subscriptions + name] = key;
+        } else {
+            settled_updates[c * params.updates + (name - params.subscriptions)] = key;
+        }
+    }
+    leaves[place_of(0u, 2u * DIMS + 1u, slot)] = 0u;
+}
