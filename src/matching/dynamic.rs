@@ -150,7 +150,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         self.next_step();
         self.subscriptions.check(self.step, subscriptions)?;
         self.updates.check(self.step, updates)?;
-        let counts = [subscriptions, updates].map(|moved| u32::try_from(moved.len()).expect("ids are different"));
+        let counts =
+            [subscriptions, updates].map(|moved| u32::try_from(moved.len()).expect("ids are different"));
         if counts == [0, 0] {
             return Ok(Changes::default());
         }

@@ -60,9 +60,10 @@ impl Index {
         let counts = sides.map(|side| side.count);
         let needed = u64::from(counts[0]) + u64::from(counts[1]);
         let limit = max_regions(kernels, dims);
-        let regions = u32::try_from(needed).ok().filter(|_| needed <= limit).ok_or(
-            MatchingError::TooMuchWork { what: "regions of both sides", needed, limit },
-        )?;
+        let regions = u32::try_from(needed)
+            .ok()
+            .filter(|_| needed <= limit)
+            .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit })?;
         let mut params = IndexParams::new(counts);
         let mut sizes = counts;
         let mut words = 0;

@@ -38,6 +38,8 @@ pub(super) struct Moves {
     rows: u32,
     list: u32,
     changes: u32,
+    /// `MOST`, but in tests.
+    most: u32,
     /// Changes that are read with their count.
     read_at_once: u32,
     given: Given,
@@ -156,11 +158,13 @@ impl Moves {
         let levels = (1..=index.top()).rev();
         let steps = Steps {
             mark: bind(&programs::moves_mark(dims), 0)?,
-            descend: levels.map(|level| bind(&programs::moves_descend(dims), level)).collect::<Result<_, _>>()?,
+            descend: levels
+                .map(|level| bind(&programs::moves_descend(dims), level))
+                .collect::<Result<_, _>>()?,
             changes: bind(&programs::moves_changes(dims), 0)?,
             settle: bind(&programs::moves_settle(dims), 0)?,
         };
-        Ok(Self { rows, list, changes, read_at_once: 1 << 10, given, counts, found, steps })
+        Ok(Self { rows, list, changes, most: MOST, read_at_once: 1 << 10, given, counts, found, steps })
     }
 
     /// Room for so many rows, entries of a list, and changes, as far as a submission uses it. What a step began with stays if its rows fit.
@@ -172,7 +176,7 @@ impl Moves {
         [rows, list, changes]: [u32; 3],
     ) -> Result<(), MatchingError> {
         // Beyond these no submission uses more.
-        let [list_limit, changes_limit] = limits(index, sides);
+        let [list_limit, changes_limit] = self.limits(index, sides);
         let limits = [sides[0].count + sides[1].count, list_limit, changes_limit];
         let grown = |needed: u32, limit: u32| needed.next_power_of_two().min(limit.max(needed));
         let room = [
@@ -181,15 +185,20 @@ impl Moves {
             self.changes.max(grown(changes.min(limits[2]), limits[2])),
         ];
         if room != [self.rows, self.list, self.changes] {
-            let read_at_once = self.read_at_once;
+            let (most, read_at_once) = (self.most, self.read_at_once);
             let given = match room[0] == self.rows {
                 true => self.given.clone(),
                 false => Given::new(kernels.gpu(), room[0], sides[0].dims)?,
             };
             *self = Self::with_room(kernels, index, sides, given, room)?;
-            self.read_at_once = read_at_once;
+            (self.most, self.read_at_once) = (most, read_at_once);
         }
         Ok(())
+    }
+
+    /// The most entries of a list and the most changes that a submission uses: what one row, which is two queries, can need always fits.
+    fn limits(&self, index: &Index, sides: [&Columns; 2]) -> [u32; 2] {
+        [self.most.max(2 * index.widest()), self.most.max(sides[0].count).max(sides[1].count)]
     }
 
     /// Finds the changes of a step, which ends here: the sets and the leaves have the new bounds.
@@ -228,12 +237,13 @@ impl Moves {
             rows.words[..HEADER].copy_from_slice(&head);
             let what = if written { &rows.words[..HEADER] } else { &rows.words[..] };
             self.given.moves.write(gpu, 0, what)?;
-            let (counts, changes) = self.submit(gpu, index, rows.rows, queries, std::mem::take(&mut rebuild)).await?;
+            let (counts, changes) =
+                self.submit(gpu, index, rows.rows, queries, std::mem::take(&mut rebuild)).await?;
             written = true;
             let entries = &counts[1..=index.top() as usize];
             let most_entries = entries.iter().copied().max().unwrap_or(0);
             if most_entries > self.list || counts[0] > self.changes {
-                let limits = limits(index, sides);
+                let limits = self.limits(index, sides);
                 if most_entries > limits[0] || counts[0] > limits[1] {
                     // Fewer at once. One alone always fits.
                     batch = ((end - first) / 2).max(1);
@@ -289,7 +299,8 @@ impl Moves {
         let mut changes: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(read);
         changes.truncate(written as usize);
         if written > at_once {
-            changes.append(&mut self.found.read_range(gpu, at_once.into(), (written - at_once).into()).await?);
+            changes
+                .append(&mut self.found.read_range(gpu, at_once.into(), (written - at_once).into()).await?);
         }
         self.read_at_once = (written + written / 2).next_power_of_two().clamp(1 << 10, 1 << 20);
         Ok((counts, changes))
@@ -307,7 +318,54 @@ impl Found {
     }
 }
 
-/// The most entries of a list and the most changes that a submission uses: what one row, which is two queries, can need always fits.
-fn limits(index: &Index, sides: [&Columns; 2]) -> [u32; 2] {
-    [MOST.max(2 * index.widest()), MOST.max(sides[0].count).max(sides[1].count)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::{Matcher, Region, reference};
+
+    /// Lists and changes that are too short are made longer, and where they may not be, a step is cut.
+    #[test]
+    fn steps_that_do_not_fit_are_made_again_and_cut() {
+        let gpu = Gpu::for_test();
+        let matcher = Matcher::new(&gpu);
+        let old: Vec<_> = (0..600u32).map(|i| Region::new([10 * i, 0], [10 * i + 5, 4])).collect();
+        let new: Vec<_> = (0..600u32).map(|i| Region::new([i, 2], [i + 900, 3])).collect();
+        let [s, u] = [&old, &old].map(|set| matcher.upload("set", set).unwrap().columns);
+        let pairs = |updates: &[Region<u32, 2>]| -> std::collections::BTreeSet<_> {
+            reference::find(&old, updates).into_iter().collect()
+        };
+        let (before, after) = (pairs(&old), pairs(&new));
+        let (kernels, sides) = (matcher.kernels(), [&s, &u]);
+        let index = Index::new(kernels, sides).unwrap();
+        index.rebuild().submit(&gpu).unwrap();
+        let mut moves = Moves::new(kernels, &index, sides).unwrap();
+        moves = Moves::with_room(kernels, &index, sides, moves.given, [1 << 10, 1, 1]).unwrap();
+        // As many entries as two queries may have, and as many changes as one row.
+        moves.most = 1;
+        let rows = |to: &[Region<u32, 2>]| {
+            let mut rows = Rows::new([0, 600], 2);
+            for (id, (row, region)) in (0..).zip(rows.body().chunks_exact_mut(5).zip(to)) {
+                row[0] = 600 + id;
+                super::super::set::keys(region, &mut row[1..]);
+            }
+            rows
+        };
+        let mut there = rows(&new);
+        let there = moves.find(kernels, &index, sides, &mut there, Times::Both, false);
+        let there = pollster::block_on(there).unwrap();
+        assert_eq!(there.began.len() + there.ended.len(), before.symmetric_difference(&after).count());
+        assert_eq!(there.began.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
+        assert_eq!(there.ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);
+        assert!(moves.changes <= 600 && moves.list <= 2 * index.widest(), "{} {}", moves.list, moves.changes);
+        // And back in two halves, as when many move.
+        moves = Moves::with_room(kernels, &index, sides, moves.given, [1 << 10, 1, 1]).unwrap();
+        let mut back = rows(&old);
+        let first = moves.find(kernels, &index, sides, &mut back, Times::Before, true);
+        let ended = pollster::block_on(first).unwrap().ended;
+        assert_eq!(ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
+        let second = moves.find(kernels, &index, sides, &mut back, Times::After, true);
+        let began = pollster::block_on(second).unwrap().began;
+        assert_eq!(began.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);
+        assert_eq!(u.keys.read(&gpu).unwrap(), s.keys.read(&gpu).unwrap());
+    }
 }

@@ -56,8 +56,7 @@ recipes! {
 /// Every kernel that the module may build, with the least and the greatest values of its overrides.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
-    let mut all =
-        vec![number_ids(), gather(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
+    let mut all = vec![number_ids(), gather(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
     all.extend([1, 8].map(count_ranks));
     for (dims, kind, homes) in [(1, Kind::U32, false), (4, Kind::F32, true)] {
         all.extend([

@@ -270,10 +270,7 @@ mod tests {
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(
-            programs::gather().link().unwrap(),
-            ListParams { regions, listed, columns }
-        );
+        assert_same_layout!(programs::gather().link().unwrap(), ListParams { regions, listed, columns });
         assert_same_layout!(
             programs::sweep_ranges(1).link().unwrap(),
             RangeParams { subscriptions, updates, dimension }
