@@ -350,9 +350,11 @@ fn moving(matcher: &Matcher, regions: u64) -> Outcome<()> {
         scratch.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let scratch = median(&mut scratch[1..]);
+    let slow = matcher.gpu().info().device_type == wgpu::DeviceType::Cpu;
     for (moved, steps) in
         [(10, 200), (1_000, 100), (regions / 100, 20), (regions * 3 / 10, 10), (regions, 10)]
     {
+        let steps = if slow { steps.min(8) } else { steps };
         for far in [false, true] {
             let mut sets = MovingRegions::new(matcher, &s, &u)?;
             let (mut times, mut changes) = (Vec::new(), 0);

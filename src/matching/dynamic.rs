@@ -53,7 +53,7 @@ pub struct MovingRegions<T, const D: usize> {
     moves: Moves,
     /// Number of the step.
     step: u32,
-    /// Tests since the trees were built. After a failure they are rubbish.
+    /// Tests in trees that have grown. Beyond all bounds after a failure, which leaves rubbish.
     tests: u64,
 }
 
@@ -177,9 +177,9 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
             return Ok(found);
         }
         let mut found = moves.find(kernels, index, sides, rows, Times::Before, due).await?;
-        let after = moves.find(kernels, index, sides, rows, Times::After, true).await?;
-        found.began = after.began;
-        self.tests = after.tests;
+        found.began = moves.find(kernels, index, sides, rows, Times::After, true).await?.began;
+        // Nothing has moved since.
+        self.tests = 0;
         Ok(found)
     }
 

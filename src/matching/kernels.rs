@@ -1,10 +1,12 @@
 //! What all algorithms of the module use: its kernels, dispatches of them, and the primitives' scratch memory.
 
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
 
 use super::MatchingError;
+use super::counter::Ranking;
 use crate::gpu::{Buffer, Gpu, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
@@ -14,6 +16,52 @@ pub(super) const GROUP_SIZE: u32 = 256;
 /// What the primitives take at the most.
 pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
+/// Memory that no call uses.
+type Pool<T> = Arc<Mutex<Vec<Buffer<T>>>>;
+
+/// So much of it is kept, by number: what two sides of a sweep need.
+const KEPT: usize = 12;
+
+/// Memory of a call's, of at least the length that was asked for and with rubbish in it. It is kept for the next call when it is dropped: that
+/// may have it at once, because what it submits runs later.
+#[derive(Debug)]
+pub(super) struct Lent<T: Pod> {
+    buffer: Buffer<T>,
+    home: Pool<T>,
+}
+
+impl<T: Pod> Lent<T> {
+    fn new(gpu: &Gpu, home: &Pool<T>, label: &str, len: u64) -> Result<Self, MatchingError> {
+        let kept = {
+            let mut kept = home.lock().unwrap_or_else(PoisonError::into_inner);
+            // The smallest that serves, and not many times as long.
+            let serves = |buffer: &Buffer<T>| buffer.len() >= len && buffer.len() / 4 <= len;
+            let serving = (0..kept.len()).filter(|&place| serves(&kept[place]));
+            serving.min_by_key(|&place| kept[place].len()).map(|place| kept.remove(place))
+        };
+        let buffer = kept.map_or_else(|| Buffer::storage(gpu, label, len), Ok)?;
+        Ok(Self { buffer, home: Arc::clone(home) })
+    }
+}
+
+impl<T: Pod> Deref for Lent<T> {
+    type Target = Buffer<T>;
+
+    fn deref(&self) -> &Buffer<T> {
+        &self.buffer
+    }
+}
+
+impl<T: Pod> Drop for Lent<T> {
+    fn drop(&mut self) {
+        let mut kept = self.home.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(self.buffer.clone());
+        if kept.len() > KEPT {
+            kept.remove(0);
+        }
+    }
+}
+
 /// One device, with the scratch memory that is worth keeping between calls.
 #[derive(Debug)]
 pub(super) struct Kernels {
@@ -21,6 +69,10 @@ pub(super) struct Kernels {
     /// The last sort, for as many keys as `0` says: its scratch memory serves all that are not longer.
     sort: Mutex<Option<(u32, RadixSort<u32>)>>,
     scan: Mutex<Option<Scan>>,
+    words: Pool<u32>,
+    wide: Pool<u64>,
+    /// The last count by ranks, but for where its bounds come from.
+    pub(super) ranking: Mutex<Option<Ranking>>,
     /// How fast pages of pairs are written, in units of `sweep::UNIT` tiles. Kept, because a page of pairs is written in less
     /// time than a wait for its first part would take.
     pub(super) page_pace: Mutex<Pace>,
@@ -29,11 +81,24 @@ pub(super) struct Kernels {
 impl Kernels {
     pub(super) fn new(gpu: &Gpu) -> Self {
         let page_pace = Mutex::new(Pace::new(u32::MAX));
-        Self { gpu: gpu.clone(), sort: Mutex::default(), scan: Mutex::default(), page_pace }
+        Self {
+            gpu: gpu.clone(),
+            sort: Mutex::default(),
+            scan: Mutex::default(),
+            words: Pool::default(),
+            wide: Pool::default(),
+            ranking: Mutex::default(),
+            page_pace,
+        }
     }
 
     pub(super) fn gpu(&self) -> &Gpu {
         &self.gpu
+    }
+
+    /// Words for a call: see [`Lent`].
+    pub(super) fn lend(&self, label: &str, len: u64) -> Result<Lent<u32>, MatchingError> {
+        Lent::new(&self.gpu, &self.words, label, len)
     }
 
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
@@ -142,9 +207,10 @@ impl Kernels {
         mut plan: Plan,
         lengths: &Buffer<u32>,
         count: u32,
-    ) -> Result<(Buffer<u64>, u64), MatchingError> {
+    ) -> Result<(Lent<u64>, u64), MatchingError> {
         let gpu = &self.gpu;
-        let offsets = Buffer::<u64>::storage(gpu, "offsets", u64::from(count) + 1)?;
+        let offsets = Lent::new(gpu, &self.wide, "offsets", u64::from(count) + 1)?;
+        let last = u64::from(count);
         let scan = {
             let mut kept = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.is_none() {
@@ -152,11 +218,11 @@ impl Kernels {
             }
             kept.clone().expect("made above")
         };
-        let total = Some((&offsets, count));
+        let total = Some((&*offsets, count));
         let count = Count::host(gpu, count.into())?;
         plan.append(&scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?);
         plan.submit(gpu)?;
-        let total = offsets.read_range(gpu, offsets.len() - 1, 1).await?[0];
+        let total = offsets.read_range(gpu, last, 1).await?[0];
         Ok((offsets, total))
     }
 }

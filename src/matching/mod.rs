@@ -135,8 +135,8 @@ pub enum Algorithm {
     Auto,
 }
 
-/// Region matching on one device. It keeps the kernels and the scratch memory of the largest sort (8 bytes per
-/// region), so make one and use it again. Clones share them.
+/// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8 bytes per
+/// region) and that of the last calls (some 50 bytes per region of two sets in one dimension), so make one and use it again. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,
@@ -213,8 +213,7 @@ impl Matcher {
             _ => false,
         };
         if D == 1 && by_ranks {
-            let counter = Counter::new(&self.kernels, subscriptions, updates, counter::RANK_ENDS)?;
-            return counter.count_async(self.gpu()).await;
+            return Counter::count_once(&self.kernels, subscriptions, updates).await;
         }
         Ok(self.matches(subscriptions, updates, algorithm).await?.total())
     }

@@ -22,7 +22,6 @@ pub(crate) struct PartOf<M: Model> {
     /// What `arrive` is told.
     run: Buffer<Run>,
     arrivals: Buffer<u8>,
-    upload: Upload,
     /// What others sent came in these, and what this part sends goes in them.
     lists: Vec<Vec<u8>>,
     /// What is read back comes through it.
@@ -89,7 +88,6 @@ impl<M: Model> PartOf<M> {
             arrive,
             outbox: memory.cut.outbox.expect("it is a part of a run"),
             arrivals: Buffer::storage(gpu, "arrivals", 1 << 12)?,
-            upload: Upload::new(gpu, "arrivals", 1 << 12)?,
             lists: Vec::new(),
             staging: None,
             ahead: vec![0; parts as usize - 1],
@@ -169,9 +167,6 @@ impl<M: Model> PartOf<M> {
                 let room = (bytes + bytes / 4).next_multiple_of(16).min(gpu.max_buffer_bytes());
                 self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
             }
-            if bytes > self.upload.bytes() {
-                self.upload = Upload::new(gpu, "arrivals", self.arrivals.len())?;
-            }
             self.run.write(gpu, 0, &[memory.run_for(part)])?;
             let mut bound = memory.bindings(&part, &self.run);
             bound.push(("arrivals", self.arrivals.binding()));
@@ -180,7 +175,9 @@ impl<M: Model> PartOf<M> {
             let mut plan = Plan::new("arrivals");
             plan.dispatch(gpu, &self.arrive, groups, &bound)?;
             let mut encoder = gpu.encoder("arrivals");
-            self.upload.record(gpu, &mut encoder, &pieces, self.arrivals.raw())?;
+            let upload = Upload::new(gpu, "arrivals", bytes)?;
+            upload.fill(gpu, &pieces)?;
+            upload.record(&mut encoder, [(0, (self.arrivals.raw().clone(), 0), bytes)]);
             plan.record(&mut encoder);
             gpu.submit(encoder)?;
         }
