@@ -131,6 +131,32 @@ fn few_and_many_of_thousands_move() {
     some_of_thousands::<4>();
 }
 
+/// Most move near at every step, and then some far, and near again: a step is made as the last one was like.
+#[test]
+fn many_move_near_and_far() {
+    let (mut s, mut u) = (scattered::<2>(1500, 1), scattered::<2>(1400, 500_000));
+    let (first_s, first_u) = (s.clone(), u.clone());
+    let mut steps = Vec::new();
+    for step in 0..6 {
+        let far = [2, 3].contains(&step);
+        let mut all = |set: &mut Vec<Region<i32, 2>>, seed: usize| -> Vec<(u32, Region<i32, 2>)> {
+            let moved = (0..).zip(set.iter_mut()).filter(|(id, _)| (id + step) % 7 != 0);
+            moved
+                .map(|(id, region)| {
+                    let by = if far { 3000 } else { 40 };
+                    let by: [i32; 2] =
+                        std::array::from_fn(|d| mixed(seed + step * 10_000 + 2 * id + d, by) - by / 2);
+                    let shift = |at: [i32; 2]| [at[0] + by[0], at[1] + by[1]];
+                    *region = Region::new(shift(region.lo), shift(region.hi));
+                    (u32::try_from(id).unwrap(), *region)
+                })
+                .collect()
+        };
+        steps.push([all(&mut s, 3), all(&mut u, 4_000_000)]);
+    }
+    check(first_s, first_u, &steps);
+}
+
 /// Sides of one node, of one more region, of two levels, and none.
 #[test]
 fn sides_around_the_edges_of_nodes() {

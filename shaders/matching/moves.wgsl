@@ -5,7 +5,8 @@
 //         whether the step ends with it. Then a row for each region that moves: its name (index.wgsl), its 2 DIMS keys after the step
 // before  for each row the 2 DIMS keys before the step
 //
-// A query is a row with a time: 2 row for the pairs of its box before, 2 row + 1 for those of its box after.
+// A query is a row with what it looks for, as 4 row + PAIRS_BEFORE, PAIRS_AFTER or both. A region whose boxes before and after overlap
+// has moved near, and looks for both at once, with the box around the two.
 
 // import: matching/index.wgsl
 
@@ -47,6 +48,9 @@ fn name_of(row: u32) -> u32 {
 fn key_after(row: u32, column: u32) -> u32 {
     return moves[row_place(row) + 1u + column];
 }
+
+// Where a count of rows that have not moved near is left (counts in moves_search.wgsl).
+const FAR = 15u;
 
 fn box_after(row: u32) -> Box {
     var found = Box(vec4(0u), vec4(0u));

@@ -3,7 +3,7 @@
 //
 // came, went  lists of (query, node): the nodes of the level above that a query goes into, and those of params.level. A node's number
 //             is counted within its side
-// counts      how many entries came to each level, written or not; [0] the changes
+// counts      how many entries came to each level, written or not; [0] the changes; [FAR] of moves_apply.wgsl
 // changes     (subscription, update) ids; the highest bit of the first is set where the pair ended
 //
 // FANOUT invocations serve an entry, one for each child. Kernels: descend for each level from params.top to 1, the first of which takes queries
@@ -35,22 +35,27 @@ fn box_before(row: u32) -> Box {
     return found;
 }
 
-// Whether a query seeks pairs of the time after the step.
-fn seeks_after(query: u32) -> bool {
-    return (query & 1u) == 1u;
+fn row_of(query: u32) -> u32 {
+    return query >> 2u;
 }
 
-// The box of the time that a query seeks pairs of, or that of the other time.
-fn box_of(query: u32, other: bool) -> Box {
-    if seeks_after(query) != other {
-        return box_after(query >> 1u);
+// The box that holds whatever a query looks for.
+fn box_of(query: u32) -> Box {
+    let times = query & 3u;
+    if times == PAIRS_BEFORE {
+        return box_before(row_of(query));
     }
-    return box_before(query >> 1u);
+    var found = box_after(row_of(query));
+    if times != PAIRS_AFTER {
+        let old = box_before(row_of(query));
+        found = Box(min(found.lo, old.lo), max(found.hi, old.hi));
+    }
+    return found;
 }
 
 // Subscriptions look for updates, and updates for subscriptions.
 fn seeks_updates(query: u32) -> bool {
-    return (query >> 1u) < moved_subscriptions();
+    return row_of(query) < moved_subscriptions();
 }
 
 // How many entries a kernel takes: queries in the first dispatch.
@@ -62,14 +67,22 @@ fn entries(level: u32) -> u32 {
     return min(atomicLoad(&counts[level]), list_capacity());
 }
 
+// An entry; the query is 0 where there is none.
 fn entry(level: u32, i: u32) -> vec2<u32> {
     if level <= params.top {
         return came[i];
     }
-    if sought_times() == (PAIRS_BEFORE | PAIRS_AFTER) {
-        return vec2(2u * moves[2] + i, 0u);
+    let both = PAIRS_BEFORE | PAIRS_AFTER;
+    if sought_times() != both {
+        return vec2(4u * (moves[2] + i) + sought_times(), 0u);
     }
-    return vec2(2u * (moves[2] + i) + u32(sought_times() == PAIRS_AFTER), 0u);
+    // Two places for each row.
+    let row = moves[2] + i / 2u;
+    let first = i % 2u == 0u;
+    if overlaps(box_before(row), box_after(row)) {
+        return vec2(select(0u, 4u * row + both, first), 0u);
+    }
+    return vec2(4u * row + select(PAIRS_AFTER, PAIRS_BEFORE, first), 0u);
 }
 
 fn inside(a: Box, b: Box) -> bool {
@@ -87,13 +100,13 @@ fn goes_into(query: u32, node: u32) -> bool {
         around.lo[d] = nodes[place_of(params.level, 2u * d, node)];
         around.hi[d] = nodes[place_of(params.level, 2u * d + 1u, node)];
     }
-    if !overlaps(box_of(query, false), around) {
+    if (query & 3u) == 0u || !overlaps(box_of(query), around) {
         return false;
     }
-    // All that lies inside the box at both times overlaps at both, unless it moves. Subscriptions that move report their pairs
-    // themselves, so an update's query does not look at them.
+    // All that lies inside the region's boxes of both times overlaps it at both, unless it moves. Subscriptions that move report their
+    // pairs themselves, so an update's query does not look at them.
     let at_rest = !seeks_updates(query) || moved_subscriptions() == rows();
-    return !at_rest || !inside(around, box_of(query, true));
+    return !at_rest || !inside(around, box_before(row_of(query))) || !inside(around, box_after(row_of(query)));
 }
 
 // The place in a list of what an invocation found: beyond every list if it found nothing. By all invocations of a workgroup.
@@ -148,28 +161,31 @@ fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
 // The change that a query finds at a slot, if it is one.
 fn change_at(query: u32, slot: u32, found: ptr<function, vec2<u32>>) -> bool {
     let mark = leaves[place_of(0u, 2u * DIMS + 1u, slot)];
-    let own = box_of(query, false);
-    let own_other = box_of(query, true);
+    var old = Box(vec4(0u), vec4(0u));
+    var now = old;
     if mark != 0u {
         // The subscription of two that move reports the pair.
-        let other = 2u * (mark - 1u) + (query & 1u);
-        if !seeks_updates(query) || !overlaps(own, box_of(other, false)) || overlaps(own_other, box_of(other, true)) {
+        if !seeks_updates(query) {
             return false;
         }
+        old = box_before(mark - 1u);
+        now = box_after(mark - 1u);
     } else {
-        var leaf = Box(vec4(0u), vec4(0u));
         for (var d = 0u; d < DIMS; d++) {
-            leaf.lo[d] = leaves[place_of(0u, 2u * d, slot)];
-            leaf.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
+            old.lo[d] = leaves[place_of(0u, 2u * d, slot)];
+            old.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
         }
-        if !overlaps(own, leaf) || overlaps(own_other, leaf) {
-            return false;
-        }
+        now = old;
     }
-    let mine = name_of(query >> 1u);
+    let overlapped = overlaps(box_before(row_of(query)), old);
+    let times = select(PAIRS_AFTER, PAIRS_BEFORE, overlapped);
+    if (query & times) == 0u || overlapped == overlaps(box_after(row_of(query)), now) {
+        return false;
+    }
+    let mine = name_of(row_of(query));
     let name = leaves[place_of(0u, 2u * DIMS, slot)];
     let pair = select(vec2(name, mine), vec2(mine, name), seeks_updates(query));
-    *found = vec2(pair.x | select(ENDED, 0u, seeks_after(query)), pair.y - params.subscriptions);
+    *found = vec2(pair.x | select(0u, ENDED, overlapped), pair.y - params.subscriptions);
     return true;
 }
 

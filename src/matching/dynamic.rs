@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use super::index::Index;
-use super::moves::{Found, Moves, Rows, Times};
+use super::moves::{Found, Moves, Rows, Times, Way};
 use super::region::{Coordinate, Region};
 use super::set::{Columns, check, keys};
 use super::{Algorithm, Matcher, Matches, MatchingError};
@@ -14,8 +14,10 @@ use super::{Algorithm, Matcher, Matches, MatchingError};
 /// Building the trees again takes as long as so many tests per region would: an estimate from the times of sorts and of tests of an H200 (the
 /// tables of [`matching`](super)), where a sort of 32-bit keys with values takes 60 ps per region and a test 0.3 to 0.8 ps.
 const TESTS_PER_REBUILD: u64 = 64;
-/// Where more than one region of so many moves, trees that hold both their old and their new places would be bad ones: they are built again in the middle of the step.
+/// Where more than one region of so many moves far, trees that hold both their old and their new places would be bad ones: they are built again in the middle of the step.
 const MANY_OF: u32 = 256;
+/// A step in which many are believed to move near is made in the other way where queries go into more nodes of a level each.
+const NODES_EACH: u32 = 16;
 /// One core looks at so many moved regions.
 const ALONE: usize = 1 << 12;
 
@@ -26,7 +28,7 @@ const ALONE: usize = 1 << 12;
 /// Both sets have an index on the device, a tree of bounding boxes. A step is one submission: the moved regions look up the other side's
 /// tree with their bounds before and after, so its time follows their number and that of their pairs. The trees grow
 /// with what moves. They are built again when that costs as much as the searches since the last time, and in the
-/// middle of a step in which very many move.
+/// middle of a step in which very many move far: to where they do not overlap themselves.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -55,6 +57,8 @@ pub struct MovingRegions<T, const D: usize> {
     step: u32,
     /// Tests in trees that have grown. Beyond all bounds after a failure, which leaves rubbish.
     tests: u64,
+    /// Of 256 regions that moved in the last step, those that moved far: what the next step goes by.
+    far: u32,
 }
 
 /// What a step changed. Each pair `[subscription, update]` comes once, in ascending order.
@@ -103,7 +107,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let index = Index::new(kernels, sides)?;
         index.rebuild().submit(matcher.gpu())?;
         let moves = Moves::new(kernels, &index, sides)?;
-        Ok(Self { matcher: matcher.clone(), subscriptions, updates, index, moves, step: 0, tests: 0 })
+        Ok(Self { matcher: matcher.clone(), subscriptions, updates, index, moves, step: 0, tests: 0, far: 0 })
     }
 
     /// All pairs that overlap now.
@@ -171,16 +175,32 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         // Until the step has ended.
         let before = std::mem::replace(&mut self.tests, u64::MAX);
         let (moves, index) = (&mut self.moves, &self.index);
-        if u64::from(rows.rows) * u64::from(MANY_OF) <= regions {
-            let found = moves.find(kernels, index, sides, rows, Times::Both, due).await?;
-            self.tests = found.tests + if due { 0 } else { before };
-            return Ok(found);
+        let mut rebuild = due;
+        let many = |rows: u32| u64::from(rows) * u64::from(MANY_OF) > regions;
+        if !many(rows.rows) || !many(rows.rows / 256 * self.far) {
+            let most_each = if many(rows.rows) { NODES_EACH } else { u32::MAX };
+            let way = Way { times: Times::Both, rebuild: due, most_each };
+            if let Some(found) = moves.find(kernels, index, sides, rows, way).await? {
+                self.tests = found.tests + if due { 0 } else { before };
+                self.far = share(found.far, rows.rows);
+                return Ok(found);
+            }
+            // The trees have grown in vain.
+            rebuild = true;
         }
-        let mut found = moves.find(kernels, index, sides, rows, Times::Before, due).await?;
-        found.began = moves.find(kernels, index, sides, rows, Times::After, true).await?.began;
+        let mut both = Found::default();
+        for (times, rebuild) in [(Times::Before, rebuild), (Times::After, true)] {
+            let way = Way { times, rebuild, most_each: u32::MAX };
+            let found = moves.find(kernels, index, sides, rows, way).await?;
+            let found = found.expect("any number of nodes is fine");
+            both.ended.extend(found.ended);
+            both.began.extend(found.began);
+            both.far += found.far;
+        }
         // Nothing has moved since.
         self.tests = 0;
-        Ok(found)
+        self.far = share(both.far, rows.rows);
+        Ok(both)
     }
 
     /// The states of regions have 31 bits for the number of a step.
@@ -192,6 +212,11 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         }
         self.step += 1;
     }
+}
+
+/// So many of `all` in 256.
+fn share(some: u32, all: u32) -> u32 {
+    u32::try_from(u64::from(some) * 256 / u64::from(all.max(1))).expect("some are not more than all")
 }
 
 /// The pairs in ascending order: the device finds them in any.

@@ -11,8 +11,8 @@ use crate::gpu::{Bindings, Buffer, Download, Gpu, Kernel, Recipe};
 const HEADER: usize = 8;
 /// `ENDED` in moves_search.wgsl.
 const ENDED: u32 = 1 << 31;
-/// Words for counts: the changes, and the entries of each level.
-const COUNTS: u64 = 16;
+/// Words for counts: the changes, and the entries of each level; the last is that of the regions that moved far, `FAR` in moves.wgsl.
+const COUNTS: usize = 16;
 /// A list may hold so many entries, and a submission find so many changes (or as many as one query needs, if that is
 /// more): 32 MB each, and some tens of millions of tests per dispatch.
 const MOST: u32 = 1 << 22;
@@ -30,6 +30,16 @@ pub(super) enum Times {
     After = 2,
     /// Both, in a tree that grows.
     Both = 3,
+}
+
+/// How a submission looks for pairs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub(super) times: Times,
+    /// The trees are built again before.
+    pub(super) rebuild: bool,
+    /// Nodes of a level that queries may go into, each on the average.
+    pub(super) most_each: u32,
 }
 
 /// What kernels are given for each step: memory that is kept, and grows.
@@ -106,6 +116,8 @@ pub(super) struct Found {
     pub(super) ended: Vec<[u32; 2]>,
     /// Boxes that queries were compared with.
     pub(super) tests: u64,
+    /// Regions whose bounds after the step do not overlap those before, where pairs before it were looked for.
+    pub(super) far: u32,
 }
 
 impl Moves {
@@ -129,7 +141,7 @@ impl Moves {
             Buffer::<[u32; 2]>::storage(gpu, "queries in nodes", list.into())?,
             Buffer::<[u32; 2]>::storage(gpu, "queries in nodes", list.into())?,
         ];
-        let counts = Buffer::<u32>::storage(gpu, "counts of a step", COUNTS)?;
+        let counts = Buffer::<u32>::storage(gpu, "counts of a step", COUNTS as u64)?;
         let found = Buffer::<[u32; 2]>::storage(gpu, "changes", changes.into())?;
         let bind = |recipe: &Recipe, level: u32| -> Result<(Kernel, Bindings), MatchingError> {
             let params = Buffer::uniform(gpu, "parameters", &index.at(level))?;
@@ -203,16 +215,16 @@ impl Moves {
 
     /// Finds the changes of a step, which ends here: the sets and the leaves have the new bounds.
     ///
-    /// With `rebuild` the trees are built again before.
+    /// None, and nothing has changed but that the trees are rubbish, where queries go into more nodes than they may.
     pub(super) async fn find(
         &mut self,
         kernels: &Kernels,
         index: &Index,
         sides: [&Columns; 2],
         rows: &mut Rows,
-        times: Times,
-        mut rebuild: bool,
-    ) -> Result<Found, MatchingError> {
+        way: Way,
+    ) -> Result<Option<Found>, MatchingError> {
+        let Way { times, mut rebuild, most_each } = way;
         let gpu = kernels.gpu();
         let queries = rows.rows.saturating_mul(if times == Times::Both { 2 } else { 1 });
         // Queries mostly go into two nodes or so of a level.
@@ -243,6 +255,9 @@ impl Moves {
             let entries = &counts[1..=index.top() as usize];
             let most_entries = entries.iter().copied().max().unwrap_or(0);
             if most_entries > self.list || counts[0] > self.changes {
+                if most_entries > most_each.saturating_mul(queries).max(1 << 14) {
+                    return Ok(None);
+                }
                 let limits = self.limits(index, sides);
                 if most_entries > limits[0] || counts[0] > limits[1] {
                     // Fewer at once. One alone always fits.
@@ -253,10 +268,11 @@ impl Moves {
             }
             all.tests += u64::from(FANOUT)
                 * (u64::from(queries) + entries.iter().map(|entries| u64::from(*entries)).sum::<u64>());
+            all.far = counts[COUNTS - 1];
             all.take(&changes);
             first = end;
         }
-        Ok(all)
+        Ok(Some(all))
     }
 
     /// Submits what the header says, and reads the counts and the changes that fit.
@@ -286,14 +302,14 @@ impl Moves {
             run(&self.steps.settle, each);
         }
         let at_once = self.read_at_once.min(self.changes);
-        let count_bytes = COUNTS * 4;
+        let count_bytes = COUNTS as u64 * 4;
         let bytes = u64::from(at_once) * size_of::<[u32; 2]>() as u64;
         let download = Download::new(gpu, "changes", count_bytes + bytes)?;
         download.record_part(&mut encoder, self.counts.raw(), 0, (0, count_bytes));
         download.record_part(&mut encoder, self.found.raw(), 0, (count_bytes, bytes));
         let submission = gpu.submit(encoder)?;
         let read = download.finish(gpu, submission).await?;
-        let (counts, read) = read.split_at(usize::try_from(count_bytes).expect("few words"));
+        let (counts, read) = read.split_at(4 * COUNTS);
         let counts: Vec<u32> = bytemuck::pod_collect_to_vec(counts);
         let written = counts[0].min(self.changes);
         let mut changes: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(read);
@@ -351,8 +367,14 @@ mod tests {
             rows
         };
         let mut there = rows(&new);
-        let there = moves.find(kernels, &index, sides, &mut there, Times::Both, false);
-        let there = pollster::block_on(there).unwrap();
+        let there = moves.find(
+            kernels,
+            &index,
+            sides,
+            &mut there,
+            Way { times: Times::Both, rebuild: false, most_each: u32::MAX },
+        );
+        let there = pollster::block_on(there).unwrap().unwrap();
         assert_eq!(there.began.len() + there.ended.len(), before.symmetric_difference(&after).count());
         assert_eq!(there.began.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
         assert_eq!(there.ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);
@@ -360,11 +382,23 @@ mod tests {
         // And back in two halves, as when many move.
         moves = Moves::with_room(kernels, &index, sides, moves.given, [1 << 10, 1, 1]).unwrap();
         let mut back = rows(&old);
-        let first = moves.find(kernels, &index, sides, &mut back, Times::Before, true);
-        let ended = pollster::block_on(first).unwrap().ended;
+        let first = moves.find(
+            kernels,
+            &index,
+            sides,
+            &mut back,
+            Way { times: Times::Before, rebuild: true, most_each: u32::MAX },
+        );
+        let ended = pollster::block_on(first).unwrap().unwrap().ended;
         assert_eq!(ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
-        let second = moves.find(kernels, &index, sides, &mut back, Times::After, true);
-        let began = pollster::block_on(second).unwrap().began;
+        let second = moves.find(
+            kernels,
+            &index,
+            sides,
+            &mut back,
+            Way { times: Times::After, rebuild: true, most_each: u32::MAX },
+        );
+        let began = pollster::block_on(second).unwrap().unwrap().began;
         assert_eq!(began.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);
         assert_eq!(u.keys.read(&gpu).unwrap(), s.keys.read(&gpu).unwrap());
     }

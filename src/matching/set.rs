@@ -319,4 +319,38 @@ mod tests {
             ImportParams { regions }
         );
     }
+
+    /// Sets of several pieces, which the host makes, are those that the kernel makes of the same rows.
+    #[test]
+    fn what_is_uploaded_is_what_is_imported() {
+        fn same<const D: usize>(matcher: &Matcher, count: usize) {
+            let place = |i: usize| (i * 7919 % 100_003) as f32 - 5e4;
+            // Every fifth is empty in the last dimension.
+            let rows: Vec<_> = (0..count)
+                .map(|i| {
+                    let lo = [place(i); D];
+                    let mut hi = lo.map(|lo| lo + 1.5);
+                    hi[D - 1] -= if i % 5 == 4 { 1.5 } else { 0.0 };
+                    Region::new(lo, hi)
+                })
+                .collect();
+            let gpu = matcher.gpu();
+            let sent = matcher.upload("rows", &rows).unwrap().columns;
+            let imported = Buffer::storage_from(gpu, "rows", &rows).unwrap();
+            let imported = matcher.import("rows", &imported).unwrap().columns;
+            assert_eq!(sent.filled, imported.filled);
+            assert!(sent.keys.read(gpu).unwrap() == imported.keys.read(gpu).unwrap(), "{count} in {D}");
+        }
+        let matcher = Matcher::new(&Gpu::for_test());
+        for count in [0, 1, 2, 3, (1 << 15) - 1, (1 << 15) + 1] {
+            same::<1>(&matcher, count);
+            same::<3>(&matcher, count);
+        }
+        // Pieces of 2^21 regions, and an odd number.
+        same::<1>(&matcher, (1 << 21) + 3);
+        let mut rows = vec![Region::new([1u32], [2]); (1 << 21) + 9];
+        rows[(1 << 21) + 5] = Region::new([2], [1]);
+        let error = matcher.upload("rows", &rows).unwrap_err();
+        assert!(matches!(error, MatchingError::Inverted { region: 2_097_157, .. }), "{error}");
+    }
 }
