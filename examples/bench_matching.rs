@@ -359,7 +359,7 @@ fn moving(matcher: &Matcher, regions: u64) -> Outcome<()> {
             let mut sets = MovingRegions::new(matcher, &s, &u)?;
             let (mut times, mut changes) = (Vec::new(), 0);
             for step in 0..steps + 2 {
-                let mut some = |set: &mut [Region<u32, 2>], side: u64| -> Vec<_> {
+                let some = |set: &mut [Region<u32, 2>], side: u64| -> Vec<_> {
                     let stride = regions / moved;
                     let first = step % stride;
                     let ids = (first..regions / 2).step_by(usize::try_from(stride).unwrap_or(usize::MAX));

@@ -139,7 +139,7 @@ fn many_move_near_and_far() {
     let mut steps = Vec::new();
     for step in 0..6 {
         let far = [2, 3].contains(&step);
-        let mut all = |set: &mut Vec<Region<i32, 2>>, seed: usize| -> Vec<(u32, Region<i32, 2>)> {
+        let all = |set: &mut Vec<Region<i32, 2>>, seed: usize| -> Vec<(u32, Region<i32, 2>)> {
             let moved = (0..).zip(set.iter_mut()).filter(|(id, _)| (id + step) % 7 != 0);
             moved
                 .map(|(id, region)| {
