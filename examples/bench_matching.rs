@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example bench_matching
+//! cargo run --release --example bench_matching -- --only moving,find
 //! ```
 //!
 //! "On the device" is the time of recorded work with the bounds on the device, many repetitions per submission;
@@ -16,6 +17,7 @@ use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
 use rayon::prelude::*;
@@ -28,11 +30,32 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("sort", Algorithm::Sort),
 ];
 
-fn main() -> ExitCode {
-    shared::main(|_: &shared::Nothing| run())
+#[derive(Parser)]
+#[command(about = "Times region matching on the present adapter.")]
+struct Options {
+    /// Parts to time: by default all.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
 }
 
-fn run() -> Outcome<()> {
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Counting in one dimension, on the device and with copies.
+    Count,
+    /// Finding pairs in one dimension.
+    Find,
+    /// All algorithms in 1 to 3 dimensions.
+    Compare,
+    /// Regions that move.
+    Moving,
+}
+
+fn main() -> ExitCode {
+    shared::main(run)
+}
+
+fn run(options: &Options) -> Outcome<()> {
+    let wanted = |part| options.only.is_empty() || options.only.contains(&part);
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
     let matcher = Matcher::new(&gpu);
@@ -41,12 +64,21 @@ fn run() -> Outcome<()> {
     verify::<2>(&matcher)?;
     verify::<3>(&matcher)?;
     writeln!(stdout(), "all algorithms agree with the CPU\n")?;
-    let copied = copy_bandwidth(&gpu, if slow { 1 << 26 } else { 1 << 30 })?;
-    writeln!(stdout(), "copy: {copied:.0} GB/s read plus write\n")?;
-    counting(&matcher, if slow { &[100_000, 1_000_000] } else { &[1_000_000, 10_000_000, 100_000_000] })?;
-    finding(&matcher, if slow { &[100_000] } else { &[1_000_000, 10_000_000] }, copied)?;
-    comparison(&matcher, slow)?;
-    moving(&matcher, if slow { 50_000 } else { 1_000_000 })
+    if wanted(Part::Count) {
+        counting(&matcher, if slow { &[100_000, 1_000_000] } else { &[1_000_000, 10_000_000, 100_000_000] })?;
+    }
+    if wanted(Part::Find) {
+        let copied = copy_bandwidth(&gpu, if slow { 1 << 26 } else { 1 << 30 })?;
+        writeln!(stdout(), "copy: {copied:.0} GB/s read plus write\n")?;
+        finding(&matcher, if slow { &[100_000] } else { &[1_000_000, 10_000_000] }, copied)?;
+    }
+    if wanted(Part::Compare) {
+        comparison(&matcher, slow)?;
+    }
+    if wanted(Part::Moving) {
+        moving(&matcher, if slow { 100_000 } else { 1_000_000 })?;
+    }
+    Ok(())
 }
 
 /// A word that depends on `i` and the stream: two rounds of a 64-bit mix.
@@ -302,26 +334,68 @@ fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Outcome<()> {
     Ok(())
 }
 
+/// Steps of moving regions beside what they save: copying both sets and finding all pairs.
 fn moving(matcher: &Matcher, regions: u64) -> Outcome<()> {
-    writeln!(stdout(), "moving regions, 2 dimensions, alpha 1, {regions} regions")?;
-    writeln!(stdout(), "       moved    changes    ms per step")?;
-    let (s, u) = (workload::<2>(regions, 1.0, 0), workload::<2>(regions, 1.0, 1));
-    for moved in [10, 1_000, 100_000] {
-        let moved = (regions / 2).min(moved);
-        let mut sets = MovingRegions::new(matcher, &s, &u)?;
-        let (mut times, mut changes) = (Vec::new(), 0);
-        for step in 1..5u32 {
-            let shift = |region: &Region<u32, 2>| {
-                let by = (region.hi[0] - region.lo[0]) / 2 * step;
-                Region::new(region.lo.map(|x| x.saturating_sub(by)), region.hi.map(|x| x.saturating_sub(by)))
-            };
-            let some: Vec<_> = (0..).zip(u.iter().map(shift)).take(usize::try_from(moved)?).collect();
-            let start = Instant::now();
-            let step = sets.update(&[], &some)?;
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-            changes = step.began.len() + step.ended.len();
-        }
-        writeln!(stdout(), "{moved:>12} {changes:>10} {:>14.2}", median(&mut times[1..]))?;
+    writeln!(
+        stdout(),
+        "moving regions, 2 dimensions, alpha 1, {regions} regions, half of the moved ones on each side"
+    )?;
+    writeln!(stdout(), "       moved  how far    changes   ms per step   the longest   from scratch")?;
+    let (mut s, mut u) = (workload::<2>(regions, 1.0, 0), workload::<2>(regions, 1.0, 1));
+    let mut scratch = Vec::new();
+    for _ in 0..4 {
+        let start = Instant::now();
+        let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
+        matcher.find(&s, &u, Algorithm::Auto)?.read()?;
+        scratch.push(start.elapsed().as_secs_f64() * 1e3);
     }
+    let scratch = median(&mut scratch[1..]);
+    let slow = matcher.gpu().info().device_type == wgpu::DeviceType::Cpu;
+    for (moved, steps) in
+        [(10, 200), (1_000, 100), (regions / 100, 20), (regions * 3 / 10, 10), (regions, 10)]
+    {
+        let steps = if slow { steps.min(8) } else { steps };
+        for far in [false, true] {
+            let mut sets = MovingRegions::new(matcher, &s, &u)?;
+            let (mut times, mut changes) = (Vec::new(), 0);
+            for step in 0..steps + 2 {
+                let some = |set: &mut [Region<u32, 2>], side: u64| -> Vec<_> {
+                    let stride = regions / moved;
+                    let first = step % stride;
+                    let ids = (first..regions / 2).step_by(usize::try_from(stride).unwrap_or(usize::MAX));
+                    let ids = ids.take(usize::try_from(moved / 2).unwrap_or(usize::MAX));
+                    ids.map(|id| {
+                        let region = &mut set[usize::try_from(id).unwrap_or(0)];
+                        let size = region.hi[0] - region.lo[0];
+                        region.lo = std::array::from_fn(|d| {
+                            let random = hash(id + step * regions, 100 + 2 * d as u64 + side);
+                            let near = region.lo[d].wrapping_add(random % size).saturating_sub(size / 2);
+                            if far { random } else { near }.min(u32::MAX - size)
+                        });
+                        region.hi = region.lo.map(|lo| lo + size);
+                        (u32::try_from(id).unwrap_or(0), *region)
+                    })
+                    .collect()
+                };
+                let (some_s, some_u) = (some(&mut s, 0), some(&mut u, 1));
+                let start = Instant::now();
+                let step = sets.update(&some_s, &some_u)?;
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+                changes = step.began.len() + step.ended.len();
+            }
+            // The first ones make room.
+            let times = &mut times[2..];
+            let middle = median(times);
+            writeln!(
+                stdout(),
+                "{moved:>12} {:>8} {changes:>10} {middle:>10.3} ms {:>10.3} ms {scratch:>11.3} ms",
+                if far { "anywhere" } else { "near" },
+                times[times.len() - 1],
+            )?;
+        }
+    }
+    let sets = MovingRegions::new(matcher, &s, &u)?;
+    let total = matcher.find(&matcher.upload("s", &s)?, &matcher.upload("u", &u)?, Algorithm::Auto)?.total();
+    same(&sets.matches()?.total(), &total, "pairs in the end")?;
     Ok(())
 }

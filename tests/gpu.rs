@@ -307,6 +307,26 @@ fn subgroups_of_mesas_processor_driver_are_whole() {
     }
 }
 
+/// More pieces than are under way at once, from a place that is no multiple of theirs; twice, so that memory is used again.
+#[test]
+fn long_writes_are_whole_and_in_order() {
+    let gpu = gpu();
+    let len = 18 << 20;
+    let buffer = Buffer::storage(&gpu, "long", len as u64 + 2).unwrap();
+    for seed in [1u32, 2] {
+        let values: Vec<u32> = (0..len).map(|i: u32| i.wrapping_mul(0x9e37_79b9) ^ seed).collect();
+        buffer.write(&gpu, 0, &[POISON]).unwrap();
+        buffer.write(&gpu, u64::from(len) + 1, &[POISON]).unwrap();
+        buffer.write(&gpu, 1, &values).unwrap();
+        // A short write after it, which goes another way.
+        buffer.write(&gpu, 7, &[seed]).unwrap();
+        let read = buffer.read(&gpu).unwrap();
+        assert_eq!((read[0], read[len as usize + 1], read[7]), (POISON, POISON, seed));
+        let differ = (1..).zip(&values).filter(|&(i, value)| i != 7 && read[i] != *value).count();
+        assert_eq!(differ, 0);
+    }
+}
+
 #[test]
 fn ranges_beyond_the_end_are_typed_errors_and_never_wrap() {
     let gpu = gpu();

@@ -36,12 +36,8 @@ fn check<const D: usize>(
         }
         let changes = moving.update(s, u).unwrap();
         let after: Pairs = reference::find(&subscriptions, &updates).into_iter().collect();
-        let mut began = changes.began.clone();
-        began.sort_unstable();
-        assert_eq!(began, after.difference(&pairs).copied().collect::<Vec<_>>(), "began");
-        let mut ended = changes.ended.clone();
-        ended.sort_unstable();
-        assert_eq!(ended, pairs.difference(&after).copied().collect::<Vec<_>>(), "ended");
+        assert_eq!(changes.began, after.difference(&pairs).copied().collect::<Vec<_>>(), "began");
+        assert_eq!(changes.ended, pairs.difference(&after).copied().collect::<Vec<_>>(), "ended");
         let mut all = moving.matches().unwrap().read().unwrap();
         all.sort_unstable();
         assert_eq!(all, after.iter().copied().collect::<Vec<_>>(), "all pairs");
@@ -94,6 +90,105 @@ fn when_all_move_each_change_comes_once() {
     };
     let moved = |shift| (0u32..).zip(set(shift)).collect::<Vec<_>>();
     check(set(0), set(11), &[[moved(40), moved(-5)], [moved(40), moved(-5)], [vec![], moved(41)]]);
+}
+
+/// A number that looks random, below `end`.
+fn mixed(i: usize, end: i32) -> i32 {
+    let z = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    i32::try_from((z ^ z >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).unwrap() % end
+}
+
+/// Some of thousands, of one region in thirty everywhere, some empty: how few move decides how a step is made.
+fn scattered<const D: usize>(count: usize, seed: usize) -> Vec<Region<i32, D>> {
+    let place = |i: usize| {
+        let lo: [i32; D] = std::array::from_fn(|d| mixed(seed + D * i + d, 4000) - 2000);
+        let width = [60, 60, 60, 4000, 0][if i % 30 == 29 { 3 + i / 30 % 2 } else { i % 3 }];
+        Region::new(lo, lo.map(|lo| lo + width))
+    };
+    (0..count).map(place).collect()
+}
+
+fn some_of_thousands<const D: usize>() {
+    let (s, u) = (scattered::<D>(2049, 1), scattered::<D>(3000, 500_000));
+    let moved = |step: usize, count: usize, of: usize| -> Vec<(u32, Region<i32, D>)> {
+        let ids: BTreeSet<u32> =
+            (0..count).map(|i| mixed(step * 1000 + i, of as i32).unsigned_abs()).collect();
+        ids.into_iter().zip(scattered(count, 7_000_000 * step)).collect()
+    };
+    let step = |step: usize, s: usize, u: usize| [moved(step, s, 2049), moved(step + 50, u, 3000)];
+    check(
+        s,
+        u,
+        &[step(1, 1, 0), step(2, 0, 1), step(3, 9, 9), step(4, 0, 19), step(5, 300, 0), step(6, 7, 7)],
+    );
+}
+
+#[test]
+fn few_and_many_of_thousands_move() {
+    some_of_thousands::<1>();
+    some_of_thousands::<2>();
+    some_of_thousands::<3>();
+    some_of_thousands::<4>();
+}
+
+/// Most move near at every step, and then some far, and near again: a step is made as the last one was like.
+#[test]
+fn many_move_near_and_far() {
+    let (mut s, mut u) = (scattered::<2>(1500, 1), scattered::<2>(1400, 500_000));
+    let (first_s, first_u) = (s.clone(), u.clone());
+    let mut steps = Vec::new();
+    for step in 0..6 {
+        let far = [2, 3].contains(&step);
+        let all = |set: &mut Vec<Region<i32, 2>>, seed: usize| -> Vec<(u32, Region<i32, 2>)> {
+            let moved = (0..).zip(set.iter_mut()).filter(|(id, _)| (id + step) % 7 != 0);
+            moved
+                .map(|(id, region)| {
+                    let by = if far { 3000 } else { 40 };
+                    let by: [i32; 2] =
+                        std::array::from_fn(|d| mixed(seed + step * 10_000 + 2 * id + d, by) - by / 2);
+                    let shift = |at: [i32; 2]| [at[0] + by[0], at[1] + by[1]];
+                    *region = Region::new(shift(region.lo), shift(region.hi));
+                    (u32::try_from(id).unwrap(), *region)
+                })
+                .collect()
+        };
+        steps.push([all(&mut s, 3), all(&mut u, 4_000_000)]);
+    }
+    check(first_s, first_u, &steps);
+}
+
+/// Sides of one node, of one more region, of two levels, and none.
+#[test]
+fn sides_around_the_edges_of_nodes() {
+    for [n, m] in [[1, 1], [16, 17], [0, 5], [255, 256], [257, 4097]] {
+        let (s, u) = (scattered::<2>(n, 3), scattered::<2>(m, 9));
+        let last = |count: usize, to| -> Vec<_> {
+            let ids = (0..u32::try_from(count).unwrap()).rev().take(3);
+            ids.zip(scattered(3, to)).collect()
+        };
+        check(s, u, &[[last(n, 100), last(m, 200)], [last(n, 300), vec![]], [vec![], last(m, 400)]]);
+    }
+}
+
+/// One region that covers all moves to and fro until the trees have been built again, and the pairs stay what they are.
+#[test]
+fn trees_are_built_again_between_steps() {
+    let (s, mut u) = (scattered::<2>(700, 3), scattered::<2>(400, 9));
+    let mut moving = MovingRegions::new(matcher(), &s, &u).unwrap();
+    let mut pairs: Pairs = reference::find(&s, &u).into_iter().collect();
+    // Each step looks at some 700 leaves twice, and the trees are due after 64 times 1,100.
+    for step in 0..70usize {
+        let place = step * 13 % 400;
+        u[place] = Region::new([-2000, mixed(step, 4000) - 2000], [4000, 4000]);
+        let changes = moving.update(&[], &[(u32::try_from(place).unwrap(), u[place])]).unwrap();
+        for pair in changes.ended {
+            assert!(pairs.remove(&pair), "{pair:?} ended at step {step}");
+        }
+        for pair in changes.began {
+            assert!(pairs.insert(pair), "{pair:?} began at step {step}");
+        }
+    }
+    assert_eq!(pairs, reference::find(&s, &u).into_iter().collect());
 }
 
 #[test]

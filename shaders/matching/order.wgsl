@@ -5,9 +5,6 @@
 // columns   params.columns columns of params.regions keys, by id
 // ordered   gather: the listed ones of each column, in the order of the list, so that kernels read neighbours in the order
 //           from neighbouring words; the ids are one more column
-// moved     scatter: params.columns columns of params.listed keys, in the order of the list
-// targets   scatter: columns as above, in which the listed regions get the keys of `moved`
-// flags     scatter: by id, whether a region is being moved; becomes params.flag for the listed ones
 //
 // One invocation per listed region.
 
@@ -18,7 +15,6 @@ struct ListParams {
     regions: u32,
     listed: u32,
     columns: u32,
-    flag: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: ListParams;
@@ -26,9 +22,6 @@ struct ListParams {
 @group(0) @binding(2) var<storage, read> ids: array<u32>;
 @group(0) @binding(3) var<storage, read> columns: array<u32>;
 @group(0) @binding(4) var<storage, read_write> ordered: array<u32>;
-@group(0) @binding(5) var<storage, read> moved: array<u32>;
-@group(0) @binding(6) var<storage, read_write> targets: array<u32>;
-@group(0) @binding(7) var<storage, read_write> flags: array<u32>;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn number_ids(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -49,18 +42,5 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
             ordered[c * params.listed + i] = columns[c * params.regions + id];
         }
         ordered[params.columns * params.listed + i] = id;
-    }
-}
-
-@compute @workgroup_size(GROUP_SIZE)
-fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-           @builtin(local_invocation_index) lane: u32) {
-    let i = group_number(group, groups) * GROUP_SIZE + lane;
-    if i < params.listed {
-        let id = ids[i];
-        for (var c = 0u; c < params.columns; c++) {
-            targets[c * params.regions + id] = moved[c * params.listed + i];
-        }
-        flags[id] = params.flag;
     }
 }

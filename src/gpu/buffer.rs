@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use bytemuck::Pod;
 use rayon::prelude::*;
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::upload;
 use super::{Gpu, GpuError, dedicated};
 
 /// One core copies up to this many bytes.
@@ -107,6 +109,13 @@ impl<T: Pod> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
+        #[cfg(not(target_arch = "wasm32"))]
+        if size_of_val(values) >= upload::LONG
+            && Self::bytes(first).is_multiple_of(4)
+            && size_of_val(values).is_multiple_of(4)
+        {
+            return upload::write(gpu, &self.raw, Self::bytes(first), bytemuck::cast_slice(values));
+        }
         gpu.catch("a write", |_| {
             gpu.queue().write_buffer(&self.raw, Self::bytes(first), bytemuck::cast_slice(values));
         })
@@ -192,11 +201,11 @@ pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
 }
 
 /// Maps are of multiples of 8 bytes.
-fn map_bytes(bytes: u64) -> u64 {
+pub(super) fn map_bytes(bytes: u64) -> u64 {
     bytes.next_multiple_of(8)
 }
 
-fn usize_of(bytes: u64) -> usize {
+pub(super) fn usize_of(bytes: u64) -> usize {
     usize::try_from(bytes).expect("staging memory fits the host's address space")
 }
 
@@ -355,100 +364,5 @@ impl Download {
         };
         self.staging.unmap();
         Ok(taken)
-    }
-}
-
-/// Staging memory for writes that come again and again: fresh memory would cost more than the copy. Between two writes it is mapped again, by whoever waits for the first.
-#[cfg(not(target_arch = "wasm32"))]
-#[derive(Debug)]
-pub(crate) struct Upload {
-    staging: wgpu::Buffer,
-    /// Since a copy was submitted: what becomes of the next mapping.
-    mapping: Option<futures_channel::oneshot::Receiver<Result<(), wgpu::BufferAsyncError>>>,
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-impl Upload {
-    pub(crate) fn new(gpu: &Gpu, label: &str, bytes: u64) -> Result<Self, GpuError> {
-        let staging = gpu.catch(label, |device| {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size: map_bytes(bytes),
-                usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
-                mapped_at_creation: true,
-            })
-        })?;
-        Ok(Self { staging, mapping: None })
-    }
-
-    /// The bytes that it has room for.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.staging.size()
-    }
-
-    /// Has these bytes, one piece after the other, for copies of the next submission. Waits for the last one, where nobody has.
-    pub(crate) fn fill(&mut self, gpu: &Gpu, pieces: &[&[u8]]) -> Result<(), GpuError> {
-        if let Some(mut mapping) = self.mapping.take() {
-            let told = match mapping.try_recv() {
-                Ok(None) => {
-                    gpu.wait(gpu.submit(gpu.encoder("an upload"))?)?;
-                    pollster::block_on(mapping)
-                }
-                Ok(Some(told)) => Ok(told),
-                Err(gone) => Err(gone),
-            };
-            let told = told.map_err(|error| gpu.failure("an upload", &error))?;
-            told.map_err(|error| gpu.failure("an upload", &error))?;
-        }
-        let mapped = map_bytes(pieces.iter().map(|piece| piece.len() as u64).sum());
-        {
-            // Mapped memory is written once, on as many cores as there are.
-            let spans = (0..mapped).step_by(COPIED_ALONE);
-            let views = spans.map(|first| {
-                let end = mapped.min(first + COPIED_ALONE as u64);
-                let view = self.staging.get_mapped_range_mut(first..end);
-                Ok((usize_of(first), view.map_err(|error| gpu.failure("an upload", &error))?))
-            });
-            let views = views.collect::<Result<Vec<_>, GpuError>>()?;
-            let fill = |(first, mut view): (usize, wgpu::BufferViewMut)| {
-                let (end, mut place) = (first + view.len(), 0);
-                for piece in pieces {
-                    let (from, to) = (first.max(place), end.min(place + piece.len()));
-                    if from < to {
-                        view.slice(from - first..to - first)
-                            .copy_from_slice(&piece[from - place..to - place]);
-                    }
-                    place += piece.len();
-                }
-            };
-            match views.len() {
-                1 => views.into_iter().for_each(fill),
-                _ => views.into_par_iter().for_each(fill),
-            }
-        }
-        self.staging.unmap();
-        Ok(())
-    }
-
-    /// Records that `to` begins with so many of these bytes, from byte `first` on: all whole words.
-    pub(crate) fn record(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        (first, bytes): (u64, u64),
-        to: &wgpu::Buffer,
-    ) {
-        encoder.copy_buffer_to_buffer(&self.staging, first, to, 0, bytes);
-    }
-
-    /// To be called when the copies are submitted.
-    pub(crate) fn submitted(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
-        let (sender, receiver) = futures_channel::oneshot::channel();
-        gpu.catch("an upload", |_| {
-            self.staging.map_async(wgpu::MapMode::Write, .., move |result| {
-                let _ = sender.send(result);
-            });
-        })?;
-        self.mapping = Some(receiver);
-        Ok(())
     }
 }

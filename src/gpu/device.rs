@@ -8,6 +8,8 @@ use super::buffer::Staging;
 #[cfg(target_arch = "wasm32")]
 use super::later::Later;
 use super::recipe::Built;
+#[cfg(not(target_arch = "wasm32"))]
+use super::upload::Uploads;
 use super::{GpuError, Subgroups};
 
 /// How long the host waits for submitted work before it gives the device up.
@@ -28,11 +30,17 @@ pub struct Gpu {
     later: Later,
     built: Arc<Built>,
     staging: Arc<Staging>,
+    #[cfg(not(target_arch = "wasm32"))]
+    uploads: Uploads,
     subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
     patience: Duration,
 }
+
+/// So long the host asks again and again whether submitted work is done, before it sleeps until then.
+#[cfg(not(target_arch = "wasm32"))]
+const AWAKE: Duration = Duration::from_micros(500);
 
 /// Storage buffers that a kernel is given at the most: the engine's largest window takes 30.
 const MOST_BINDINGS: u32 = 32;
@@ -148,6 +156,8 @@ impl Gpu {
             later: Later::default(),
             built: Arc::default(),
             staging: Arc::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            uploads: Uploads::default(),
             subgroups: Arc::default(),
             trusting: true,
             patience: HOST_WAIT,
@@ -245,6 +255,11 @@ impl Gpu {
 
     pub(super) fn staging(&self) -> &Staging {
         &self.staging
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn uploads(&self) -> &Uploads {
+        &self.uploads
     }
 
     pub(super) fn built(&self) -> &Built {
@@ -373,8 +388,21 @@ impl Gpu {
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
-        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(self.patience) };
-        match self.poll(wait)? {
+        let wait = |timeout| wgpu::PollType::Wait {
+            submission_index: Some(submission.clone()),
+            timeout: Some(timeout),
+        };
+        // A thread that sleeps until the driver wakes it hears of short work late. A device that is a program needs the core itself.
+        if self.info.device_type != wgpu::DeviceType::Cpu {
+            let start = web_time::Instant::now();
+            while start.elapsed() < AWAKE.min(self.patience) {
+                if self.poll(wait(Duration::ZERO))?.is_ok() {
+                    return self.alive();
+                }
+                std::thread::yield_now();
+            }
+        }
+        match self.poll(wait(self.patience))? {
             Ok(_) => self.alive(),
             Err(wgpu::PollError::Timeout) => {
                 self.present()?;
@@ -384,22 +412,6 @@ impl Gpu {
             }
             Err(error) => Err(self.failure("a wait", &error)),
         }
-    }
-
-    /// Looks again and again, for so long at the most, whether all that was submitted is done: to wake from a wait takes longer than short work does. (But not where the device is this processor,
-    /// which has that work to do.)
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn glance(&self, most: std::time::Duration) -> Result<(), GpuError> {
-        let begun = std::time::Instant::now();
-        let processor = self.info().device_type == wgpu::DeviceType::Cpu;
-        while !processor && begun.elapsed() < most {
-            match self.poll(wgpu::PollType::Poll)? {
-                Ok(wgpu::PollStatus::QueueEmpty) => break,
-                Ok(_) => std::thread::yield_now(),
-                Err(error) => return Err(self.failure("a look at the device", &error)),
-            }
-        }
-        self.alive()
     }
 
     /// Takes in what the device has done by now, without a wait. (A browser does so by itself.)

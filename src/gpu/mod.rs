@@ -24,11 +24,13 @@ mod pace;
 mod plan;
 mod recipe;
 mod subgroups;
+#[cfg(not(target_arch = "wasm32"))]
+mod upload;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::Download;
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use buffer::{Upload, copy};
+pub(crate) use buffer::copy;
 pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
 pub use device::{Gpu, HOST_WAIT};
@@ -45,3 +47,5 @@ pub use recipe::Recipe;
 #[doc(hidden)]
 pub use subgroups::kernels;
 pub use subgroups::{SubgroupLayout, Subgroups};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use upload::{CHUNK_BYTES, Flow, Upload};

@@ -27,6 +27,7 @@ pub(super) fn work(subscriptions: &Columns, updates: &Columns) -> Result<Work, M
             ("subscriptions", subscriptions.keys.raw().clone()),
             ("updates", updates.keys.raw().clone()),
         ],
+        ranges: None,
         sides: [subscriptions.count, updates.count],
         candidates: u64::from(subscriptions.count) * u64::from(updates.count),
         tasks,

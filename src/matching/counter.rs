@@ -1,5 +1,7 @@
 //! Sort-based counting in one dimension: no pair is looked at.
 
+use std::sync::PoisonError;
+
 use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
@@ -16,7 +18,7 @@ pub(super) const RANK_ENDS: u32 = 6;
 
 /// As in sweep_count.wgsl.
 #[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 struct CountParams {
     pairs: u64,
     subscriptions: u32,
@@ -27,6 +29,23 @@ struct CountParams {
     update_groups: u32,
 }
 
+impl CountParams {
+    fn new(subscriptions: &Columns, updates: &Columns, ends_each: u32) -> Self {
+        // Empty regions come last in the order and are left out.
+        let filled = [subscriptions.filled, updates.filled];
+        let groups = filled.map(|count| count.div_ceil(ends_each * GROUP_SIZE).min(RANK_GROUPS));
+        Self {
+            pairs: u64::from(filled[0]) * u64::from(filled[1]),
+            subscriptions: subscriptions.count,
+            updates: updates.count,
+            filled_subscriptions: filled[0],
+            filled_updates: filled[1],
+            subscription_groups: groups[0],
+            update_groups: groups[1],
+        }
+    }
+}
+
 /// Counting in one dimension, prepared for two sets: both sides are sorted, and each region is searched for once.
 ///
 /// It is recorded into an encoder of the caller's as often as wanted, and leaves the count on the device.
@@ -35,51 +54,31 @@ struct CountParams {
 /// and the memory (16 bytes) go with twice the regions of the larger one.
 #[derive(Debug)]
 pub struct Counter {
+    copying: Plan,
+    ranking: Ranking,
+}
+
+/// All of a count but where the bounds come from: it serves whatever sets of these sizes.
+#[derive(Debug, Clone)]
+pub(super) struct Ranking {
+    params: CountParams,
+    ends_each: u32,
+    starts: Buffer<u32>,
+    ends: Buffer<u32>,
     sorting: Plan,
     searching: Plan,
     total: Buffer<u64>,
 }
 
-impl Counter {
-    pub(super) fn new(
-        kernels: &Kernels,
-        subscriptions: &Columns,
-        updates: &Columns,
-        ends_each: u32,
-    ) -> Result<Self, MatchingError> {
+impl Ranking {
+    fn new(kernels: &Kernels, params: CountParams, ends_each: u32) -> Result<Self, MatchingError> {
         let gpu = kernels.gpu();
-        let larger = subscriptions.count.max(updates.count);
+        let larger = params.subscriptions.max(params.updates);
         let starts = Buffer::<u32>::storage(gpu, "lower bounds", 2 * u64::from(larger))?;
         let ends = Buffer::<u32>::storage(gpu, "upper bounds", 2 * u64::from(larger))?;
-        // Empty regions come last in the order and are left out.
-        let filled = [subscriptions.filled, updates.filled];
-        let groups = filled.map(|count| count.div_ceil(ends_each * GROUP_SIZE).min(RANK_GROUPS));
-        let all = groups[0] + groups[1];
-        let params = CountParams {
-            pairs: u64::from(filled[0]) * u64::from(filled[1]),
-            subscriptions: subscriptions.count,
-            updates: updates.count,
-            filled_subscriptions: filled[0],
-            filled_updates: filled[1],
-            subscription_groups: groups[0],
-            update_groups: groups[1],
-        };
-        let mut sorting = Plan::new("sort the bounds");
-        kernels.add_each(
-            &mut sorting,
-            &programs::copy_bounds(),
-            2 * larger,
-            &params,
-            &[
-                ("subscriptions", subscriptions.keys.raw()),
-                ("updates", updates.keys.raw()),
-                ("copied_starts", starts.raw()),
-                ("copied_ends", ends.raw()),
-            ],
-        )?;
+        let all = params.subscription_groups + params.update_groups;
         let count = Count::host(gpu, larger.into())?;
-        let sort = kernels.sort(2 * larger)?.arrays(gpu, 2)?.bind(gpu, &count, &starts, &ends, 0..32)?;
-        sorting.append(&sort);
+        let sorting = kernels.sort(2 * larger)?.arrays(gpu, 2)?.bind(gpu, &count, &starts, &ends, 0..32)?;
         let ranks = Buffer::<u64>::storage(gpu, "sums of ranks", all.into())?;
         let mut searching = Plan::new("search the bounds");
         kernels.add(
@@ -97,7 +96,59 @@ impl Counter {
             &params,
             &[("all_ranks", ranks.raw()), ("total", total.raw())],
         )?;
-        Ok(Self { sorting, searching, total })
+        Ok(Self { params, ends_each, starts, ends, sorting, searching, total })
+    }
+}
+
+impl Counter {
+    pub(super) fn new(
+        kernels: &Kernels,
+        subscriptions: &Columns,
+        updates: &Columns,
+        ends_each: u32,
+    ) -> Result<Self, MatchingError> {
+        let params = CountParams::new(subscriptions, updates, ends_each);
+        let ranking = Ranking::new(kernels, params, ends_each)?;
+        Self::with(kernels, subscriptions, updates, ranking)
+    }
+
+    /// Counts once, with the memory of the last such count where that was of sets as large.
+    pub(super) async fn count_once(
+        kernels: &Kernels,
+        subscriptions: &Columns,
+        updates: &Columns,
+    ) -> Result<u64, MatchingError> {
+        let params = CountParams::new(subscriptions, updates, RANK_ENDS);
+        let kept = || kernels.ranking.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever counts at the same time finds none.
+        let last = kept().take().filter(|last| last.params == params && last.ends_each == RANK_ENDS);
+        let ranking = last.map_or_else(|| Ranking::new(kernels, params, RANK_ENDS), Ok)?;
+        let counter = Self::with(kernels, subscriptions, updates, ranking)?;
+        let count = counter.count_async(kernels.gpu()).await?;
+        *kept() = Some(counter.ranking);
+        Ok(count)
+    }
+
+    fn with(
+        kernels: &Kernels,
+        subscriptions: &Columns,
+        updates: &Columns,
+        ranking: Ranking,
+    ) -> Result<Self, MatchingError> {
+        let mut copying = Plan::new("copy the bounds");
+        kernels.add_each(
+            &mut copying,
+            &programs::copy_bounds(),
+            2 * subscriptions.count.max(updates.count),
+            &ranking.params,
+            &[
+                ("subscriptions", subscriptions.keys.raw()),
+                ("updates", updates.keys.raw()),
+                ("copied_starts", ranking.starts.raw()),
+                ("copied_ends", ranking.ends.raw()),
+            ],
+        )?;
+        Ok(Self { copying, ranking })
     }
 
     /// Records one count.
@@ -110,18 +161,19 @@ impl Counter {
     /// The first part of [`Counter::record`]: bounds are copied and sorted. For timing by stage.
     #[doc(hidden)]
     pub fn record_sort(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.sorting.record_in(pass);
+        self.copying.record_in(pass);
+        self.ranking.sorting.record_in(pass);
     }
 
     /// The second part of [`Counter::record`]: ranks are searched and added up.
     #[doc(hidden)]
     pub fn record_search(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.searching.record_in(pass);
+        self.ranking.searching.record_in(pass);
     }
 
     /// The number of overlapping pairs, on the device: one value, after what was recorded has run.
     pub fn total(&self) -> &Buffer<u64> {
-        &self.total
+        &self.ranking.total
     }
 
     /// Counts now.
@@ -141,7 +193,7 @@ impl Counter {
         let mut encoder = gpu.encoder("count overlaps");
         self.record(&mut encoder);
         gpu.submit(encoder)?;
-        Ok(self.total.read_async(gpu).await?[0])
+        Ok(self.ranking.total.read_async(gpu).await?[0])
     }
 }
 

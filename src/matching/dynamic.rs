@@ -1,24 +1,34 @@
 //! Regions that move between steps.
 
-use std::collections::HashSet;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::matches::Source;
-use super::programs;
+use rayon::prelude::*;
+
+use super::index::Index;
+use super::moves::{Found, Moves, Rows, Times, Way};
 use super::region::{Coordinate, Region};
-use super::set::{Columns, check};
-use super::sweep::{ListParams, TILE, gather};
-use super::work::Work;
+use super::set::{Columns, check, keys};
 use super::{Algorithm, Matcher, Matches, MatchingError};
-use crate::gpu::{Buffer, Plan};
+
+/// Building the trees again takes as long as so many tests per region would: an estimate from the times of sorts and of tests of an H200 (the
+/// tables of [`matching`](super)), where a sort of 32-bit keys with values takes 60 ps per region and a test 0.3 to 0.8 ps.
+const TESTS_PER_REBUILD: u64 = 64;
+/// Where more than one region of so many moves far, trees that hold both their old and their new places would be bad ones: they are built again in the middle of the step.
+const MANY_OF: u32 = 256;
+/// A step in which many are believed to move near is made in the other way where queries go into more nodes of a level each.
+const NODES_EACH: u32 = 16;
+/// One core looks at so many moved regions.
+const ALONE: usize = 1 << 12;
 
 /// Two sets whose regions move: each step reports the pairs that began to overlap and those that ended.
 ///
 /// A region's id is its index and never changes. A region that is not there for a while is one that is empty.
 ///
-/// A step matches the moved regions only, with their bounds before and after, against the other side, so its
-/// time follows their number: few of them are tested against all; for many, [`Algorithm::Auto`] orders the
-/// other side first.
+/// Both sets have an index on the device, a tree of bounding boxes. A step is one submission: the moved regions look up the other side's
+/// tree with their bounds before and after, so its time follows their number and that of their pairs. The trees grow
+/// with what moves. They are built again when that costs as much as the searches since the last time, and in the
+/// middle of a step in which very many move far: to where they do not overlap themselves.
 ///
 /// ```
 /// use eventhorizon::gpu::Gpu;
@@ -41,9 +51,17 @@ pub struct MovingRegions<T, const D: usize> {
     matcher: Matcher,
     subscriptions: Side<T, D>,
     updates: Side<T, D>,
+    index: Index,
+    moves: Moves,
+    /// Number of the step.
+    step: u32,
+    /// Tests in trees that have grown. Beyond all bounds after a failure, which leaves rubbish.
+    tests: u64,
+    /// Of 256 regions that moved in the last step, those that moved far: what the next step goes by.
+    far: u32,
 }
 
-/// What a step changed. Each pair `[subscription, update]` comes once; the order is unspecified.
+/// What a step changed. Each pair `[subscription, update]` comes once, in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Pairs that overlap now and did not before.
@@ -54,21 +72,10 @@ pub struct Changes {
 
 #[derive(Debug)]
 struct Side<T, const D: usize> {
-    /// Bounds as they are, and as they will be after the step at hand. The same between steps.
-    now: Columns,
-    next: Columns,
-    /// By id, whether the region moves in the step at hand.
-    flags: Buffer<u32>,
-    /// By id, whether it is empty.
-    empty: Vec<bool>,
+    columns: Columns,
+    /// By id, twice the number of the last step in which the region moved, and 1 more if it is empty.
+    states: Vec<AtomicU32>,
     values: PhantomData<T>,
-}
-
-/// The moved regions of one side.
-struct Moved {
-    ids: Buffer<u32>,
-    before: Columns,
-    after: Columns,
 }
 
 impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
@@ -94,11 +101,13 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         subscriptions: &[Region<T, D>],
         updates: &[Region<T, D>],
     ) -> Result<Self, MatchingError> {
-        Ok(Self {
-            matcher: matcher.clone(),
-            subscriptions: Side::new(matcher, "subscriptions", subscriptions).await?,
-            updates: Side::new(matcher, "updates", updates).await?,
-        })
+        let subscriptions = Side::new(matcher, "subscriptions", subscriptions).await?;
+        let updates = Side::new(matcher, "updates", updates).await?;
+        let (kernels, sides) = (matcher.kernels(), [&subscriptions.columns, &updates.columns]);
+        let index = Index::new(kernels, sides)?;
+        index.rebuild().submit(matcher.gpu())?;
+        let moves = Moves::new(kernels, &index, sides)?;
+        Ok(Self { matcher: matcher.clone(), subscriptions, updates, index, moves, step: 0, tests: 0, far: 0 })
     }
 
     /// All pairs that overlap now.
@@ -115,7 +124,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     /// # Errors
     /// As [`Matcher::find`](Matcher::find_async).
     pub async fn matches_async(&self) -> Result<Matches, MatchingError> {
-        self.matcher.matches(&self.subscriptions.now, &self.updates.now, Algorithm::Auto).await
+        self.matcher.matches(&self.subscriptions.columns, &self.updates.columns, Algorithm::Auto).await
     }
 
     /// Gives the listed regions new bounds and reports which overlaps began and which ended.
@@ -142,161 +151,142 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         subscriptions: &[(u32, Region<T, D>)],
         updates: &[(u32, Region<T, D>)],
     ) -> Result<Changes, MatchingError> {
-        self.subscriptions.check(subscriptions)?;
-        self.updates.check(updates)?;
-        let s = self.subscriptions.advance(&self.matcher, subscriptions).await?;
-        let u = self.updates.advance(&self.matcher, updates).await?;
-        let mut changes = Changes::default();
-        let (now, next) =
-            ([&self.subscriptions.now, &self.updates.now], [&self.subscriptions.next, &self.updates.next]);
-        if let Some(s) = &s {
-            changes.ended.extend(self.lost([&s.before, now[1]], next, &s.ids, 0).await?);
-            changes.began.extend(self.lost([&s.after, next[1]], now, &s.ids, 0).await?);
+        self.next_step();
+        self.subscriptions.check(self.step, subscriptions)?;
+        self.updates.check(self.step, updates)?;
+        let counts =
+            [subscriptions, updates].map(|moved| u32::try_from(moved.len()).expect("ids are different"));
+        if counts == [0, 0] {
+            return Ok(Changes::default());
         }
-        if let Some(u) = &u {
-            changes.ended.extend(self.lost([now[0], &u.before], next, &u.ids, 1).await?);
-            changes.began.extend(self.lost([next[0], &u.after], now, &u.ids, 1).await?);
-        }
-        self.subscriptions.settle(&self.matcher, s)?;
-        self.updates.settle(&self.matcher, u)?;
-        Ok(changes)
+        let mut rows = Rows::new(counts, self.subscriptions.columns.dims);
+        let (first, second) = rows.body().split_at_mut(subscriptions.len() * (2 * D + 1));
+        self.subscriptions.advance(0, subscriptions, first);
+        self.updates.advance(self.subscriptions.columns.count, updates, second);
+        let found = self.find(&mut rows).await?;
+        Ok(Changes { began: sorted(found.began), ended: sorted(found.ended) })
     }
 
-    /// The pairs that overlap among `sets`, of which side `side` holds the moved regions `ids`, and do not
-    /// among `others`, all regions at another time.
-    async fn lost(
-        &self,
-        sets: [&Columns; 2],
-        others: [&Columns; 2],
-        ids: &Buffer<u32>,
-        side: u32,
-    ) -> Result<Vec<[u32; 2]>, MatchingError> {
+    async fn find(&mut self, rows: &mut Rows) -> Result<Found, MatchingError> {
         let kernels = self.matcher.kernels();
-        let dims = sets[0].dims;
-        let mut found = self.matcher.matches(sets[0], sets[1], Algorithm::Auto).await?;
-        let mut lost = Vec::new();
-        while let Some(page) = found.next_page_async().await? {
-            let work = Work {
-                count: programs::changes_count(dims, side),
-                write: programs::changes_write(dims, side),
-                inputs: vec![
-                    ("subscriptions", others[0].keys.raw().clone()),
-                    ("updates", others[1].keys.raw().clone()),
-                    ("found", page.buffer().raw().clone()),
-                    ("ids", ids.raw().clone()),
-                    ("flags", self.subscriptions.flags.raw().clone()),
-                ],
-                sides: others.map(|set| set.count),
-                candidates: page.len().into(),
-                tasks: page.len().div_ceil(TILE),
-                // 8·10^6 pairs, each of which reads two boxes from anywhere. A guess, not measured.
-                unit: 4096,
-            };
-            let (placed, total) = work.count(kernels).await?;
-            let mut pairs = Matches::new(kernels, total, Source::Placed(placed));
-            lost.append(&mut pairs.read_async(|_| {}).await?);
+        let sides = [&self.subscriptions.columns, &self.updates.columns];
+        let regions = u64::from(sides[0].count) + u64::from(sides[1].count);
+        let due = self.tests >= TESTS_PER_REBUILD * regions;
+        // Until the step has ended.
+        let before = std::mem::replace(&mut self.tests, u64::MAX);
+        let (moves, index) = (&mut self.moves, &self.index);
+        let mut rebuild = due;
+        let many = |rows: u32| u64::from(rows) * u64::from(MANY_OF) > regions;
+        if !many(rows.rows) || !many(rows.rows / 256 * self.far) {
+            let most_each = if many(rows.rows) { NODES_EACH } else { u32::MAX };
+            let way = Way { times: Times::Both, rebuild: due, most_each };
+            if let Some(found) = moves.find(kernels, index, sides, rows, way).await? {
+                self.tests = found.tests + if due { 0 } else { before };
+                self.far = share(found.far, rows.rows);
+                return Ok(found);
+            }
+            // The trees have grown in vain.
+            rebuild = true;
         }
-        Ok(lost)
+        let mut both = Found::default();
+        for (times, rebuild) in [(Times::Before, rebuild), (Times::After, true)] {
+            let way = Way { times, rebuild, most_each: u32::MAX };
+            let found = moves.find(kernels, index, sides, rows, way).await?;
+            let found = found.expect("any number of nodes is fine");
+            both.ended.extend(found.ended);
+            both.began.extend(found.began);
+            both.far += found.far;
+        }
+        // Nothing has moved since.
+        self.tests = 0;
+        self.far = share(both.far, rows.rows);
+        Ok(both)
     }
+
+    /// The states of regions have 31 bits for the number of a step.
+    fn next_step(&mut self) {
+        if self.step == u32::MAX >> 1 {
+            self.step = 0;
+            self.subscriptions.forget_steps();
+            self.updates.forget_steps();
+        }
+        self.step += 1;
+    }
+}
+
+/// So many of `all` in 256.
+fn share(some: u32, all: u32) -> u32 {
+    u32::try_from(u64::from(some) * 256 / u64::from(all.max(1))).expect("some are not more than all")
+}
+
+/// The pairs in ascending order: the device finds them in any.
+fn sorted(mut pairs: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
+    match pairs.len() < ALONE {
+        true => pairs.sort_unstable(),
+        false => pairs.par_sort_unstable(),
+    }
+    pairs
 }
 
 impl<T: Coordinate, const D: usize> Side<T, D> {
     async fn new(matcher: &Matcher, label: &str, regions: &[Region<T, D>]) -> Result<Self, MatchingError> {
-        let now = matcher.upload_async(label, regions).await?.columns;
-        let gpu = matcher.gpu();
-        let keys = Buffer::storage(gpu, label, now.keys.len())?;
-        let mut plan = Plan::new("copy regions");
-        plan.copy("bounds", (now.keys.raw(), 0), (keys.raw(), 0), now.keys.raw().size());
-        plan.submit(gpu)?;
         Ok(Self {
-            flags: Buffer::storage(gpu, "moving regions", now.count.into())?,
-            empty: regions.iter().map(Region::is_empty).collect(),
-            next: Columns { keys, ..now.clone() },
-            now,
+            columns: matcher.upload_async(label, regions).await?.columns,
+            states: regions.par_iter().map(|region| AtomicU32::new(region.is_empty().into())).collect(),
             values: PhantomData,
         })
     }
 
-    fn check(&self, moved: &[(u32, Region<T, D>)]) -> Result<(), MatchingError> {
-        let mut seen = HashSet::with_capacity(moved.len());
-        for (region, bounds) in moved {
-            let set = || self.now.label.clone();
-            if *region >= self.now.count {
-                return Err(MatchingError::UnknownRegion {
-                    set: set(),
-                    region: *region,
-                    regions: self.now.count,
-                });
+    fn forget_steps(&mut self) {
+        self.states.par_iter_mut().for_each(|state| *state.get_mut() &= 1);
+    }
+
+    /// Whether all of these can move in step `step`. Changes nothing that a later step knows of.
+    fn check(&self, step: u32, moved: &[(u32, Region<T, D>)]) -> Result<(), MatchingError> {
+        let fine = |(id, bounds): &(u32, Region<T, D>)| self.check_one(step, *id, bounds).is_ok();
+        if moved.len() >= ALONE && moved.par_iter().all(fine) {
+            return Ok(());
+        }
+        // One after the other, so that the first at fault is told. What was seen above is forgotten.
+        for (id, _) in moved {
+            if let Some(state) = self.states.get(*id as usize) {
+                state.fetch_and(1, Ordering::Relaxed);
             }
-            if !seen.insert(*region) {
-                return Err(MatchingError::MovedTwice { set: set(), region: *region });
-            }
-            check(&self.now.label, *region, bounds)?;
         }
-        Ok(())
+        moved.iter().try_for_each(|(id, bounds)| self.check_one(step, *id, bounds))
     }
 
-    /// Writes the new bounds to `next`.
-    async fn advance(
-        &mut self,
-        matcher: &Matcher,
-        moved: &[(u32, Region<T, D>)],
-    ) -> Result<Option<Moved>, MatchingError> {
-        if moved.is_empty() {
-            return Ok(None);
+    fn check_one(&self, step: u32, region: u32, bounds: &Region<T, D>) -> Result<(), MatchingError> {
+        let set = || self.columns.label.clone();
+        let Some(state) = self.states.get(region as usize) else {
+            return Err(MatchingError::UnknownRegion { set: set(), region, regions: self.columns.count });
+        };
+        let seen = state.load(Ordering::Relaxed) & 1 | step << 1;
+        if state.swap(seen, Ordering::Relaxed) >> 1 == step {
+            return Err(MatchingError::MovedTwice { set: set(), region });
         }
-        let (ids, rows): (Vec<u32>, Vec<Region<T, D>>) = moved.iter().copied().unzip();
-        let after = matcher.upload_async(&self.now.label, &rows).await?.columns;
-        let mut filled_before = 0;
-        for (id, row) in moved {
-            let empty = &mut self.empty[*id as usize];
-            filled_before += u32::from(!*empty);
-            *empty = row.is_empty();
-        }
-        let ids = Buffer::storage_from(matcher.gpu(), "moved regions", &ids)?;
-        let mut plan = Plan::new("regions move");
-        let before = gather(matcher.kernels(), &mut plan, &self.now, &ids, after.count)?;
-        let before = Columns { keys: before.columns, filled: filled_before, ..after.clone() };
-        self.next.filled = self.now.filled - before.filled + after.filled;
-        let moved = Moved { ids, before, after };
-        moved.scatter(matcher, &mut plan, &self.next, &self.flags, 1)?;
-        plan.submit(matcher.gpu())?;
-        Ok(Some(moved))
+        check(&self.columns.label, region, bounds)
     }
 
-    /// Ends the step.
-    fn settle(&mut self, matcher: &Matcher, moved: Option<Moved>) -> Result<(), MatchingError> {
-        let Some(moved) = moved else { return Ok(()) };
-        self.now.filled = self.next.filled;
-        let mut plan = Plan::new("regions have moved");
-        moved.scatter(matcher, &mut plan, &self.now, &self.flags, 0)?;
-        plan.submit(matcher.gpu())?;
-        Ok(())
-    }
-}
-
-impl Moved {
-    /// Adds to a plan that the new bounds are written into the columns of all, and `flag` for each that moved.
-    fn scatter(
-        &self,
-        matcher: &Matcher,
-        plan: &mut Plan,
-        columns: &Columns,
-        flags: &Buffer<u32>,
-        flag: u32,
-    ) -> Result<(), MatchingError> {
-        let listed = self.after.count;
-        matcher.kernels().add_each(
-            plan,
-            &programs::scatter(),
-            listed,
-            &ListParams { regions: columns.count, listed, columns: 2 * columns.dims, flag },
-            &[
-                ("ids", self.ids.raw()),
-                ("moved", self.after.keys.raw()),
-                ("targets", columns.keys.raw()),
-                ("flags", flags.raw()),
-            ],
-        )
+    /// Makes the rows of moves.wgsl, where the side's first region has the name `first`.
+    fn advance(&mut self, first: u32, moved: &[(u32, Region<T, D>)], rows: &mut [u32]) {
+        let states = &self.states;
+        let make = |(row, (id, bounds)): (&mut [u32], &(u32, Region<T, D>))| {
+            row[0] = first + id;
+            keys(bounds, &mut row[1..]);
+            let empty = u32::from(bounds.is_empty());
+            let state = &states[*id as usize];
+            let before = state.load(Ordering::Relaxed);
+            state.store(before & !1 | empty, Ordering::Relaxed);
+            // Fewer empty regions are more that are not.
+            i64::from(before & 1) - i64::from(empty)
+        };
+        let width = 2 * D + 1;
+        let more: i64 = match moved.len() < ALONE {
+            true => rows.chunks_exact_mut(width).zip(moved).map(make).sum(),
+            false => rows.par_chunks_exact_mut(width).zip(moved).map(make).sum(),
+        };
+        let filled = i64::from(self.columns.filled) + more;
+        self.columns.filled = u32::try_from(filled).expect("no more than there are regions");
     }
 }

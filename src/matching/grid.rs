@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::Kernels;
+use super::kernels::{Kernels, Lent};
 use super::matches::Source;
 use super::programs;
 use super::set::Columns;
@@ -68,8 +68,8 @@ pub(super) async fn matches(
         }
         wanted /= 2;
     };
-    let begins = Buffer::<u32>::storage(kernels.gpu(), "begins of ranges", subscriptions.count.into())?;
-    let lengths = Buffer::<u32>::storage(kernels.gpu(), "lengths of ranges", subscriptions.count.into())?;
+    let begins = kernels.lend("begins of ranges", subscriptions.count.into())?;
+    let lengths = kernels.lend("lengths of ranges", subscriptions.count.into())?;
     let mut plan = Plan::new("ranges of a grid");
     kernels.add_each(
         &mut plan,
@@ -133,8 +133,8 @@ struct Grid {
 
 /// Which cells the regions of a set meet.
 struct Homes {
-    cells: Buffer<u32>,
-    places: Buffer<u64>,
+    cells: Lent<u32>,
+    places: Lent<u64>,
     entries: u64,
 }
 
@@ -152,9 +152,8 @@ impl Grid {
     }
 
     async fn homes(&self, kernels: &Kernels, set: &Columns) -> Result<Homes, MatchingError> {
-        let gpu = kernels.gpu();
-        let cells = Buffer::<u32>::storage(gpu, "cells of regions", 2 * u64::from(set.count))?;
-        let lengths = Buffer::<u32>::storage(gpu, "numbers of cells", set.count.into())?;
+        let cells = kernels.lend("cells of regions", 2 * u64::from(set.count))?;
+        let lengths = kernels.lend("numbers of cells", set.count.into())?;
         let mut plan = Plan::new("cells of regions");
         kernels.add_each(
             &mut plan,
@@ -183,10 +182,10 @@ impl Grid {
                 limit: limit.into(),
             },
         )?;
-        let keys = Buffer::<u32>::storage(gpu, "cells of entries", count.into())?;
-        let ids = Buffer::<u32>::storage(gpu, "regions of entries", count.into())?;
+        let keys = kernels.lend("cells of entries", count.into())?;
+        let ids = kernels.lend("regions of entries", count.into())?;
         let width = u64::from(2 * set.dims + 3);
-        let ordered = Buffer::<u32>::storage(gpu, "ordered entries", u64::from(count) * width)?;
+        let ordered = kernels.lend("ordered entries", u64::from(count) * width)?;
         let params = EntryParams { entries: count, regions: set.count };
         let mut plan = Plan::new("entries of cells");
         kernels.add_each(

@@ -1,10 +1,12 @@
 //! What all algorithms of the module use: its kernels, dispatches of them, and the primitives' scratch memory.
 
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
 
 use super::MatchingError;
+use super::counter::Ranking;
 use crate::gpu::{Buffer, Gpu, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
@@ -14,6 +16,52 @@ pub(super) const GROUP_SIZE: u32 = 256;
 /// What the primitives take at the most.
 pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
+/// Memory that no call uses.
+type Pool<T> = Arc<Mutex<Vec<Buffer<T>>>>;
+
+/// So much of it is kept, by number: what two sides of a sweep need.
+const KEPT: usize = 12;
+
+/// Memory of a call's, of at least the length that was asked for and with rubbish in it. It is kept for the next call when it is dropped: that
+/// may have it at once, because what it submits runs later.
+#[derive(Debug)]
+pub(super) struct Lent<T: Pod> {
+    buffer: Buffer<T>,
+    home: Pool<T>,
+}
+
+impl<T: Pod> Lent<T> {
+    fn new(gpu: &Gpu, home: &Pool<T>, label: &str, len: u64) -> Result<Self, MatchingError> {
+        let kept = {
+            let mut kept = home.lock().unwrap_or_else(PoisonError::into_inner);
+            // The smallest that serves, and not many times as long.
+            let serves = |buffer: &Buffer<T>| buffer.len() >= len && buffer.len() / 4 <= len;
+            let serving = (0..kept.len()).filter(|&place| serves(&kept[place]));
+            serving.min_by_key(|&place| kept[place].len()).map(|place| kept.remove(place))
+        };
+        let buffer = kept.map_or_else(|| Buffer::storage(gpu, label, len), Ok)?;
+        Ok(Self { buffer, home: Arc::clone(home) })
+    }
+}
+
+impl<T: Pod> Deref for Lent<T> {
+    type Target = Buffer<T>;
+
+    fn deref(&self) -> &Buffer<T> {
+        &self.buffer
+    }
+}
+
+impl<T: Pod> Drop for Lent<T> {
+    fn drop(&mut self) {
+        let mut kept = self.home.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(self.buffer.clone());
+        if kept.len() > KEPT {
+            kept.remove(0);
+        }
+    }
+}
+
 /// One device, with the scratch memory that is worth keeping between calls.
 #[derive(Debug)]
 pub(super) struct Kernels {
@@ -21,6 +69,10 @@ pub(super) struct Kernels {
     /// The last sort, for as many keys as `0` says: its scratch memory serves all that are not longer.
     sort: Mutex<Option<(u32, RadixSort<u32>)>>,
     scan: Mutex<Option<Scan>>,
+    words: Pool<u32>,
+    wide: Pool<u64>,
+    /// The last count by ranks, but for where its bounds come from.
+    pub(super) ranking: Mutex<Option<Ranking>>,
     /// How fast pages of pairs are written, in units of `sweep::UNIT` tiles. Kept, because a page of pairs is written in less
     /// time than a wait for its first part would take.
     pub(super) page_pace: Mutex<Pace>,
@@ -29,17 +81,30 @@ pub(super) struct Kernels {
 impl Kernels {
     pub(super) fn new(gpu: &Gpu) -> Self {
         let page_pace = Mutex::new(Pace::new(u32::MAX));
-        Self { gpu: gpu.clone(), sort: Mutex::default(), scan: Mutex::default(), page_pace }
+        Self {
+            gpu: gpu.clone(),
+            sort: Mutex::default(),
+            scan: Mutex::default(),
+            words: Pool::default(),
+            wide: Pool::default(),
+            ranking: Mutex::default(),
+            page_pace,
+        }
     }
 
     pub(super) fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
+    /// Words for a call: see [`Lent`].
+    pub(super) fn lend(&self, label: &str, len: u64) -> Result<Lent<u32>, MatchingError> {
+        Lent::new(&self.gpu, &self.words, label, len)
+    }
+
+    pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
         // SAFETY: no file of the module holds a user's WGSL, and no user can write what its kernels index with: of the
         // buffers that a user reaches, `rows` (import) holds bounds and no indices, and pages of pairs and the total of a
-        // `Counter` are written before the module reads them, if it does (changes). So it is enough that the kernels index
+        // `Counter` are not read by the module. So it is enough that the kernels index
         // within their buffers for what this module writes there.
         //
         // All: an invocation's number is compared with a length that the host passes, the one that it allotted the buffers
@@ -65,8 +130,12 @@ impl Kernels {
         //   write_matches compare with `params.candidates`, write_all with the page, which ends at the total at the most.
         //   `firsts` is one longer than there are tiles; its last search may be for a candidate beyond the total and finds
         //   the last range.
-        // * changes: `found` has pairs that the algorithms wrote: on one side ids of `ids`, on the other those of a set that is
-        //   as long as the one here.
+        // * index: names are numbered 0 .. n and permuted by a stable sort of n pairs; `slots` is the inverse. Nodes and children are
+        //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Layout::new`).
+        // * moves: names of rows were compared with the sets' lengths on the host. Rows in lists are those of queries, which are below
+        //   the rows; marks are 0 but between `mark` and `settle`, and else at most the rows of a step before, for which the
+        //   buffers had room, and they never shrink. Nodes in lists were compared with the size of their level. Places in lists and changes
+        //   are compared with the capacities, which the host passes with the buffers. A row of an empty region has keys as in import.wgsl.
         // * tree: `cursors` begins at 0 and moves to leaves below `end`, which is at most the number of leaves; a
         //   node of level l is a leaf's number / 8^l, and the host lays out as many nodes. Levels are at most 10,
         //   since there are at most 8^10 leaves: no shift reaches 32.
@@ -138,9 +207,10 @@ impl Kernels {
         mut plan: Plan,
         lengths: &Buffer<u32>,
         count: u32,
-    ) -> Result<(Buffer<u64>, u64), MatchingError> {
+    ) -> Result<(Lent<u64>, u64), MatchingError> {
         let gpu = &self.gpu;
-        let offsets = Buffer::<u64>::storage(gpu, "offsets", u64::from(count) + 1)?;
+        let offsets = Lent::new(gpu, &self.wide, "offsets", u64::from(count) + 1)?;
+        let last = u64::from(count);
         let scan = {
             let mut kept = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.is_none() {
@@ -148,11 +218,11 @@ impl Kernels {
             }
             kept.clone().expect("made above")
         };
-        let total = Some((&offsets, count));
+        let total = Some((&*offsets, count));
         let count = Count::host(gpu, count.into())?;
         plan.append(&scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?);
         plan.submit(gpu)?;
-        let total = offsets.read_range(gpu, offsets.len() - 1, 1).await?[0];
+        let total = offsets.read_range(gpu, last, 1).await?[0];
         Ok((offsets, total))
     }
 }

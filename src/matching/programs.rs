@@ -25,7 +25,6 @@ recipes! {
     sample(dims: u32 => "DIMS") = sample::sample;
     number_ids() = order::number_ids;
     gather() = order::gather;
-    scatter() = order::scatter;
     brute_count(dims: u32 => "DIMS") = brute::count_pairs;
     brute_write(dims: u32 => "DIMS") = brute::write_pairs;
     copy_bounds() = sweep_count::copy_bounds;
@@ -44,17 +43,22 @@ recipes! {
     grid_cells(dims: u32 => "DIMS") = grid_cells::find_cells;
     list_entries(dims: u32 => "DIMS") = grid_entries::list_entries;
     gather_entries(dims: u32 => "DIMS") = grid_entries::gather_entries;
-    changes_count(dims: u32 => "DIMS", side: u32 => "SIDE") = changes::count_changes;
-    changes_write(dims: u32 => "DIMS", side: u32 => "SIDE") = changes::write_changes;
+    index_edges(dims: u32 => "DIMS") = index_build::pick_edges;
+    index_codes(dims: u32 => "DIMS") = index_build::code_regions;
+    index_leaves(dims: u32 => "DIMS") = index_build::gather_leaves;
+    index_nodes(dims: u32 => "DIMS") = index_build::build_nodes;
+    moves_mark(dims: u32 => "DIMS") = moves_apply::mark;
+    moves_settle(dims: u32 => "DIMS") = moves_apply::settle;
+    moves_descend(dims: u32 => "DIMS") = moves_search::descend;
+    moves_changes(dims: u32 => "DIMS") = moves_search::find_changes;
 }
 
 /// Every kernel that the module may build, with the least and the greatest values of its overrides.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
-    let mut all =
-        vec![number_ids(), gather(), scatter(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
+    let mut all = vec![number_ids(), gather(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
     all.extend([1, 8].map(count_ranks));
-    for (dims, kind, homes, side) in [(1, Kind::U32, false, 0), (4, Kind::F32, true, 1)] {
+    for (dims, kind, homes) in [(1, Kind::U32, false), (4, Kind::F32, true)] {
         all.extend([
             import_rows(dims, kind),
             sample(dims),
@@ -71,8 +75,14 @@ pub fn kernels() -> Vec<Recipe> {
             grid_cells(dims),
             list_entries(dims),
             gather_entries(dims),
-            changes_count(dims, side),
-            changes_write(dims, side),
+            index_edges(dims),
+            index_codes(dims),
+            index_leaves(dims),
+            index_nodes(dims),
+            moves_mark(dims),
+            moves_settle(dims),
+            moves_descend(dims),
+            moves_changes(dims),
         ]);
     }
     all

@@ -4,11 +4,15 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 
 use bytemuck::{Pod, Zeroable};
+#[cfg(not(target_arch = "wasm32"))]
+use rayon::prelude::*;
 
 use super::programs;
 use super::region::{Coordinate, Kind, Region};
 use super::{Matcher, MatchingError};
 use crate::gpu::{Buffer, Gpu, Plan};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::{CHUNK_BYTES, Flow, Upload};
 
 /// The most regions of a set in so many dimensions: kernels number the words of `2·dims` columns, and of one more where they
 /// are put in order, with 32 bits.
@@ -76,9 +80,72 @@ impl Matcher {
         label: &str,
         regions: &[Region<T, D>],
     ) -> Result<Regions<T, D>, MatchingError> {
+        const { assert!(D >= 1 && D <= 4, "regions have 1 to 4 dimensions") };
         self.check_len::<D>(label, regions.len() as u64)?;
-        let rows = Buffer::storage_from(self.gpu(), label, regions)?;
-        self.import_async(label, &rows).await
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            self.send(label, regions)
+        }
+        // A browser has one core, and copies what is written anyway.
+        #[cfg(target_arch = "wasm32")]
+        {
+            let rows = Buffer::storage_from(self.gpu(), label, regions)?;
+            self.import_async(label, &rows).await
+        }
+    }
+
+    /// Makes the columns on the host's cores, in pieces: the device copies one while they fill the next. Nothing waits for the device.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn send<T: Coordinate, const D: usize>(
+        &self,
+        label: &str,
+        regions: &[Region<T, D>],
+    ) -> Result<Regions<T, D>, MatchingError> {
+        let gpu = self.gpu();
+        #[expect(clippy::cast_possible_truncation, reason = "the length was checked")]
+        let (count, dims) = (regions.len() as u32, D as u32);
+        let keys = Buffer::storage(gpu, label, u64::from(count) * 2 * u64::from(dims))?;
+        let mut columns = Columns { label: label.to_owned(), kind: T::KIND, dims, count, filled: 0, keys };
+        let mut flow = Flow::default();
+        let per_chunk = usize::try_from(CHUNK_BYTES).expect("megabytes") / size_of::<Region<T, D>>();
+        // Parts of columns begin at multiples of 8 bytes.
+        let per_chunk = per_chunk / 2 * 2;
+        for (number, chunk) in regions.chunks(per_chunk).enumerate() {
+            flow.ready(gpu)?;
+            let column_bytes = (chunk.len() as u64).next_multiple_of(2) * 4;
+            let upload = Upload::new(gpu, label, column_bytes * 2 * u64::from(dims))?;
+            let mut shares = Vec::new();
+            for (share, first) in chunk.chunks(SHARE).zip((0..).step_by(SHARE * 4)) {
+                let end = column_bytes.min(first + SHARE as u64 * 4);
+                let part =
+                    |column| upload.part(gpu, column * column_bytes + first..column * column_bytes + end);
+                let parts = (0..2 * u64::from(dims)).map(part).collect::<Result<Vec<_>, _>>()?;
+                shares.push((share, parts));
+            }
+            let fill = |(share, parts): (&[Region<T, D>], Vec<wgpu::BufferViewMut>)| fill(share, parts);
+            let filled = match shares.len() {
+                1 => shares.into_iter().map(fill).sum::<Option<u32>>(),
+                _ => shares.into_par_iter().map(fill).sum::<Option<u32>>(),
+            };
+            let first = number * per_chunk;
+            let Some(filled) = filled else {
+                // One of them is at fault: the first is told.
+                (first..).zip(chunk).try_for_each(|(region, row)| {
+                    check(label, u32::try_from(region).expect("the length was checked"), row)
+                })?;
+                unreachable!("a region was at fault");
+            };
+            columns.filled += filled;
+            let mut encoder = gpu.encoder("regions");
+            let copies = (0..2 * dims).map(|column| {
+                let place = columns.column_offset(column) + first as u64 * 4;
+                let to = (columns.keys.raw().clone(), place);
+                (u64::from(column) * column_bytes, to, chunk.len() as u64 * 4)
+            });
+            upload.record(&mut encoder, copies);
+            flow.submit(gpu, encoder)?;
+        }
+        Ok(Regions { columns, values: PhantomData })
     }
 
     /// Whether a set of so many regions in `D` dimensions can be had, before it is made.
@@ -143,6 +210,36 @@ impl Matcher {
     }
 }
 
+/// Regions that one core turns into columns at once.
+#[cfg(not(target_arch = "wasm32"))]
+const SHARE: usize = 1 << 15;
+
+/// Fills a part of each column. How many regions are not empty, or none if one of them is at fault.
+#[cfg(not(target_arch = "wasm32"))]
+fn fill<T: Coordinate, const D: usize>(
+    regions: &[Region<T, D>],
+    parts: Vec<wgpu::BufferViewMut>,
+) -> Option<u32> {
+    let right = |region: &Region<T, D>| region.lo.iter().zip(&region.hi).all(|(lo, hi)| lo <= hi);
+    if !regions.iter().all(right) {
+        return None;
+    }
+    // Mapped memory is written once, in order.
+    let mut column = Vec::with_capacity(regions.len());
+    for (number, mut part) in parts.into_iter().enumerate() {
+        column.clear();
+        column.extend(regions.iter().map(|region| {
+            let bound = if number % 2 == 0 { &region.lo } else { &region.hi };
+            let of_empty = if number % 2 == 0 { u32::MAX } else { 0 };
+            if region.is_empty() { of_empty } else { bound[number / 2].key() }
+        }));
+        let bytes: &[u8] = bytemuck::cast_slice(&column);
+        part.slice(..bytes.len()).copy_from_slice(bytes);
+    }
+    let filled = regions.iter().filter(|region| !region.is_empty()).count();
+    Some(u32::try_from(filled).expect("few regions"))
+}
+
 /// The error for the region that the kernel found at fault.
 async fn fault<T: Coordinate, const D: usize>(
     gpu: &Gpu,
@@ -185,6 +282,15 @@ pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     Ok(())
 }
 
+/// The keys of a region, as the kernel makes those of a set: for each dimension its lower bound's, then its upper bound's.
+pub(super) fn keys<T: Coordinate, const D: usize>(region: &Region<T, D>, keys: &mut [u32]) {
+    let empty = region.is_empty();
+    for (d, pair) in keys.chunks_exact_mut(2).enumerate() {
+        pair[0] = if empty { u32::MAX } else { region.lo[d].key() };
+        pair[1] = if empty { 0 } else { region.hi[d].key() };
+    }
+}
+
 impl<T: Coordinate, const D: usize> Regions<T, D> {
     /// How many regions there are, empty ones included.
     pub fn len(&self) -> u32 {
@@ -212,5 +318,39 @@ mod tests {
             programs::import_rows(1, Kind::U32).link().unwrap(),
             ImportParams { regions }
         );
+    }
+
+    /// Sets of several pieces, which the host makes, are those that the kernel makes of the same rows.
+    #[test]
+    fn what_is_uploaded_is_what_is_imported() {
+        fn same<const D: usize>(matcher: &Matcher, count: usize) {
+            let place = |i: usize| (i * 7919 % 100_003) as f32 - 5e4;
+            // Every fifth is empty in the last dimension.
+            let rows: Vec<_> = (0..count)
+                .map(|i| {
+                    let lo = [place(i); D];
+                    let mut hi = lo.map(|lo| lo + 1.5);
+                    hi[D - 1] -= if i % 5 == 4 { 1.5 } else { 0.0 };
+                    Region::new(lo, hi)
+                })
+                .collect();
+            let gpu = matcher.gpu();
+            let sent = matcher.upload("rows", &rows).unwrap().columns;
+            let imported = Buffer::storage_from(gpu, "rows", &rows).unwrap();
+            let imported = matcher.import("rows", &imported).unwrap().columns;
+            assert_eq!(sent.filled, imported.filled);
+            assert!(sent.keys.read(gpu).unwrap() == imported.keys.read(gpu).unwrap(), "{count} in {D}");
+        }
+        let matcher = Matcher::new(&Gpu::for_test());
+        for count in [0, 1, 2, 3, (1 << 15) - 1, (1 << 15) + 1] {
+            same::<1>(&matcher, count);
+            same::<3>(&matcher, count);
+        }
+        // Pieces of 2^21 regions, and an odd number.
+        same::<1>(&matcher, (1 << 21) + 3);
+        let mut rows = vec![Region::new([1u32], [2]); (1 << 21) + 9];
+        rows[(1 << 21) + 5] = Region::new([2], [1]);
+        let error = matcher.upload("rows", &rows).unwrap_err();
+        assert!(matches!(error, MatchingError::Inverted { region: 2_097_157, .. }), "{error}");
     }
 }

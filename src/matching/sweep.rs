@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels};
+use super::kernels::{GROUP_SIZE, Kernels, Lent};
 use super::matches::Source;
 use super::programs;
 use super::set::Columns;
@@ -25,7 +25,6 @@ pub(super) struct ListParams {
     pub(super) regions: u32,
     pub(super) listed: u32,
     pub(super) columns: u32,
-    pub(super) flag: u32,
 }
 
 /// As in ranges.wgsl.
@@ -47,18 +46,18 @@ struct FirstsParams {
 }
 
 /// Non-empty regions in some order: `columns` columns of keys, then their ids.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Ordered {
     pub(super) count: u32,
-    pub(super) columns: Buffer<u32>,
+    pub(super) columns: Lent<u32>,
 }
 
 /// Orders the non-empty regions of a set by their lower bounds in dimension `dim`. Submitted alone, because a large set takes
 /// its time.
 pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordered, MatchingError> {
     let gpu = kernels.gpu();
-    let keys = Buffer::<u32>::storage(gpu, "lower bounds", set.count.into())?;
-    let ids = Buffer::<u32>::storage(gpu, "region ids", set.count.into())?;
+    let keys = kernels.lend("lower bounds", set.count.into())?;
+    let ids = kernels.lend("region ids", set.count.into())?;
     let mut plan = Plan::new("order regions");
     // Empty regions have the largest key and come last.
     let column = (set.keys.raw(), set.column_offset(2 * dim));
@@ -81,12 +80,12 @@ pub(super) fn gather(
 ) -> Result<Ordered, MatchingError> {
     let columns = 2 * set.dims;
     let words = u64::from(count) * u64::from(columns + 1);
-    let ordered = Buffer::<u32>::storage(kernels.gpu(), "ordered regions", words)?;
+    let ordered = kernels.lend("ordered regions", words)?;
     kernels.add_each(
         plan,
         &programs::gather(),
         count,
-        &ListParams { regions: set.count, listed: count, columns, flag: 0 },
+        &ListParams { regions: set.count, listed: count, columns },
         &[("ids", ids.raw()), ("columns", set.keys.raw()), ("ordered", ordered.raw())],
     )?;
     Ok(Ordered { count, columns: ordered })
@@ -99,9 +98,9 @@ pub(super) struct Ranges {
     pub(super) subscriptions: Ordered,
     pub(super) updates: Ordered,
     pub(super) dims: u32,
-    pub(super) begins: Buffer<u32>,
+    pub(super) begins: Lent<u32>,
     /// Where each range begins among all candidates; then their total.
-    pub(super) places: Buffer<u64>,
+    pub(super) places: Lent<u64>,
     pub(super) count: u32,
     pub(super) candidates: u64,
 }
@@ -113,7 +112,6 @@ pub(super) async fn ranges(
     updates: &Columns,
     dim: u32,
 ) -> Result<Ranges, MatchingError> {
-    let gpu = kernels.gpu();
     let dims = subscriptions.dims;
     let subscriptions = order(kernels, subscriptions, dim)?;
     let updates = order(kernels, updates, dim)?;
@@ -122,8 +120,8 @@ pub(super) async fn ranges(
         .ok()
         .filter(|count| *count < 1 << 31)
         .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 })?;
-    let begins = Buffer::<u32>::storage(gpu, "begins of ranges", count.into())?;
-    let lengths = Buffer::<u32>::storage(gpu, "lengths of ranges", count.into())?;
+    let begins = kernels.lend("begins of ranges", count.into())?;
+    let lengths = kernels.lend("lengths of ranges", count.into())?;
     let mut plan = Plan::new("ranges of a sweep");
     kernels.add_each(
         &mut plan,
@@ -175,7 +173,7 @@ impl Ranges {
     }
 
     /// The candidates as work that tests each; with `homes`, of a grid.
-    pub(super) fn filtered(&self, kernels: &Kernels, homes: bool) -> Result<Work, MatchingError> {
+    pub(super) fn filtered(self, kernels: &Kernels, homes: bool) -> Result<Work, MatchingError> {
         let needed = self.candidates.div_ceil(TILE.into());
         let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks <= MAX_TASKS).ok_or(
             MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: MAX_TASKS.into() },
@@ -189,6 +187,7 @@ impl Ranges {
             candidates: self.candidates,
             tasks,
             unit: UNIT,
+            ranges: Some(self),
         })
     }
 
@@ -271,10 +270,7 @@ mod tests {
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(
-            programs::gather().link().unwrap(),
-            ListParams { regions, listed, columns, flag }
-        );
+        assert_same_layout!(programs::gather().link().unwrap(), ListParams { regions, listed, columns });
         assert_same_layout!(
             programs::sweep_ranges(1).link().unwrap(),
             RangeParams { subscriptions, updates, dimension }

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels};
+use super::kernels::{GROUP_SIZE, Kernels, Lent};
 use super::matches::Source;
 use super::programs;
 use super::set::Columns;
@@ -49,7 +49,7 @@ pub(super) struct Tree {
     cursors: Buffer<u32>,
     found: Buffer<u32>,
     /// Where the matches of each update begin.
-    offsets: Option<Buffer<u64>>,
+    offsets: Option<Lent<u64>>,
 }
 
 /// Builds the tree along dimension `dim`, and counts the matches of every update.

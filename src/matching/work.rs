@@ -9,7 +9,8 @@ use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::MatchingError;
-use super::kernels::Kernels;
+use super::kernels::{Kernels, Lent};
+use super::sweep::Ranges;
 use crate::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 
 /// The most tasks: the numbers of workgroups beyond the last must not wrap around.
@@ -66,6 +67,9 @@ pub(super) struct Work {
     pub(super) write: Recipe,
     /// What both read, by the names that the kernels use.
     pub(super) inputs: Vec<(&'static str, wgpu::Buffer)>,
+    /// What `inputs` belong to: nobody else may have it as long.
+    #[expect(dead_code, reason = "held on to, so that its memory is not lent again")]
+    pub(super) ranges: Option<Ranges>,
     /// Boxes of each side.
     pub(super) sides: [u32; 2],
     /// Pairs that are tested.
@@ -80,7 +84,7 @@ pub(super) struct Work {
 #[derive(Debug)]
 pub(super) struct Placed {
     work: Work,
-    offsets: Buffer<u64>,
+    offsets: Lent<u64>,
 }
 
 impl Work {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
-use std::time::Duration;
 
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
 use crate::queue::QueueDesign;
@@ -18,9 +17,6 @@ use super::super::recipes::Windows;
 use super::super::{Checkpoint, Event, Model, Options, Progress, Stop, Sync, Until};
 use super::Simulation;
 
-/// So long a part looks whether its device is done before it waits: a few windows with little to do.
-const GLANCE: Duration = Duration::from_micros(100);
-
 /// One of the parts.
 pub(crate) struct PartOf<M: Model> {
     simulation: Simulation<M>,
@@ -31,8 +27,6 @@ pub(crate) struct PartOf<M: Model> {
     arrivals: Buffer<u8>,
     /// Its dispatches, by the parity of the window after them and by their workgroups.
     arrives: BTreeMap<(u32, u32), Plan>,
-    /// What all dispatches of a window are told, and what has come.
-    upload: Upload,
     /// What others sent came in these, and what this part sends goes in them.
     lists: Vec<Vec<u8>>,
     /// What is read back comes through it.
@@ -101,7 +95,6 @@ impl<M: Model> PartOf<M> {
             outbox: memory.cut.outbox.expect("it is a part of a run"),
             arrivals: Buffer::storage(gpu, "arrivals", 1 << 12)?,
             arrives: BTreeMap::new(),
-            upload: Upload::new(gpu, "arrivals", 1 << 12)?,
             lists: Vec::new(),
             staging: None,
             ahead: vec![0; parts as usize - 1],
@@ -154,7 +147,6 @@ impl<M: Model> PartOf<M> {
             // All but the last that fits a binding goes ahead.
             let full = std::mem::replace(&mut encoder, gpu.encoder("a window of a part"));
             gpu.submit(full)?;
-            self.upload.submitted(&gpu)?;
         }
         self.lists.extend(came.into_iter().filter(|came| came.len() > spare));
         let Simulation { memory, plans, .. } = &self.simulation;
@@ -197,17 +189,13 @@ impl<M: Model> PartOf<M> {
             self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
             self.arrives.clear();
         }
-        if first + bytes > self.upload.bytes() {
-            let room = first + bytes + bytes / 4;
-            self.upload = Upload::new(gpu, "arrivals", room.min(gpu.max_buffer_bytes()))?;
-        }
-        self.upload.fill(gpu, &pieces)?;
+        let upload = Upload::new(gpu, "arrivals", first + bytes)?;
+        upload.fill(gpu, &pieces)?;
         let each = size_of::<Run>() as u64;
-        for (place, buffer) in (0..).zip(&buffers) {
-            self.upload.record(encoder, (place * each, each), buffer);
-        }
+        let runs = (0..).zip(buffers).map(|(place, buffer)| (place * each, (buffer, 0), each));
+        let came = (count > 0).then(|| (first, (self.arrivals.raw().clone(), 0), bytes));
+        upload.record(encoder, runs.chain(came));
         if count > 0 {
-            self.upload.record(encoder, (first, bytes), self.arrivals.raw());
             let groups = count.div_ceil(group_size_at_most(gpu, 256)).next_power_of_two();
             let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
             let plan = match self.arrives.entry((parity, groups)) {
@@ -308,10 +296,6 @@ impl<M: Model> PartOf<M> {
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
         memory.record_told(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
-        if ran {
-            self.upload.submitted(gpu)?;
-        }
-        gpu.glance(GLANCE)?;
         let (outbox, lists) = (self.outbox, &mut self.lists);
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
             let mut next = |length: u64| {

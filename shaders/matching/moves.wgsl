@@ -1,0 +1,62 @@
+// What the kernels of a step of moving regions share: which regions move, where from and where to.
+//
+// moves   HEADER words: the rows, the subscriptions among them (which come first); the rows that this submission looks for, from the first up
+//         to, not including, the end; what it looks for (PAIRS_BEFORE, PAIRS_AFTER or both); the capacities of a list and of the changes;
+//         whether the step ends with it. Then a row for each region that moves: its name (index.wgsl), its 2 DIMS keys after the step
+// before  for each row the 2 DIMS keys before the step
+//
+// A query is a row with what it looks for, as 4 row + PAIRS_BEFORE, PAIRS_AFTER or both. A region whose boxes before and after overlap
+// has moved near, and looks for both at once, with the box around the two.
+
+// import: matching/index.wgsl
+
+// As in moves.rs.
+const HEADER = 8u;
+const PAIRS_BEFORE = 1u;
+const PAIRS_AFTER = 2u;
+
+@group(0) @binding(3) var<storage, read> moves: array<u32>;
+
+fn rows() -> u32 {
+    return moves[0];
+}
+
+fn moved_subscriptions() -> u32 {
+    return moves[1];
+}
+
+fn sought_times() -> u32 {
+    return moves[4];
+}
+
+fn list_capacity() -> u32 {
+    return moves[5];
+}
+
+fn changes_capacity() -> u32 {
+    return moves[6];
+}
+
+fn row_place(row: u32) -> u32 {
+    return HEADER + row * (2u * DIMS + 1u);
+}
+
+fn name_of(row: u32) -> u32 {
+    return moves[row_place(row)];
+}
+
+fn key_after(row: u32, column: u32) -> u32 {
+    return moves[row_place(row) + 1u + column];
+}
+
+// Where a count of rows that have not moved near is left (counts in moves_search.wgsl).
+const FAR = 15u;
+
+fn box_after(row: u32) -> Box {
+    var found = Box(vec4(0u), vec4(0u));
+    for (var d = 0u; d < DIMS; d++) {
+        found.lo[d] = key_after(row, 2u * d);
+        found.hi[d] = key_after(row, 2u * d + 1u);
+    }
+    return found;
+}

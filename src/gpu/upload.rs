@@ -1,0 +1,159 @@
+//! Staging memory for writes: mapped, filled on all cores, and kept for the next ones, because fresh memory costs more than the copy.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::buffer::{map_bytes, usize_of};
+use super::{Gpu, GpuError};
+
+/// Writes of so many bytes go through kept memory; wgpu's own way serves shorter ones.
+pub(super) const LONG: usize = 1 << 18;
+/// A long write is cut: the device copies one piece while the host fills the next.
+pub(crate) const CHUNK_BYTES: u64 = 16 << 20;
+/// So many pieces of a write are under way at once.
+pub(crate) const CHUNKS: usize = 4;
+/// So much is kept.
+const KEPT_BYTES: u64 = CHUNKS as u64 * CHUNK_BYTES;
+/// What one core fills at once.
+const SHARE: u64 = 1 << 18;
+
+/// Mapped memory that no write uses.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Uploads(Arc<Mutex<Vec<wgpu::Buffer>>>);
+
+impl Uploads {
+    /// The smallest that holds so many bytes, and not many times as many.
+    fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes && buffer.size() / 8 <= bytes;
+        let fitting = (0..kept.len()).filter(|&place| fits(&kept[place]));
+        let place = fitting.min_by_key(|&place| kept[place].size())?;
+        Some(kept.remove(place))
+    }
+
+    /// Keeps it, and what came last beside it, as far as there is room.
+    fn give(&self, buffer: wgpu::Buffer) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(buffer);
+        while kept.iter().map(wgpu::Buffer::size).sum::<u64>() > KEPT_BYTES {
+            kept.remove(0);
+        }
+    }
+}
+
+/// Mapped memory of one write.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    staging: wgpu::Buffer,
+    home: Uploads,
+}
+
+impl Upload {
+    /// Memory for so many bytes.
+    pub(crate) fn new(gpu: &Gpu, label: &str, bytes: u64) -> Result<Self, GpuError> {
+        // Copies that are done give their memory back.
+        gpu.look()?;
+        let home = gpu.uploads().clone();
+        let most = gpu.limits().max_buffer_size;
+        let size = map_bytes(bytes.max(1 << 10)).next_power_of_two().min(most).max(map_bytes(bytes));
+        if let Some(staging) = home.take(map_bytes(bytes)) {
+            return Ok(Self { staging, home });
+        }
+        let staging = gpu.catch(label, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: true,
+            })
+        })?;
+        Ok(Self { staging, home })
+    }
+
+    /// A part of it to be filled: from and to multiples of 8 bytes. No byte may be in two parts.
+    pub(crate) fn part(&self, gpu: &Gpu, bytes: Range<u64>) -> Result<wgpu::BufferViewMut, GpuError> {
+        let view = self.staging.get_mapped_range_mut(bytes);
+        view.map_err(|error| gpu.failure("an upload", &error))
+    }
+
+    /// Fills it with these bytes, one piece after the other, on as many cores as there are.
+    pub(crate) fn fill(&self, gpu: &Gpu, pieces: &[&[u8]]) -> Result<(), GpuError> {
+        let mapped = map_bytes(pieces.iter().map(|piece| piece.len() as u64).sum());
+        let spans = (0..mapped).step_by(usize_of(SHARE));
+        let views =
+            spans.map(|first| Ok((usize_of(first), self.part(gpu, first..mapped.min(first + SHARE))?)));
+        let views = views.collect::<Result<Vec<_>, GpuError>>()?;
+        let fill = |(first, mut view): (usize, wgpu::BufferViewMut)| {
+            let (end, mut place) = (first + view.len(), 0);
+            for piece in pieces {
+                let (from, to) = (first.max(place), end.min(place + piece.len()));
+                if from < to {
+                    view.slice(from - first..to - first).copy_from_slice(&piece[from - place..to - place]);
+                }
+                place += piece.len();
+            }
+        };
+        match views.len() {
+            0 | 1 => views.into_iter().for_each(fill),
+            _ => views.into_par_iter().for_each(fill),
+        }
+        Ok(())
+    }
+
+    /// Records copies of parts: where a part begins here, where it goes, and its bytes. The memory comes back when the submission is done.
+    pub(crate) fn record(
+        self,
+        encoder: &mut wgpu::CommandEncoder,
+        copies: impl IntoIterator<Item = (u64, (wgpu::Buffer, u64), u64)>,
+    ) {
+        self.staging.unmap();
+        for (from, (to, place), bytes) in copies {
+            encoder.copy_buffer_to_buffer(&self.staging, from, &to, place, bytes);
+        }
+        let (home, staging) = (self.home, self.staging.clone());
+        encoder.map_buffer_on_submit(&self.staging, wgpu::MapMode::Write, .., move |mapped| {
+            if mapped.is_ok() {
+                home.give(staging);
+            }
+        });
+    }
+}
+
+/// Waits where too many pieces of a write are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Flow(VecDeque<wgpu::SubmissionIndex>);
+
+impl Flow {
+    /// Before the next piece is filled.
+    pub(crate) fn ready(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
+        match self.0.len() < CHUNKS {
+            true => Ok(()),
+            false => self.0.pop_front().map_or(Ok(()), |oldest| gpu.wait(oldest)),
+        }
+    }
+
+    /// Submits a piece.
+    pub(crate) fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<(), GpuError> {
+        self.0.push_back(gpu.submit(encoder)?);
+        Ok(())
+    }
+}
+
+/// Writes bytes, whole words, to a buffer from byte `first` on, before any work that is submitted later.
+pub(super) fn write(gpu: &Gpu, to: &wgpu::Buffer, first: u64, bytes: &[u8]) -> Result<(), GpuError> {
+    let mut flow = Flow::default();
+    let mut place = first;
+    for piece in bytes.chunks(usize_of(CHUNK_BYTES)) {
+        flow.ready(gpu)?;
+        let upload = Upload::new(gpu, "a write", piece.len() as u64)?;
+        upload.fill(gpu, &[piece])?;
+        let mut encoder = gpu.encoder("a write");
+        upload.record(&mut encoder, [(0, (to.clone(), place), piece.len() as u64)]);
+        flow.submit(gpu, encoder)?;
+        place += piece.len() as u64;
+    }
+    Ok(())
+}
