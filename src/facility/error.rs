@@ -110,6 +110,20 @@ pub enum FacilityError {
         /// `service` or `time`.
         what: &'static str,
     },
+    /// Siblings that a fork makes, and that do not all come back to it.
+    #[error(
+        "siblings that the fork `{fork}` makes {what} `{node}`, and it would wait for them for ever; {remedy}"
+    )]
+    Siblings {
+        /// The fork.
+        fork: String,
+        /// Where they are lost.
+        node: String,
+        /// How.
+        what: &'static str,
+        /// What would do.
+        remedy: &'static str,
+    },
     /// A distribution that cannot be drawn from.
     #[error("`{node}`: the {what} cannot be drawn: {reason}")]
     Distribution {

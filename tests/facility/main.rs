@@ -6,6 +6,7 @@
 mod common;
 mod descriptions;
 mod fel;
+mod forks;
 #[path = "../common/hostile.rs"]
 mod hostile;
 mod new_nodes;

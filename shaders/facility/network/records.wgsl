@@ -16,7 +16,7 @@ struct ClassOutput {
     balked: vec2<u32>,
     came: vec2<u32>,      // sum of the times of arrival of those present, modulo 2^64
     stayed: vec2<u32>,    // sum of the times that those who left were here, modulo 2^64
-    unused: vec2<u32>,
+    joined: vec2<u32>,    // siblings who came back; at a fork, of the customers of this class
 }
 
 // Where a quantile lies among the bins of a histogram.
@@ -34,7 +34,7 @@ struct Quantiles {
 
 struct Output {
     classes: array<ClassOutput, CLASSES>,
-    servers: TimeAverage,                  // that wait for another node; of a station that shares its servers, those that work
+    servers: TimeAverage,                  // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait
     lengths: array<vec2<u32>, LENGTHS>,    // ticks with so many customers, and in the last, with more
     quantiles: array<Quantiles, CLASSES_AND_ALL>,
 }
@@ -55,6 +55,7 @@ struct Deed {
     lost: u32,
     reneged: u32,
     balked: u32,
+    joined: u32,
     present: i32,
     busy: i32,
 }
@@ -81,7 +82,7 @@ fn record(who: Customer, deed: Deed) {
     for (var i = 0u; i < 3u; i += 1u) {
         var more = vec2<u32>(deed.arrivals, deed.served);
         if i == 1u { more = vec2<u32>(deed.lost, deed.reneged); }
-        if i == 2u { more = vec2<u32>(deed.balked, 0u); }
+        if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
         if all(more == vec2<u32>(0u)) { continue; }
         let row = at + select(14u + i, 17u, i == 2u);
         let counts = memory_get(row);
@@ -183,10 +184,11 @@ fn class_output(class_: u32) -> ClassOutput {
     let counts = memory_get(at + 14u);
     let others = memory_get(at + 15u);
     let ages = memory_get(at + 16u);
+    let rest = memory_get(at + 17u);
     return ClassOutput(
         tally_of(at), tally_of(at + 4u),
         time_average_at(level_of(at + 8u), now()), time_average_at(level_of(at + 11u), now()),
-        counts.xy, counts.zw, others.xy, others.zw, memory_get(at + 17u).xy, ages.xy, ages.zw, vec2<u32>(0u),
+        counts.xy, counts.zw, others.xy, others.zw, rest.xy, ages.xy, ages.zw, rest.zw,
     );
 }
 

@@ -44,6 +44,7 @@ pub(super) struct Deed {
     pub(super) lost: u32,
     pub(super) reneged: u32,
     pub(super) balked: u32,
+    pub(super) joined: u32,
     pub(super) present: i32,
     pub(super) busy: i32,
 }
@@ -80,8 +81,11 @@ impl Facility {
         if now < self.params.warm_up {
             return;
         }
-        let counts =
-            [(14, [deed.arrivals, deed.served]), (15, [deed.lost, deed.reneged]), (17, [deed.balked, 0])];
+        let counts = [
+            (14, [deed.arrivals, deed.served]),
+            (15, [deed.lost, deed.reneged]),
+            (17, [deed.balked, deed.joined]),
+        ];
         for (row, more) in counts {
             if more != [0, 0] {
                 let [first, second] = halves(context.memory_get(at + row)).map(Ticks::get);
@@ -165,7 +169,7 @@ impl Facility {
     fn class_output(&self, class: u32, context: &mut Here<'_>) -> ClassOutput {
         let at = record_of(class);
         let now = context.now();
-        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, _]] =
+        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined]] =
             [14, 15, 16, 17].map(|row| halves(context.memory_get(at + row)).map(Ticks::get));
         ClassOutput {
             sojourn: self.tally_of(at, context),
@@ -179,7 +183,7 @@ impl Facility {
             balked,
             came,
             stayed,
-            unused: 0,
+            joined,
         }
     }
 

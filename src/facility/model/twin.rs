@@ -3,10 +3,10 @@
 use super::lines::{GUESTS, next_serial};
 use super::records::{Deed, record_of};
 use super::{
-    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FacilityState, HOLDS, Here, IN_TURN, LIFO,
+    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, HOLDS, Here, IN_TURN, LIFO,
     POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
-    SHORTEST, SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate, since,
-    times,
+    SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate,
+    since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
 use crate::pdes::{CpuModel, Event};
@@ -48,6 +48,12 @@ impl Facility {
             _ => 0,
         };
         first as usize + way as usize * WAY_WORDS
+    }
+
+    /// The way of one of a customer's siblings: its place in `data`.
+    fn sibling_way(&self, lp: u32, class: u32, number: u32) -> usize {
+        let [first, count] = [2, 3].map(|index| self.pair(lp, class, index));
+        (first + super::word(WAY_WORDS) * (count + number)) as usize
     }
 
     /// The node of number `place` has so many customers more.
@@ -100,6 +106,8 @@ impl CpuModel for Facility {
         let (mut next, mut server, mut interrupted) = (who, None, None);
         let mut joins = None; // who, and which line
         let mut sender = [words[1], place];
+        let mut parts = false; // whether those who go on are siblings
+        let mut back = 0; // siblings who wait at their fork, more or less than before
 
         let odds = match kind {
             EMISSION if self.node(lp, 7) != 0 => state.open,
@@ -191,12 +199,35 @@ impl CpuModel for Facility {
                     who = self.take(lp, true, state, context);
                     sender = who.left.to_words();
                 }
+                let returns = kind == ARRIVAL && who.entered.to_words()[1] == SIBLING | lp;
+                let home = who.entered.to_words()[0];
+                if returns {
+                    who = self.customer_of(home, context);
+                }
                 let guest = Customer { left: Ticks::from_words(sender), ..who };
                 came = who.arrived;
-                who = Customer { arrived: now, left: Ticks::NEVER, ..who };
+                let missing = who.left.to_words()[0];
+                let arrived = if returns { who.arrived } else { now };
+                who = Customer { arrived, left: Ticks::NEVER, ..who };
                 next = who;
-                deed.arrivals = 1;
-                if node == SINK {
+                deed.arrivals = u32::from(!returns);
+                if returns {
+                    let missing = missing - 1;
+                    self.set_slot_row(home, 2, [missing, 0, 0, 0], context);
+                    deed.joined = 1;
+                    back = 1;
+                    if missing == 0 {
+                        self.drop_out(home, 0, state, context);
+                        deed = Deed { served: 1, present: -1, ..deed };
+                        moves = 1;
+                        back -= self.pair(lp, who.class, 7).cast_signed();
+                    }
+                } else if node == FORK {
+                    deed.present = 1;
+                    moves = self.pair(lp, who.class, 7);
+                    parts = true;
+                    joins = Some((Customer { left: Ticks::from_words([moves, 0]), ..who }, 0));
+                } else if node == SINK {
                     who.arrived = who.entered;
                     deed.served = 1;
                 } else if node == ROUTER {
@@ -314,10 +345,18 @@ impl CpuModel for Facility {
             context.schedule(lp, now.saturating_add(span), event_of(own, slot, serial, whose));
         }
 
-        for _ in 0..moves {
-            let way = self.way_of(lp, who.class, state, context);
+        for number in 0..moves {
+            let way = match parts {
+                true => self.sibling_way(lp, who.class, number),
+                false => self.way_of(lp, who.class, state, context),
+            };
             let [to, class] = [self.data[way + 2], self.data[way + 3]];
             let mut goes = Customer { arrived: Ticks::ZERO, class, ..who };
+            // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
+            let mut from = lp + 1;
+            if parts {
+                (goes.entered, from) = (Ticks::from_words([slot, SIBLING | lp]), 0);
+            }
             holds = flags & HOLDS != 0 && self.node(to, 15) & BLOCKS != 0;
             let mut keeps = 0;
             if holds {
@@ -326,7 +365,7 @@ impl CpuModel for Facility {
                 state.busy += 1;
                 deed = Deed::default();
             }
-            context.schedule(to, now, event_of(ARRIVAL, keeps, lp + 1, goes));
+            context.schedule(to, now, event_of(ARRIVAL, keeps, from, goes));
         }
         if flags & WAKES != 0 && state.waiting > 0 && free_servers(state) > 0 {
             context.schedule(lp, now, event_of(WAKE, 0, 0, nobody(0)));
@@ -359,7 +398,7 @@ impl CpuModel for Facility {
         }
         let servers = match discipline {
             SHARING => state.busy.min(state.open).cast_signed() - working.cast_signed(),
-            _ => i32::from(holds) - i32::from(kind == RELEASE),
+            _ => i32::from(holds) - i32::from(kind == RELEASE) + back,
         };
         for (at, change) in [
             (record_of(who.class) + 8, deed.present),
