@@ -5,12 +5,15 @@
 // A fork keeps who comes in a slot, and sends his siblings. In the place of the time when they entered the network they have his slot, and the fork's LP with the highest bit: so a fork knows
 // its own when they come back, and whose they are, however forks lie within each other. The slot counts those who are missing; with the last of them, the customer goes on.
 //
+// Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag above the slot. 0 is for who is not followed.
+//
 // Tables, in `data` (words):
 //     nodes       NODE_WORDS for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
 //                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
-//                 (0: none), law of repairs, place and number of odds to stay, place and number of listeners, FLAGS
+//                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag), place and number of listeners, FLAGS
 //     pairs       PAIR_WORDS for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
-//                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those
+//                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
+//                 station, the first tag of who is there at the beginning
 //     laws        8 words: kind, a number, three times
 //     ways        WAY_WORDS words: threshold and other of an alias table, LP, class
 //     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
@@ -24,6 +27,7 @@
 //     RECORDS     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
 //                 lost, reneged), ages (1: see `record`), counts (1: balked, joined)
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
+//     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
 //     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
 //     slots       2, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
@@ -48,7 +52,10 @@ struct Params {
     slot_rows: u32,
     room: u32,          // slots
     bin_shift: u32,     // the unit of bins is 2^bin_shift ticks, at most 2^31
-    unused: vec2<u32>,
+    trace: u32,         // the first row of what is noted of customers that are followed, or 0 if nobody is
+    trace_rows: u32,    // rows of that, the first of which counts the others
+    every: u32,         // of each source, and of those that are at a node at the beginning, one in so many is followed
+    most: u32,          // so many of them
 }
 @group(1) @binding(0) var<uniform> params: Params;
 @group(1) @binding(1) var<storage, read> data: array<u32>;
@@ -160,7 +167,10 @@ fn init(lp: u32, state: ptr<function, State>) {
             what = event_of(EMISSION, 1u, 0u, nobody(data[node + 6u]));
             count = u32(data[node] == SOURCE);
         }
-        for (var i = 0u; i < count; i += 1u) { schedule(lp, TIME_ZERO, what); }
+        for (var i = 0u; i < count; i += 1u) {
+            if class_ < params.classes && params.trace != 0u { what[3] = tag_at(data[pair(lp, class_) + 7u], i); }
+            schedule(lp, TIME_ZERO, what);
+        }
     }
 }
 
@@ -287,7 +297,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case ADMIT, ARRIVAL: {
             // (Who enters the network has a time below 2^63, and stations are no forks.)
             let returns = kind == ARRIVAL && who.entered.y == (SIBLING | lp);
-            var found = who.entered.x;
+            var found = who.entered.x & 0xffffu;
             if kind == ADMIT {
                 if (*state).guests == 0u || before >= data[node + 2u] { return; }
                 found = memory_get(GUESTS).x - 1u;
@@ -325,7 +335,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 waits.arrived = now();
                 waits.left = vec2<u32>(moves, 0u);
             } else if data[node] == SINK {
-                who.arrived = who.entered;
+                who.arrived = time_of(who.entered);
                 deed.served = 1u;
             } else if data[node] == ROUTER {
                 deed.served = 1u;
@@ -449,8 +459,13 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             var from_ = lp + 1u;
             if parts {
-                goes.entered = vec2<u32>(slot, SIBLING | lp);
+                goes.entered = vec2<u32>(slot | (tag_of(who.entered) << 16u), SIBLING | lp);
                 from_ = 0u;
+            }
+            if kind == EMISSION && params.trace != 0u {
+                goes.entered = vec2<u32>(goes.entered.x << 16u, (goes.entered.y << 16u) | (goes.entered.x >> 16u));
+                goes.entered.x |= tag_at(data[node + 11u], (*state).serial);
+                (*state).serial += 1u;
             }
             holds = (flags & HOLDS) != 0u && (data[to * NODE_WORDS + 15u] & BLOCKS) != 0u;
             var keeps = 0u;
@@ -521,6 +536,15 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             counts = (begins || shares) && fresh;
         }
         if counts { tally(class_, i, time_since(now(), arrived)); }
+        if params.trace != 0u && data[node] != SOURCE && data[node] != ROUTER {
+            var what = select(0u, BEGAN, counts);
+            var entered = next.entered;
+            if i == 0u {
+                what = deed_of(deed);
+                entered = who.entered;
+            }
+            if what != 0u { note(entered, what, class_, arrived); }
+        }
     }
 }
 

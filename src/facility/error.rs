@@ -275,6 +275,12 @@ pub enum FacilityError {
     /// The statistics.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
+    /// A picture that could not be drawn.
+    #[error("the picture cannot be drawn: {message}")]
+    Plot {
+        /// Why not.
+        message: String,
+    },
     /// A table that could not be written.
     #[error("the table cannot be written: {0}")]
     Write(#[from] csv::Error),

@@ -87,7 +87,7 @@
 //!
 //! `network.rs` is the description, `check.rs` looks it through (`places.rs`: who may be where, as whose sibling), `model.rs` compiles it into tables, and its folder has the twins of the kernel file that interprets
 //! them (`shaders/facility/network.wgsl`, whose head says what lies where) and of its parts; `theory.rs` says what is known, `study.rs` makes replications and `long.rs` one long run,
-//! `measures.rs` what they mean, `report.rs` how it is told.
+//! `measures.rs` what they mean, `report.rs` how it is told, `course.rs` what one run did in the course of time, `trace.rs` what single customers did, and `plot.rs` pictures.
 //!
 //! # Another way
 //!
@@ -95,6 +95,7 @@
 //! it faster and wrong by as much as [`FelTwin`] says. It stands alone, for comparison (`fel.rs` and its folder).
 
 mod check;
+mod course;
 mod distribution;
 mod error;
 mod fel;
@@ -103,13 +104,17 @@ mod measures;
 mod model;
 mod network;
 mod places;
+#[cfg(feature = "plot")]
+pub mod plot;
 mod report;
 mod route;
 mod saved;
 mod study;
 mod theory;
+mod trace;
 mod traffic;
 
+pub use course::{Course, Times};
 pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]
@@ -127,6 +132,7 @@ pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use saved::{Keep, SavedStudy};
 pub use study::{Place, Study};
+pub use trace::{Follow, Outcome, Visit, write_visits};
 
 /// The siblings that a customer may be parted into at a fork.
 pub const MAX_SIBLINGS: usize = 64;

@@ -21,7 +21,7 @@ use super::{Discipline, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]
 pub(super) use laws::variate;
-pub(super) use records::{LAST_BIN, bin_edges, present_of};
+pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
 pub use records::{LENGTHS, QUANTILES};
 
 /// Those that wait at a station, until somebody says otherwise: see [`Facility::with_room`].
@@ -104,8 +104,14 @@ pub struct FacilityParams {
     pub room: u32,
     /// The unit of histograms is 2 to this power, in ticks.
     pub bin_shift: u32,
-    /// Zero.
-    pub unused: [u32; 2],
+    /// The first row of what is noted of customers that are followed; 0 if nobody is.
+    pub trace: u32,
+    /// Rows of that.
+    pub trace_rows: u32,
+    /// Of each source, and of those that are at a node at the beginning, one in so many is followed.
+    pub every: u32,
+    /// So many of them.
+    pub most: u32,
 }
 
 /// The WGSL `struct State` of [`Facility`].
@@ -269,8 +275,33 @@ impl Facility {
         self.params.details = if details { first } else { 0 };
         self.params.known = first + if details { records::detail_rows(classes) } else { 0 };
         self.params.servers = self.params.known + known.div_ceil(4);
-        self.params.slots = self.params.servers + 2 * servers;
+        self.params.trace = self.params.servers + 2 * servers;
+        self.params.slots = self.params.trace + self.params.trace_rows;
+        if self.params.trace_rows == 0 {
+            self.params.trace = 0;
+        }
         self
+    }
+
+    /// The same with so many rows for notes of customers that are followed, of whom these nodes and classes have tags from such numbers on.
+    pub(super) fn following(
+        mut self,
+        [every, most, trace_rows]: [u32; 3],
+        tags: &[(usize, usize, u32)],
+    ) -> Self {
+        self.params = FacilityParams { every, most, trace_rows, ..self.params };
+        for &(node, class, tag) in tags {
+            let place = match self.nodes[node].kind {
+                Kind::Source { .. } => node * NODE_WORDS + 11,
+                _ => {
+                    let pair = node * self.network.classes.len() + class;
+                    self.nodes.len() * NODE_WORDS + pair * PAIR_WORDS + 7
+                }
+            };
+            self.data[place] = tag;
+        }
+        let details = self.params.details != 0;
+        self.laid_out(details)
     }
 
     /// The same, and it counts what distributions are told of: quantiles of times, by histograms with 16 bins for each power of two, and the time with each

@@ -137,7 +137,7 @@ fn room_for_those_who_were_parted_is_made_as_it_is_needed_and_shows_in_nothing()
     let expected = facility.clone().with_room(512).study(&study, Place::Cpu, |_, _| {}).unwrap();
     let options = EngineOptions { mapping: Mapping::Thread, ..EngineOptions::default() };
     for place in [Place::Cpu, Place::Gpu(&gpu, options)] {
-        let found = facility.clone().with_room(1).study(&study, place, |_, _| {}).unwrap();
+        let found = facility.clone().with_room(4).study(&study, place, |_, _| {}).unwrap();
         assert_eq!(told(&found), told(&expected));
     }
     let error = facility.study(&Study { room: 8, ..study }, Place::Cpu, |_, _| {}).unwrap_err();

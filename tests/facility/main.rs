@@ -13,6 +13,7 @@ mod new_nodes;
 mod runs;
 mod saved;
 mod theory;
+mod traces;
 
 use std::path::PathBuf;
 

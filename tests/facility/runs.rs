@@ -88,7 +88,7 @@ fn replications_by_teams_have_the_bits_of_the_sequential_engine() {
 }
 
 /// A network by chance: of every kind of node, discipline and distribution, of classes and ways.
-fn chance(number: u64) -> Network {
+pub(crate) fn chance(number: u64) -> Network {
     let mut stream = Stream::new(2024, 0, number);
     let classes = ["a", "b", "c", "d"];
     let count = 1 + stream.below(4) as usize;

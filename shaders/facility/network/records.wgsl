@@ -90,6 +90,53 @@ fn record(who: Customer, deed: Deed) {
     }
 }
 
+// What is noted of a customer who is followed.
+const CAME = 1u;
+const BEGAN = 2u; // to be served
+const LEFT = 3u;
+const LOST = 4u;
+const BALKED = 5u;
+const RENEGED = 6u;
+
+// The tag of the customer of a number, from 0 on, of those of whom the first has tag `first`.
+fn tag_at(first: u32, number: u32) -> u32 {
+    let place = number / params.every;
+    return select(0u, first + place, place * params.every == number && place < params.most);
+}
+
+// The tag in the place of the time when somebody entered the network.
+fn tag_of(entered: vec2<u32>) -> u32 {
+    if params.trace == 0u { return 0u; }
+    return select(entered.x & 0xffffu, entered.x >> 16u, (entered.y & SIBLING) != 0u);
+}
+
+// And the time.
+fn time_of(entered: vec2<u32>) -> vec2<u32> {
+    if params.trace == 0u { return entered; }
+    return vec2<u32>((entered.x >> 16u) | (entered.y << 16u), entered.y >> 16u);
+}
+
+fn deed_of(deed: Deed) -> u32 {
+    if deed.served != 0u { return LEFT; }
+    if deed.lost != 0u { return LOST; }
+    if deed.balked != 0u { return BALKED; }
+    if deed.reneged != 0u { return RENEGED; }
+    return select(0u, CAME, deed.present > 0);
+}
+
+// A note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
+fn note(entered: vec2<u32>, what: u32, class_: u32, arrived: vec2<u32>) {
+    let tag = tag_of(entered);
+    if tag == 0u { return; }
+    let notes = memory_get(params.trace).x + 1u;
+    if notes >= params.trace_rows {
+        memory_full();
+        return;
+    }
+    memory_set(params.trace, vec4<u32>(notes, 0u, 0u, 0u));
+    memory_set(params.trace + notes, vec4<u32>(tag | (what << 16u) | (class_ << 24u), now(), arrived.x));
+}
+
 fn later(time: vec2<u32>) -> vec2<u32> {
     if time_less(time, params.warm_up) { return params.warm_up; }
     return time;

@@ -1,7 +1,7 @@
 //! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies where.
 
 use super::lines::{GUESTS, next_serial};
-use super::records::{Deed, record_of};
+use super::records::{BEGAN, Deed, deed_of, record_of};
 use super::{
     ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, HOLDS, Here, IN_TURN, LIFO,
     POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
@@ -70,8 +70,12 @@ impl CpuModel for Facility {
         state.open = self.node(lp, 1);
         state.due = Ticks::NEVER;
         for class in 0..self.params.classes {
-            for _ in 0..self.pair(lp, class, 6) {
-                context.schedule(lp, Ticks::ZERO, event_of(ARRIVAL, 0, 0, nobody(class)));
+            for number in 0..self.pair(lp, class, 6) {
+                let mut who = nobody(class);
+                if self.params.trace != 0 {
+                    who.entered = Ticks::new(self.tag_at(self.pair(lp, class, 7), number).into());
+                }
+                context.schedule(lp, Ticks::ZERO, event_of(ARRIVAL, 0, 0, who));
             }
         }
         let begins = [
@@ -200,7 +204,7 @@ impl CpuModel for Facility {
                     sender = who.left.to_words();
                 }
                 let returns = kind == ARRIVAL && who.entered.to_words()[1] == SIBLING | lp;
-                let home = who.entered.to_words()[0];
+                let home = who.entered.to_words()[0] & 0xffff;
                 if returns {
                     who = self.customer_of(home, context);
                 }
@@ -228,7 +232,7 @@ impl CpuModel for Facility {
                     parts = true;
                     joins = Some((Customer { left: Ticks::from_words([moves, 0]), ..who }, 0));
                 } else if node == SINK {
-                    who.arrived = who.entered;
+                    who.arrived = self.time_of(who.entered);
                     deed.served = 1;
                 } else if node == ROUTER {
                     deed.served = 1;
@@ -355,7 +359,13 @@ impl CpuModel for Facility {
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             let mut from = lp + 1;
             if parts {
-                (goes.entered, from) = (Ticks::from_words([slot, SIBLING | lp]), 0);
+                let home = slot | self.tag_of(who.entered) << 16;
+                (goes.entered, from) = (Ticks::from_words([home, SIBLING | lp]), 0);
+            }
+            if kind == EMISSION && self.params.trace != 0 {
+                let tag = self.tag_at(self.node(lp, 11), state.serial);
+                goes.entered = Ticks::new(now.get() << 16 | u64::from(tag));
+                state.serial = state.serial.wrapping_add(1);
             }
             holds = flags & HOLDS != 0 && self.node(to, 15) & BLOCKS != 0;
             let mut keeps = 0;
@@ -411,11 +421,18 @@ impl CpuModel for Facility {
                 self.level(at, change, context);
             }
         }
-        if deed.served > 0 && node != SOURCE && node != ROUTER {
+        let stays = node != SOURCE && node != ROUTER;
+        if deed.served > 0 && stays {
             self.tally(who.class, 0, since(now, who.arrived), context);
+        }
+        if self.params.trace != 0 && stays {
+            self.note(who, deed_of(deed), who.class, context);
         }
         if (begins || shares) && fresh {
             self.tally(next.class, 1, since(now, next.arrived), context);
+            if self.params.trace != 0 {
+                self.note(next, BEGAN, next.class, context);
+            }
         }
     }
 
