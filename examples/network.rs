@@ -6,20 +6,23 @@
 //! cargo run --release --example network -- examples/networks/jackson.toml --backend cpu --json result.json --csv result.csv
 //! cargo run --release --example network -- examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --checkpoint jackson.study --every 60    # Ctrl-C, and then
 //! cargo run --release --example network -- examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --resume jackson.study
+//! cargo run --release --example network -- examples/networks/order.toml --plot order --trace 100 --trace-to order.csv
 //! ```
 //!
 //! `examples/networks/` has a file for each thing that a network can have. `docs/guide-networks.md` says what may be written in one.
 
 pub(crate) mod shared;
 
+use std::fs::File;
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use eventhorizon::facility::{
-    Facility, FelNetwork, FelSimulation, FelTwin, Keep, Network, Place, SavedStudy, Study,
+    Facility, FelNetwork, FelSimulation, FelTwin, Follow, Keep, Network, Place, Report, SavedStudy, Study,
+    plot, write_visits,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Decision, Observations, Pairing, Values};
@@ -81,6 +84,18 @@ pub(crate) struct Args {
     /// Writes the table as CSV to this file.
     #[arg(long)]
     csv: Option<PathBuf>,
+    /// Draws pictures into this folder (SVG): how many customers are where in the course of the first replication, how long they stay, and the network by utilisation.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "interval")]
+    plot: Option<PathBuf>,
+    /// Follows so many customers of each source, and of those at each node at the beginning, through the first replication: their visits, as CSV in --trace-to.
+    #[arg(long, value_name = "N", conflicts_with = "interval")]
+    trace: Option<u32>,
+    /// Of them, one in so many.
+    #[arg(long, value_name = "K", requires = "trace", default_value_t = 1)]
+    trace_every: u32,
+    /// Where traces go.
+    #[arg(long, value_name = "FILE", requires = "trace", default_value = "trace.csv")]
+    trace_to: PathBuf,
 }
 
 /// Runs in which the warm-up is looked for.
@@ -163,10 +178,37 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         writeln!(stdout(), "fingerprint {:016x}", report.fingerprint)?;
     }
     if let Some(path) = &args.csv {
-        let file = std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        report.to_csv(file)?;
+        report.to_csv(create(path)?)?;
+    }
+    if let Some(most) = args.trace {
+        let visits = facility.trace(&study, Follow { every: args.trace_every, most }, place)?;
+        write_visits(&visits, create(&args.trace_to)?)?;
+    }
+    if let Some(folder) = &args.plot {
+        draw(folder, &facility, &study, &report)?;
     }
     args.json.write(&serde_json::to_value(&report)?)
+}
+
+fn create(path: &Path) -> Outcome<File> {
+    Ok(File::create(path).map_err(|error| format!("{}: {error}", path.display()))?)
+}
+
+/// Parts of a run whose averages are drawn.
+const PARTS: usize = 400;
+
+fn draw(folder: &Path, facility: &Facility, study: &Study, report: &Report) -> Outcome<()> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let course = facility.course(study, PARTS)?;
+    for (name, svg) in [
+        ("numbers.svg", plot::numbers(&course)?),
+        ("sojourns.svg", plot::sojourns(&course)?),
+        ("network.svg", plot::network(facility, report)?),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// Utilisations and throughputs by Park and Fishwick's method, with intervals over the replications.

@@ -70,7 +70,7 @@ def links(to):
 
 def translate(net):
     """The network as Ciw has it, and what else is needed to simulate it."""
-    for kind in ("router",):
+    for kind in ("router", "fork"):
         if kind in net:
             raise Unlike(f"a {kind}")
     classes = net.get("classes", ["customer"])

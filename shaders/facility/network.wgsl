@@ -1,13 +1,19 @@
 // A queueing network that is data: an interpreter of the tables that `facility::Network` is compiled to. Every LP is a node: a source, a
-// station (a delay is one with servers for all), a router, or a sink. A customer is the event that moves it. One thread serves one LP. The Rust twin is
+// station (a delay is one with servers for all), a router, a fork, or a sink. A customer is the event that moves it. One thread serves one LP. The Rust twin is
 // `facility::Facility`; the files of the folder `network` have twins of their names beside it.
+//
+// A fork keeps who comes in a slot, and sends his siblings. In the place of the time when they entered the network they have his slot, and the fork's LP with the highest bit: so a fork knows
+// its own when they come back, and whose they are, however forks lie within each other. The slot counts those who are missing; with the last of them, the customer goes on.
+//
+// Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag above the slot. 0 is for who is not followed.
 //
 // Tables, in `data` (words):
 //     nodes       NODE_WORDS for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
 //                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
-//                 (0: none), law of repairs, place and number of odds to stay, place and number of listeners, FLAGS
+//                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag), place and number of listeners, FLAGS
 //     pairs       PAIR_WORDS for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
-//                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, 0
+//                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
+//                 station, the first tag of who is there at the beginning
 //     laws        8 words: kind, a number, three times
 //     ways        WAY_WORDS words: threshold and other of an alias table, LP, class
 //     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
@@ -16,14 +22,16 @@
 //
 // LP memory (rows):
 //     lines       CLASSES and one for guests: first + 1, last + 1 (0: nobody waits)
-//     SERVERS     a TimeAverage (3): servers that wait for another node; of a station that shares its servers, those that work
+//     SERVERS     a TimeAverage (3): servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
+//                 came back and wait for the others
 //     RECORDS     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
-//                 lost, reneged), ages (1: see `record`), counts (1: balked)
+//                 lost, reneged), ages (1: see `record`), counts (1: balked, joined)
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
+//     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
 //     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
 //     slots       2, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
-//                 service that is left, or of a guest, who sent him, or of one who shares servers, when he leaves
+//                 service that is left, or of a guest, who sent him, or of one who shares servers, when he leaves, or of one who was parted, missing siblings
 //
 // import: facility/network/laws.wgsl
 // import: facility/network/lines.wgsl
@@ -44,7 +52,10 @@ struct Params {
     slot_rows: u32,
     room: u32,          // slots
     bin_shift: u32,     // the unit of bins is 2^bin_shift ticks, at most 2^31
-    unused: vec2<u32>,
+    trace: u32,         // the first row of what is noted of customers that are followed, or 0 if nobody is
+    trace_rows: u32,    // rows of that, the first of which counts the others
+    every: u32,         // of each source, and of those that are at a node at the beginning, one in so many is followed
+    most: u32,          // so many of them
 }
 @group(1) @binding(0) var<uniform> params: Params;
 @group(1) @binding(1) var<storage, read> data: array<u32>;
@@ -73,6 +84,8 @@ const SOURCE = 0u;
 const STATION = 1u;
 const SINK = 2u;
 const ROUTER = 3u;
+const FORK = 4u;
+const SIBLING = 0x80000000u; // and the fork's LP: the high word of a sibling's `entered`
 const LIFO = 1u; // disciplines; first come first served is 0
 const RANDOM = 2u;
 const PRIORITY = 3u;
@@ -107,7 +120,8 @@ struct Customer {
     class_: u32,
     entered: vec2<u32>, // the network
     arrived: vec2<u32>, // at this node
-    left: vec2<u32>,    // of a service that was interrupted; TIME_NEVER for one that has not begun. Of a guest, words 1 and place of his event
+    left: vec2<u32>,    // of a service that was interrupted; TIME_NEVER for one that has not begun. Of a guest, words 1 and place of his event; of one who was
+                        // parted, missing siblings
 }
 
 fn pair(lp: u32, class_: u32) -> u32 {
@@ -153,7 +167,10 @@ fn init(lp: u32, state: ptr<function, State>) {
             what = event_of(EMISSION, 1u, 0u, nobody(data[node + 6u]));
             count = u32(data[node] == SOURCE);
         }
-        for (var i = 0u; i < count; i += 1u) { schedule(lp, TIME_ZERO, what); }
+        for (var i = 0u; i < count; i += 1u) {
+            if class_ < params.classes && params.trace != 0u { what[3] = tag_at(data[pair(lp, class_) + 7u], i); }
+            schedule(lp, TIME_ZERO, what);
+        }
     }
 }
 
@@ -193,6 +210,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var interrupted = SURE; // the class of who was
     var sender = vec2<u32>(words[1], place); // of who arrives: LP + 1, and his class there + 1 if he keeps a server
     var holds = false;      // whether who goes on keeps his server
+    var parts = false;      // whether those who go on are siblings
+    var back = 0;           // siblings who wait at their fork, more or less than before
 
     // What happens with a probability only.
     var odds = SURE;
@@ -276,20 +295,47 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if !begins { return; }
         }
         case ADMIT, ARRIVAL: {
+            // (Who enters the network has a time below 2^63, and stations are no forks.)
+            let returns = kind == ARRIVAL && who.entered.y == (SIBLING | lp);
+            var found = who.entered.x & 0xffffu;
             if kind == ADMIT {
                 if (*state).guests == 0u || before >= data[node + 2u] { return; }
-                drops = memory_get(GUESTS).x - 1u;
-                who = customer_of(drops);
+                found = memory_get(GUESTS).x - 1u;
+                drops = found;
+            }
+            if kind == ADMIT || returns {
+                who = customer_of(found);
                 sender = who.left;
             }
             waits = Customer(who.class_, who.entered, who.arrived, sender);
             came = who.arrived;
-            who.arrived = now();
+            if !returns { who.arrived = now(); }
             who.left = TIME_NEVER;
             next = who;
-            deed.arrivals = 1u;
-            if data[node] == SINK {
-                who.arrived = who.entered;
+            deed.arrivals = u32(!returns);
+            if returns {
+                let missing = sender.x - 1u;
+                set_slot_row(found, 2u, vec4<u32>(missing, 0u, 0u, 0u));
+                deed.joined = 1u;
+                back = 1;
+                if missing == 0u {
+                    drops = found;
+                    from_line = 0u;
+                    deed.served = 1u;
+                    deed.present = -1;
+                    moves = 1u;
+                    back = 1 - i32(data[pair(lp, who.class_) + 7u]);
+                }
+            } else if data[node] == FORK {
+                deed.present = 1;
+                moves = data[pair(lp, who.class_) + 7u];
+                parts = true;
+                joins = true;
+                line = 0u;
+                waits.arrived = now();
+                waits.left = vec2<u32>(moves, 0u);
+            } else if data[node] == SINK {
+                who.arrived = time_of(who.entered);
                 deed.served = 1u;
             } else if data[node] == ROUTER {
                 deed.served = 1u;
@@ -406,9 +452,21 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if discipline == SHARING { whose = nobody(0u); }
             what = event_of(own, slot, serial, whose);
         } else if i <= moves {
-            let way = way_of(lp, who.class_, state);
+            var way = 0u;
+            if parts { way = sibling_way(lp, who.class_, i - 1u); } else { way = way_of(lp, who.class_, state); }
             to = data[way + 2u];
             var goes = Customer(data[way + 3u], who.entered, TIME_ZERO, TIME_NEVER);
+            // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
+            var from_ = lp + 1u;
+            if parts {
+                goes.entered = vec2<u32>(slot | (tag_of(who.entered) << 16u), SIBLING | lp);
+                from_ = 0u;
+            }
+            if kind == EMISSION && params.trace != 0u {
+                goes.entered = vec2<u32>(goes.entered.x << 16u, (goes.entered.y << 16u) | (goes.entered.x >> 16u));
+                goes.entered.x |= tag_at(data[node + 11u], (*state).serial);
+                (*state).serial += 1u;
+            }
             holds = (flags & HOLDS) != 0u && (data[to * NODE_WORDS + 15u] & BLOCKS) != 0u;
             var keeps = 0u;
             if holds {
@@ -417,7 +475,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 (*state).busy += 1u;
                 deed = Deed();
             }
-            what = event_of(ARRIVAL, keeps, lp + 1u, goes);
+            what = event_of(ARRIVAL, keeps, from_, goes);
         } else if i > last - listeners {
             // Who sent somebody here knows of him.
             let listener = data[node + 13u] + 2u * (i + listeners - last - 1u);
@@ -462,7 +520,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             }
             default: {
                 at_row = SERVERS;
-                change = i32(holds) - i32(kind == RELEASE);
+                change = i32(holds) - i32(kind == RELEASE) + back;
                 if discipline == SHARING { change = i32(min((*state).busy, (*state).open)) - i32(working); }
             }
         }
@@ -478,7 +536,22 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             counts = (begins || shares) && fresh;
         }
         if counts { tally(class_, i, time_since(now(), arrived)); }
+        if params.trace != 0u && data[node] != SOURCE && data[node] != ROUTER {
+            var what = select(0u, BEGAN, counts);
+            var entered = next.entered;
+            if i == 0u {
+                what = deed_of(deed);
+                entered = who.entered;
+            }
+            if what != 0u { note(entered, what, class_, arrived); }
+        }
     }
+}
+
+// The way of one of a customer's siblings: its place in `data`.
+fn sibling_way(lp: u32, class_: u32, number: u32) -> u32 {
+    let ways = pair(lp, class_);
+    return data[ways + 2u] + WAY_WORDS * (data[ways + 3u] + number);
 }
 
 // The way that a customer of a class takes: its place in `data`.

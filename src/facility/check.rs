@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::network::{Network, WhenFull};
 use super::traffic::{arrive, leave, stable, traffic};
-use super::{Discipline, Distribution, FacilityError, Link, MAX_CLASSES, Route};
+use super::{Discipline, Distribution, FacilityError, Link, MAX_CLASSES, MAX_SIBLINGS, Route};
 
 /// The most servers of a station that looks at all of them: when somebody comes who may interrupt, or when it breaks down.
 const MOST_ROWS: u32 = 32;
@@ -36,6 +36,7 @@ pub(super) enum Kind {
         discipline: Discipline,
     },
     Router,
+    Fork,
     Sink,
 }
 
@@ -135,11 +136,20 @@ pub(super) struct Pair {
     pub(super) patience: Option<Distribution>,
     pub(super) population: u32,
     pub(super) ways: Vec<Way>,
+    /// Of a fork: where siblings go, one along each.
+    pub(super) siblings: Vec<Way>,
     /// Whether customers of the class come here at all, and whether any of them came from a source.
     pub(super) comes: bool,
     pub(super) from_outside: bool,
     /// How many come from sources in a unit of time, if nobody is lost; NaN where it is not known.
     pub(super) rate: f64,
+}
+
+impl Pair {
+    /// The ways of customers, and of siblings.
+    pub(super) fn all_ways(&self) -> impl Iterator<Item = &Way> {
+        self.ways.iter().chain(&self.siblings)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -166,15 +176,15 @@ pub(super) fn check(network: &Network, allow_unstable: bool) -> Result<Vec<Node>
         return Err(FacilityError::Repeated { name: name.to_owned() });
     }
     let mut nodes = Names::new(network).nodes(network)?;
-    arrive(&mut nodes, classes)?;
-    leave(&nodes, classes)?;
+    let outside = arrive(&mut nodes, classes)?;
+    leave(&nodes, &outside, classes)?;
     together(&nodes)?;
-    match traffic(&mut nodes) {
+    match traffic(&mut nodes, &outside) {
         Err(_) if allow_unstable => {}
         result => result?,
     }
     if !allow_unstable {
-        stable(&nodes)?;
+        stable(&nodes, &outside)?;
     }
     Ok(nodes)
 }
@@ -250,34 +260,58 @@ impl<'n> Names<'n> {
                 return Ok((0..self.classes.len()).map(of).collect());
             }
         };
-        for class in links.iter().flat_map(|link| link.class.iter().chain(&link.becomes)) {
-            self.class(node, class)?;
-        }
-        let of = |number: usize| {
-            let name = &self.classes[number];
-            let own: Vec<&Link> = links.iter().filter(|link| link.class.as_ref() == Some(name)).collect();
-            let all = links.iter().filter(|link| link.class.is_none());
-            let links: Vec<&Link> = if own.is_empty() { all.collect() } else { own };
+        let of = |(number, links): (usize, Vec<&Link>)| {
             let given: Vec<f64> = links.iter().filter_map(|link| link.probability).collect();
             let sum: f64 = given.iter().sum();
             let rests = links.len() - given.len();
             let wrong = given.iter().any(|share| !(0.0..=1.0).contains(share));
             let full = (sum - 1.0).abs() < 1e-9;
             if !links.is_empty() && (wrong || rests > 1 || if rests == 1 { sum >= 1.0 } else { !full }) {
-                let class = name.clone();
+                let class = self.classes[number].clone();
                 return Err(FacilityError::Probabilities { node: node.to_owned(), class, sum });
             }
-            let way = |link: &&Link| {
-                Ok(Way {
-                    probability: link.probability.unwrap_or(1.0 - sum),
-                    node: self.node(node, &link.node)?,
-                    class: link.becomes.as_ref().map_or(Ok(number), |class| self.class(node, class))?,
-                })
-            };
+            let way = |link: &&Link| self.way(node, link, number, link.probability.unwrap_or(1.0 - sum));
             let ways = links.iter().map(way).collect::<Result<Vec<_>, FacilityError>>()?;
             Ok(ways.into_iter().filter(|way| way.probability > 0.0).collect())
         };
-        (0..self.classes.len()).map(of).collect()
+        self.links_of(node, links)?.into_iter().enumerate().map(of).collect()
+    }
+
+    /// The links of each class: those that name it, or those that name none.
+    fn links_of<'l>(&self, node: &str, links: &'l [Link]) -> Result<Vec<Vec<&'l Link>>, FacilityError> {
+        for class in links.iter().flat_map(|link| link.class.iter().chain(&link.becomes)) {
+            self.class(node, class)?;
+        }
+        let of = |name: &String| {
+            let own: Vec<&Link> = links.iter().filter(|link| link.class.as_ref() == Some(name)).collect();
+            let all = links.iter().filter(|link| link.class.is_none());
+            if own.is_empty() { all.collect() } else { own }
+        };
+        Ok(self.classes.iter().map(of).collect())
+    }
+
+    fn way(&self, from: &str, link: &Link, class: usize, probability: f64) -> Result<Way, FacilityError> {
+        Ok(Way {
+            probability,
+            node: self.node(from, &link.node)?,
+            class: link.becomes.as_ref().map_or(Ok(class), |class| self.class(from, class))?,
+        })
+    }
+
+    /// Where the siblings of each class go.
+    fn siblings(&self, node: &str, links: &[Link]) -> Result<Vec<Vec<Way>>, FacilityError> {
+        if let Some(probability) = links.iter().find_map(|link| link.probability) {
+            let remedy = "leave it out: a sibling goes along each".to_owned();
+            return Err(setting(node, "the probability of a sibling", probability, remedy));
+        }
+        let of = |(class, links): (usize, Vec<&Link>)| {
+            if links.len() > MAX_SIBLINGS {
+                let remedy = format!("a customer may be parted into {MAX_SIBLINGS} at the most");
+                return Err(setting(node, "the number of siblings", links.len(), remedy));
+            }
+            links.into_iter().map(|link| self.way(node, link, class, 1.0)).collect()
+        };
+        self.links_of(node, links)?.into_iter().enumerate().map(of).collect()
     }
 
     fn nodes(&self, network: &Network) -> Result<Vec<Node>, FacilityError> {
@@ -394,6 +428,11 @@ impl<'n> Names<'n> {
             let pairs = ways.map(|ways| Pair { ways, ..Pair::default() }).collect();
             nodes.push(Node::new(name, Kind::Router, Some(&router.to), pairs));
         }
+        for (name, fork) in &network.forks {
+            let ways = self.ways(name, &fork.to)?.into_iter().zip(self.siblings(name, &fork.siblings)?);
+            let pairs = ways.map(|(ways, siblings)| Pair { ways, siblings, ..Pair::default() }).collect();
+            nodes.push(Node::new(name, Kind::Fork, Some(&fork.to), pairs));
+        }
         for name in network.sinks.keys() {
             let pairs = vec![Pair::default(); self.classes.len()];
             nodes.push(Node::new(name, Kind::Sink, None, pairs));
@@ -461,10 +500,11 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
                 }
             }
         }
-        if node.kind == Kind::Router && holds {
+        let mut all = node.pairs.iter().flat_map(Pair::all_ways);
+        if matches!(node.kind, Kind::Router | Kind::Fork) && all.any(|way| nodes[way.node].blocks) {
             return refused(
-                "a router to a station that blocks",
-                "who is refused has no server to wait at; send him there directly",
+                "a router or fork before a station that blocks",
+                "who is refused has no server to wait at; send him there from a station or a delay",
             );
         }
         let Kind::Station { servers, discipline, .. } = node.kind else { continue };
@@ -532,11 +572,13 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
             );
         }
     }
-    // Routers take no time: a way round through nothing else would never end.
-    let mut left: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node].kind == Kind::Router).collect();
+    // Routers take no time, nor does parting: a way round through nothing else would never end. (Who has been joined took the time that his siblings took.)
+    let instant = |node: &usize| matches!(nodes[*node].kind, Kind::Router | Kind::Fork);
+    let mut left: Vec<usize> = (0..nodes.len()).filter(instant).collect();
     // As often as one is taken away that leads to no other.
     while let Some(place) = left.iter().position(|&node| {
-        let ways = nodes[node].pairs.iter().flat_map(|pair| &pair.ways);
+        let fork = nodes[node].kind == Kind::Fork;
+        let ways = nodes[node].pairs.iter().flat_map(|pair| if fork { &pair.siblings } else { &pair.ways });
         ways.into_iter().all(|way| !left.contains(&way.node))
     }) {
         left.remove(place);
@@ -545,7 +587,7 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         None => Ok(()),
         Some(&node) => Err(unsupported(
             &nodes[node].name,
-            "a way round through routers only",
+            "a way round through routers and forks only",
             "it takes no time, and would never end; put a delay on it",
         )),
     }

@@ -110,6 +110,20 @@ pub enum FacilityError {
         /// `service` or `time`.
         what: &'static str,
     },
+    /// Siblings that a fork makes, and that do not all come back to it.
+    #[error(
+        "siblings that the fork `{fork}` makes {what} `{node}`, and it would wait for them for ever; {remedy}"
+    )]
+    Siblings {
+        /// The fork.
+        fork: String,
+        /// Where they are lost.
+        node: String,
+        /// How.
+        what: &'static str,
+        /// What would do.
+        remedy: &'static str,
+    },
     /// A distribution that cannot be drawn from.
     #[error("`{node}`: the {what} cannot be drawn: {reason}")]
     Distribution {
@@ -261,6 +275,12 @@ pub enum FacilityError {
     /// The statistics.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
+    /// A picture that could not be drawn.
+    #[error("the picture cannot be drawn: {message}")]
+    Plot {
+        /// Why not.
+        message: String,
+    },
     /// A table that could not be written.
     #[error("the table cannot be written: {0}")]
     Write(#[from] csv::Error),

@@ -24,13 +24,13 @@ use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, Row, S
 const PARTS: usize = 500;
 
 /// A run, wherever it is made.
-enum Run<'m> {
+pub(super) enum Run<'m> {
     Cpu(Box<CpuSimulation<'m, Facility>>),
     Gpu(Box<Simulation<Facility>>),
 }
 
 impl<'m> Run<'m> {
-    async fn begin(
+    pub(super) async fn begin(
         facility: &'m Facility,
         seed: u64,
         place: Place<'_>,
@@ -49,7 +49,7 @@ impl<'m> Run<'m> {
         })
     }
 
-    async fn to(
+    pub(super) async fn to(
         &mut self,
         end: Ticks,
         watch: &mut impl FnMut(&Progress) -> ControlFlow<()>,
@@ -57,6 +57,13 @@ impl<'m> Run<'m> {
         match self {
             Self::Cpu(run) => run.run_watched(Until::time(end), watch),
             Self::Gpu(run) => run.run_async(Until::time(end), watch).await,
+        }
+    }
+
+    pub(super) async fn memory(&self) -> Result<Vec<[u32; 4]>, SimulationError> {
+        match self {
+            Self::Cpu(run) => Ok(run.memory().to_vec()),
+            Self::Gpu(run) => run.memory_async().await,
         }
     }
 
@@ -92,42 +99,14 @@ impl Facility {
     pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
         let end = self.ticks("end of runs", until)?;
         self.check_shares(until, end)?;
-        let mut facility = self.clone().with_warm_up(Ticks::ZERO);
-        let stations: Vec<_> = (0..self.nodes.len())
-            .filter(|&node| matches!(self.nodes[node].kind, Kind::Station { .. }))
-            .collect();
+        let stations = self.stations();
         let mut series = vec![vec![0.0; PARTS]; stations.len()];
-        let mut number = 0;
-        while number < pilots.max(1) {
-            let mut simulation = CpuSimulation::of_replica(&facility, seed, Replica { point: 0, number })?;
-            let (mut told, mut at) = (vec![vec![0.0; PARTS]; stations.len()], Ticks::ZERO);
-            let mut areas = vec![0; stations.len()];
-            let mut fault = None;
-            for part in 0..PARTS {
-                let next = part_end(Ticks::ZERO, end, part as u64 + 1, PARTS as u64);
-                if let Err(error) = simulation.run(Until::time(next)) {
-                    fault = Some(error);
-                    break;
-                }
-                let rows = facility.memory_rows() as usize;
-                for ((&node, told), before) in stations.iter().zip(&mut told).zip(&mut areas) {
-                    let memory = &simulation.memory()[node * rows..][..rows];
-                    let classes = facility.network.classes.len();
-                    let level = |class| TimeAverage::at(present_of(memory, class), next).area().unwrap_or(0);
-                    let area: u128 = (0..classes).map(level).sum();
-                    told[part] = real(area - *before) / real(u128::from(next.get() - at.get()));
-                    *before = area;
-                }
-                at = next;
-            }
-            if let Some(error) = fault {
-                facility = facility.with_more_room(error, self.most_waiting(), number)?;
-                continue;
-            }
+        let mut facility = self.clone();
+        for number in 0..pilots.max(1) {
+            let told = facility.parts(seed, number, end, PARTS, &stations, |_, _| {})?;
             for (sums, told) in series.iter_mut().zip(&told) {
                 sums.iter_mut().zip(told).for_each(|(sum, told)| *sum += told);
             }
-            number += 1;
         }
         let mut latest = 0;
         for (&node, series) in stations.iter().zip(&series) {
@@ -347,7 +326,7 @@ impl Facility {
     }
 
     /// The same with more room for those who wait, if it was too little, and there may be more.
-    fn with_more_room(
+    pub(super) fn with_more_room(
         self,
         error: SimulationError,
         most: u32,
@@ -367,6 +346,65 @@ impl Facility {
 
     pub(super) fn ticks(&self, what: &'static str, units: f64) -> Result<Ticks, FacilityError> {
         self.resolution.ticks(units).map_err(|source| FacilityError::Time { what, source })
+    }
+}
+
+impl Facility {
+    /// The stations, delays among them.
+    pub(super) fn stations(&self) -> Vec<usize> {
+        let station = |node: &usize| matches!(self.nodes[*node].kind, Kind::Station { .. });
+        (0..self.nodes.len()).filter(station).collect()
+    }
+
+    /// Makes a replication on the host, with statistics from the beginning: the average numbers of customers at `nodes` in each of its parts. `look` is told of the LPs' memory at
+    /// the end of each part. Takes more room where it is needed, for good: then the run is made again, and `look` told from the first part on.
+    pub(super) fn parts(
+        &mut self,
+        seed: u64,
+        number: u32,
+        end: Ticks,
+        parts: usize,
+        nodes: &[usize],
+        mut look: impl FnMut(usize, &[[u32; 4]]),
+    ) -> Result<Vec<Vec<f64>>, FacilityError> {
+        let most = self.most_waiting();
+        loop {
+            let facility = self.clone().with_warm_up(Ticks::ZERO);
+            match facility.parts_of_run(seed, number, end, parts, nodes, &mut look) {
+                Err(error) => *self = self.clone().with_more_room(error, most, number)?,
+                Ok(told) => return Ok(told),
+            }
+        }
+    }
+
+    fn parts_of_run(
+        &self,
+        seed: u64,
+        number: u32,
+        end: Ticks,
+        parts: usize,
+        nodes: &[usize],
+        look: &mut impl FnMut(usize, &[[u32; 4]]),
+    ) -> Result<Vec<Vec<f64>>, SimulationError> {
+        let mut simulation = CpuSimulation::of_replica(self, seed, Replica { point: 0, number })?;
+        let (mut told, mut areas, mut at) =
+            (vec![Vec::new(); nodes.len()], vec![0; nodes.len()], Ticks::ZERO);
+        let rows = self.memory_rows() as usize;
+        let classes = self.network.classes.len();
+        for part in 0..parts {
+            let next = part_end(Ticks::ZERO, end, part as u64 + 1, parts as u64);
+            simulation.run(Until::time(next))?;
+            for ((&node, told), before) in nodes.iter().zip(&mut told).zip(&mut areas) {
+                let memory = &simulation.memory()[node * rows..][..rows];
+                let level = |class| TimeAverage::at(present_of(memory, class), next).area().unwrap_or(0);
+                let area: u128 = (0..classes).map(level).sum();
+                told.push(real(area - *before) / real(u128::from(next.get() - at.get())));
+                *before = area;
+            }
+            look(part, simulation.memory());
+            at = next;
+        }
+        Ok(told)
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Measure {
     Throughput,
     /// The share of its servers that is busy (with this class), on average.
     Utilisation,
-    /// Customers who are there, on average.
+    /// Customers who are there, on average; at a fork, those whose siblings have not all come back. In the whole network, who was parted counts once.
     Number,
     /// Customers who wait, on average.
     Queue,
@@ -29,7 +29,7 @@ pub enum Measure {
     Wait,
     /// Its standard deviation.
     WaitDeviation,
-    /// Mean time from arrival to departure, of those who are served; at a sink, from where they entered the network.
+    /// Mean time from arrival to departure, of those who are served; at a sink, from where they entered the network; at a fork, until the last sibling came back.
     Sojourn,
     /// Its standard deviation.
     SojournDeviation,
@@ -41,6 +41,8 @@ pub enum Measure {
     Balked,
     /// The share of the servers that waits until another node has room, on average.
     Blocked,
+    /// Siblings who came back to their fork and wait there for the others, on average.
+    Siblings,
     /// The share of time in which nobody is there.
     Empty,
     /// The time that so many percent of the waits are not longer than: 50, 90, 95 or 99. It is known to a bin: 1/16 of it at most, or if that is longer, one unit of the histogram, which is
@@ -67,6 +69,7 @@ impl Measure {
             Self::Reneged => "reneged",
             Self::Balked => "balked",
             Self::Blocked => "blocked",
+            Self::Siblings => "siblings",
             Self::Empty => "empty",
             Self::WaitQuantile(50) => "wait_50",
             Self::WaitQuantile(90) => "wait_90",
@@ -126,6 +129,7 @@ impl Facility {
             let mut measures = match node.kind {
                 Kind::Source { .. } | Kind::Router => vec![Throughput],
                 Kind::Sink => vec![Throughput, Sojourn, SojournDeviation],
+                Kind::Fork => vec![Throughput, Number, Sojourn, SojournDeviation],
                 Kind::Station { servers: None, .. } => vec![Throughput, Number, Sojourn],
                 Kind::Station { .. } if shared => vec![Throughput, Number, Sojourn, SojournDeviation],
                 Kind::Station { .. } => vec![
@@ -168,6 +172,9 @@ impl Facility {
             if matches!(node.kind, Kind::Station { servers: Some(_), .. }) && node.holds(&self.nodes) {
                 columns.push(Measured::new(Some(number), None, Blocked));
             }
+            if node.kind == Kind::Fork {
+                columns.push(Measured::new(Some(number), None, Siblings));
+            }
             if self.details() && matches!(node.kind, Kind::Station { .. }) {
                 columns.push(Measured::new(Some(number), None, Empty));
             }
@@ -186,8 +193,7 @@ impl Facility {
         let ticks = f64::from(self.resolution.ticks_per_unit());
         let span = seen.span / ticks;
         let Some(number) = column.node else {
-            let sums = (0..self.nodes.len()).map(|node| seen.sum(node, None).present);
-            return real(sums.sum()) / ticks / span;
+            return real(self.customers(seen)) / ticks / span;
         };
         let sum = seen.sum(number, column.class);
         let share = |part: u64| {
@@ -221,6 +227,7 @@ impl Facility {
                 real(seen.servers(number)) / ticks / span / servers()
             }
             Measure::Utilisation => real(sum.busy) / ticks / span / servers(),
+            Measure::Siblings => real(seen.servers(number)) / ticks / span,
             Measure::Blocked => real(seen.servers(number)) / ticks / span / servers(),
             Measure::Number => real(sum.present) / ticks / span,
             Measure::Queue => real(sum.present.saturating_sub(sum.busy)) / ticks / span,
@@ -235,6 +242,22 @@ impl Facility {
             Measure::WaitQuantile(percent) => quantile(percent, true),
             Measure::SojournQuantile(percent) => quantile(percent, false),
         }
+    }
+
+    /// The area under the number of customers in the network. Those that were parted count once, at their outermost fork: whoever is at a fork is not there
+    /// himself but by his siblings, at stations or at forks, but for those that came back.
+    fn customers(&self, seen: &Seen<'_>) -> u128 {
+        let (mut all, mut siblings) = (0_u128, 0_u128);
+        for (number, node) in self.nodes.iter().enumerate() {
+            all += seen.sum(number, None).present;
+            if node.kind == Kind::Fork {
+                all += seen.servers(number);
+                for (class, pair) in node.pairs.iter().enumerate() {
+                    siblings += pair.siblings.len() as u128 * seen.sum(number, Some(class)).present;
+                }
+            }
+        }
+        all.saturating_sub(siblings)
     }
 
     /// The time at a quantile, in ticks: those in its bin are spread evenly, but that waits in the first are none. Infinite in the last bin, which has no end.
@@ -292,6 +315,10 @@ impl Facility {
 
     pub(super) fn theory(&self, column: &Measured, known: &theory::Known) -> Option<f64> {
         let Some(node) = column.node else {
+            // (Siblings are parts of customers.)
+            if self.nodes.iter().any(|node| node.kind == Kind::Fork) {
+                return None;
+            }
             let stations = self.nodes.iter().enumerate();
             let stations = stations.filter(|(_, node)| matches!(node.kind, Kind::Station { .. }));
             return stations.map(|(node, _)| known.get(&(node, None, Measure::Number)).copied()).sum();

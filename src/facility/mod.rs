@@ -1,6 +1,6 @@
 //! Queueing networks, described and not programmed.
 //!
-//! A [`Network`] is data: sources, stations, delays and sinks by name, made in Rust or read from TOML or JSON. [`Network::compile`] checks it and makes a
+//! A [`Network`] is data: sources, stations, delays, forks and sinks by name, made in Rust or read from TOML or JSON. [`Network::compile`] checks it and makes a
 //! [`Facility`] of it, a model of [`pdes`](crate::pdes) with an LP for each node; [`Facility::study`] makes replications of it on the CPU or on a GPU, with the same bits, and
 //! gives a [`Report`]: every measure with its confidence interval, beside what theory says where it is exact.
 //!
@@ -49,12 +49,13 @@
 //! | [`Station`] | servers, whose number may follow a schedule; services by class; a capacity, beyond which customers are lost, or wait where they are and keep their server there ([`WhenFull`]); first come first served, last come first served, random order, priorities with and without preemption, polling, processor sharing ([`Discipline`]); patience, whose end makes customers leave the network; balking; breakdowns |
 //! | [`Delay`] | a time that customers spend there; nobody waits |
 //! | [`Router`] | where ways part, which takes no time |
+//! | [`Fork`] | where customers are parted into siblings, and joined when all of them have come back |
 //! | [`Sink`] | the end of the way, and the time in the network |
 //!
 //! Customers go on by probabilities, in turn, or to the shortest of several lines, and may change their class ([`Link`], [`Route`]). Networks are open, closed (with customers from the
 //! beginning: [`Station::population`]), or both. All times are of a [`Distribution`].
 //!
-//! What is not there is refused, and never approximated: fork and join, times of travel, more than [`MAX_CLASSES`] classes, and what does not go together, such as
+//! What is not there is refused, and never approximated: times of travel, more than [`MAX_CLASSES`] classes, and what does not go together, such as
 //! patience in a line in random order, or breakdowns of shared servers: the error names the node, and why.
 //!
 //! # What it means
@@ -71,6 +72,8 @@
 //!   ones it takes the first. So what others do in the same round does not count, and all else does.
 //! * *Shared servers* give everybody the same part, in units of 2^-16 ticks of service, rounded down at each arrival and departure; who has got all his service leaves at the next whole
 //!   tick. (`shaders/facility/network/sharing.wgsl`)
+//! * *Fork and join.* Who comes to a fork stays there, and his siblings go on at once; a sibling that comes back is told from who is to be parted, and joined with those of the same customer, by
+//!   what it carries in the place of the time when he entered the network. Of those of a class that arrive at a node at one time, siblings that come right from a fork are the first.
 //! * *A rate that changes*: customers come at the highest rate, and each stays away with the probability that is too much (thinning), which is exact for Poisson processes.
 //! * *A breakdown* stops all servers at once; services go on after the repair, and count as busy meanwhile.
 //!
@@ -82,9 +85,9 @@
 //!
 //! # How it works
 //!
-//! `network.rs` is the description, `check.rs` looks it through, `model.rs` compiles it into tables, and its folder has the twins of the kernel file that interprets
+//! `network.rs` is the description, `check.rs` looks it through (`places.rs`: who may be where, as whose sibling), `model.rs` compiles it into tables, and its folder has the twins of the kernel file that interprets
 //! them (`shaders/facility/network.wgsl`, whose head says what lies where) and of its parts; `theory.rs` says what is known, `study.rs` makes replications and `long.rs` one long run,
-//! `measures.rs` what they mean, `report.rs` how it is told.
+//! `measures.rs` what they mean, `report.rs` how it is told, `course.rs` what one run did in the course of time, `trace.rs` what single customers did, and `plot.rs` pictures.
 //!
 //! # Another way
 //!
@@ -92,6 +95,7 @@
 //! it faster and wrong by as much as [`FelTwin`] says. It stands alone, for comparison (`fel.rs` and its folder).
 
 mod check;
+mod course;
 mod distribution;
 mod error;
 mod fel;
@@ -99,13 +103,18 @@ mod long;
 mod measures;
 mod model;
 mod network;
+mod places;
+#[cfg(feature = "plot")]
+pub mod plot;
 mod report;
 mod route;
 mod saved;
 mod study;
 mod theory;
+mod trace;
 mod traffic;
 
+pub use course::{Course, Times};
 pub use distribution::Distribution;
 pub use error::FacilityError;
 #[doc(hidden)]
@@ -117,12 +126,16 @@ pub use model::{
     Quantiles,
 };
 pub use network::{
-    Breakdown, Delay, Discipline, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
+    Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
 };
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use saved::{Keep, SavedStudy};
 pub use study::{Place, Study};
+pub use trace::{Follow, Outcome, Visit, write_visits};
+
+/// The siblings that a customer may be parted into at a fork.
+pub const MAX_SIBLINGS: usize = 64;
 
 /// The classes of customers that a network may have.
 pub const MAX_CLASSES: usize = 4;

@@ -21,7 +21,7 @@ use super::{Discipline, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]
 pub(super) use laws::variate;
-pub(super) use records::{LAST_BIN, bin_edges, present_of};
+pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
 pub use records::{LENGTHS, QUANTILES};
 
 /// Those that wait at a station, until somebody says otherwise: see [`Facility::with_room`].
@@ -37,6 +37,9 @@ const SOURCE: u32 = 0;
 const STATION: u32 = 1;
 const SINK: u32 = 2;
 const ROUTER: u32 = 3;
+const FORK: u32 = 4;
+/// The highest word of what siblings have in the place of the time when they entered the network, less the fork's LP.
+const SIBLING: u32 = 1 << 31;
 const LIFO: u32 = 1;
 const RANDOM: u32 = 2;
 const PREEMPTIVE: u32 = 4;
@@ -101,8 +104,14 @@ pub struct FacilityParams {
     pub room: u32,
     /// The unit of histograms is 2 to this power, in ticks.
     pub bin_shift: u32,
-    /// Zero.
-    pub unused: [u32; 2],
+    /// The first row of what is noted of customers that are followed; 0 if nobody is.
+    pub trace: u32,
+    /// Rows of that.
+    pub trace_rows: u32,
+    /// Of each source, and of those that are at a node at the beginning, one in so many is followed.
+    pub every: u32,
+    /// So many of them.
+    pub most: u32,
 }
 
 /// The WGSL `struct State` of [`Facility`].
@@ -170,8 +179,8 @@ pub struct ClassOutput {
     pub came: u64,
     /// Sum of the times that those who left were here after the warm-up, modulo 2^64.
     pub stayed: u64,
-    /// Zero.
-    pub unused: u64,
+    /// Siblings who came back; at a fork, of the customers of this class.
+    pub joined: u64,
 }
 
 /// Where a quantile lies among the bins of a histogram: the WGSL `struct Quantile`.
@@ -239,7 +248,9 @@ impl Facility {
             .map_err(|source| FacilityError::Time { what: "resolution", source })?;
         let nodes = check(network, allow_unstable)?;
         let data = tables(&nodes, network, resolution)?;
-        let third = |node: &Node| node.blocks || matches!(discipline(node), PREEMPTIVE | SHARING);
+        let third = |node: &Node| {
+            node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)
+        };
         let params = FacilityParams {
             classes: word(network.classes.len()),
             slot_rows: if nodes.iter().any(third) { 3 } else { 2 },
@@ -264,8 +275,33 @@ impl Facility {
         self.params.details = if details { first } else { 0 };
         self.params.known = first + if details { records::detail_rows(classes) } else { 0 };
         self.params.servers = self.params.known + known.div_ceil(4);
-        self.params.slots = self.params.servers + 2 * servers;
+        self.params.trace = self.params.servers + 2 * servers;
+        self.params.slots = self.params.trace + self.params.trace_rows;
+        if self.params.trace_rows == 0 {
+            self.params.trace = 0;
+        }
         self
+    }
+
+    /// The same with so many rows for notes of customers that are followed, of whom these nodes and classes have tags from such numbers on.
+    pub(super) fn following(
+        mut self,
+        [every, most, trace_rows]: [u32; 3],
+        tags: &[(usize, usize, u32)],
+    ) -> Self {
+        self.params = FacilityParams { every, most, trace_rows, ..self.params };
+        for &(node, class, tag) in tags {
+            let place = match self.nodes[node].kind {
+                Kind::Source { .. } => node * NODE_WORDS + 11,
+                _ => {
+                    let pair = node * self.network.classes.len() + class;
+                    self.nodes.len() * NODE_WORDS + pair * PAIR_WORDS + 7
+                }
+            };
+            self.data[place] = tag;
+        }
+        let details = self.params.details != 0;
+        self.laid_out(details)
     }
 
     /// The same, and it counts what distributions are told of: quantiles of times, by histograms with 16 bins for each power of two, and the time with each
@@ -314,8 +350,7 @@ impl Facility {
     /// More than that can never wait at any station.
     pub(super) fn most_waiting(&self) -> u32 {
         let open = self.nodes.iter().any(|node| matches!(node.kind, Kind::Source { .. }));
-        let pairs = self.nodes.iter().flat_map(|node| &node.pairs);
-        let population = pairs.fold(0_u32, |sum, pair| sum.saturating_add(pair.population));
+        let population = population(&self.nodes);
         let of = |node: &Node| match node.kind {
             Kind::Station { servers: Some(_), .. } if node.blocks && open => MOST_ROOM,
             Kind::Station { servers: Some(_), .. } if node.blocks => population,
@@ -324,7 +359,8 @@ impl Facility {
             Kind::Station { servers: Some(_), capacity: Some(capacity), .. } if !node.plain() => capacity,
             Kind::Station { servers: Some(servers), capacity: Some(capacity), .. } => capacity - servers,
             Kind::Station { servers: Some(_), .. } if open => MOST_ROOM,
-            Kind::Station { servers: Some(_), .. } => population,
+            Kind::Station { servers: Some(_), .. } | Kind::Fork if !open => population,
+            Kind::Fork => MOST_ROOM,
             _ => 0,
         };
         self.nodes.iter().map(of).max().unwrap_or(0).min(MOST_ROOM)
@@ -392,6 +428,7 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
                 [STATION, servers(node), capacity.unwrap_or(SURE), discipline(node), 0, 0, 0]
             }
             Kind::Router => [ROUTER, 0, 0, 0, 0, 0, 0],
+            Kind::Fork => [FORK, 0, 0, 0, 0, 0, 0],
             Kind::Sink => [SINK, 0, 0, 0, 0, 0, 0],
         };
         row[..7].copy_from_slice(&known);
@@ -453,7 +490,9 @@ fn tables(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<V
             };
             row[5] = if matches!(discipline(node), 3 | PREEMPTIVE | POLLING) { word(class) } else { 0 };
             row[6] = pair.population;
+            row[7] = word(pair.siblings.len());
             data.extend(ways(pair));
+            data.extend(pair.siblings.iter().flat_map(|way| [0, 0, word(way.node), word(way.class)]));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
                 .copy_from_slice(&row);
         }
@@ -474,21 +513,26 @@ fn ways(pair: &Pair) -> Vec<u32> {
     slots.flat_map(|(slot, way)| [slot[0], slot[1], word(way.node), word(way.class)]).collect()
 }
 
+/// Customers that are there from the beginning, each as often as forks make siblings of him.
+fn population(nodes: &[Node]) -> u32 {
+    let pairs = || nodes.iter().flat_map(|node| &node.pairs);
+    let sum = pairs().fold(0_u32, |sum, pair| sum.saturating_add(pair.population));
+    let siblings = |node: &Node| node.pairs.iter().map(|pair| word(pair.siblings.len())).max();
+    nodes.iter().filter_map(siblings).fold(sum, |sum, siblings| sum.saturating_mul(siblings.max(1)))
+}
+
 /// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave.
 fn capacity(nodes: &[Node]) -> Capacity {
-    let sum = |pairs: &mut dyn Iterator<Item = &Pair>| {
-        pairs.map(|pair| pair.population).fold(0, u32::saturating_add)
-    };
-    let population = sum(&mut nodes.iter().flat_map(|node| &node.pairs));
+    let all = population(nodes);
     let held = |node: &Node| {
-        let known = sum(&mut node.pairs.iter());
+        let known = population(std::slice::from_ref(node));
         let Kind::Station { servers, .. } = node.kind else { return 4 };
         let mut load = work(node);
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
             load += pair.rate * pair.patience.map_or(0.0, |patience| patience.mean());
         }
         let open = if load.is_finite() { Capacity::poisson(load, 0.0).queue } else { 1 };
-        let served = servers.map_or(population, |servers| servers.min(population)).saturating_add(open);
+        let served = servers.map_or(all, |servers| servers.min(all)).saturating_add(open);
         served.max(known).saturating_add(4)
     };
     let queue = nodes.iter().map(held).max().unwrap_or(1).clamp(8, 1 << 16);

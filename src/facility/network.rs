@@ -6,9 +6,10 @@ use indexmap::IndexMap;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Distribution, FacilityError, Route};
+use super::route::links;
+use super::{Distribution, FacilityError, Link, Route};
 
-/// A queueing network: sources, stations, delays and sinks by name, and who goes where.
+/// A queueing network: sources, stations, delays, forks and sinks by name, and who goes where.
 ///
 /// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all nodes differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +67,14 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub routers: IndexMap<String, Router>,
+    /// Where they are parted into siblings, and joined again.
+    #[serde(
+        default,
+        rename = "fork",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub forks: IndexMap<String, Fork>,
     /// Where they leave the network.
     #[serde(
         default,
@@ -239,6 +248,22 @@ pub struct Router {
     pub to: Route,
 }
 
+/// Where customers are parted, and joined again. It takes no time.
+///
+/// In the place of who comes a sibling goes along each of `siblings`, at once, and is served like any customer. Their ways lead back to this node: when all siblings of a customer are
+/// here again, he goes on along `to`, as the one that came, whatever became of their classes. So whoever comes is forked, and who comes back is joined.
+///
+/// Between the two nobody may be lost, and nobody leaves the network. Forks may lie between the fork and the join of another, but not overlap with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fork {
+    /// Where siblings go, one along each link, at most [`MAX_SIBLINGS`](super::MAX_SIBLINGS) of a customer. Links that name a class take the place of those that name none. They have no probability.
+    #[serde(deserialize_with = "links")]
+    pub siblings: Vec<Link>,
+    /// Where customers go that have been joined.
+    pub to: Route,
+}
+
 /// Where customers leave the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -310,6 +335,7 @@ impl Network {
             stations: IndexMap::new(),
             delays: IndexMap::new(),
             routers: IndexMap::new(),
+            forks: IndexMap::new(),
             sinks: IndexMap::new(),
             repeated: Vec::new(),
         }
@@ -367,6 +393,13 @@ impl Network {
         self
     }
 
+    /// The same with a fork more, to which siblings come back to be joined.
+    #[must_use]
+    pub fn fork(mut self, name: &str, fork: Fork) -> Self {
+        self.repeated.extend(self.forks.insert(name.to_owned(), fork).map(|_| name.to_owned()));
+        self
+    }
+
     /// The same with a sink more.
     #[must_use]
     pub fn sink(mut self, name: &str) -> Self {
@@ -382,10 +415,11 @@ impl Network {
         self.repeated.first().map(String::as_str).or(twice)
     }
 
-    /// The names of all nodes, in the order of their LPs: sources, stations, delays, routers, sinks.
+    /// The names of all nodes, in the order of their LPs: sources, stations, delays, routers, forks, sinks.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let served = self.sources.keys().chain(self.stations.keys()).chain(self.delays.keys());
-        served.chain(self.routers.keys()).chain(self.sinks.keys()).map(String::as_str)
+        let parting = self.routers.keys().chain(self.forks.keys());
+        served.chain(parting).chain(self.sinks.keys()).map(String::as_str)
     }
 }
 
@@ -494,6 +528,13 @@ impl Station {
     #[must_use]
     pub fn with_population(self, population: u32) -> Self {
         Self { population, ..self }
+    }
+}
+
+impl Fork {
+    /// A sibling to each of several nodes; customers that have been joined go `to`.
+    pub fn new<L: Into<Link>>(siblings: impl IntoIterator<Item = L>, to: impl Into<Route>) -> Self {
+        Self { siblings: siblings.into_iter().map(Into::into).collect(), to: to.into() }
     }
 }
 

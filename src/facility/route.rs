@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::de::{self, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where customers go. In a file: a name; a list of names or [`Link`]s; or `{ in_turn = [...] }` or `{ shortest = [...] }` for a list of names.
@@ -102,30 +103,34 @@ impl Route {
     }
 }
 
-impl<'de> Deserialize<'de> for Route {
+/// A link, or the name of a node.
+struct Named(Link);
+impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// A link, or the name of a node.
-        struct Named(Link);
-        impl<'de> Deserialize<'de> for Named {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Either;
-                impl<'de> Visitor<'de> for Either {
-                    type Value = Named;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str(
-                            "the name of a node, or a link such as { node = \"disk\", probability = 0.5 }",
-                        )
-                    }
-                    fn visit_str<E: de::Error>(self, node: &str) -> Result<Named, E> {
-                        Ok(Named(node.into()))
-                    }
-                    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Named, A::Error> {
-                        Link::deserialize(MapAccessDeserializer::new(map)).map(Named)
-                    }
-                }
-                deserializer.deserialize_any(Either)
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Named;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a node, or a link such as { node = \"disk\", probability = 0.5 }")
+            }
+            fn visit_str<E: de::Error>(self, node: &str) -> Result<Named, E> {
+                Ok(Named(node.into()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Named, A::Error> {
+                Link::deserialize(MapAccessDeserializer::new(map)).map(Named)
             }
         }
+        deserializer.deserialize_any(Either)
+    }
+}
+/// A list of names and links.
+pub(super) fn links<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Link>, D::Error> {
+    let links = Vec::<Named>::deserialize(deserializer)?;
+    Ok(links.into_iter().map(|Named(link)| link).collect())
+}
+
+impl<'de> Deserialize<'de> for Route {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Any;
         impl<'de> Visitor<'de> for Any {
             type Value = Route;
@@ -137,24 +142,20 @@ impl<'de> Deserialize<'de> for Route {
             fn visit_str<E: de::Error>(self, node: &str) -> Result<Route, E> {
                 Ok(node.into())
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Route, A::Error> {
-                let mut links = Vec::new();
-                while let Some(Named(link)) = list.next_element()? {
-                    links.push(link);
-                }
-                Ok(links.into())
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Route, A::Error> {
+                links(SeqAccessDeserializer::new(list)).map(Route::Links)
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Route, A::Error> {
                 #[derive(Deserialize)]
                 #[serde(deny_unknown_fields)]
-                struct Named {
+                struct Choices {
                     in_turn: Option<Vec<String>>,
                     shortest: Option<Vec<String>>,
                 }
-                match Named::deserialize(MapAccessDeserializer::new(map))? {
-                    Named { in_turn: Some(in_turn), shortest: None } => Ok(Route::InTurn { in_turn }),
-                    Named { in_turn: None, shortest: Some(shortest) } => Ok(Route::Shortest { shortest }),
-                    Named { in_turn: None, shortest: None } => {
+                match Choices::deserialize(MapAccessDeserializer::new(map))? {
+                    Choices { in_turn: Some(in_turn), shortest: None } => Ok(Route::InTurn { in_turn }),
+                    Choices { in_turn: None, shortest: Some(shortest) } => Ok(Route::Shortest { shortest }),
+                    Choices { in_turn: None, shortest: None } => {
                         Err(de::Error::missing_field("in_turn` or `shortest"))
                     }
                     _ => Err(de::Error::custom("`in_turn` and `shortest` are said both; say one of them")),

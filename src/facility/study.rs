@@ -367,6 +367,17 @@ impl Facility {
 
     /// That the clock of shared servers, if there are any, reaches to the end of runs.
     pub(super) fn check_shares(&self, units: f64, until: Ticks) -> Result<(), FacilityError> {
+        // (Siblings are told from customers by the highest bit of the time when these entered.)
+        if let Some(node) = self.nodes.iter().find(|node| node.kind == Kind::Fork)
+            && until.get() >> 63 != 0
+        {
+            return Err(FacilityError::Setting {
+                node: node.name.clone(),
+                what: "the end of runs with a fork",
+                value: units.to_string(),
+                remedy: "choose fewer ticks per unit: times are below 2^63 ticks".to_owned(),
+            });
+        }
         let shared = |node: &&super::check::Node| {
             matches!(node.kind, Kind::Station { discipline: super::Discipline::Sharing, .. })
         };
@@ -484,24 +495,28 @@ impl Facility {
     ) -> Result<(), FacilityError> {
         let (mut sent, mut came) = (0_u64, 0_u64);
         for (node, row) in self.nodes.iter().zip(rows) {
-            for (class, told) in self.network.classes.iter().zip(&row.classes) {
+            for (number, (class, told)) in self.network.classes.iter().zip(&row.classes).enumerate() {
+                // Of who was parted, too, though he waits for siblings only.
+                if matches!(node.kind, Kind::Station { .. } | Kind::Fork) {
+                    little(told, until).map_err(|(times, area)| FacilityError::Little {
+                        node: node.name.clone(),
+                        class: class.clone(),
+                        replication,
+                        times,
+                        area,
+                    })?;
+                }
                 match node.kind {
                     Kind::Source { .. } => sent = sent.wrapping_add(told.served),
                     Kind::Sink => came = came.wrapping_add(told.arrivals),
-                    Kind::Router => {
-                        sent = sent.wrapping_add(told.served);
-                        came = came.wrapping_add(told.arrivals);
+                    Kind::Fork => {
+                        let siblings = node.pairs[number].siblings.len() as u64;
+                        sent = sent.wrapping_add(told.served + siblings * told.arrivals);
+                        came = came.wrapping_add(told.arrivals + told.joined);
                     }
-                    Kind::Station { .. } => {
+                    Kind::Router | Kind::Station { .. } => {
                         sent = sent.wrapping_add(told.served);
                         came = came.wrapping_add(told.arrivals);
-                        little(told, until).map_err(|(times, area)| FacilityError::Little {
-                            node: node.name.clone(),
-                            class: class.clone(),
-                            replication,
-                            times,
-                            area,
-                        })?;
                     }
                 }
             }

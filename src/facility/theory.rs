@@ -1,5 +1,6 @@
 //! What queueing theory knows of a network: steady-state means, for those nodes for which they are exact.
 
+mod fork;
 mod mva;
 
 use std::collections::HashMap;
@@ -119,7 +120,8 @@ fn open(nodes: &[Node], known: &mut Known) {
             || queue.discipline == Discipline::Sharing && queue.servers == Some(1)
             || queue.blind() && queue.shared(|pair| pair.service).is_some()
     };
-    let jackson = conserved && nodes.iter().all(poisson) && queues.iter().flatten().all(product);
+    let forks = nodes.iter().any(|node| node.kind == Kind::Fork);
+    let jackson = conserved && !forks && nodes.iter().all(poisson) && queues.iter().flatten().all(product);
 
     for (number, node) in nodes.iter().enumerate() {
         if conserved || matches!(node.kind, Kind::Source { .. }) && node.calendar.is_empty() {
@@ -127,18 +129,20 @@ fn open(nodes: &[Node], known: &mut Known) {
         }
         let Some(queue) = &queues[number] else { continue };
         // Whether all who come are parts of Poisson processes from sources.
-        let fed = nodes.iter().all(|from| {
-            let here = |way: &super::check::Way| way.node == number;
-            let leads = from.pairs.iter().any(|pair| pair.comes && pair.ways.iter().any(here));
-            !leads || matches!(from.kind, Kind::Source { .. }) && poisson(from)
-        });
+        let fed = fork::fed(nodes, number, &poisson);
         if jackson || fed {
             alone(queue, known);
         }
     }
+    if conserved {
+        fork::siblings(nodes, known, &poisson);
+    }
     // Little's law for the whole: those in it over those who come.
     let sinks: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node].kind == Kind::Sink).collect();
-    if conserved && let [sink] = sinks[..] {
+    if conserved
+        && !forks
+        && let [sink] = sinks[..]
+    {
         let numbers = queues.iter().flatten().map(|queue| known.get(&(queue.number, None, Measure::Number)));
         let inside: Option<f64> = numbers.map(|number| number.copied()).sum();
         let rate = known.get(&(sink, None, Measure::Throughput));

@@ -1,42 +1,30 @@
 //! Who comes to the nodes of a network, how many of them, and whether no line grows without end.
 
-use std::collections::HashMap;
-
 use super::FacilityError;
 use super::check::{Choice, Kind, Node, Pair, Way};
+use super::places::Places;
 
-/// Pairs of node and class up to which traffic equations are solved: by elimination, which takes their third power.
+/// Places of customers (a node and a class, of siblings the fork) up to which traffic equations are solved: by elimination, which takes their third power.
 const MOST_PAIRS: usize = 1500;
 
-/// Finds who comes where, and that everybody who comes is served and has a way on.
-pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<(), FacilityError> {
-    for outside in [true, false] {
-        let mut next = Vec::new();
-        for (number, node) in nodes.iter().enumerate() {
-            match node.kind {
-                Kind::Source { class, .. } => {
-                    if outside {
-                        next.push((number, class));
-                    }
-                }
-                _ => {
-                    let here =
-                        (0..classes.len()).filter(|&class| !outside && node.pairs[class].population > 0);
-                    next.extend(here.map(|class| (number, class)));
-                }
+/// Finds who comes where, and that everybody who comes is served and has a way on. Tells where those come who are from outside.
+pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<Places, FacilityError> {
+    let (mut outside, mut inside) = (Vec::new(), Vec::new());
+    for (number, node) in nodes.iter().enumerate() {
+        match node.kind {
+            Kind::Source { class, .. } => outside.push((number, class)),
+            _ => {
+                let here = (0..classes.len()).filter(|&class| node.pairs[class].population > 0);
+                inside.extend(here.map(|class| (number, class)));
             }
-        }
-        while let Some((number, class)) = next.pop() {
-            let pair = &mut nodes[number].pairs[class];
-            let known = if outside { &mut pair.from_outside } else { &mut pair.comes };
-            if std::mem::replace(known, true) {
-                continue;
-            }
-            next.extend(pair.ways.iter().map(|way| (way.node, way.class)));
         }
     }
-    for node in nodes.iter_mut() {
-        node.pairs.iter_mut().for_each(|pair| pair.comes |= pair.from_outside);
+    let outside = Places::from(nodes, &outside)?;
+    for place in Places::from(nodes, &inside)?.all.iter().chain(&outside.all) {
+        nodes[place.node].pairs[place.class].comes = true;
+    }
+    for place in &outside.all {
+        nodes[place.node].pairs[place.class].from_outside = true;
     }
     for node in nodes.iter() {
         let name = node.name.clone();
@@ -53,7 +41,7 @@ pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<(), Facil
                 let what = if servers.is_some() { "service" } else { "time" };
                 return Err(FacilityError::NoTime { node: name, class: class.clone(), what });
             }
-            if pair.ways.is_empty() {
+            if pair.ways.is_empty() || node.kind == Kind::Fork && pair.siblings.is_empty() {
                 return Err(FacilityError::NoWay { node: name, class: class.clone() });
             }
         }
@@ -63,44 +51,25 @@ pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<(), Facil
             return Err(FacilityError::NoCustomers { class: class.clone() });
         }
     }
-    Ok(())
+    Ok(outside)
 }
 
 /// That whoever comes from outside can leave. (Those whose patience ends leave, too.)
-pub(super) fn leave(nodes: &[Node], classes: &[String]) -> Result<(), FacilityError> {
-    let out = |node: &Node, pair: &Pair| node.kind == Kind::Sink || pair.patience.is_some();
-    let mut leaves: Vec<Vec<bool>> =
-        nodes.iter().map(|node| node.pairs.iter().map(|pair| out(node, pair)).collect()).collect();
-    // As often as somebody is found, at most once for each pair.
-    loop {
-        let mut found = false;
-        for (number, node) in nodes.iter().enumerate() {
-            for (class, pair) in node.pairs.iter().enumerate() {
-                if !leaves[number][class] && pair.ways.iter().any(|way| leaves[way.node][way.class]) {
-                    leaves[number][class] = true;
-                    found = true;
-                }
-            }
-        }
-        if !found {
-            break;
-        }
+pub(super) fn leave(nodes: &[Node], outside: &Places, classes: &[String]) -> Result<(), FacilityError> {
+    match outside.all.iter().zip(outside.leave(nodes)).find(|(_, leaves)| !leaves) {
+        None => Ok(()),
+        Some((place, _)) => Err(FacilityError::NoWayOut {
+            node: nodes[place.node].name.clone(),
+            class: classes[place.class].clone(),
+        }),
     }
-    for (node, leaves) in nodes.iter().zip(&leaves) {
-        for ((class, pair), leaves) in classes.iter().zip(&node.pairs).zip(leaves) {
-            if pair.from_outside && !leaves {
-                return Err(FacilityError::NoWayOut { node: node.name.clone(), class: class.clone() });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Finds how many come from outside.
-pub(super) fn traffic(nodes: &mut [Node]) -> Result<(), FacilityError> {
+pub(super) fn traffic(nodes: &mut [Node], outside: &Places) -> Result<(), FacilityError> {
     let pairs = nodes.iter_mut().flat_map(|node| &mut node.pairs).filter(|pair| pair.from_outside);
     pairs.for_each(|pair| pair.rate = f64::NAN);
-    let rates = rates(nodes, |_, _, _| true)?;
+    let rates = rates(nodes, outside, |_, _, _| true)?;
     for (node, rates) in nodes.iter_mut().zip(rates) {
         for (pair, rate) in node.pairs.iter_mut().zip(rates) {
             pair.rate = rate;
@@ -109,40 +78,35 @@ pub(super) fn traffic(nodes: &mut [Node]) -> Result<(), FacilityError> {
     Ok(())
 }
 
-/// Solves the traffic equations of those who come from outside: the rate of a pair is that of the sources, and of each pair before it, times the
-/// probability of the way, for the ways of a node and a class that count. By node and class.
+/// Solves the traffic equations of those who come from outside: the rate of a place is that of the sources, and of each place before it, times the
+/// probability of the way (of siblings 1), for the ways of a node and a class that count. By node and class; of forks, those who are parted.
 fn rates(
     nodes: &[Node],
+    outside: &Places,
     counts: impl Fn(&Node, usize, &Way) -> bool,
 ) -> Result<Vec<Vec<f64>>, FacilityError> {
-    let mut places = HashMap::new();
-    let mut pairs = Vec::new();
-    for (number, node) in nodes.iter().enumerate() {
-        for class in (0..node.pairs.len()).filter(|&class| node.pairs[class].from_outside) {
-            places.insert((number, class), pairs.len());
-            pairs.push((number, class));
-        }
-    }
-    let size = pairs.len();
+    let size = outside.all.len();
     if size > MOST_PAIRS {
         return Err(FacilityError::Unchecked { pairs: size, most: MOST_PAIRS });
     }
     // Rows of (1 - the transposed matrix of ways), and in the last column what sources send.
     let mut rows = vec![vec![0.0; size + 1]; size];
-    for (place, &(number, class)) in pairs.iter().enumerate() {
-        let node = &nodes[number];
-        rows[place][place] += 1.0;
+    for (number, place) in outside.all.iter().enumerate() {
+        let node = &nodes[place.node];
+        rows[number][number] += 1.0;
         if let Kind::Source { interarrival, batch, .. } = node.kind {
             let share = if node.calendar.is_empty() { 1.0 } else { node.average() };
-            rows[place][size] = share * f64::from(batch) / interarrival.mean();
+            rows[number][size] = share * f64::from(batch) / interarrival.mean();
         }
-        for way in node.pairs[class].ways.iter().filter(|way| counts(node, class, way)) {
-            rows[places[&(way.node, way.class)]][place] -= way.probability;
+        for step in place.steps.iter().filter(|step| counts(node, place.class, &step.way)) {
+            if let Some(to) = step.to {
+                rows[to][number] -= step.way.probability;
+            }
         }
     }
     let mut rates: Vec<_> = nodes.iter().map(|node| vec![0.0; node.pairs.len()]).collect();
-    for (&(number, class), rate) in pairs.iter().zip(eliminate(rows)) {
-        rates[number][class] = rate;
+    for (place, rate) in outside.all.iter().zip(eliminate(rows)) {
+        rates[place.node][place.class] += rate;
     }
     Ok(rates)
 }
@@ -189,13 +153,13 @@ pub(super) fn mixes(nodes: &[Node]) -> bool {
 /// A station without a capacity has to serve all who come, if nobody is lost on the way (which is not looked into). Behind a node that mixes classes it is not known who comes, and a
 /// station that blocks does not get those who are lost at its door: of both only that is counted which surely comes, from stations that lose nobody. If it is too much, a
 /// line before them grows.
-pub(super) fn stable(nodes: &[Node]) -> Result<(), FacilityError> {
+pub(super) fn stable(nodes: &[Node], outside: &Places) -> Result<(), FacilityError> {
     let unstable = |node: String, load: f64| {
         if load >= 1.0 { Err(FacilityError::Unstable { node, load }) } else { Ok(()) }
     };
     let behind = behind_mixing(nodes);
     let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
-        rates(nodes, |node, class, way| {
+        rates(nodes, outside, |node, class, way| {
             let lost = matches!(node.kind, Kind::Source { .. }) && nodes[way.node].blocks;
             node.keeps(class) && !node.mixes() && !lost
         })?
@@ -234,7 +198,7 @@ fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
     let mut behind = vec![false; nodes.len()];
     let mut next: Vec<usize> = (0..nodes.len()).filter(|&number| nodes[number].mixes()).collect();
     while let Some(number) = next.pop() {
-        for way in nodes[number].pairs.iter().filter(|pair| pair.from_outside).flat_map(|pair| &pair.ways) {
+        for way in nodes[number].pairs.iter().filter(|pair| pair.from_outside).flat_map(Pair::all_ways) {
             if !std::mem::replace(&mut behind[way.node], true) {
                 next.push(way.node);
             }

@@ -6,12 +6,14 @@
 mod common;
 mod descriptions;
 mod fel;
+mod forks;
 #[path = "../common/hostile.rs"]
 mod hostile;
 mod new_nodes;
 mod runs;
 mod saved;
 mod theory;
+mod traces;
 
 use std::path::PathBuf;
 

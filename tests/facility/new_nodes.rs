@@ -9,17 +9,17 @@ use eventhorizon::facility::{
 use super::shipped_one;
 use super::theory::covered;
 
-fn exponential(mean: f64) -> Distribution {
+pub(crate) fn exponential(mean: f64) -> Distribution {
     Distribution::Exponential(mean)
 }
 
-fn studied(network: &Network, study: &Study) -> Report {
+pub(crate) fn studied(network: &Network, study: &Study) -> Report {
     network.compile().unwrap().study(study, Place::Cpu, |_, _| {}).unwrap()
 }
 
 /// That an interval has a value in it, or nearly.
 #[track_caller]
-fn within(report: &Report, node: &str, class: Option<&str>, measure: Measure, expected: f64) {
+pub(crate) fn within(report: &Report, node: &str, class: Option<&str>, measure: Measure, expected: f64) {
     let row = report.row(node, class, measure).unwrap_or_else(|| panic!("{node} {measure}\n{report}"));
     let (mean, half_width) = (row.mean.unwrap(), row.half_width.unwrap());
     assert!(

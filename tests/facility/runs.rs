@@ -1,8 +1,8 @@
 //! Both engines, and every mapping.
 
 use eventhorizon::facility::{
-    Delay, Discipline, Distribution, Facility, Link, Measure, Network, Place, Report, Route, Source, Station,
-    Study,
+    Delay, Discipline, Distribution, Facility, Fork, Link, Measure, Network, Place, Report, Route, Source,
+    Station, Study,
 };
 use eventhorizon::pdes::{
     CpuEngine, CpuSimulation, Engine, EngineOptions, Mapping, Options, Simulation, Sync, Until,
@@ -16,7 +16,7 @@ use super::{shipped, shipped_one};
 
 /// One run of a network in the two ways to synchronise that it has, against the sequential engine: everything that a user can see.
 #[track_caller]
-fn same(facility: &Facility, until: Ticks, what: &str) {
+pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
     let mut cpu = CpuSimulation::new(facility, 7).unwrap();
     let expected = cpu.run(Until::time(until)).unwrap_or_else(|error| panic!("{what}: {error}"));
     for sync in [Sync::Horizon, Sync::Yawns] {
@@ -52,7 +52,7 @@ fn one_run_on_the_whole_device_has_the_bits_of_the_sequential_engine() {
 
 /// Every mapping, against the sequential engine.
 #[track_caller]
-fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], what: &str) {
+pub(crate) fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], what: &str) {
     let model = facility.clone();
     let build = move |_: &Point<'_>| Ok::<_, std::convert::Infallible>(model.clone());
     let experiment = Experiment::new(Design::default(), 9, 11);
@@ -88,7 +88,7 @@ fn replications_by_teams_have_the_bits_of_the_sequential_engine() {
 }
 
 /// A network by chance: of every kind of node, discipline and distribution, of classes and ways.
-fn chance(number: u64) -> Network {
+pub(crate) fn chance(number: u64) -> Network {
     let mut stream = Stream::new(2024, 0, number);
     let classes = ["a", "b", "c", "d"];
     let count = 1 + stream.below(4) as usize;
@@ -194,7 +194,36 @@ fn chance(number: u64) -> Network {
         }
         network = network.station(node, station);
     }
+    if number.is_multiple_of(2) { parted(network, number, law, route()) } else { network }
+}
+
+/// The same with forks, one in another, of whose siblings some go back to be parted again.
+fn parted(network: Network, number: u64, mut law: impl FnMut(f64) -> Distribution, to: Route) -> Network {
+    let mut stream = Stream::new(2024, 3, number);
+    let class = network.classes[stream.below(network.classes.len() as u32) as usize].clone();
+    let disciplines = [
+        Discipline::Fifo,
+        Discipline::Lifo,
+        Discipline::Random,
+        Discipline::Priority,
+        Discipline::Preemptive,
+        Discipline::Sharing,
+    ];
+    let mut bench = Station::new(law(2.0), [Link::to("inner").with(0.2), Link::to("parts")])
+        .with_discipline(disciplines[stream.below(6) as usize])
+        .with_servers(1 + stream.below(3));
+    if stream.below(2) == 0 {
+        bench = Station { discipline: Discipline::Fifo, ..bench }.with_breakdowns(law(9.0), law(2.0));
+    }
     network
+        .source("orders", Source::new(law(8.0), "parts").in_batches(1 + stream.below(2)))
+        .fork("parts", Fork::new([Link::to("bench"), Link::to("inner").becoming(&class)], to))
+        .fork("inner", Fork::new(["shelf", "shelf", "narrow"], Route::in_turn(&["parts", "shop"])))
+        .station("bench", bench)
+        .delay("shelf", Delay::new(law(1.0), "hatch"))
+        .station("hatch", Station::new(law(0.4), "inner").with_capacity(2).blocking())
+        .delay("narrow", Delay::new(law(1.0), [Link::to("inner").with(0.9), Link::to("narrow")]))
+        .station("shop", Station::new(law(1.0), "parts").with_discipline(Discipline::Polling))
 }
 
 /// Runs of a network by chance on both engines; `until` in units.
@@ -235,7 +264,7 @@ fn many_networks_by_chance_have_the_bits_of_the_sequential_engine() {
 }
 
 /// What does not depend on where a study ran.
-fn told(report: &Report) -> String {
+pub(crate) fn told(report: &Report) -> String {
     let Report { results, customers, events, fingerprint, replications, stopped, .. } = report;
     format!("{results:?} {customers} {events} {fingerprint} {replications} {stopped:?}")
 }

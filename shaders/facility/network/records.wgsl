@@ -16,7 +16,7 @@ struct ClassOutput {
     balked: vec2<u32>,
     came: vec2<u32>,      // sum of the times of arrival of those present, modulo 2^64
     stayed: vec2<u32>,    // sum of the times that those who left were here, modulo 2^64
-    unused: vec2<u32>,
+    joined: vec2<u32>,    // siblings who came back; at a fork, of the customers of this class
 }
 
 // Where a quantile lies among the bins of a histogram.
@@ -34,7 +34,7 @@ struct Quantiles {
 
 struct Output {
     classes: array<ClassOutput, CLASSES>,
-    servers: TimeAverage,                  // that wait for another node; of a station that shares its servers, those that work
+    servers: TimeAverage,                  // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait
     lengths: array<vec2<u32>, LENGTHS>,    // ticks with so many customers, and in the last, with more
     quantiles: array<Quantiles, CLASSES_AND_ALL>,
 }
@@ -55,6 +55,7 @@ struct Deed {
     lost: u32,
     reneged: u32,
     balked: u32,
+    joined: u32,
     present: i32,
     busy: i32,
 }
@@ -81,12 +82,59 @@ fn record(who: Customer, deed: Deed) {
     for (var i = 0u; i < 3u; i += 1u) {
         var more = vec2<u32>(deed.arrivals, deed.served);
         if i == 1u { more = vec2<u32>(deed.lost, deed.reneged); }
-        if i == 2u { more = vec2<u32>(deed.balked, 0u); }
+        if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
         if all(more == vec2<u32>(0u)) { continue; }
         let row = at + select(14u + i, 17u, i == 2u);
         let counts = memory_get(row);
         memory_set(row, vec4<u32>(plus(counts.xy, vec2<u32>(more.x, 0u)), plus(counts.zw, vec2<u32>(more.y, 0u))));
     }
+}
+
+// What is noted of a customer who is followed.
+const CAME = 1u;
+const BEGAN = 2u; // to be served
+const LEFT = 3u;
+const LOST = 4u;
+const BALKED = 5u;
+const RENEGED = 6u;
+
+// The tag of the customer of a number, from 0 on, of those of whom the first has tag `first`.
+fn tag_at(first: u32, number: u32) -> u32 {
+    let place = number / params.every;
+    return select(0u, first + place, place * params.every == number && place < params.most);
+}
+
+// The tag in the place of the time when somebody entered the network.
+fn tag_of(entered: vec2<u32>) -> u32 {
+    if params.trace == 0u { return 0u; }
+    return select(entered.x & 0xffffu, entered.x >> 16u, (entered.y & SIBLING) != 0u);
+}
+
+// And the time.
+fn time_of(entered: vec2<u32>) -> vec2<u32> {
+    if params.trace == 0u { return entered; }
+    return vec2<u32>((entered.x >> 16u) | (entered.y << 16u), entered.y >> 16u);
+}
+
+fn deed_of(deed: Deed) -> u32 {
+    if deed.served != 0u { return LEFT; }
+    if deed.lost != 0u { return LOST; }
+    if deed.balked != 0u { return BALKED; }
+    if deed.reneged != 0u { return RENEGED; }
+    return select(0u, CAME, deed.present > 0);
+}
+
+// A note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
+fn note(entered: vec2<u32>, what: u32, class_: u32, arrived: vec2<u32>) {
+    let tag = tag_of(entered);
+    if tag == 0u { return; }
+    let notes = memory_get(params.trace).x + 1u;
+    if notes >= params.trace_rows {
+        memory_full();
+        return;
+    }
+    memory_set(params.trace, vec4<u32>(notes, 0u, 0u, 0u));
+    memory_set(params.trace + notes, vec4<u32>(tag | (what << 16u) | (class_ << 24u), now(), arrived.x));
 }
 
 fn later(time: vec2<u32>) -> vec2<u32> {
@@ -183,10 +231,11 @@ fn class_output(class_: u32) -> ClassOutput {
     let counts = memory_get(at + 14u);
     let others = memory_get(at + 15u);
     let ages = memory_get(at + 16u);
+    let rest = memory_get(at + 17u);
     return ClassOutput(
         tally_of(at), tally_of(at + 4u),
         time_average_at(level_of(at + 8u), now()), time_average_at(level_of(at + 11u), now()),
-        counts.xy, counts.zw, others.xy, others.zw, memory_get(at + 17u).xy, ages.xy, ages.zw, vec2<u32>(0u),
+        counts.xy, counts.zw, others.xy, others.zw, rest.xy, ages.xy, ages.zw, rest.zw,
     );
 }
 

@@ -112,12 +112,7 @@ impl Facility {
             }
             context.memory_get(line)[0].max(1) - 1
         };
-        let [entered, arrived] = halves(self.slot_row(slot, 0, context));
-        let class = self.slot_row(slot, 1, context)[0];
-        let left = match self.params.slot_rows {
-            2 => Ticks::NEVER,
-            _ => halves(self.slot_row(slot, 2, context))[0],
-        };
+        let who = self.customer_of(slot, context);
         if random {
             state.waiting -= 1;
             for row in 0..self.params.slot_rows {
@@ -127,6 +122,17 @@ impl Facility {
         } else {
             self.drop_out(slot, line, state, context);
         }
+        who
+    }
+
+    /// Who is in a slot.
+    pub(super) fn customer_of(&self, slot: u32, context: &mut Here<'_>) -> Customer {
+        let [entered, arrived] = halves(self.slot_row(slot, 0, context));
+        let class = self.slot_row(slot, 1, context)[0];
+        let left = match self.params.slot_rows {
+            2 => Ticks::NEVER,
+            _ => halves(self.slot_row(slot, 2, context))[0],
+        };
         Customer { class, entered, arrived, left }
     }
 

@@ -1,6 +1,8 @@
 //! The twin of `shaders/facility/network/records.wgsl`: what is counted, in LP memory.
 
-use super::{CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, halves, since, times};
+use super::{
+    CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, SIBLING, halves, since, times,
+};
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
@@ -28,6 +30,12 @@ pub(in crate::facility) fn present_of(memory: &[[u32; 4]], class: usize) -> Time
     bytemuck::cast(rows)
 }
 
+/// The customers of a class in each bin of their sojourn times, in an LP's memory with details that begin at a row.
+pub(in crate::facility) fn sojourns_of(memory: &[[u32; 4]], details: u32, class: usize) -> &[u32] {
+    let first = details + super::word(LENGTHS) / 2 + 2 * super::word(class) * BIN_ROWS;
+    memory[first as usize..][..BIN_ROWS as usize].as_flattened()
+}
+
 /// The times that a bin holds: from the first to before the second, in ticks.
 pub(in crate::facility) fn bin_edges(bin: u32, shift: u32) -> [f64; 2] {
     let edge = |bin: u32| match bin {
@@ -44,8 +52,29 @@ pub(super) struct Deed {
     pub(super) lost: u32,
     pub(super) reneged: u32,
     pub(super) balked: u32,
+    pub(super) joined: u32,
     pub(super) present: i32,
     pub(super) busy: i32,
+}
+
+/// What is noted of a customer who is followed.
+const CAME: u32 = 1;
+/// To be served.
+pub(in crate::facility) const BEGAN: u32 = 2;
+pub(in crate::facility) const LEFT: u32 = 3;
+pub(in crate::facility) const LOST: u32 = 4;
+pub(in crate::facility) const BALKED: u32 = 5;
+pub(in crate::facility) const RENEGED: u32 = 6;
+
+pub(super) fn deed_of(deed: Deed) -> u32 {
+    match deed {
+        Deed { served: 1.., .. } => LEFT,
+        Deed { lost: 1.., .. } => LOST,
+        Deed { balked: 1.., .. } => BALKED,
+        Deed { reneged: 1.., .. } => RENEGED,
+        Deed { present: 1.., .. } => CAME,
+        _ => 0,
+    }
 }
 
 pub(super) fn record_of(class: u32) -> u32 {
@@ -80,8 +109,11 @@ impl Facility {
         if now < self.params.warm_up {
             return;
         }
-        let counts =
-            [(14, [deed.arrivals, deed.served]), (15, [deed.lost, deed.reneged]), (17, [deed.balked, 0])];
+        let counts = [
+            (14, [deed.arrivals, deed.served]),
+            (15, [deed.lost, deed.reneged]),
+            (17, [deed.balked, deed.joined]),
+        ];
         for (row, more) in counts {
             if more != [0, 0] {
                 let [first, second] = halves(context.memory_get(at + row)).map(Ticks::get);
@@ -89,6 +121,43 @@ impl Facility {
                 context.memory_set(at + row, times(sum(first, more[0]), sum(second, more[1])));
             }
         }
+    }
+
+    /// The tag of the customer of a number, from 0 on, of those of whom the first has tag `first`.
+    pub(super) fn tag_at(&self, first: u32, number: u32) -> u32 {
+        let place = number / self.params.every;
+        if number.is_multiple_of(self.params.every) && place < self.params.most { first + place } else { 0 }
+    }
+
+    /// The tag in the place of the time when somebody entered the network.
+    pub(super) fn tag_of(&self, entered: Ticks) -> u32 {
+        let [low, high] = entered.to_words();
+        match self.params.trace {
+            0 => 0,
+            _ if high & SIBLING != 0 => low >> 16,
+            _ => low & 0xffff,
+        }
+    }
+
+    /// And the time.
+    pub(super) fn time_of(&self, entered: Ticks) -> Ticks {
+        if self.params.trace == 0 { entered } else { Ticks::new(entered.get() >> 16) }
+    }
+
+    pub(super) fn note(&self, who: Customer, what: u32, class: u32, context: &mut Here<'_>) {
+        let tag = self.tag_of(who.entered);
+        if what == 0 || tag == 0 {
+            return;
+        }
+        let notes = context.memory_get(self.params.trace)[0] + 1;
+        if notes >= self.params.trace_rows {
+            context.memory_full();
+            return;
+        }
+        context.memory_set(self.params.trace, [notes, 0, 0, 0]);
+        let [low, high] = context.now().to_words();
+        let note = [tag | what << 16 | class << 24, low, high, who.arrived.to_words()[0]];
+        context.memory_set(self.params.trace + notes, note);
     }
 
     fn later(&self, time: Ticks) -> Ticks {
@@ -165,7 +234,7 @@ impl Facility {
     fn class_output(&self, class: u32, context: &mut Here<'_>) -> ClassOutput {
         let at = record_of(class);
         let now = context.now();
-        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, _]] =
+        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined]] =
             [14, 15, 16, 17].map(|row| halves(context.memory_get(at + row)).map(Ticks::get));
         ClassOutput {
             sojourn: self.tally_of(at, context),
@@ -179,7 +248,7 @@ impl Facility {
             balked,
             came,
             stayed,
-            unused: 0,
+            joined,
         }
     }
 

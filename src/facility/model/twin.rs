@@ -1,12 +1,12 @@
 //! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies where.
 
 use super::lines::{GUESTS, next_serial};
-use super::records::{Deed, record_of};
+use super::records::{BEGAN, Deed, deed_of, record_of};
 use super::{
-    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FacilityState, HOLDS, Here, IN_TURN, LIFO,
+    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, HOLDS, Here, IN_TURN, LIFO,
     POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
-    SHORTEST, SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate, since,
-    times,
+    SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate,
+    since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
 use crate::pdes::{CpuModel, Event};
@@ -50,6 +50,12 @@ impl Facility {
         first as usize + way as usize * WAY_WORDS
     }
 
+    /// The way of one of a customer's siblings: its place in `data`.
+    fn sibling_way(&self, lp: u32, class: u32, number: u32) -> usize {
+        let [first, count] = [2, 3].map(|index| self.pair(lp, class, index));
+        (first + super::word(WAY_WORDS) * (count + number)) as usize
+    }
+
     /// The node of number `place` has so many customers more.
     fn more_known(&self, place: u32, more: u32, context: &mut Here<'_>) {
         let row = self.params.known + place / 4;
@@ -64,8 +70,12 @@ impl CpuModel for Facility {
         state.open = self.node(lp, 1);
         state.due = Ticks::NEVER;
         for class in 0..self.params.classes {
-            for _ in 0..self.pair(lp, class, 6) {
-                context.schedule(lp, Ticks::ZERO, event_of(ARRIVAL, 0, 0, nobody(class)));
+            for number in 0..self.pair(lp, class, 6) {
+                let mut who = nobody(class);
+                if self.params.trace != 0 {
+                    who.entered = Ticks::new(self.tag_at(self.pair(lp, class, 7), number).into());
+                }
+                context.schedule(lp, Ticks::ZERO, event_of(ARRIVAL, 0, 0, who));
             }
         }
         let begins = [
@@ -100,6 +110,8 @@ impl CpuModel for Facility {
         let (mut next, mut server, mut interrupted) = (who, None, None);
         let mut joins = None; // who, and which line
         let mut sender = [words[1], place];
+        let mut parts = false; // whether those who go on are siblings
+        let mut back = 0; // siblings who wait at their fork, more or less than before
 
         let odds = match kind {
             EMISSION if self.node(lp, 7) != 0 => state.open,
@@ -191,13 +203,36 @@ impl CpuModel for Facility {
                     who = self.take(lp, true, state, context);
                     sender = who.left.to_words();
                 }
+                let returns = kind == ARRIVAL && who.entered.to_words()[1] == SIBLING | lp;
+                let home = who.entered.to_words()[0] & 0xffff;
+                if returns {
+                    who = self.customer_of(home, context);
+                }
                 let guest = Customer { left: Ticks::from_words(sender), ..who };
                 came = who.arrived;
-                who = Customer { arrived: now, left: Ticks::NEVER, ..who };
+                let missing = who.left.to_words()[0];
+                let arrived = if returns { who.arrived } else { now };
+                who = Customer { arrived, left: Ticks::NEVER, ..who };
                 next = who;
-                deed.arrivals = 1;
-                if node == SINK {
-                    who.arrived = who.entered;
+                deed.arrivals = u32::from(!returns);
+                if returns {
+                    let missing = missing - 1;
+                    self.set_slot_row(home, 2, [missing, 0, 0, 0], context);
+                    deed.joined = 1;
+                    back = 1;
+                    if missing == 0 {
+                        self.drop_out(home, 0, state, context);
+                        deed = Deed { served: 1, present: -1, ..deed };
+                        moves = 1;
+                        back -= self.pair(lp, who.class, 7).cast_signed();
+                    }
+                } else if node == FORK {
+                    deed.present = 1;
+                    moves = self.pair(lp, who.class, 7);
+                    parts = true;
+                    joins = Some((Customer { left: Ticks::from_words([moves, 0]), ..who }, 0));
+                } else if node == SINK {
+                    who.arrived = self.time_of(who.entered);
                     deed.served = 1;
                 } else if node == ROUTER {
                     deed.served = 1;
@@ -314,10 +349,24 @@ impl CpuModel for Facility {
             context.schedule(lp, now.saturating_add(span), event_of(own, slot, serial, whose));
         }
 
-        for _ in 0..moves {
-            let way = self.way_of(lp, who.class, state, context);
+        for number in 0..moves {
+            let way = match parts {
+                true => self.sibling_way(lp, who.class, number),
+                false => self.way_of(lp, who.class, state, context),
+            };
             let [to, class] = [self.data[way + 2], self.data[way + 3]];
             let mut goes = Customer { arrived: Ticks::ZERO, class, ..who };
+            // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
+            let mut from = lp + 1;
+            if parts {
+                let home = slot | self.tag_of(who.entered) << 16;
+                (goes.entered, from) = (Ticks::from_words([home, SIBLING | lp]), 0);
+            }
+            if kind == EMISSION && self.params.trace != 0 {
+                let tag = self.tag_at(self.node(lp, 11), state.serial);
+                goes.entered = Ticks::new(now.get() << 16 | u64::from(tag));
+                state.serial = state.serial.wrapping_add(1);
+            }
             holds = flags & HOLDS != 0 && self.node(to, 15) & BLOCKS != 0;
             let mut keeps = 0;
             if holds {
@@ -326,7 +375,7 @@ impl CpuModel for Facility {
                 state.busy += 1;
                 deed = Deed::default();
             }
-            context.schedule(to, now, event_of(ARRIVAL, keeps, lp + 1, goes));
+            context.schedule(to, now, event_of(ARRIVAL, keeps, from, goes));
         }
         if flags & WAKES != 0 && state.waiting > 0 && free_servers(state) > 0 {
             context.schedule(lp, now, event_of(WAKE, 0, 0, nobody(0)));
@@ -359,7 +408,7 @@ impl CpuModel for Facility {
         }
         let servers = match discipline {
             SHARING => state.busy.min(state.open).cast_signed() - working.cast_signed(),
-            _ => i32::from(holds) - i32::from(kind == RELEASE),
+            _ => i32::from(holds) - i32::from(kind == RELEASE) + back,
         };
         for (at, change) in [
             (record_of(who.class) + 8, deed.present),
@@ -372,11 +421,18 @@ impl CpuModel for Facility {
                 self.level(at, change, context);
             }
         }
-        if deed.served > 0 && node != SOURCE && node != ROUTER {
+        let stays = node != SOURCE && node != ROUTER;
+        if deed.served > 0 && stays {
             self.tally(who.class, 0, since(now, who.arrived), context);
+        }
+        if self.params.trace != 0 && stays {
+            self.note(who, deed_of(deed), who.class, context);
         }
         if (begins || shares) && fresh {
             self.tally(next.class, 1, since(now, next.arrived), context);
+            if self.params.trace != 0 {
+                self.note(next, BEGAN, next.class, context);
+            }
         }
     }
 

@@ -1,0 +1,185 @@
+//! Where customers may be: a class at a node, and of which forks they are siblings there. Who comes to a fork is joined if he is a sibling that it made, and parted if he is
+//! not, so the same class at the same node may go on in several ways.
+
+use super::FacilityError;
+use super::check::{Kind, Node, Way};
+
+/// Chains of forks, one within the other, that are told apart.
+const MOST_CHAINS: usize = 256;
+
+/// A class of customers at a node.
+pub(super) struct Place {
+    pub(super) node: usize,
+    pub(super) class: usize,
+    /// Its chain: 0 for customers, else for siblings.
+    chain: usize,
+    pub(super) steps: Vec<Step>,
+}
+
+/// Where they go from there.
+pub(super) struct Step {
+    pub(super) way: Way,
+    /// The place, or none if they are joined.
+    pub(super) to: Option<usize>,
+    /// Whether a sibling goes along it.
+    pub(super) sibling: bool,
+}
+
+/// All places that customers come to from some of them.
+pub(super) struct Places {
+    pub(super) all: Vec<Place>,
+    /// The fork that made the siblings of a chain, and the chain of who was forked. The first is of customers, and has none.
+    chains: Vec<(usize, usize)>,
+    /// Of each chain, by node and class: the place and 1, or 0.
+    known: Vec<Vec<usize>>,
+    classes: usize,
+}
+
+impl Places {
+    /// Those to which customers come who are at the beginning at a node, as a class.
+    ///
+    /// # Errors
+    /// [`FacilityError::Siblings`], [`FacilityError::Unsupported`].
+    pub(super) fn from(nodes: &[Node], begin: &[(usize, usize)]) -> Result<Self, FacilityError> {
+        let classes = nodes.first().map_or(0, |node| node.pairs.len());
+        let mut places =
+            Self { all: Vec::new(), chains: vec![(usize::MAX, 0)], known: vec![Vec::new()], classes };
+        for &(node, class) in begin {
+            places.find(nodes, node, class, 0);
+        }
+        let mut next = 0;
+        while next < places.all.len() {
+            let Place { node, class, chain, .. } = places.all[next];
+            places.stays(nodes, next)?;
+            let pair = &nodes[node].pairs[class];
+            let mut steps = Vec::new();
+            for way in &pair.ways {
+                let to = places.along(nodes, way, chain);
+                steps.push(Step { way: *way, to, sibling: false });
+            }
+            if !pair.siblings.is_empty() {
+                let chain = places.within(nodes, node, chain)?;
+                for way in &pair.siblings {
+                    let to = places.along(nodes, way, chain);
+                    steps.push(Step { way: *way, to, sibling: true });
+                }
+            }
+            places.all[next].steps = steps;
+            next += 1;
+        }
+        places.come_back(nodes)?;
+        Ok(places)
+    }
+
+    fn find(&mut self, nodes: &[Node], node: usize, class: usize, chain: usize) -> usize {
+        let known = &mut self.known[chain];
+        known.resize(nodes.len() * self.classes, 0);
+        let place = &mut known[node * self.classes + class];
+        if *place == 0 {
+            self.all.push(Place { node, class, chain, steps: Vec::new() });
+            *place = self.all.len();
+        }
+        *place - 1
+    }
+
+    fn along(&mut self, nodes: &[Node], way: &Way, chain: usize) -> Option<usize> {
+        let joined = chain > 0 && self.chains[chain].0 == way.node;
+        (!joined).then(|| self.find(nodes, way.node, way.class, chain))
+    }
+
+    /// The chain of the siblings that a fork makes of those of another.
+    fn within(&mut self, nodes: &[Node], fork: usize, outer: usize) -> Result<usize, FacilityError> {
+        if let Some(chain) = self.chains.iter().position(|&known| known == (fork, outer)) {
+            return Ok(chain);
+        }
+        // (That it is not the last of them is known: its siblings would have been joined.)
+        let mut chain = outer;
+        while chain > 0 {
+            if self.chains[chain].0 == fork {
+                return Err(self.lost(nodes, fork, outer, "are parted again at", "join them before"));
+            }
+            chain = self.chains[chain].1;
+        }
+        if self.chains.len() > MOST_CHAINS {
+            return Err(FacilityError::Unsupported {
+                node: nodes[fork].name.clone(),
+                what: "so many forks within each other",
+                reason: "each order of them is looked at, and up to 256",
+            });
+        }
+        self.chains.push((fork, outer));
+        self.known.push(Vec::new());
+        Ok(self.chains.len() - 1)
+    }
+
+    fn lost(
+        &self,
+        nodes: &[Node],
+        node: usize,
+        chain: usize,
+        what: &'static str,
+        remedy: &'static str,
+    ) -> FacilityError {
+        let fork = nodes[self.chains[chain].0].name.clone();
+        FacilityError::Siblings { fork, node: nodes[node].name.clone(), what, remedy }
+    }
+
+    /// Siblings do not leave the network: who was parted would wait for them for ever.
+    fn stays(&self, nodes: &[Node], place: usize) -> Result<(), FacilityError> {
+        let Place { node: number, class, chain, .. } = self.all[place];
+        if chain == 0 {
+            return Ok(());
+        }
+        let node = &nodes[number];
+        let lost = |what, remedy| Err(self.lost(nodes, number, chain, what, remedy));
+        match node.kind {
+            Kind::Sink => lost("leave the network at", "let all their ways lead back to the fork"),
+            Kind::Station { capacity: Some(_), .. } if !node.blocks => {
+                lost("may find no room at", "give it no capacity, or `when_full = \"block\"`")
+            }
+            _ if node.pairs[class].patience.is_some() => {
+                lost("may lose patience at", "give their class there none")
+            }
+            _ if node.balks() => lost("may balk at", "let nobody balk there"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Those that can leave: the network, or as siblings to be joined.
+    pub(super) fn leave(&self, nodes: &[Node]) -> Vec<bool> {
+        let out = |place: &Place| {
+            let node = &nodes[place.node];
+            node.kind == Kind::Sink || node.pairs[place.class].patience.is_some()
+        };
+        let mut leaves: Vec<bool> = self.all.iter().map(out).collect();
+        // As often as somebody is found, at most once for each place.
+        loop {
+            let mut found = false;
+            for (number, place) in self.all.iter().enumerate() {
+                let mut steps = place.steps.iter().filter(|step| !step.sibling);
+                if !leaves[number] && steps.any(|step| step.to.is_none_or(|to| leaves[to])) {
+                    leaves[number] = true;
+                    found = true;
+                }
+            }
+            if !found {
+                return leaves;
+            }
+        }
+    }
+
+    /// That siblings come back.
+    fn come_back(&self, nodes: &[Node]) -> Result<(), FacilityError> {
+        if self.chains.len() == 1 {
+            return Ok(());
+        }
+        let leaves = self.leave(nodes);
+        match self.all.iter().zip(leaves).find(|(place, leaves)| place.chain > 0 && !leaves) {
+            None => Ok(()),
+            Some((place, _)) => {
+                let (what, remedy) = ("find no way back from", "let all their ways lead back to the fork");
+                Err(self.lost(nodes, place.node, place.chain, what, remedy))
+            }
+        }
+    }
+}

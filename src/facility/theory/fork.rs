@@ -1,0 +1,78 @@
+//! What is known of forks.
+
+use super::{Known, shared};
+use crate::facility::check::{Kind, Node, Pair, Way};
+use crate::facility::{Discipline, Measure};
+
+/// How many ways lead from a node to another: of customers, and of the siblings of one customer at the most.
+fn leads(from: &Node, to: usize) -> (usize, usize) {
+    let here = |ways: &[Way]| ways.iter().filter(|way| way.node == to).count();
+    let comes = || from.pairs.iter().filter(|pair| pair.comes);
+    let siblings = comes().map(|pair| here(&pair.siblings)).max();
+    (comes().map(|pair| here(&pair.ways)).sum(), siblings.unwrap_or(0))
+}
+
+/// Whether nobody comes to a node but one sibling of each customer of a fork.
+fn branch(nodes: &[Node], number: usize, fork: usize) -> bool {
+    let only = |(from, node): (usize, &Node)| leads(node, number) == (0, usize::from(from == fork));
+    nodes.iter().enumerate().all(only)
+}
+
+/// Whether all who come to a node are parts of Poisson processes: from sources, or siblings of such customers, of whom one comes at a time. (Who comes back to a fork from one of its
+/// branches does not come to it.)
+pub(super) fn fed(nodes: &[Node], number: usize, poisson: &impl Fn(&Node) -> bool) -> bool {
+    let back = |from: usize| nodes[number].kind == Kind::Fork && branch(nodes, from, number);
+    nodes.iter().enumerate().all(|(from, node)| match (leads(node, number), node.kind) {
+        ((0, 0), _) => true,
+        ((_, 0), Kind::Source { .. }) => poisson(node),
+        ((0, 1), Kind::Fork) => fed(nodes, from, poisson),
+        ((_, 0), Kind::Station { .. }) => back(from),
+        _ => false,
+    })
+}
+
+/// The time until the last of the siblings has come back, where each is served at a node of its own.
+///
+/// Of n exponential times that do not depend on each other, the last ends after the mean, 1 + 1/2 + ... + 1/n times. Of two stations M/M/1 with one mean service, to which
+/// siblings come at the same times: Nelson and Tantawi, "Approximate analysis of fork/join synchronization in parallel queues", IEEE Transactions on Computers 37(6), 1988, equation 6.
+pub(super) fn siblings(nodes: &[Node], known: &mut Known, poisson: &impl Fn(&Node) -> bool) {
+    for (number, node) in nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Fork) {
+        let mut coming = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
+        let (Some((class, pair)), None) = (coming.next(), coming.next()) else { continue };
+        let back = |way: &Way| {
+            let ways = &nodes[way.node].pairs[way.class].ways;
+            branch(nodes, way.node, number) && ways.iter().all(|way| way.node == number)
+        };
+        let served = |way: &Way| nodes[way.node].pairs[way.class].service;
+        let Some(mean) = shared(pair.siblings.iter().map(served)) else { continue };
+        if !pair.siblings.iter().all(back) {
+            continue;
+        }
+        let kinds: Vec<Kind> = pair.siblings.iter().map(|way| nodes[way.node].kind).collect();
+        let time = if kinds.iter().all(|kind| matches!(kind, Kind::Station { servers: None, .. })) {
+            (1..).zip(&kinds).map(|(place, _)| mean / f64::from(place)).sum()
+        } else if alone(nodes, pair) && fed(nodes, number, poisson) {
+            let load = pair.rate * mean;
+            (12.0 - load) / 8.0 * mean / (1.0 - load)
+        } else {
+            continue;
+        };
+        for class in [None, Some(class)] {
+            known.insert((number, class, Measure::Sojourn), time);
+            known.insert((number, class, Measure::Number), time * pair.rate);
+        }
+    }
+}
+
+/// Whether the siblings are two, at stations of one server where nobody goes before another.
+fn alone(nodes: &[Node], pair: &Pair) -> bool {
+    let one = |way: &Way| {
+        let kind = nodes[way.node].kind;
+        nodes[way.node].plain()
+            && matches!(
+                kind,
+                Kind::Station { servers: Some(1), capacity: None, discipline: Discipline::Fifo }
+            )
+    };
+    pair.siblings.len() == 2 && pair.siblings.iter().all(one)
+}
