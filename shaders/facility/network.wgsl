@@ -499,7 +499,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     // Statistics.
     let begun = (begins || shares) && (kind == ARRIVAL || kind == ADMIT); // who came begins at once
     if begun { deed.busy = 1; }
-    record(who, deed);
+    let visited = data[node] != SOURCE && data[node] != ROUTER;
+    record(who, deed, next, (begins || shares) && fresh, visited && params.trace != 0u);
     if (*state).busy + (*state).waiting != before && data[node] == STATION { were_here(before, state); }
     for (var i = 0u; i < 5u; i += 1u) {
         var at_row = record_of(who.class_) + 8u;
@@ -529,22 +530,13 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     for (var i = 0u; i < 2u; i += 1u) {
         var class_ = who.class_;
         var arrived = who.arrived;
-        var counts = deed.served > 0u && data[node] != SOURCE && data[node] != ROUTER;
+        var counts = deed.served > 0u && visited;
         if i == 1u {
             class_ = next.class_;
             arrived = next.arrived;
             counts = (begins || shares) && fresh;
         }
         if counts { tally(class_, i, time_since(now(), arrived)); }
-        if params.trace != 0u && data[node] != SOURCE && data[node] != ROUTER {
-            var what = select(0u, BEGAN, counts);
-            var entered = next.entered;
-            if i == 0u {
-                what = deed_of(deed);
-                entered = who.entered;
-            }
-            if what != 0u { note(entered, what, class_, arrived); }
-        }
     }
 }
 

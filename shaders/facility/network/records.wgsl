@@ -67,7 +67,10 @@ fn record_of(class_: u32) -> u32 {
 
 // What happened to a customer, but for levels and tallies. Ages: the sum of the times of arrival of those present, and of the times that those who left were here, modulo 2^64
 // and from the end of the warm-up on. With the time now, they make the area under the number present: Little's law.
-fn record(who: Customer, deed: Deed) {
+//
+// And notes, where customers are followed here: of him, and of `next` if his service began. (They are rows of the same loop, so that it has the one call that writes: in dry runs that is a search, and
+// two calls more took three times as long to compile.)
+fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool) {
     let at = record_of(who.class_);
     if deed.present != 0 {
         let ages = memory_get(at + 16u);
@@ -77,18 +80,44 @@ fn record(who: Customer, deed: Deed) {
         if deed.present < 0 { sums = vec4<u32>(minus(ages.xy, since), plus(ages.zw, minus(till, since))); }
         memory_set(at + 16u, sums);
     }
-    if time_less(now(), params.warm_up) { return; }
-    // Three rows of two counts.
-    for (var i = 0u; i < 3u; i += 1u) {
+    let first = select(0u, COUNT_ROWS, time_less(now(), params.warm_up));
+    let last = select(COUNT_ROWS, COUNT_ROWS + 4u, follows);
+    var notes = 0u;
+    for (var i = first; i < last; i += 1u) {
         var more = vec2<u32>(deed.arrivals, deed.served);
         if i == 1u { more = vec2<u32>(deed.lost, deed.reneged); }
         if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
+        var row = at + select(14u + i, 17u, i == 2u);
+        var note = vec4<u32>(0u);
+        if i >= COUNT_ROWS {
+            // How many notes there are, and the note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
+            var of_ = who;
+            var what = deed_of(deed);
+            if i >= COUNT_ROWS + 2u {
+                of_ = next;
+                what = select(0u, BEGAN, began);
+            }
+            let tag = tag_of(of_.entered);
+            more = vec2<u32>(u32(what != 0u && tag != 0u), 0u);
+            note = vec4<u32>(tag | (what << 16u) | (of_.class_ << 24u), now(), of_.arrived.x);
+            row = params.trace + select(notes, 0u, ((i - COUNT_ROWS) & 1u) == 0u);
+        }
         if all(more == vec2<u32>(0u)) { continue; }
-        let row = at + select(14u + i, 17u, i == 2u);
         let counts = memory_get(row);
-        memory_set(row, vec4<u32>(plus(counts.xy, vec2<u32>(more.x, 0u)), plus(counts.zw, vec2<u32>(more.y, 0u))));
+        var sums = vec4<u32>(plus(counts.xy, vec2<u32>(more.x, 0u)), plus(counts.zw, vec2<u32>(more.y, 0u)));
+        if i >= COUNT_ROWS {
+            if row == params.trace { notes = sums.x; } else { sums = note; }
+            if notes >= params.trace_rows {
+                memory_full();
+                return;
+            }
+        }
+        memory_set(row, sums);
     }
 }
+
+// Rows of two counts.
+const COUNT_ROWS = 3u;
 
 // What is noted of a customer who is followed.
 const CAME = 1u;
@@ -122,19 +151,6 @@ fn deed_of(deed: Deed) -> u32 {
     if deed.balked != 0u { return BALKED; }
     if deed.reneged != 0u { return RENEGED; }
     return select(0u, CAME, deed.present > 0);
-}
-
-// A note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
-fn note(entered: vec2<u32>, what: u32, class_: u32, arrived: vec2<u32>) {
-    let tag = tag_of(entered);
-    if tag == 0u { return; }
-    let notes = memory_get(params.trace).x + 1u;
-    if notes >= params.trace_rows {
-        memory_full();
-        return;
-    }
-    memory_set(params.trace, vec4<u32>(notes, 0u, 0u, 0u));
-    memory_set(params.trace + notes, vec4<u32>(tag | (what << 16u) | (class_ << 24u), now(), arrived.x));
 }
 
 fn later(time: vec2<u32>) -> vec2<u32> {
