@@ -28,10 +28,15 @@ struct Seen {
 fn subgroups(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32,
              @builtin(subgroup_size) size: u32, @builtin(subgroup_invocation_id) index: u32,
              @builtin(subgroup_id) subgroup: u32, @builtin(num_subgroups) count: u32) {
+    // They part, as where a model's events differ, and are together again: what comes then is to hold there.
+    for (var turn = 0u; turn < local % 5u; turn += 1u) { subgroups_seen[group.x * GROUP_SIZE + local].size = turn; }
+    workgroupBarrier();
     let live = countOneBits(subgroupBallot(true));
     let votes = subgroupBallot((countOneBits(local) & 1u) != 0u);
     let before = subgroupShuffleUp(local, 1u);
-    let across = subgroupShuffle(local, size - 1u - index);
+    let opposite = subgroupShuffle(local, size - 1u - index);
+    // The same by the other shuffle.
+    let across = select(0xffffffffu, opposite, opposite == subgroupShuffleXor(local, size - 1u));
     let first = subgroupBroadcastFirst(local);
     let voters = live.x + live.y + live.z + live.w;
     subgroups_seen[group.x * GROUP_SIZE + local] =

@@ -103,7 +103,8 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Errors
     /// [`GpuError::OutOfRange`] if they reach beyond the end, [`GpuError::Lost`] where the device is gone,
-    /// [`GpuError::Refused`] where a write does not cover whole words.
+    /// [`GpuError::Refused`] where a write does not cover whole words. A long write (256 KiB and more) is made in pieces, and waits for the
+    /// first of them where it has many: then also [`GpuError::OutOfMemory`] and [`GpuError::Timeout`], after which some pieces may be written.
     pub fn write(&self, gpu: &Gpu, first: u64, values: &[T]) -> Result<(), GpuError> {
         self.check_range("a write to", first, values.len() as u64)?;
         if values.is_empty() {

@@ -441,7 +441,7 @@ impl Gpu {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
     }
 
-    fn alive(&self) -> Result<(), GpuError> {
+    pub(super) fn alive(&self) -> Result<(), GpuError> {
         match self.lost.get() {
             None => Ok(()),
             Some(reason) => Err(GpuError::Lost { reason: reason.clone() }),

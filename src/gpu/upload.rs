@@ -17,8 +17,9 @@ pub(crate) const CHUNK_BYTES: u64 = 16 << 20;
 pub(crate) const CHUNKS: usize = 4;
 /// So much is kept.
 const KEPT_BYTES: u64 = CHUNKS as u64 * CHUNK_BYTES;
-/// What one core fills at once.
+/// What one core fills at once, at the least; and how many such parts there are at the most.
 const SHARE: u64 = 1 << 18;
+const SHARES: u64 = 256;
 
 /// Mapped memory that no write uses.
 #[derive(Debug, Default, Clone)]
@@ -34,11 +35,11 @@ impl Uploads {
         Some(kept.remove(place))
     }
 
-    /// Keeps it, and what came last beside it, as far as there is room.
+    /// Keeps it, however large, and what came last beside it, as far as there is room.
     fn give(&self, buffer: wgpu::Buffer) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push(buffer);
-        while kept.iter().map(wgpu::Buffer::size).sum::<u64>() > KEPT_BYTES {
+        while kept.len() > 1 && kept.iter().map(wgpu::Buffer::size).sum::<u64>() > KEPT_BYTES {
             kept.remove(0);
         }
     }
@@ -57,8 +58,12 @@ impl Upload {
         // Copies that are done give their memory back.
         gpu.look()?;
         let home = gpu.uploads().clone();
-        let most = gpu.limits().max_buffer_size;
-        let size = map_bytes(bytes.max(1 << 10)).next_power_of_two().min(most).max(map_bytes(bytes));
+        // Long ones are seldom: they have a quarter to spare.
+        let size = match map_bytes(bytes.max(1 << 10)) {
+            short @ ..=CHUNK_BYTES => short.next_power_of_two(),
+            long => map_bytes(long + long / 4),
+        };
+        let size = size.min(gpu.limits().max_buffer_size / 8 * 8).max(map_bytes(bytes));
         if let Some(staging) = home.take(map_bytes(bytes)) {
             return Ok(Self { staging, home });
         }
@@ -82,9 +87,10 @@ impl Upload {
     /// Fills it with these bytes, one piece after the other, on as many cores as there are.
     pub(crate) fn fill(&self, gpu: &Gpu, pieces: &[&[u8]]) -> Result<(), GpuError> {
         let mapped = map_bytes(pieces.iter().map(|piece| piece.len() as u64).sum());
-        let spans = (0..mapped).step_by(usize_of(SHARE));
+        let share = mapped.div_ceil(SHARES).next_multiple_of(8).max(SHARE);
+        let spans = (0..mapped).step_by(usize_of(share));
         let views =
-            spans.map(|first| Ok((usize_of(first), self.part(gpu, first..mapped.min(first + SHARE))?)));
+            spans.map(|first| Ok((usize_of(first), self.part(gpu, first..mapped.min(first + share))?)));
         let views = views.collect::<Result<Vec<_>, GpuError>>()?;
         let fill = |(first, mut view): (usize, wgpu::BufferViewMut)| {
             let (end, mut place) = (first + view.len(), 0);
@@ -106,10 +112,12 @@ impl Upload {
     /// Records copies of parts: where a part begins here, where it goes, and its bytes. The memory comes back when the submission is done.
     pub(crate) fn record(
         self,
+        gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         copies: impl IntoIterator<Item = (u64, (wgpu::Buffer, u64), u64)>,
-    ) {
-        self.staging.unmap();
+    ) -> Result<(), GpuError> {
+        // Another thread may have lost the device since it was filled.
+        gpu.catch("an upload", |_| self.staging.unmap())?;
         for (from, (to, place), bytes) in copies {
             encoder.copy_buffer_to_buffer(&self.staging, from, &to, place, bytes);
         }
@@ -119,6 +127,7 @@ impl Upload {
                 home.give(staging);
             }
         });
+        Ok(())
     }
 }
 
@@ -151,7 +160,7 @@ pub(super) fn write(gpu: &Gpu, to: &wgpu::Buffer, first: u64, bytes: &[u8]) -> R
         let upload = Upload::new(gpu, "a write", piece.len() as u64)?;
         upload.fill(gpu, &[piece])?;
         let mut encoder = gpu.encoder("a write");
-        upload.record(&mut encoder, [(0, (to.clone(), place), piece.len() as u64)]);
+        upload.record(gpu, &mut encoder, [(0, (to.clone(), place), piece.len() as u64)])?;
         flow.submit(gpu, encoder)?;
         place += piece.len() as u64;
     }

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 use super::MatchingError;
 use super::counter::Ranking;
-use crate::gpu::{Buffer, Gpu, Kernel, Pace, Plan, Recipe};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
 /// Invocations of a workgroup, in every kernel of the module: as in common.wgsl.
@@ -39,7 +39,15 @@ impl<T: Pod> Lent<T> {
             let serving = (0..kept.len()).filter(|&place| serves(&kept[place]));
             serving.min_by_key(|&place| kept[place].len()).map(|place| kept.remove(place))
         };
-        let buffer = kept.map_or_else(|| Buffer::storage(gpu, label, len), Ok)?;
+        let fresh = || match Buffer::storage(gpu, label, len) {
+            Err(GpuError::OutOfMemory { .. }) => {
+                // What is kept may be what is missing.
+                home.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                Buffer::storage(gpu, label, len)
+            }
+            made => made,
+        };
+        let buffer = kept.map_or_else(fresh, Ok)?;
         Ok(Self { buffer, home: Arc::clone(home) })
     }
 }
@@ -113,15 +121,16 @@ impl Kernels {
         // by less than STAGED, sweep_count.wgsl likewise.
         //
         // Loops: over dimensions, columns, items, rows of tiles with steps that are at least 1 (`sweep_count`: the number of
-        // workgroups of a side that has this one), halvings in reduce.wgsl, search.wgsl and `sum_before`, and STEPS.
+        // workgroups of a side that has this one), halvings in reduce.wgsl, search.wgsl and `sum_before`, and STEPS; in index and moves
+        // over levels, children, samples, bits of cells, and over entries of lists with steps of at least 1,024, where counts are below 2^30.
         //
-        // Divisors: constants, but for `spans()` (brute: at least 1, since no kernel starts for a side without regions)
-        // and `width` (grid_entries: 1 more than the difference between a region's last and first cell in a
+        // Divisors: constants, but for `spans()` (brute: at least 1, since no kernel starts for a side without regions), the number of samples
+        // (index_build: at least 1, since `Index::new` plans nothing for no regions) and `width` (grid_entries: 1 more than the difference between a region's last and first cell in a
         // dimension, which find_cells writes in this order and which has at most 22 bits).
         //
         // Indices from data, by group of kernels:
-        // * order: `ids` is either numbered 0 .. n and permuted by a stable sort of n pairs, or checked against the set's
-        //   length on the host, which also sees that none comes twice (`Side::check`).
+        // * order: `ids` is numbered 0 .. n and permuted by a stable sort of n pairs. Buffers may be longer than was asked for, with rubbish behind (`Lent`):
+        //   no kernel asks for their lengths, and all that is read was written before.
         // * grid: `find_cells` counts edges, so cells are below `cells` per dimension. `places` is the exclusive
         //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. `sorted_ids` permutes those.
         // * candidates: `places` is the exclusive prefix sum of `lengths`, so the range found for a candidate below the
@@ -131,7 +140,7 @@ impl Kernels {
         //   `firsts` is one longer than there are tiles; its last search may be for a candidate beyond the total and finds
         //   the last range.
         // * index: names are numbered 0 .. n and permuted by a stable sort of n pairs; `slots` is the inverse. Nodes and children are
-        //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Layout::new`).
+        //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Index::new`: 8 at the most, since there are fewer than 2^28 regions).
         // * moves: names of rows were compared with the sets' lengths on the host. Rows in lists are those of queries, which are below
         //   the rows; marks are 0 but between `mark` and `settle`, and else at most the rows of a step before, for which the
         //   buffers had room, and they never shrink. Nodes in lists were compared with the size of their level. Places in lists and changes

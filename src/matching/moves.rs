@@ -231,7 +231,8 @@ impl Moves {
         let room = [rows.rows, queries.saturating_mul(4), queries.saturating_mul(4)];
         self.reserve(kernels, index, sides, room)?;
         let mut all = Found::default();
-        let (mut first, mut batch) = (0, rows.rows);
+        // So that no level has 2^32 of them, whatever they meet: a query sixteen nodes.
+        let (mut first, mut batch) = (0, rows.rows.min(1 << 26));
         let mut written = false;
         while first < rows.rows {
             let end = rows.rows.min(first.saturating_add(batch));

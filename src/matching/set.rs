@@ -142,7 +142,7 @@ impl Matcher {
                 let to = (columns.keys.raw().clone(), place);
                 (u64::from(column) * column_bytes, to, chunk.len() as u64 * 4)
             });
-            upload.record(&mut encoder, copies);
+            upload.record(gpu, &mut encoder, copies)?;
             flow.submit(gpu, encoder)?;
         }
         Ok(Regions { columns, values: PhantomData })

@@ -194,7 +194,7 @@ impl<M: Model> PartOf<M> {
         let each = size_of::<Run>() as u64;
         let runs = (0..).zip(buffers).map(|(place, buffer)| (place * each, (buffer, 0), each));
         let came = (count > 0).then(|| (first, (self.arrivals.raw().clone(), 0), bytes));
-        upload.record(encoder, runs.chain(came));
+        upload.record(gpu, encoder, runs.chain(came))?;
         if count > 0 {
             let groups = count.div_ceil(group_size_at_most(gpu, 256)).next_power_of_two();
             let groups = groups.min(gpu.limits().max_compute_workgroups_per_dimension);
