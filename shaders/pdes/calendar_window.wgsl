@@ -220,6 +220,7 @@ fn pending_pop() {
 }
 
 fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
+    calendar_sent();
     var counted = 0u;
     if pending_any() {
         let stood = select(0u, BUCKET_STOOD, stands != 0u);
@@ -267,7 +268,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         fail(lp_row, LOOKAHEAD);
         return;
     }
-    calendar_put(row, event);
+    calendar_send(row, event);
 }
 
 // Puts an event for the LP itself among what is left of this cell.

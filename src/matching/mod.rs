@@ -59,7 +59,8 @@
 //! | --- | --- | --- | --- | --- |
 //! | count: sorting the lower bounds | 0.099 | 0.618 | 5.72 | for 10⁶ the dispatches, each of which waits for the one before; then the sort's writes |
 //! | count: searching the upper bounds | 0.026 | 0.226 | 2.03 | steps of the binary searches in workgroup memory |
-//! | find: order and ranges | 0.95 | 8.05 | | allocations, submissions and readbacks of sizes around a sort like the above |
+//! | count, with regions that lie on the host | 1.02 | 5.51 | 50.1 | filling mapped memory, and copies from it |
+//! | find: order and ranges | 0.55 | 2.13 | | submissions and readbacks of sizes around a sort like the above |
 //! | find: pairs written | 0.283 for 50·10⁶ | 1.207 for 268·10⁶ | | memory: 8 bytes per pair, 1,780 GB/s of them, where a copy moves 4,127 |
 //!
 //! | count, all but the upload | brute force | grid | tree | sort |
@@ -72,9 +73,19 @@
 //! others are bound by submissions, readbacks of sizes and allocations. In several dimensions a sweep and a
 //! tree test all that overlaps in one of them: at 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
 //!
-//! The rows "order and ranges" and the last table were measured before calls kept their memory.
+//! The last table was measured before calls kept their memory.
 //!
-//! Regions that move between steps: [`MovingRegions`]. The standard's services: [`hla`]. Without an adapter:
+//! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
+//! by less than their size. Before there was an index on the device, 10 or 1,000 took 5 to 7.
+//!
+//! | moved | 10 | 1,000 | 10,000 | 300,000 | all | a matching from scratch, with its upload |
+//! | --- | --- | --- | --- | --- | --- | --- |
+//! | near | 0.11 | 0.15 | 0.81 | 11 | 24 | 5.4 |
+//! | anywhere | 0.10 | 1.0 | 1.7 | 23 | 41 | 5.4 |
+//!
+//! So where some tenth or more moves in each step, and not the changes but the pairs are wanted, match from scratch.
+//!
+//! The standard's services: [`hla`]. Without an adapter:
 //! [`reference`](mod@reference).
 
 mod brute;
