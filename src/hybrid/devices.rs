@@ -81,7 +81,7 @@ use crate::time::Ticks;
 /// Queues, mailboxes, and the room for what is on its way to other parts, grow: all parts go back to a copy of their memory, of which each makes one a second, and on from there, unless
 /// capacities are fixed ([`Options::fixed`]). Calendars and [`Sync::Neighbours`](crate::pdes::Sync) are for runs on one device.
 ///
-/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]), to the same bytes, and gone on with by any number of parts ([`GpuPart::resume`]) or by another engine.
+/// A run is saved as one of a single device is ([`GpuPart::checkpoint`], [`GpuPart::run_saving`]), to the same bytes (but for the count of windows, where these go to the event horizon, and for where a run that a watcher stopped was on its way to), and gone on with by any number of parts ([`GpuPart::resume`]) or by another engine.
 pub struct GpuPart<M: Model> {
     transport: Box<dyn Transport>,
     part: PartOf<M>,
@@ -214,15 +214,15 @@ impl<M: Model> GpuPart<M> {
         if self.over {
             return Err(HybridError::Over);
         }
+        equal(
+            &mut *self.transport,
+            &[("the end in time", until.time.get()), ("the end in events", until.events)],
+        )?;
         if self.part.looks() && until.events != Until::EMPTY.events {
             // A window of another length would end it elsewhere.
             let problem = "ends by a number of events with `Sync::Yawns` alone: choose that, or end by time";
             return Err(HybridError::Simulation(SimulationError::Parts { problem }));
         }
-        equal(
-            &mut *self.transport,
-            &[("the end in time", until.time.get()), ("the end in events", until.events)],
-        )?;
         // Unless it ends well.
         self.over = true;
         // To here at the earliest: where runs end by a number of events depends on where others ended.

@@ -367,8 +367,9 @@ fn staged<'s>(
 ) -> Result<&'s Download, SimulationError> {
     if staging.as_ref().is_none_or(|staging| staging.bytes() < bytes) {
         *staging = None;
-        *staging =
-            Some(Download::new(gpu, "a part of a run", (bytes + bytes / 4).next_multiple_of(16).max(4096))?);
+        let room = (bytes + bytes / 4).next_multiple_of(16).max(4096);
+        let room = room.min(gpu.limits().max_buffer_size / 16 * 16).max(bytes);
+        *staging = Some(Download::new(gpu, "a part of a run", room)?);
     }
     Ok(staging.as_ref().expect("it was just made"))
 }
