@@ -385,8 +385,14 @@ mod tests {
     fn structs_lie_as_in_wgsl() {
         let program = Program::link(
             "engine",
-            &["pdes/yawns.wgsl", "pdes/run.wgsl", "pdes/payload_2.wgsl", "random/mul_wide.wgsl"]
-                .map(shaders::file),
+            &[
+                "pdes/yawns.wgsl",
+                "pdes/run.wgsl",
+                "pdes/payload_2.wgsl",
+                "random/mul_wide.wgsl",
+                "gpu/reduce.wgsl",
+            ]
+            .map(shaders::file),
         )
         .unwrap();
         assert_same_layout!(
