@@ -180,6 +180,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     if let Some(path) = &args.csv {
         report.to_csv(create(path)?)?;
     }
+    // What comes now takes a run of its own, and may fail: the results are told before.
+    args.json.write(&serde_json::to_value(&report)?)?;
     if let Some(most) = args.trace {
         let visits = facility.trace(&study, Follow { every: args.trace_every, most }, place)?;
         write_visits(&visits, create(&args.trace_to)?)?;
@@ -187,7 +189,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     if let Some(folder) = &args.plot {
         draw(folder, &facility, &study, &report)?;
     }
-    args.json.write(&serde_json::to_value(&report)?)
+    Ok(())
 }
 
 fn create(path: &Path) -> Outcome<File> {

@@ -5,7 +5,7 @@
 // A fork keeps who comes in a slot, and sends his siblings. In the place of the time when they entered the network they have his slot, and the fork's LP with the highest bit: so a fork knows
 // its own when they come back, and whose they are, however forks lie within each other. The slot counts those who are missing; with the last of them, the customer goes on.
 //
-// Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag above the slot. 0 is for who is not followed.
+// Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag below the slot, so that those of one time come in the order of their slots with and without it. 0 is for who is not followed.
 //
 // Tables, in `data` (words):
 //     nodes       NODE_WORDS for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
@@ -297,7 +297,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case ADMIT, ARRIVAL: {
             // (Who enters the network has a time below 2^63, and stations are no forks.)
             let returns = kind == ARRIVAL && who.entered.y == (SIBLING | lp);
-            var found = who.entered.x & 0xffffu;
+            var found = who.entered.x >> 16u;
             if kind == ADMIT {
                 if (*state).guests == 0u || before >= data[node + 2u] { return; }
                 found = memory_get(GUESTS).x - 1u;
@@ -459,7 +459,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             var from_ = lp + 1u;
             if parts {
-                goes.entered = vec2<u32>(slot | (tag_of(who.entered) << 16u), SIBLING | lp);
+                goes.entered = vec2<u32>((slot << 16u) | tag_of(who.entered), SIBLING | lp);
                 from_ = 0u;
             }
             if kind == EMISSION && params.trace != 0u {

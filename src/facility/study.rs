@@ -511,8 +511,9 @@ impl Facility {
                     Kind::Sink => came = came.wrapping_add(told.arrivals),
                     Kind::Fork => {
                         let siblings = node.pairs[number].siblings.len() as u64;
-                        sent = sent.wrapping_add(told.served + siblings * told.arrivals);
-                        came = came.wrapping_add(told.arrivals + told.joined);
+                        sent =
+                            sent.wrapping_add(told.served).wrapping_add(siblings.wrapping_mul(told.arrivals));
+                        came = came.wrapping_add(told.arrivals).wrapping_add(told.joined);
                     }
                     Kind::Router | Kind::Station { .. } => {
                         sent = sent.wrapping_add(told.served);

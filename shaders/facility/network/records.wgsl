@@ -136,7 +136,7 @@ fn tag_at(first: u32, number: u32) -> u32 {
 // The tag in the place of the time when somebody entered the network.
 fn tag_of(entered: vec2<u32>) -> u32 {
     if params.trace == 0u { return 0u; }
-    return select(entered.x & 0xffffu, entered.x >> 16u, (entered.y & SIBLING) != 0u);
+    return entered.x & 0xffffu;
 }
 
 // And the time.

@@ -1,8 +1,6 @@
 //! The twin of `shaders/facility/network/records.wgsl`: what is counted, in LP memory.
 
-use super::{
-    CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, SIBLING, halves, since, times,
-};
+use super::{CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, halves, since, times};
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
@@ -131,12 +129,8 @@ impl Facility {
 
     /// The tag in the place of the time when somebody entered the network.
     pub(super) fn tag_of(&self, entered: Ticks) -> u32 {
-        let [low, high] = entered.to_words();
-        match self.params.trace {
-            0 => 0,
-            _ if high & SIBLING != 0 => low >> 16,
-            _ => low & 0xffff,
-        }
+        let [low, _] = entered.to_words();
+        if self.params.trace == 0 { 0 } else { low & 0xffff }
     }
 
     /// And the time.

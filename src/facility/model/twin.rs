@@ -204,7 +204,7 @@ impl CpuModel for Facility {
                     sender = who.left.to_words();
                 }
                 let returns = kind == ARRIVAL && who.entered.to_words()[1] == SIBLING | lp;
-                let home = who.entered.to_words()[0] & 0xffff;
+                let home = who.entered.to_words()[0] >> 16;
                 if returns {
                     who = self.customer_of(home, context);
                 }
@@ -359,7 +359,7 @@ impl CpuModel for Facility {
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             let mut from = lp + 1;
             if parts {
-                let home = slot | self.tag_of(who.entered) << 16;
+                let home = slot << 16 | self.tag_of(who.entered);
                 (goes.entered, from) = (Ticks::from_words([home, SIBLING | lp]), 0);
             }
             if kind == EMISSION && self.params.trace != 0 {
