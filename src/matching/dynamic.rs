@@ -228,6 +228,26 @@ fn sorted(mut pairs: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
     pairs
 }
 
+/// Whether a region of the set `label` of so many regions can move in step `step`, in which it is then said to move.
+fn check_one<T: Coordinate, const D: usize>(
+    label: &str,
+    regions: u32,
+    states: &[AtomicU32],
+    step: u32,
+    region: u32,
+    bounds: &Region<T, D>,
+) -> Result<(), MatchingError> {
+    let set = || label.into();
+    let Some(state) = states.get(region as usize) else {
+        return Err(MatchingError::UnknownRegion { set: set(), region, regions });
+    };
+    let seen = state.load(Ordering::Relaxed) & 1 | step << 1;
+    if state.swap(seen, Ordering::Relaxed) >> 1 == step {
+        return Err(MatchingError::MovedTwice { set: set(), region });
+    }
+    check(label, region, bounds)
+}
+
 impl<T: Coordinate, const D: usize> Side<T, D> {
     async fn new(matcher: &Matcher, label: &str, regions: &[Region<T, D>]) -> Result<Self, MatchingError> {
         Ok(Self {
@@ -243,7 +263,11 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
 
     /// Whether all of these can move in step `step`. Changes nothing that a later step knows of.
     fn check(&self, step: u32, moved: &[(u32, Region<T, D>)]) -> Result<(), MatchingError> {
-        let fine = |(id, bounds): &(u32, Region<T, D>)| self.check_one(step, *id, bounds).is_ok();
+        // (A browser's buffers are not for several threads.)
+        let Self { columns: Columns { label, count, .. }, states, .. } = self;
+        let check_one =
+            |&(id, ref bounds): &(u32, Region<T, D>)| check_one(label, *count, states, step, id, bounds);
+        let fine = |row: &(u32, Region<T, D>)| check_one(row).is_ok();
         if moved.len() >= ALONE && moved.par_iter().all(fine) {
             return Ok(());
         }
@@ -253,19 +277,7 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
                 state.fetch_and(1, Ordering::Relaxed);
             }
         }
-        moved.iter().try_for_each(|(id, bounds)| self.check_one(step, *id, bounds))
-    }
-
-    fn check_one(&self, step: u32, region: u32, bounds: &Region<T, D>) -> Result<(), MatchingError> {
-        let set = || self.columns.label.clone();
-        let Some(state) = self.states.get(region as usize) else {
-            return Err(MatchingError::UnknownRegion { set: set(), region, regions: self.columns.count });
-        };
-        let seen = state.load(Ordering::Relaxed) & 1 | step << 1;
-        if state.swap(seen, Ordering::Relaxed) >> 1 == step {
-            return Err(MatchingError::MovedTwice { set: set(), region });
-        }
-        check(&self.columns.label, region, bounds)
+        moved.iter().try_for_each(check_one)
     }
 
     /// Makes the rows of moves.wgsl, where the side's first region has the name `first`.
