@@ -76,14 +76,14 @@
 //! The last table was measured before calls kept their memory.
 //!
 //! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
-//! by less than their size. Before there was an index on the device, 10 or 1,000 took 5 to 7.
+//! by up to half their size. Before there was an index on the device, 10 or 1,000 took 5 to 7.
 //!
 //! | moved | 10 | 1,000 | 10,000 | 300,000 | all | a matching from scratch, with its upload |
 //! | --- | --- | --- | --- | --- | --- | --- |
 //! | near | 0.11 | 0.15 | 0.81 | 11 | 24 | 5.4 |
 //! | anywhere | 0.10 | 1.0 | 1.7 | 23 | 41 | 5.4 |
 //!
-//! So where some tenth or more moves in each step, and not the changes but the pairs are wanted, match from scratch.
+//! So where nearly a third or more moves in each step, and not the changes but the pairs are wanted, match from scratch.
 //!
 //! The standard's services: [`hla`]. Without an adapter:
 //! [`reference`](mod@reference).

@@ -354,9 +354,8 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                 }
                 // How workgroups reduce is the same for all queues: once with each of what reduces.
                 if !int64 && [QueueDesign::Heap, QueueDesign::Calendar].contains(&queue) {
-                    for windows in
-                        [Windows::Yawns, Windows::Horizon].into_iter().take(2 - usize::from(buckets > 0))
-                    {
+                    let horizon = (buckets == 0).then_some(Windows::Horizon);
+                    for windows in [Windows::Yawns].into_iter().chain(horizon) {
                         let usual = Choice::usual(Way { queue, windows }, declared);
                         let choice = Choice { tiles, store, buckets, sorted, subgroup: Some(32), ..usual };
                         let Recipes { look, window, .. } =

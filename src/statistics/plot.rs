@@ -143,7 +143,7 @@ fn draw(
 }
 
 /// The colours of curves, one after the other (those of Okabe and Ito, which the colour-blind can tell apart).
-const CURVES: [RGBColor; 7] = [
+pub(crate) const CURVES: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -153,7 +153,7 @@ const CURVES: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(crate) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Draws the mean of a column against a factor of the design, with intervals at `level`: a curve for each combination of the other factors' levels.
 ///

@@ -9,23 +9,17 @@ use layout::Layout;
 
 use super::check::{Kind, Node};
 use super::{Course, Facility, FacilityError, Measure, Report};
+use crate::statistics::plot::{CURVES, Drawn};
 
 const SIZE: (u32, u32) = (900, 480);
 
 /// Lines in a picture, at the most: those of the nodes where the most happens.
 const LINES: usize = 8;
 
-/// The colours of lines (those of Okabe and Ito, which the colour-blind can tell apart).
-const COLOURS: [RGBColor; LINES] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 0, 0),
-    RGBColor(120, 80, 40),
-];
+/// The colours of lines: those of curves, and brown.
+fn colours() -> impl Iterator<Item = RGBColor> {
+    CURVES.into_iter().chain([RGBColor(120, 80, 40)])
+}
 
 /// Nodes of a network that is drawn, at the most.
 pub const MOST_NODES: usize = 300;
@@ -41,8 +35,6 @@ const LEGEND: i32 = 70;
 /// The colours of shares from 0 to 1: yellow to red, of one lightness after the other (Brewer's `YlOrRd`).
 const SHARES: [(u8, u8, u8); 6] =
     [(255, 255, 229), (254, 217, 118), (254, 178, 76), (253, 141, 60), (240, 59, 32), (150, 0, 38)];
-
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 fn svg(draw: impl FnOnce(&mut String) -> Drawn) -> Result<String, FacilityError> {
     let mut svg = String::new();
@@ -82,7 +74,7 @@ pub fn numbers(course: &Course) -> Result<String, FacilityError> {
             .build_cartesian_2d(0.0..end, 0.0..(top * 1.06).max(1e-9))?;
         let unit = format!("time ({})", course.unit);
         chart.configure_mesh().light_line_style(TRANSPARENT).x_desc(unit).y_desc("customers").draw()?;
-        for ((name, values), colour) in lines.into_iter().zip(COLOURS) {
+        for ((name, values), colour) in lines.into_iter().zip(colours()) {
             // Each part from its beginning to its end.
             #[expect(clippy::cast_precision_loss, reason = "a picture")]
             let points = values.iter().enumerate().flat_map(|(part, &value)| {
@@ -147,7 +139,7 @@ pub fn sojourns(course: &Course) -> Result<String, FacilityError> {
             .x_desc(format!("time ({})", course.unit))
             .y_desc("share that stayed no longer")
             .draw()?;
-        for ((times, curve), colour) in lines.iter().zip(&curves).zip(COLOURS) {
+        for ((times, curve), colour) in lines.iter().zip(&curves).zip(colours()) {
             let points =
                 curve.iter().map(|&(at, share)| (at.max(low), share)).filter(|point| point.0 <= high);
             chart

@@ -1,0 +1,189 @@
+//! What a network becomes: the words that kernels read, as the head of `shaders/facility/network.wgsl` has them, and how much LPs hold.
+
+use crate::pdes::Capacity;
+use crate::random::{AliasTable, probability};
+use crate::time::{Resolution, Ticks};
+
+use super::{
+    BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, ROUTER,
+    SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, word,
+};
+use crate::facility::check::{Choice, Kind, Node, Pair};
+use crate::facility::traffic::work;
+use crate::facility::{Discipline, Distribution, FacilityError, Network};
+
+/// The most servers that a node ever has.
+pub(super) fn servers(node: &Node) -> u32 {
+    match node.kind {
+        Kind::Station { servers, .. } => servers.unwrap_or(SURE),
+        _ => 0,
+    }
+}
+
+pub(super) fn discipline(node: &Node) -> u32 {
+    match node.kind {
+        Kind::Station { discipline, .. } => match discipline {
+            Discipline::Fifo => 0,
+            Discipline::Lifo => LIFO,
+            Discipline::Random => RANDOM,
+            Discipline::Priority => 3,
+            Discipline::Preemptive => PREEMPTIVE,
+            Discipline::Sharing => SHARING,
+            Discipline::Polling => POLLING,
+        },
+        _ => 0,
+    }
+}
+
+pub(super) fn flags(node: &Node, nodes: &[Node]) -> u32 {
+    let flag = |does: bool, flag| if does { flag } else { 0 };
+    let station = matches!(node.kind, Kind::Station { .. });
+    let holds = station && node.holds(nodes);
+    flag(node.blocks, BLOCKS)
+        | flag(discipline(node) == PREEMPTIVE || node.breakdown.is_some(), SERVER_ROWS)
+        | flag(holds, HOLDS)
+        | flag(holds || station && !node.calendar.is_empty() || node.breakdown.is_some(), WAKES)
+}
+
+/// Histograms begin at a 64th of the shortest mean of a time, and reach to 2^32 times as long.
+pub(super) fn bin_shift(nodes: &[Node], resolution: Resolution) -> u32 {
+    let laws = nodes.iter().flat_map(|node| &node.pairs).filter_map(|pair| pair.service);
+    let least = laws.filter_map(|law| resolution.ticks(law.mean()).ok()).min().unwrap_or(Ticks::ZERO);
+    least.get().max(1).ilog2().saturating_sub(6).min(31)
+}
+
+/// The words that kernels read.
+pub(super) fn tables(
+    nodes: &[Node],
+    network: &Network,
+    resolution: Resolution,
+) -> Result<Vec<u32>, FacilityError> {
+    let classes = network.classes.len();
+    let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
+    let law = |data: &mut Vec<u32>, node: &Node, what: String, law: &Distribution| {
+        let refused = |reason| FacilityError::Distribution { node: node.name.clone(), what, reason };
+        let at = word(data.len());
+        data.extend(law.words(resolution).map_err(refused)?);
+        Ok::<u32, FacilityError>(at)
+    };
+    for (number, node) in nodes.iter().enumerate() {
+        let mut row = [0; NODE_WORDS];
+        let known = match node.kind {
+            Kind::Source { interarrival, class, batch } => {
+                let at = law(&mut data, node, "time between arrivals".to_owned(), &interarrival)?;
+                [SOURCE, 0, 0, 0, at, batch, word(class)]
+            }
+            Kind::Station { capacity, .. } => {
+                [STATION, servers(node), capacity.unwrap_or(SURE), discipline(node), 0, 0, 0]
+            }
+            Kind::Router => [ROUTER, 0, 0, 0, 0, 0, 0],
+            Kind::Fork => [FORK, 0, 0, 0, 0, 0, 0],
+            Kind::Sink => [SINK, 0, 0, 0, 0, 0, 0],
+        };
+        row[..7].copy_from_slice(&known);
+        let source = matches!(node.kind, Kind::Source { .. });
+        if !node.calendar.is_empty() {
+            [row[7], row[8]] = [word(data.len()), word(node.calendar.len())];
+        }
+        for &(lasts, value) in &node.calendar {
+            let ticks = resolution.ticks(lasts).ok().filter(|&ticks| ticks > Ticks::ZERO);
+            let ticks = ticks.ok_or_else(|| FacilityError::Setting {
+                node: node.name.clone(),
+                what: "the length of a piece of its calendar",
+                value: lasts.to_string(),
+                remedy: "choose a time above a tick".to_owned(),
+            })?;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "servers, as they were said"
+            )]
+            let value = if source { odds(value) } else { value as u32 };
+            data.extend(ticks.to_words().into_iter().chain([value]));
+        }
+        if let Some((up, down)) = &node.breakdown {
+            row[9] = law(&mut data, node, "time between breakdowns".to_owned(), up)?;
+            row[10] = law(&mut data, node, "time of repairs".to_owned(), down)?;
+        }
+        if !node.balking.is_empty() {
+            [row[11], row[12]] = [word(data.len()), word(node.balking.len())];
+            data.extend(node.balking.iter().map(|&leaves| odds(1.0 - leaves)));
+        }
+        // Who chooses the shortest line wants to know about it.
+        let choosers = nodes.iter().enumerate().filter(|(_, other)| other.choice == Choice::Shortest);
+        let place = |(lp, other): (usize, &Node)| {
+            let ways = other.pairs.iter().find(|pair| !pair.ways.is_empty())?;
+            let place = ways.ways.iter().position(|way| way.node == number)?;
+            Some([word(lp), word(place)])
+        };
+        let listeners: Vec<_> = choosers.filter_map(place).collect();
+        [row[13], row[14]] = [word(data.len()), word(listeners.len())];
+        data.extend(listeners.as_flattened());
+        row[15] = flags(node, nodes);
+        data[number * NODE_WORDS..][..NODE_WORDS].copy_from_slice(&row);
+        for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
+            let named = |what: &str| format!("{what} of `{}`", network.classes[class]);
+            let mut row = [0; PAIR_WORDS];
+            if let Some(service) = &pair.service {
+                row[0] = law(&mut data, node, named("service"), service)?;
+            }
+            if let Some(patience) = &pair.patience {
+                row[1] = law(&mut data, node, named("patience"), patience)?;
+            }
+            row[2] = word(data.len());
+            row[3] = word(pair.ways.len());
+            row[4] = match node.choice {
+                Choice::Chance => 0,
+                Choice::InTurn => IN_TURN,
+                Choice::Shortest => SHORTEST,
+            };
+            row[5] = if matches!(discipline(node), 3 | PREEMPTIVE | POLLING) { word(class) } else { 0 };
+            row[6] = pair.population;
+            row[7] = word(pair.siblings.len());
+            data.extend(ways(pair));
+            data.extend(pair.siblings.iter().flat_map(|way| [0, 0, word(way.node), word(way.class)]));
+            data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
+                .copy_from_slice(&row);
+        }
+    }
+    Ok(data)
+}
+
+/// A probability that was checked, in units of 2^-32, and of 1 more than all of them.
+fn odds(value: f64) -> u32 {
+    probability(value).unwrap_or(SURE)
+}
+
+/// An alias table with where each way leads.
+fn ways(pair: &Pair) -> Vec<u32> {
+    let weights: Vec<f64> = pair.ways.iter().map(|way| way.probability).collect();
+    let Ok(table) = AliasTable::new(&weights) else { return Vec::new() }; // of a sink, which has no ways
+    let slots = table.words().chunks_exact(2).zip(&pair.ways);
+    slots.flat_map(|(slot, way)| [slot[0], slot[1], word(way.node), word(way.class)]).collect()
+}
+
+/// Customers that are there from the beginning, each as often as forks make siblings of him.
+pub(super) fn population(nodes: &[Node]) -> u32 {
+    let pairs = || nodes.iter().flat_map(|node| &node.pairs);
+    let sum = pairs().fold(0_u32, |sum, pair| sum.saturating_add(pair.population));
+    let siblings = |node: &Node| node.pairs.iter().map(|pair| word(pair.siblings.len())).max();
+    nodes.iter().filter_map(siblings).fold(sum, |sum, siblings| sum.saturating_mul(siblings.max(1)))
+}
+
+/// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave.
+pub(super) fn capacity(nodes: &[Node]) -> Capacity {
+    let all = population(nodes);
+    let held = |node: &Node| {
+        let known = population(std::slice::from_ref(node));
+        let Kind::Station { servers, .. } = node.kind else { return 4 };
+        let mut load = work(node);
+        for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
+            load += pair.rate * pair.patience.map_or(0.0, |patience| patience.mean());
+        }
+        let open = if load.is_finite() { Capacity::poisson(load, 0.0).queue } else { 1 };
+        let served = servers.map_or(all, |servers| servers.min(all)).saturating_add(open);
+        served.max(known).saturating_add(4)
+    };
+    let queue = nodes.iter().map(held).max().unwrap_or(1).clamp(8, 1 << 16);
+    Capacity { queue, mailbox: 16 }
+}
