@@ -39,7 +39,7 @@ pub struct MpiRank {
     world: SimpleCommunicator,
     patience: Duration,
     culprit: u32,
-    /// Whether a rank was found gone or silent: then nothing is waited for any more.
+    /// Whether a rank was found gone or silent: then nothing is sent any more, or waited for.
     alone: bool,
     /// The last words that came.
     last: BTreeMap<u32, Last>,
@@ -169,6 +169,9 @@ impl Transport for MpiRank {
     }
 
     fn send(&mut self, to: u32, mut bytes: Vec<u8>) -> Result<(), HybridError> {
+        if self.alone {
+            return Err(HybridError::Gone { rank: self.culprit });
+        }
         self.reap();
         while bytes.len() >= MOST {
             let rest = bytes.split_off(MOST);

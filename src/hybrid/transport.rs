@@ -24,10 +24,11 @@ pub trait Transport {
     /// How many there are.
     fn ranks(&self) -> u32;
 
-    /// Sends another rank some bytes, and does not wait for it.
+    /// Sends another rank some bytes, and does not wait for it. After an error of this rank's nothing is sent any more: others may not know of it yet, and would take it for
+    /// something else.
     ///
     /// # Errors
-    /// Where that rank is gone.
+    /// Where that rank is gone, or another was found gone or silent.
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), HybridError>;
 
     /// Waits for what another rank sends.
@@ -122,7 +123,7 @@ pub struct LocalRank {
     early: Vec<VecDeque<Packet>>,
     patience: Duration,
     culprit: u32,
-    /// Whether a rank was found gone: then nothing is waited for any more.
+    /// Whether a rank was found gone or silent: then nothing is sent any more, or waited for.
     alone: bool,
 }
 
@@ -178,6 +179,9 @@ impl Transport for LocalRank {
     }
 
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), HybridError> {
+        if self.alone {
+            return Err(HybridError::Gone { rank: self.culprit });
+        }
         // Who takes nothing any more has said why.
         if self.to[to as usize].send((self.rank, Packet::Bytes(bytes))).is_err() {
             loop {
@@ -200,7 +204,7 @@ impl Transport for LocalRank {
                 Ok((from, packet)) => self.early[from as usize].push_back(packet),
                 Err(RecvTimeoutError::Timeout) if self.alone => return Err(self.gone(self.culprit)),
                 Err(RecvTimeoutError::Timeout) => {
-                    self.culprit = rank;
+                    (self.culprit, self.alone) = (rank, true);
                     return Err(HybridError::Silent { rank, seconds: self.patience.as_secs() });
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.gone(rank)),

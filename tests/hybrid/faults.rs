@@ -348,6 +348,20 @@ fn a_rank_that_is_gone_ends_all() {
 }
 
 #[test]
+fn who_found_a_rank_gone_sends_nothing_that_others_would_take_for_something_else() {
+    let mut ranks = LocalRank::new(3).into_iter();
+    let (mut first, mut second, third) =
+        (ranks.next().unwrap(), ranks.next().unwrap(), ranks.next().unwrap());
+    drop(third);
+    let gone = |error| assert!(matches!(error, HybridError::Gone { rank: 2 }), "{error}");
+    gone(second.receive(2).unwrap_err());
+    gone(second.send(0, vec![1]).unwrap_err());
+    gone(second.gather(vec![1; 8]).unwrap_err());
+    drop(second);
+    gone(first.receive(1).unwrap_err());
+}
+
+#[test]
 fn a_rank_that_is_silent_ends_those_who_wait() {
     let mut ranks = LocalRank::new(2).into_iter();
     let (first, _silent) = (ranks.next().unwrap(), ranks.next().unwrap());
