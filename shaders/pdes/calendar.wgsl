@@ -8,7 +8,9 @@
 // lies in its cell.
 //
 //   store    in each binding, for store_rows() rows: B x rows x run.mail_capacity, the buckets, then 2 x rows x run.queue_capacity, the
-//            lists
+//            lists. Those of all rows lie in one another: the first CHUNK events of each row, then the next CHUNK of each. LPs fill and empty theirs
+//            at about the same pace, so what is written and read at a time lies in few pages: 1.12 and 1.17 times as fast with 128 and 1,024 events per LP at rate 0.001 (H200). (run.mail_capacity is whole chunks;
+//            of the lists, the last chunk need not be full)
 //   words    from COUNTS + run.rows on: B x R, the events in each bucket; 2 x R, those in each list. A
 //            bucket whose execution has begun may have BUCKET_SORTED set: lps[row].x is then the first of the events that are left
 //
@@ -23,6 +25,9 @@
 
 // A power of two from 2 to 32.
 override CALENDAR_BUCKETS: u32 = 8u;
+
+// Events of a row that lie together: what fits a line of a cache. The host's CALENDAR_CHUNK.
+const CHUNK = 8u;
 
 const BUCKET_SORTED = 0x80000000u;
 // The LP used up its budget at one time in the last window (STANDS of queues).
@@ -56,14 +61,19 @@ fn list_count(list: u32, row: u32) -> u32 {
     return COUNTS + (1u + CALENDAR_BUCKETS + list) * run.rows + row;
 }
 
-// Where a bucket of a binding's row begins.
+// Where a bucket of a binding's row begins; place_in tells the rest.
 fn bucket_place(bucket: u32, row: u32) -> u32 {
-    return (bucket * store_rows() + row) * run.mail_capacity;
+    return bucket * store_rows() * run.mail_capacity + row * CHUNK;
 }
 
 fn list_place(list: u32, row: u32) -> u32 {
-    let buckets = CALENDAR_BUCKETS * store_rows() * run.mail_capacity;
-    return buckets + (list * store_rows() + row) * run.queue_capacity;
+    let chunks = (run.queue_capacity + CHUNK - 1u) / CHUNK;
+    return (CALENDAR_BUCKETS * run.mail_capacity + list * chunks * CHUNK) * store_rows() + row * CHUNK;
+}
+
+// Where an event lies in the bucket or list that begins at a place.
+fn place_in(begin: u32, index: u32) -> u32 {
+    return begin + (index / CHUNK) * (CHUNK * store_rows()) + index % CHUNK;
 }
 
 // The event whose place in a bucket was asked for last. It is put there when the next one asks, or at calendar_sent: the answer takes long, and the work
@@ -100,7 +110,7 @@ fn calendar_sent() {
     sent = false;
     if sent_index < run.mail_capacity {
         let at = store_split(sent_row);
-        store_put(at.x, bucket_place(sent_bucket, at.y) + sent_index, sent_event);
+        store_put(at.x, place_in(bucket_place(sent_bucket, at.y), sent_index), sent_event);
         calendar_marks |= 1u << sent_bucket;
         return;
     }
@@ -114,7 +124,7 @@ fn calendar_list_put(row: u32, event: Item) {
     let index = atomicAdd(&words[list_count(calendar_list, row)], 1u);
     if index < run.queue_capacity {
         let at = store_split(row);
-        store_put(at.x, list_place(calendar_list, at.y) + index, event);
+        store_put(at.x, place_in(list_place(calendar_list, at.y), index), event);
     } else {
         fail_room(row, QUEUE_FULL, QUEUE_NEEDED, index + 1u);
     }

@@ -46,6 +46,6 @@ fn held_next() -> Item {
     let at = store_split(held_row);
     let index = held_index;
     held_index += 1u;
-    if held_bucket < CALENDAR_BUCKETS { return store_get(at.x, bucket_place(held_bucket, at.y) + index); }
-    return store_get(at.x, list_place(held_list(), at.y) + index);
+    if held_bucket < CALENDAR_BUCKETS { return store_get(at.x, place_in(bucket_place(held_bucket, at.y), index)); }
+    return store_get(at.x, place_in(list_place(held_list(), at.y), index));
 }

@@ -50,7 +50,7 @@ fn pick_keys(first: u32) -> vec4<u32> {
 
 fn pick_key(index: u32) -> u32 {
     if (pick_left & (1u << index)) == 0u { return PICK_NONE; }
-    return cell_key(time_since(event_time(store_get(pick_binding, pick_place + index)), pick_begin));
+    return cell_key(time_since(event_time(store_get(pick_binding, place_in(pick_place, index))), pick_begin));
 }
 
 // The number of the first event in order. One must be left.
@@ -73,8 +73,8 @@ fn pick_first() -> u32 {
     while found != 0u {
         let other = countTrailingZeros(found);
         found &= found - 1u;
-        let a = store_get(pick_binding, pick_place + other);
-        if event_before(a, store_get(pick_binding, pick_place + index)) { index = other; }
+        let a = store_get(pick_binding, place_in(pick_place, other));
+        if event_before(a, store_get(pick_binding, place_in(pick_place, index))) { index = other; }
     }
     return index;
 }

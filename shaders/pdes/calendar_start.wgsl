@@ -22,7 +22,7 @@ fn begin_settle(row: u32) -> Reduced {
     let at = store_split(row);
     let events = min(atomicLoad(&words[list_count(0u, row)]), run.queue_capacity);
     for (var i = 0u; i < events; i += 1u) {
-        calendar_far = time_min(calendar_far, event_time(store_get(at.x, list_place(0u, at.y) + i)));
+        calendar_far = time_min(calendar_far, event_time(store_get(at.x, place_in(list_place(0u, at.y), i))));
     }
     return vec4<u32>(calendar_far, 0u, calendar_marks);
 }

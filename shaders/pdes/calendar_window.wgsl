@@ -28,11 +28,11 @@ var<private> opened_cell_end: vec2<u32>;
 var<private> opened_stood: bool;
 
 fn batch_get(batch: CalendarBatch, index: u32) -> Item {
-    return store_get(opened_binding, batch.place + index);
+    return store_get(opened_binding, place_in(batch.place, index));
 }
 
 fn batch_set(batch: CalendarBatch, index: u32, event: Item) {
-    store_put(opened_binding, batch.place + index, event);
+    store_put(opened_binding, place_in(batch.place, index), event);
 }
 
 // What a row has to do is known when its list is given out.

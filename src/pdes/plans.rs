@@ -136,8 +136,8 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     let sort = match (&recipes.sort, cut.sort) {
         // SAFETY: a row is below run.part.queue_first + run.part.queue_rows, and count at most run.mail_capacity and SORT_HANDFUL * SORT_TEAM: so places
         // in the store are of the row's bucket, for which the host made it with this `run`. The keys of a team are 4 * TEAM words of
-        // GROUP_SIZE * 4, written for all of them; bins are below SORT_BINS by `min`; order and ranks are counts of a bucket's events. Loops end
-        // with count, a bin, SORT_TEAM or `run.part.queue_rows`. The divisor of bins is 1 at the least.
+        // GROUP_SIZE * 4, written for all of them; bins are below SORT_BINS by `min`, and so many times the team further; order and ranks are counts of a bucket's events. Loops end
+        // with count, a bin, SORT_TEAM or `run.part.queue_rows`. Divisors of bins are 1 at the least.
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };
