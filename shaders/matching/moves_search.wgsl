@@ -4,14 +4,17 @@
 // came, went  lists of (query, node): the nodes of the level above that a query goes into, and those of params.level. A node's number
 //             is counted within its side
 // counts      how many entries came to each level, written or not; [0] the changes; [FAR] of moves_apply.wgsl
-// changes     (subscription, update) ids; the highest bit of the first is set where the pair ended
+// changes     (update, subscription) ids; the highest bit of the second is set where the pair ended. So as 64-bit numbers, low word first, those
+//             in ascending order are the pairs that began, and then those that ended, each in ascending order
 //
-// FANOUT invocations serve an entry, one for each child. Kernels: descend for each level from params.top to 1, the first of which takes queries
+// EACH invocations serve an entry: one for each child where there are few entries, and fewer where there are enough, because then the waits in a
+// workgroup are for more of them. Kernels: descend for each level from params.top to 1, the first of which takes queries
 // where the others take entries; find_changes for the leaves.
 
 // import: matching/moves.wgsl
 
-const ENTRIES = GROUP_SIZE / FANOUT;
+// A power of two, FANOUT at the most.
+override EACH: u32 = 16u;
 const ENDED = 0x80000000u;
 
 @group(0) @binding(4) var<storage, read> before: array<u32>;
@@ -27,35 +30,44 @@ var<workgroup> shared_first: array<u32, 1>;
 var<workgroup> found_here: array<atomic<u32>, 1>;
 
 fn box_before(row: u32) -> Box {
-    var found = Box(vec4(0u), vec4(0u));
+    var old = Box(vec4(0u), vec4(0u));
     for (var d = 0u; d < DIMS; d++) {
-        found.lo[d] = before[row * 2u * DIMS + 2u * d];
-        found.hi[d] = before[row * 2u * DIMS + 2u * d + 1u];
+        old.lo[d] = before[row * 2u * DIMS + 2u * d];
+        old.hi[d] = before[row * 2u * DIMS + 2u * d + 1u];
     }
-    return found;
+    return old;
 }
 
-fn row_of(query: u32) -> u32 {
-    return query >> 2u;
+// A query with all that its tests need, loaded once for all children.
+struct Query {
+    row: u32,
+    // What it looks for: PAIRS_BEFORE, PAIRS_AFTER or both; 0 where there is no query.
+    times: u32,
+    seeks_updates: bool,
+    old: Box,
+    now: Box,
+    // Holds whatever it looks for.
+    around: Box,
 }
 
-// The box that holds whatever a query looks for.
-fn box_of(query: u32) -> Box {
-    let times = query & 3u;
+// Whether a row looks for updates: that of a subscription does.
+fn seeks_updates(row: u32) -> bool {
+    return row < moved_subscriptions();
+}
+
+fn open_query(packed: u32) -> Query {
+    let row = packed >> 2u;
+    let times = packed & 3u;
+    let old = box_before(row);
+    let now = box_after(row);
+    var around = Box(min(old.lo, now.lo), max(old.hi, now.hi));
     if times == PAIRS_BEFORE {
-        return box_before(row_of(query));
+        around = old;
     }
-    var found = box_after(row_of(query));
-    if times != PAIRS_AFTER {
-        let old = box_before(row_of(query));
-        found = Box(min(found.lo, old.lo), max(found.hi, old.hi));
+    if times == PAIRS_AFTER {
+        around = now;
     }
-    return found;
-}
-
-// Subscriptions look for updates, and updates for subscriptions.
-fn seeks_updates(query: u32) -> bool {
-    return row_of(query) < moved_subscriptions();
+    return Query(row, times, seeks_updates(row), old, now, around);
 }
 
 // How many entries a kernel takes: queries in the first dispatch.
@@ -76,7 +88,7 @@ fn entry(level: u32, i: u32) -> vec2<u32> {
     if sought_times() != both {
         return vec2(4u * (moves[2] + i) + sought_times(), 0u);
     }
-    // Two places for each row.
+    // Two places for each row, of which a near one needs one.
     let row = moves[2] + i / 2u;
     let first = i % 2u == 0u;
     if overlaps(box_before(row), box_after(row)) {
@@ -93,42 +105,41 @@ fn inside(a: Box, b: Box) -> bool {
     return all_in;
 }
 
-// Whether a query goes into a node of params.level.
-fn goes_into(query: u32, node: u32) -> bool {
-    var around = Box(vec4(0u), vec4(0u));
-    for (var d = 0u; d < DIMS; d++) {
-        around.lo[d] = nodes[place_of(params.level, 2u * d, node)];
-        around.hi[d] = nodes[place_of(params.level, 2u * d + 1u, node)];
-    }
-    if (query & 3u) == 0u || !overlaps(box_of(query), around) {
-        return false;
-    }
-    // All that lies inside the region's boxes of both times overlaps it at both, unless it moves. Subscriptions that move report their
-    // pairs themselves, so an update's query does not look at them.
-    let at_rest = !seeks_updates(query) || moved_subscriptions() == rows();
-    return !at_rest || !inside(around, box_before(row_of(query))) || !inside(around, box_after(row_of(query)));
+// All that lies inside the region's boxes of both times overlaps it at both, unless it moves. Subscriptions that move report their
+// pairs themselves, so an update's query does not look at them.
+fn others_rest(query: Query) -> bool {
+    return !query.seeks_updates || moved_subscriptions() == rows();
 }
 
-// The place in a list of what an invocation found: beyond every list if it found nothing. By all invocations of a workgroup.
-fn list_place(lane: u32, hit: bool, count: u32) -> u32 {
+// Whether a query goes into a node of params.level.
+fn goes_into(query: Query, rest: bool, node: u32) -> bool {
+    var box = Box(vec4(0u), vec4(0u));
+    for (var d = 0u; d < DIMS; d++) {
+        box.lo[d] = nodes[place_of(params.level, 2u * d, node)];
+        box.hi[d] = nodes[place_of(params.level, 2u * d + 1u, node)];
+    }
+    return overlaps(query.around, box) && !(rest && inside(box, query.old) && inside(box, query.now));
+}
+
+// The first place in a list for what an invocation found. By all invocations of a workgroup.
+fn first_place(lane: u32, found: u32, count: u32) -> u32 {
     if lane == 0u {
         atomicStore(&found_here[0], 0u);
     }
     workgroupBarrier();
-    var place = 0u;
-    if hit {
-        place = atomicAdd(&found_here[0], 1u);
+    var before_mine = 0u;
+    if found > 0u {
+        before_mine = atomicAdd(&found_here[0], found);
     }
     workgroupBarrier();
     if lane == 0u {
-        let found = atomicLoad(&found_here[0]);
-        if found > 0u {
-            shared_first[0] = atomicAdd(&counts[count], found);
+        let all = atomicLoad(&found_here[0]);
+        if all > 0u {
+            shared_first[0] = atomicAdd(&counts[count], all);
         }
     }
     // With barriers on both sides.
-    let first = workgroupUniformLoad(&shared_first[0]);
-    return select(~0u, first + place, hit);
+    return workgroupUniformLoad(&shared_first[0]) + before_mine;
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -138,35 +149,46 @@ fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
         shared_count[0] = entries(params.level + 1u);
     }
     let count = workgroupUniformLoad(&shared_count[0]);
-    let step = groups.x * groups.y * ENTRIES;
-    for (var first = group_number(group, groups) * ENTRIES; first < count; first += step) {
-        let i = first + lane / FANOUT;
-        var found = vec2(0u);
-        var hit = false;
+    let step = groups.x * groups.y * (GROUP_SIZE / EACH);
+    for (var first = group_number(group, groups) * (GROUP_SIZE / EACH); first < count; first += step) {
+        let i = first + lane / EACH;
+        var parent = vec2(0u);
+        var hits = 0u;
         if i < count {
-            let parent = entry(params.level + 1u, i);
-            let tree = nodes_of(params.level, seeks_updates(parent.x));
-            found = vec2(parent.x, parent.y * FANOUT + lane % FANOUT);
-            if found.y < tree.y {
-                hit = goes_into(found.x, tree.x + found.y);
+            parent = entry(params.level + 1u, i);
+        }
+        if (parent.x & 3u) != 0u {
+            let query = open_query(parent.x);
+            let rest = others_rest(query);
+            let tree = nodes_of(params.level, query.seeks_updates);
+            for (var child = lane % EACH; child < FANOUT; child += EACH) {
+                let node = parent.y * FANOUT + child;
+                if node < tree.y && goes_into(query, rest, tree.x + node) {
+                    hits |= 1u << child;
+                }
             }
         }
-        let place = list_place(lane, hit, params.level);
-        if place < list_capacity() {
-            went[place] = found;
+        var place = first_place(lane, countOneBits(hits), params.level);
+        // FANOUT at the most.
+        while hits != 0u {
+            if place < list_capacity() {
+                went[place] = vec2(parent.x, parent.y * FANOUT + countTrailingZeros(hits));
+            }
+            place += 1u;
+            hits &= hits - 1u;
         }
     }
 }
 
-// The change that a query finds at a slot, if it is one.
-fn change_at(query: u32, slot: u32, found: ptr<function, vec2<u32>>) -> bool {
+// Whether a query finds a change at a slot, and then whether the pair ended.
+fn change_at(query: Query, slot: u32) -> vec2<bool> {
     let mark = leaves[place_of(0u, 2u * DIMS + 1u, slot)];
     var old = Box(vec4(0u), vec4(0u));
     var now = old;
     if mark != 0u {
         // The subscription of two that move reports the pair.
-        if !seeks_updates(query) {
-            return false;
+        if !query.seeks_updates {
+            return vec2(false);
         }
         old = box_before(mark - 1u);
         now = box_after(mark - 1u);
@@ -177,16 +199,16 @@ fn change_at(query: u32, slot: u32, found: ptr<function, vec2<u32>>) -> bool {
         }
         now = old;
     }
-    let overlapped = overlaps(box_before(row_of(query)), old);
+    let overlapped = overlaps(query.old, old);
     let times = select(PAIRS_AFTER, PAIRS_BEFORE, overlapped);
-    if (query & times) == 0u || overlapped == overlaps(box_after(row_of(query)), now) {
-        return false;
-    }
-    let mine = name_of(row_of(query));
+    return vec2((query.times & times) != 0u && overlapped != overlaps(query.now, now), overlapped);
+}
+
+fn put_change(place: u32, row: u32, slot: u32, ended: bool) {
+    let mine = name_of(row);
     let name = leaves[place_of(0u, 2u * DIMS, slot)];
-    let pair = select(vec2(name, mine), vec2(mine, name), seeks_updates(query));
-    *found = vec2(pair.x | select(0u, ENDED, overlapped), pair.y - params.subscriptions);
-    return true;
+    let pair = select(vec2(name, mine), vec2(mine, name), seeks_updates(row));
+    changes[place] = vec2(pair.y - params.subscriptions, pair.x | select(0u, ENDED, ended));
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -196,22 +218,36 @@ fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         shared_count[0] = entries(1u);
     }
     let count = workgroupUniformLoad(&shared_count[0]);
-    let step = groups.x * groups.y * ENTRIES;
-    for (var first = group_number(group, groups) * ENTRIES; first < count; first += step) {
-        let i = first + lane / FANOUT;
-        var found = vec2(0u);
-        var hit = false;
+    let step = groups.x * groups.y * (GROUP_SIZE / EACH);
+    for (var first = group_number(group, groups) * (GROUP_SIZE / EACH); first < count; first += step) {
+        let i = first + lane / EACH;
+        var parent = vec2(0u);
+        var hits = 0u;
+        var ended = 0u;
         if i < count {
-            let parent = entry(1u, i);
-            let tree = nodes_of(0u, seeks_updates(parent.x));
-            let leaf = parent.y * FANOUT + lane % FANOUT;
-            if leaf < tree.y {
-                hit = change_at(parent.x, tree.x + leaf, &found);
+            parent = entry(1u, i);
+            let query = open_query(parent.x);
+            let tree = nodes_of(0u, query.seeks_updates);
+            for (var child = lane % EACH; child < FANOUT; child += EACH) {
+                let leaf = parent.y * FANOUT + child;
+                if leaf < tree.y {
+                    let change = change_at(query, tree.x + leaf);
+                    hits |= u32(change.x) << child;
+                    ended |= u32(change.y) << child;
+                }
             }
         }
-        let place = list_place(lane, hit, 0u);
-        if place < changes_capacity() {
-            changes[place] = found;
+        var place = first_place(lane, countOneBits(hits), 0u);
+        let row = parent.x >> 2u;
+        let slots = nodes_of(0u, seeks_updates(row)).x + parent.y * FANOUT;
+        // FANOUT at the most.
+        while hits != 0u {
+            let child = countTrailingZeros(hits);
+            if place < changes_capacity() {
+                put_change(place, row, slots + child, ((ended >> child) & 1u) != 0u);
+            }
+            place += 1u;
+            hits &= hits - 1u;
         }
     }
 }

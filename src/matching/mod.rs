@@ -109,9 +109,10 @@ mod tree;
 mod work;
 
 pub use counter::Counter;
-pub use dynamic::{Changes, MovingRegions};
+pub use dynamic::MovingRegions;
 pub use error::MatchingError;
 pub use matches::{Matches, Page};
+pub use moves::Changes;
 #[doc(hidden)]
 pub use programs::kernels;
 pub use region::{Coordinate, Region};
