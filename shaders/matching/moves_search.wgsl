@@ -24,6 +24,7 @@ const ENDED = 0x80000000u;
 @group(0) @binding(8) var<storage, read_write> went: array<vec2<u32>>;
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 @group(0) @binding(10) var<storage, read_write> changes: array<vec2<u32>>;
+@group(0) @binding(11) var<storage, read> others: array<u32>;
 
 var<workgroup> shared_count: array<u32, 1>;
 var<workgroup> shared_first: array<u32, 1>;
@@ -182,22 +183,27 @@ fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
 
 // Whether a query finds a change at a slot, and then whether the pair ended.
 fn change_at(query: Query, slot: u32) -> vec2<bool> {
-    let mark = leaves[place_of(0u, 2u * DIMS + 1u, slot)];
+    let moves_too = leaves[place_of(0u, 2u * DIMS + 1u, slot)] != 0u;
+    // The subscription of two that move reports the pair.
+    if moves_too && !query.seeks_updates {
+        return vec2(false);
+    }
     var old = Box(vec4(0u), vec4(0u));
+    for (var d = 0u; d < DIMS; d++) {
+        old.lo[d] = leaves[place_of(0u, 2u * d, slot)];
+        old.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
+    }
     var now = old;
-    if mark != 0u {
-        // The subscription of two that move reports the pair.
-        if !query.seeks_updates {
-            return vec2(false);
-        }
-        old = box_before(mark - 1u);
-        now = box_after(mark - 1u);
-    } else {
+    if moves_too {
         for (var d = 0u; d < DIMS; d++) {
-            old.lo[d] = leaves[place_of(0u, 2u * d, slot)];
-            old.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
+            now.lo[d] = others[other_place(2u * d, slot)];
+            now.hi[d] = others[other_place(2u * d + 1u, slot)];
         }
-        now = old;
+        if sought_times() == PAIRS_AFTER {
+            let after = old;
+            old = now;
+            now = after;
+        }
     }
     let overlapped = overlaps(query.old, old);
     let times = select(PAIRS_AFTER, PAIRS_BEFORE, overlapped);

@@ -202,6 +202,7 @@ impl Moves {
                     ("settled_subscriptions", sides[0].keys.binding()),
                     ("settled_updates", sides[1].keys.binding()),
                     ("leaves", index.leaves.binding()),
+                    ("others", index.others.binding()),
                     ("nodes", index.nodes.binding()),
                     ("slots", index.slots.binding()),
                     ("moves", given.moves.binding()),
@@ -276,16 +277,16 @@ impl Moves {
     ) -> Result<Option<Found>, MatchingError> {
         let Way { times, mut rebuild, most_each } = way;
         let gpu = kernels.gpu();
-        let queries = rows.rows.saturating_mul(if times == Times::Both { 2 } else { 1 });
-        // Queries mostly go into two nodes or so of a level.
-        let room = [rows.rows, queries.saturating_mul(4), queries.saturating_mul(4)];
-        self.reserve(kernels, index, sides, room)?;
-        let mut all = Found::default();
         // Of two that move the subscription reports the pair: where all subscriptions move, updates have nothing to report.
         let seekers = match rows.subscriptions == sides[0].count {
             true => rows.subscriptions.max(1),
             false => rows.rows,
         };
+        let queries = seekers.saturating_mul(if times == Times::Both { 2 } else { 1 });
+        // Queries mostly go into two nodes or so of a level.
+        let room = [rows.rows, queries.saturating_mul(4), queries.saturating_mul(4)];
+        self.reserve(kernels, index, sides, room)?;
+        let mut all = Found::default();
         // So that no level has 2^32 of them, whatever they meet: a query sixteen nodes.
         let (mut first, mut batch) = (0, seekers.min(1 << 26));
         let mut written = false;
