@@ -95,7 +95,7 @@ fn settle(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
           @builtin(local_invocation_index) lane: u32) {
     let row = group_number(group, groups) * GROUP_SIZE + lane;
     var fits = moves[7] != 0u && atomicLoad(&counts[0]) <= changes_capacity();
-    for (var level = 1u; level <= params.top; level++) {
+    for (var level = 1u; level <= params.top + 1u; level++) {
         fits = fits && atomicLoad(&counts[level]) <= list_capacity();
     }
     if row >= rows() || !fits {

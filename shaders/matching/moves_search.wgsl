@@ -2,14 +2,14 @@
 // dispatch, so that a query with many answers is served by as many invocations.
 //
 // came, went  lists of (query, node): the nodes of the level above that a query goes into, and those of params.level. A node's number
-//             is counted within its side
+//             is counted within its side. Above the highest level one node stands for a side
 // counts      how many entries came to each level, written or not; [0] the changes; [FAR] of moves_apply.wgsl
 // changes     (update, subscription) ids; the highest bit of the second is set where the pair ended. So as 64-bit numbers, low word first, those
 //             in ascending order are the pairs that began, and then those that ended, each in ascending order
 //
 // EACH invocations serve an entry: one for each child where there are few entries, and fewer where there are enough, because then the waits in a
-// workgroup are for more of them. Kernels: descend for each level from params.top to 1, the first of which takes queries
-// where the others take entries; find_changes for the leaves.
+// workgroup are for more of them. Kernels: list_queries, one invocation for each row or slot that is looked for; descend for each level from
+// params.top to 1; find_changes for the leaves.
 
 // import: matching/moves.wgsl
 
@@ -17,7 +17,7 @@
 override EACH: u32 = 16u;
 const ENDED = 0x80000000u;
 
-@group(0) @binding(4) var<storage, read> before: array<u32>;
+@group(0) @binding(4) var<storage, read> slots: array<u32>;
 @group(0) @binding(5) var<storage, read> leaves: array<u32>;
 @group(0) @binding(6) var<storage, read> nodes: array<u32>;
 @group(0) @binding(7) var<storage, read> came: array<vec2<u32>>;
@@ -30,72 +30,68 @@ var<workgroup> shared_count: array<u32, 1>;
 var<workgroup> shared_first: array<u32, 1>;
 var<workgroup> found_here: array<atomic<u32>, 1>;
 
-fn box_before(row: u32) -> Box {
-    var old = Box(vec4(0u), vec4(0u));
+// The boxes of a region before and after the step.
+struct Boxes {
+    old: Box,
+    now: Box,
+}
+
+fn moves_in_step(slot: u32) -> bool {
+    return leaves[place_of(0u, 2u * DIMS + 1u, slot)] != 0u;
+}
+
+fn boxes_at(slot: u32, moves_too: bool) -> Boxes {
+    var box = Box(vec4(0u), vec4(0u));
     for (var d = 0u; d < DIMS; d++) {
-        old.lo[d] = before[row * 2u * DIMS + 2u * d];
-        old.hi[d] = before[row * 2u * DIMS + 2u * d + 1u];
+        box.lo[d] = leaves[place_of(0u, 2u * d, slot)];
+        box.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
     }
-    return old;
+    if !moves_too {
+        return Boxes(box, box);
+    }
+    var other = Box(vec4(0u), vec4(0u));
+    for (var d = 0u; d < DIMS; d++) {
+        other.lo[d] = others[other_place(2u * d, slot)];
+        other.hi[d] = others[other_place(2u * d + 1u, slot)];
+    }
+    if sought_times() == PAIRS_AFTER {
+        return Boxes(other, box);
+    }
+    return Boxes(box, other);
 }
 
 // A query with all that its tests need, loaded once for all children.
 struct Query {
-    row: u32,
-    // What it looks for: PAIRS_BEFORE, PAIRS_AFTER or both; 0 where there is no query.
+    // What it looks for: PAIRS_BEFORE, PAIRS_AFTER or both.
     times: u32,
     seeks_updates: bool,
-    old: Box,
-    now: Box,
+    boxes: Boxes,
     // Holds whatever it looks for.
     around: Box,
 }
 
-// Whether a row looks for updates: that of a subscription does.
-fn seeks_updates(row: u32) -> bool {
-    return row < moved_subscriptions();
+// Whether the region at a slot looks for updates: a subscription does.
+fn seeks_updates(slot: u32) -> bool {
+    return slot < params.subscriptions;
 }
 
 fn open_query(packed: u32) -> Query {
-    let row = packed >> 2u;
+    let slot = packed >> 2u;
     let times = packed & 3u;
-    let old = box_before(row);
-    let now = box_after(row);
-    var around = Box(min(old.lo, now.lo), max(old.hi, now.hi));
+    let boxes = boxes_at(slot, true);
+    var around = Box(min(boxes.old.lo, boxes.now.lo), max(boxes.old.hi, boxes.now.hi));
     if times == PAIRS_BEFORE {
-        around = old;
+        around = boxes.old;
     }
     if times == PAIRS_AFTER {
-        around = now;
+        around = boxes.now;
     }
-    return Query(row, times, seeks_updates(row), old, now, around);
+    return Query(times, seeks_updates(slot), boxes, around);
 }
 
-// How many entries a kernel takes: queries in the first dispatch.
-fn entries(level: u32) -> u32 {
-    if level > params.top {
-        let both = sought_times() == (PAIRS_BEFORE | PAIRS_AFTER);
-        return (moves[3] - moves[2]) << u32(both);
-    }
-    return min(atomicLoad(&counts[level]), list_capacity());
-}
-
-// An entry; the query is 0 where there is none.
-fn entry(level: u32, i: u32) -> vec2<u32> {
-    if level <= params.top {
-        return came[i];
-    }
-    let both = PAIRS_BEFORE | PAIRS_AFTER;
-    if sought_times() != both {
-        return vec2(4u * (moves[2] + i) + sought_times(), 0u);
-    }
-    // Two places for each row, of which a near one needs one.
-    let row = moves[2] + i / 2u;
-    let first = i % 2u == 0u;
-    if overlaps(box_before(row), box_after(row)) {
-        return vec2(select(0u, 4u * row + both, first), 0u);
-    }
-    return vec2(4u * row + select(PAIRS_AFTER, PAIRS_BEFORE, first), 0u);
+// How many entries there are of the level above.
+fn entries() -> u32 {
+    return min(atomicLoad(&counts[params.level + 1u]), list_capacity());
 }
 
 fn inside(a: Box, b: Box) -> bool {
@@ -119,7 +115,7 @@ fn goes_into(query: Query, rest: bool, node: u32) -> bool {
         box.lo[d] = nodes[place_of(params.level, 2u * d, node)];
         box.hi[d] = nodes[place_of(params.level, 2u * d + 1u, node)];
     }
-    return overlaps(query.around, box) && !(rest && inside(box, query.old) && inside(box, query.now));
+    return overlaps(query.around, box) && !(rest && inside(box, query.boxes.old) && inside(box, query.boxes.now));
 }
 
 // The first place in a list for what an invocation found. By all invocations of a workgroup.
@@ -143,11 +139,47 @@ fn first_place(lane: u32, found: u32, count: u32) -> u32 {
     return workgroupUniformLoad(&shared_first[0]) + before_mine;
 }
 
+// What the region with this number among rows or slots looks for: nothing, or up to two queries.
+fn queries_of(number: u32) -> vec2<u32> {
+    var slot = number;
+    if (moves[4] & BY_SLOTS) == 0u {
+        slot = slots[name_of(number)];
+    } else if !moves_in_step(slot) {
+        return vec2(0u);
+    }
+    let both = PAIRS_BEFORE | PAIRS_AFTER;
+    if sought_times() != both {
+        return vec2(4u * slot + sought_times(), 0u);
+    }
+    let boxes = boxes_at(slot, true);
+    if overlaps(boxes.old, boxes.now) {
+        return vec2(4u * slot + both, 0u);
+    }
+    return vec2(4u * slot + PAIRS_BEFORE, 4u * slot + PAIRS_AFTER);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn list_queries(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                @builtin(local_invocation_index) lane: u32) {
+    let number = moves[2] + group_number(group, groups) * GROUP_SIZE + lane;
+    var queries = vec2(0u);
+    if number < moves[3] {
+        queries = queries_of(number);
+    }
+    let place = first_place(lane, u32(queries.x != 0u) + u32(queries.y != 0u), params.level);
+    if queries.x != 0u && place < list_capacity() {
+        went[place] = vec2(queries.x, 0u);
+    }
+    if queries.y != 0u && place + 1u < list_capacity() {
+        went[place + 1u] = vec2(queries.y, 0u);
+    }
+}
+
 @compute @workgroup_size(GROUP_SIZE)
 fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
            @builtin(local_invocation_index) lane: u32) {
     if lane == 0u {
-        shared_count[0] = entries(params.level + 1u);
+        shared_count[0] = entries();
     }
     let count = workgroupUniformLoad(&shared_count[0]);
     let step = groups.x * groups.y * (GROUP_SIZE / EACH);
@@ -156,9 +188,7 @@ fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
         var parent = vec2(0u);
         var hits = 0u;
         if i < count {
-            parent = entry(params.level + 1u, i);
-        }
-        if (parent.x & 3u) != 0u {
+            parent = came[i];
             let query = open_query(parent.x);
             let rest = others_rest(query);
             let tree = nodes_of(params.level, query.seeks_updates);
@@ -183,37 +213,20 @@ fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
 
 // Whether a query finds a change at a slot, and then whether the pair ended.
 fn change_at(query: Query, slot: u32) -> vec2<bool> {
-    let moves_too = leaves[place_of(0u, 2u * DIMS + 1u, slot)] != 0u;
+    let moves_too = moves_in_step(slot);
     // The subscription of two that move reports the pair.
     if moves_too && !query.seeks_updates {
         return vec2(false);
     }
-    var old = Box(vec4(0u), vec4(0u));
-    for (var d = 0u; d < DIMS; d++) {
-        old.lo[d] = leaves[place_of(0u, 2u * d, slot)];
-        old.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
-    }
-    var now = old;
-    if moves_too {
-        for (var d = 0u; d < DIMS; d++) {
-            now.lo[d] = others[other_place(2u * d, slot)];
-            now.hi[d] = others[other_place(2u * d + 1u, slot)];
-        }
-        if sought_times() == PAIRS_AFTER {
-            let after = old;
-            old = now;
-            now = after;
-        }
-    }
-    let overlapped = overlaps(query.old, old);
+    let boxes = boxes_at(slot, moves_too);
+    let overlapped = overlaps(query.boxes.old, boxes.old);
     let times = select(PAIRS_AFTER, PAIRS_BEFORE, overlapped);
-    return vec2((query.times & times) != 0u && overlapped != overlaps(query.now, now), overlapped);
+    return vec2((query.times & times) != 0u && overlapped != overlaps(query.boxes.now, boxes.now), overlapped);
 }
 
-fn put_change(place: u32, row: u32, slot: u32, ended: bool) {
-    let mine = name_of(row);
-    let name = leaves[place_of(0u, 2u * DIMS, slot)];
-    let pair = select(vec2(name, mine), vec2(mine, name), seeks_updates(row));
+fn put_change(place: u32, from_slot: u32, slot: u32, ended: bool) {
+    let names = vec2(leaves[place_of(0u, 2u * DIMS, from_slot)], leaves[place_of(0u, 2u * DIMS, slot)]);
+    let pair = select(names.yx, names, seeks_updates(from_slot));
     changes[place] = vec2(pair.y - params.subscriptions, pair.x | select(0u, ENDED, ended));
 }
 
@@ -221,7 +234,7 @@ fn put_change(place: u32, row: u32, slot: u32, ended: bool) {
 fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                 @builtin(local_invocation_index) lane: u32) {
     if lane == 0u {
-        shared_count[0] = entries(1u);
+        shared_count[0] = entries();
     }
     let count = workgroupUniformLoad(&shared_count[0]);
     let step = groups.x * groups.y * (GROUP_SIZE / EACH);
@@ -231,7 +244,7 @@ fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         var hits = 0u;
         var ended = 0u;
         if i < count {
-            parent = entry(1u, i);
+            parent = came[i];
             let query = open_query(parent.x);
             let tree = nodes_of(0u, query.seeks_updates);
             for (var child = lane % EACH; child < FANOUT; child += EACH) {
@@ -244,13 +257,13 @@ fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
             }
         }
         var place = first_place(lane, countOneBits(hits), 0u);
-        let row = parent.x >> 2u;
-        let slots = nodes_of(0u, seeks_updates(row)).x + parent.y * FANOUT;
+        let mine = parent.x >> 2u;
+        let first_leaf = nodes_of(0u, seeks_updates(mine)).x + parent.y * FANOUT;
         // FANOUT at the most.
         while hits != 0u {
             let child = countTrailingZeros(hits);
             if place < changes_capacity() {
-                put_change(place, row, slots + child, ((ended >> child) & 1u) != 0u);
+                put_change(place, mine, first_leaf + child, ((ended >> child) & 1u) != 0u);
             }
             place += 1u;
             hits &= hits - 1u;

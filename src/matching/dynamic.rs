@@ -377,9 +377,15 @@ mod tests {
     fn every_way_of_a_step_finds_the_same() {
         let matcher = Matcher::new(&Gpu::for_test());
         let ways: [fn(&mut Moves); 2] = [
-            // As where very many move: few invocations for each query, and the device sorts.
-            |moves| (moves.tuning.many_queries, moves.tuning.few_changes) = (0, 0),
-            |moves| (moves.tuning.many_queries, moves.tuning.few_changes) = (u32::MAX, u32::MAX),
+            // As where very many move: few invocations for each query, queries by slots, and the device sorts.
+            |moves| {
+                (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
+                    (0, u32::MAX, 0);
+            },
+            |moves| {
+                (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
+                    (u32::MAX, 1, u32::MAX);
+            },
         ];
         for way in ways {
             for sizes in [[255, 257], [256, 16], [1, 300], [0, 5]] {

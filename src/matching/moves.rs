@@ -12,6 +12,11 @@ use crate::primitives::{Count, RadixSort, Status};
 
 /// Words before the rows: `HEADER` in moves.wgsl.
 const HEADER: usize = 8;
+/// As in moves.wgsl.
+const BY_SLOTS: u32 = 4;
+/// Where at least one of so many regions moves, a look at all is nothing beside searches in the order of their places. An estimate: a search loads a hundred
+/// times as many words.
+const MANY_OF: u32 = 8;
 /// `ENDED` in moves_search.wgsl, of a change as one number.
 const ENDED: u64 = 1 << 63;
 /// Words for counts: the changes, and the entries of each level; the last is that of the regions that moved far, `FAR` in moves.wgsl.
@@ -60,6 +65,8 @@ pub(super) struct Tuning {
     most: u32,
     /// From so many queries on, fewer invocations serve each entry of a list.
     pub(super) many_queries: u32,
+    /// Where one of so many regions moves, queries are taken by slots.
+    pub(super) many_of: u32,
     /// The host sorts so many changes.
     pub(super) few_changes: u32,
 }
@@ -69,7 +76,7 @@ impl Tuning {
         // A processor that plays a GPU sorts sooner as itself.
         let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
         let few_changes = if slow { u32::MAX } else { FEW_CHANGES };
-        Self { most: MOST, many_queries: MANY_QUERIES, few_changes }
+        Self { most: MOST, many_queries: MANY_QUERIES, many_of: MANY_OF, few_changes }
     }
 }
 
@@ -111,6 +118,7 @@ impl Given {
 #[derive(Debug)]
 struct Steps {
     mark: (Kernel, Bindings),
+    queries: (Kernel, Bindings),
     /// For few queries, and for many.
     search: [Search; 2],
     settle: (Kernel, Bindings),
@@ -223,6 +231,7 @@ impl Moves {
         };
         let steps = Steps {
             mark: bind(&programs::moves_mark(dims), 0)?,
+            queries: bind(&programs::moves_queries(dims), index.top() + 1)?,
             search: [search(FANOUT)?, search(EACH_OF_MANY)?],
             settle: bind(&programs::moves_settle(dims), 0)?,
         };
@@ -287,18 +296,26 @@ impl Moves {
         let room = [rows.rows, queries.saturating_mul(4), queries.saturating_mul(4)];
         self.reserve(kernels, index, sides, room)?;
         let mut all = Found::default();
+        let regions = sides[0].count + sides[1].count;
+        let by_slots = rows.rows >= regions.div_ceil(self.tuning.many_of);
+        let numbers = match by_slots {
+            // The slots of subscriptions come first.
+            true if seekers < rows.rows => seekers,
+            true => regions,
+            false => seekers,
+        };
         // So that no level has 2^32 of them, whatever they meet: a query sixteen nodes.
-        let (mut first, mut batch) = (0, seekers.min(1 << 26));
+        let (mut first, mut batch) = (0, numbers.min(1 << 26));
         let mut written = false;
-        while first < seekers {
-            let end = seekers.min(first.saturating_add(batch));
-            let last = end == seekers;
+        while first < numbers {
+            let end = numbers.min(first.saturating_add(batch));
+            let last = end == numbers;
             let head = [
                 rows.rows,
                 rows.subscriptions,
                 first,
                 end,
-                times as u32,
+                times as u32 | if by_slots { BY_SLOTS } else { 0 },
                 self.list,
                 self.changes,
                 u32::from(last),
@@ -306,10 +323,11 @@ impl Moves {
             rows.words[..HEADER].copy_from_slice(&head);
             let what = if written { &rows.words[..HEADER] } else { &rows.words[..] };
             self.given.moves.write(gpu, 0, what)?;
-            let (counts, changes) =
-                self.submit(gpu, index, rows.rows, queries, std::mem::take(&mut rebuild)).await?;
+            let (counts, changes) = self
+                .submit(gpu, index, [rows.rows, end - first, queries], std::mem::take(&mut rebuild))
+                .await?;
             written = true;
-            let entries = &counts[1..=index.top() as usize];
+            let entries = &counts[1..=index.top() as usize + 1];
             let Some(changes) = changes else {
                 let most_entries = entries.iter().copied().max().unwrap_or(0);
                 if most_entries > most_each.saturating_mul(queries).max(1 << 14) {
@@ -323,8 +341,7 @@ impl Moves {
                 self.reserve(kernels, index, sides, [rows.rows, most_entries, counts[0]])?;
                 continue;
             };
-            all.tests += u64::from(FANOUT)
-                * (u64::from(queries) + entries.iter().map(|entries| u64::from(*entries)).sum::<u64>());
+            all.tests += u64::from(FANOUT) * entries.iter().map(|entries| u64::from(*entries)).sum::<u64>();
             all.far = counts[COUNTS - 1];
             all.take(changes);
             first = end;
@@ -337,8 +354,7 @@ impl Moves {
         &mut self,
         gpu: &Gpu,
         index: &Index,
-        rows: u32,
-        queries: u32,
+        [rows, numbers, queries]: [u32; 3],
         rebuild: bool,
     ) -> Result<(Vec<u32>, Option<Changes>), MatchingError> {
         let at_once = self.expected.clamp(1 << 10, MOST).min(self.changes);
@@ -360,6 +376,7 @@ impl Moves {
                 kernel.dispatch(&mut pass, bindings, workgroups);
             };
             run(&self.steps.mark, each);
+            run(&self.steps.queries, numbers.div_ceil(GROUP_SIZE));
             search.descend.iter().for_each(|step| run(step, over_lists));
             run(&search.changes, over_lists);
             run(&self.steps.settle, each);
@@ -374,7 +391,7 @@ impl Moves {
         download.record_part(&mut encoder, self.counts.raw(), 0, (0, count_bytes));
         download.record_part(&mut encoder, self.found.raw(), 0, (count_bytes, bytes));
         let submission = gpu.submit(encoder)?;
-        let (capacity, top) = ([self.changes, self.list], index.top() as usize);
+        let (capacity, top) = ([self.changes, self.list], index.top() as usize + 1);
         let take = |read: &[u8]| {
             let counts: Vec<u32> = bytemuck::pod_collect_to_vec(&read[..4 * COUNTS]);
             let fits = counts[0] <= capacity[0] && counts[1..=top].iter().all(|count| *count <= capacity[1]);

@@ -49,6 +49,7 @@ recipes! {
     index_nodes(dims: u32 => "DIMS") = index_build::build_nodes;
     moves_mark(dims: u32 => "DIMS") = moves_apply::mark;
     moves_settle(dims: u32 => "DIMS") = moves_apply::settle;
+    moves_queries(dims: u32 => "DIMS") = moves_search::list_queries;
     moves_descend(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::descend;
     moves_changes(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::find_changes;
 }
@@ -81,6 +82,7 @@ pub fn kernels() -> Vec<Recipe> {
             index_nodes(dims),
             moves_mark(dims),
             moves_settle(dims),
+            moves_queries(dims),
             moves_descend(dims, each),
             moves_changes(dims, each),
         ]);
