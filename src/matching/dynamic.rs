@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use super::changes::Changes;
 use super::index::Index;
-use super::moves::{Changes, Found, Moves, Rows, Times, Way};
+use super::moves::{Found, Moves, Rows, Times, Way};
 use super::region::{Coordinate, Region};
 use super::set::{Columns, check, keys};
 use super::{Algorithm, Matcher, Matches, MatchingError};
@@ -190,7 +191,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
             let way = Way { times, rebuild, most_each: u32::MAX };
             let found = moves.find(kernels, index, sides, rows, way).await?;
             let found = found.expect("any number of nodes is fine");
-            both.take(found.changes);
+            both.changes.append(found.changes);
             both.far += found.far;
         }
         // Nothing has moved since.

@@ -90,6 +90,7 @@
 //! [`reference`](mod@reference).
 
 mod brute;
+mod changes;
 mod counter;
 mod dynamic;
 mod error;
@@ -109,11 +110,11 @@ mod sweep;
 mod tree;
 mod work;
 
+pub use changes::Changes;
 pub use counter::Counter;
 pub use dynamic::MovingRegions;
 pub use error::MatchingError;
 pub use matches::{Matches, Page};
-pub use moves::Changes;
 #[doc(hidden)]
 pub use programs::kernels;
 pub use region::{Coordinate, Region};

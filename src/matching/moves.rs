@@ -1,8 +1,7 @@
 //! A step of moving regions on the device: what moves is written, and the pairs that it changes are found, in one submission.
 
-use rayon::prelude::*;
-
 use super::MatchingError;
+use super::changes::{Changes, in_order};
 use super::index::{FANOUT, Index};
 use super::kernels::{GROUP_SIZE, Kernels};
 use super::programs;
@@ -17,8 +16,6 @@ const BY_SLOTS: u32 = 4;
 /// Where at least one of so many regions moves, a look at all is nothing beside searches in the order of their places. An estimate: a search loads a hundred
 /// times as many words.
 const MANY_OF: u32 = 8;
-/// `ENDED` in moves_search.wgsl, of a change as one number.
-const ENDED: u64 = 1 << 63;
 /// Words for counts: the changes, and the entries of each level; the last is that of the regions that moved far, `FAR` in moves.wgsl.
 const COUNTS: usize = 16;
 /// A list may hold so many entries, and a submission find so many changes (or as many as one query needs, if that is
@@ -26,8 +23,6 @@ const COUNTS: usize = 16;
 const MOST: u32 = 1 << 22;
 /// The host sorts so many changes: the dispatches of a sort on the device would take as long. An estimate: 24 of them, some 3 µs each.
 const FEW_CHANGES: u32 = 1 << 12;
-/// One core of the host's takes in so many.
-const ALONE: usize = 1 << 14;
 /// So many queries keep a device busy with fewer invocations for each entry of a list, so that the waits of a workgroup are for more entries. A guess.
 const MANY_QUERIES: u32 = 1 << 13;
 /// Then so many serve an entry.
@@ -154,15 +149,6 @@ impl Rows {
     pub(super) fn body(&mut self) -> &mut [u32] {
         &mut self.words[HEADER..]
     }
-}
-
-/// What a step changed. Each pair `[subscription, update]` comes once, in ascending order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Pairs that overlap now and did not before.
-    pub began: Vec<[u32; 2]>,
-    /// Pairs that overlapped before and do not now.
-    pub ended: Vec<[u32; 2]>,
 }
 
 /// What a step found.
@@ -343,7 +329,7 @@ impl Moves {
             };
             all.tests += u64::from(FANOUT) * entries.iter().map(|entries| u64::from(*entries)).sum::<u64>();
             all.far = counts[COUNTS - 1];
-            all.take(changes);
+            all.changes.append(changes);
             first = end;
         }
         Ok(Some(all))
@@ -398,8 +384,10 @@ impl Moves {
             let changes = (fits && counts[0] <= at_once).then(|| {
                 let read = &read[4 * COUNTS..][..8 * counts[0] as usize];
                 match sorts {
-                    true => changes_of(read),
-                    false => changes_of(bytemuck::cast_slice(&in_order(bytemuck::pod_collect_to_vec(read)))),
+                    true => Changes::new(read),
+                    false => {
+                        Changes::new(bytemuck::cast_slice(&in_order(bytemuck::pod_collect_to_vec(read))))
+                    }
                 }
             });
             (counts, fits, changes)
@@ -412,7 +400,7 @@ impl Moves {
             }
             let keys = self.found.read_range(gpu, 0, counts[0].into()).await?;
             let keys = if few { in_order(keys) } else { keys };
-            changes = Some(changes_of(bytemuck::cast_slice(&keys)));
+            changes = Some(Changes::new(bytemuck::cast_slice(&keys)));
         }
         if fits {
             self.expected = counts[0] + counts[0] / 8;
@@ -429,48 +417,6 @@ impl Moves {
             self.sort = Some(sort.bind_keys(gpu, &count, &self.found, 0..64)?);
         }
         Ok(self.sort.as_ref().expect("made above"))
-    }
-}
-
-fn in_order(mut keys: Vec<u64>) -> Vec<u64> {
-    match keys.len() < ALONE {
-        true => keys.sort_unstable(),
-        false => keys.par_sort_unstable(),
-    }
-    keys
-}
-
-/// Sorted changes, as the device has them. Fresh memory costs more than what is written to it, and less on several cores.
-fn changes_of(read: &[u8]) -> Changes {
-    let (keys, _) = read.as_chunks::<8>();
-    let (began, ended) = keys.split_at(keys.partition_point(|key| u64::from_ne_bytes(*key) < ENDED));
-    let pair = |key: &[u8; 8]| {
-        let key = u64::from_ne_bytes(*key) & !ENDED;
-        #[expect(clippy::cast_possible_truncation, reason = "its low word")]
-        let update = key as u32;
-        [(key >> 32) as u32, update]
-    };
-    let pairs = |keys: &[[u8; 8]]| match keys.len() < ALONE {
-        true => keys.iter().map(pair).collect(),
-        false => keys.par_iter().map(pair).collect(),
-    };
-    Changes { began: pairs(began), ended: pairs(ended) }
-}
-
-impl Found {
-    /// Takes in what else was found.
-    pub(super) fn take(&mut self, more: Changes) {
-        for (all, mut more) in [(&mut self.changes.began, more.began), (&mut self.changes.ended, more.ended)]
-        {
-            match all.is_empty() {
-                true => *all = more,
-                false => {
-                    all.append(&mut more);
-                    // Two lists in order: this sort only merges.
-                    all.sort();
-                }
-            }
-        }
     }
 }
 
