@@ -1,12 +1,14 @@
 // What the kernels of a step of moving regions share: which regions move, where from and where to.
 //
-// moves   HEADER words: the rows, the subscriptions among them (which come first); the rows that this submission looks for, from the first up
-//         to, not including, the end; what it looks for (PAIRS_BEFORE, PAIRS_AFTER or both); the capacities of a list and of the changes;
-//         whether the step ends with it. Then a row for each region that moves: its name (index.wgsl), its 2 DIMS keys after the step
+// moves   HEADER words: the rows, the subscriptions among them (which come first); what this submission looks for, from the first row up
+//         to, not including, the end, or slots likewise; what it looks for (PAIRS_BEFORE, PAIRS_AFTER or both, and BY_SLOTS); the capacities of
+//         a list and of the changes; whether the step ends with it. Then a row for each region that moves: its name (index.wgsl), its
+//         2 DIMS keys after the step
 // before  for each row the 2 DIMS keys before the step
 //
-// A query is a row with what it looks for, as 4 row + PAIRS_BEFORE, PAIRS_AFTER or both. A region whose boxes before and after overlap
-// has moved near, and looks for both at once, with the box around the two.
+// A query is the slot of a region that moves with what it looks for, as 4 slot + PAIRS_BEFORE, PAIRS_AFTER or both. A region whose boxes before
+// and after overlap has moved near, and looks for both at once, with the box around the two. Where many move, queries are taken in the order of
+// the slots: neighbours in it meet the same nodes.
 
 // import: matching/index.wgsl
 
@@ -14,6 +16,7 @@
 const HEADER = 8u;
 const PAIRS_BEFORE = 1u;
 const PAIRS_AFTER = 2u;
+const BY_SLOTS = 4u;
 
 @group(0) @binding(3) var<storage, read> moves: array<u32>;
 
@@ -26,7 +29,7 @@ fn moved_subscriptions() -> u32 {
 }
 
 fn sought_times() -> u32 {
-    return moves[4];
+    return moves[4] & 3u;
 }
 
 fn list_capacity() -> u32 {

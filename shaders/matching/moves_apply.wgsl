@@ -1,8 +1,8 @@
 // The beginning and the end of a step of moving regions (moves.wgsl).
 //
-// mark    marks the leaves of the regions that move, and keeps their keys before the step. Where both times are sought at once, the boxes
-//         above them grow to hold the new bounds, too, so that queries reach a leaf by its old and by its new box
-//         Counts the regions that have not moved near
+// mark    marks the leaves of the regions that move, lays their keys of the other time beside them and keeps those before the step. Where
+//         both times are sought at once, the boxes above them grow to hold the new bounds, too, so that queries reach a leaf by its old and by
+//         its new box. Counts the regions that have not moved near
 // settle  writes the new bounds to the columns by id and to the leaves, and takes the marks away; unless a list or
 //         the changes did not fit, because then the step is made again
 //
@@ -18,6 +18,7 @@
 @group(0) @binding(8) var<storage, read_write> counts: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> settled_subscriptions: array<u32>;
 @group(0) @binding(10) var<storage, read_write> settled_updates: array<u32>;
+@group(0) @binding(11) var<storage, read_write> others: array<u32>;
 
 alias Reduced = u32;
 
@@ -50,19 +51,21 @@ fn mark_row(row: u32) -> bool {
     let name = name_of(row);
     let slot = slots[name];
     let of_updates = name >= params.subscriptions;
-    leaves[place_of(0u, 2u * DIMS + 1u, slot)] = row + 1u;
+    leaves[place_of(0u, 2u * DIMS + 1u, slot)] = 1u;
     if (sought_times() & PAIRS_BEFORE) == 0u {
+        for (var c = 0u; c < 2u * DIMS; c++) {
+            others[other_place(c, slot)] = before[row * 2u * DIMS + c];
+        }
         return false;
     }
     var old = Box(vec4(0u), vec4(0u));
-    if of_updates {
-        old = update(name - params.subscriptions);
-    } else {
-        old = subscription(name);
-    }
     for (var d = 0u; d < DIMS; d++) {
+        old.lo[d] = leaves[place_of(0u, 2u * d, slot)];
+        old.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
         before[row * 2u * DIMS + 2u * d] = old.lo[d];
         before[row * 2u * DIMS + 2u * d + 1u] = old.hi[d];
+        others[other_place(2u * d, slot)] = key_after(row, 2u * d);
+        others[other_place(2u * d + 1u, slot)] = key_after(row, 2u * d + 1u);
     }
     if key_after(row, 0u) >= key_after(row, 1u) {
         return false;
@@ -92,7 +95,7 @@ fn settle(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
           @builtin(local_invocation_index) lane: u32) {
     let row = group_number(group, groups) * GROUP_SIZE + lane;
     var fits = moves[7] != 0u && atomicLoad(&counts[0]) <= changes_capacity();
-    for (var level = 1u; level <= params.top; level++) {
+    for (var level = 1u; level <= params.top + 1u; level++) {
         fits = fits && atomicLoad(&counts[level]) <= list_capacity();
     }
     if row >= rows() || !fits {

@@ -2,87 +2,96 @@
 // dispatch, so that a query with many answers is served by as many invocations.
 //
 // came, went  lists of (query, node): the nodes of the level above that a query goes into, and those of params.level. A node's number
-//             is counted within its side
+//             is counted within its side. Above the highest level one node stands for a side
 // counts      how many entries came to each level, written or not; [0] the changes; [FAR] of moves_apply.wgsl
-// changes     (subscription, update) ids; the highest bit of the first is set where the pair ended
+// changes     (update, subscription) ids; the highest bit of the second is set where the pair ended. So as 64-bit numbers, low word first, those
+//             in ascending order are the pairs that began, and then those that ended, each in ascending order
 //
-// FANOUT invocations serve an entry, one for each child. Kernels: descend for each level from params.top to 1, the first of which takes queries
-// where the others take entries; find_changes for the leaves.
+// EACH invocations serve an entry: one for each child where there are few entries, and fewer where there are enough, because then the waits in a
+// workgroup are for more of them. Kernels: list_queries, one invocation for each row or slot that is looked for; descend for each level from
+// params.top to 1; find_changes for the leaves.
 
 // import: matching/moves.wgsl
 
-const ENTRIES = GROUP_SIZE / FANOUT;
+// A power of two, FANOUT at the most.
+override EACH: u32 = 16u;
 const ENDED = 0x80000000u;
 
-@group(0) @binding(4) var<storage, read> before: array<u32>;
+@group(0) @binding(4) var<storage, read> slots: array<u32>;
 @group(0) @binding(5) var<storage, read> leaves: array<u32>;
 @group(0) @binding(6) var<storage, read> nodes: array<u32>;
 @group(0) @binding(7) var<storage, read> came: array<vec2<u32>>;
 @group(0) @binding(8) var<storage, read_write> went: array<vec2<u32>>;
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 @group(0) @binding(10) var<storage, read_write> changes: array<vec2<u32>>;
+@group(0) @binding(11) var<storage, read> others: array<u32>;
 
 var<workgroup> shared_count: array<u32, 1>;
 var<workgroup> shared_first: array<u32, 1>;
 var<workgroup> found_here: array<atomic<u32>, 1>;
 
-fn box_before(row: u32) -> Box {
-    var found = Box(vec4(0u), vec4(0u));
+// The boxes of a region before and after the step.
+struct Boxes {
+    old: Box,
+    now: Box,
+}
+
+fn moves_in_step(slot: u32) -> bool {
+    return leaves[place_of(0u, 2u * DIMS + 1u, slot)] != 0u;
+}
+
+fn boxes_at(slot: u32, moves_too: bool) -> Boxes {
+    var box = Box(vec4(0u), vec4(0u));
     for (var d = 0u; d < DIMS; d++) {
-        found.lo[d] = before[row * 2u * DIMS + 2u * d];
-        found.hi[d] = before[row * 2u * DIMS + 2u * d + 1u];
+        box.lo[d] = leaves[place_of(0u, 2u * d, slot)];
+        box.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
     }
-    return found;
+    if !moves_too {
+        return Boxes(box, box);
+    }
+    var other = Box(vec4(0u), vec4(0u));
+    for (var d = 0u; d < DIMS; d++) {
+        other.lo[d] = others[other_place(2u * d, slot)];
+        other.hi[d] = others[other_place(2u * d + 1u, slot)];
+    }
+    if sought_times() == PAIRS_AFTER {
+        return Boxes(other, box);
+    }
+    return Boxes(box, other);
 }
 
-fn row_of(query: u32) -> u32 {
-    return query >> 2u;
+// A query with all that its tests need, loaded once for all children.
+struct Query {
+    // What it looks for: PAIRS_BEFORE, PAIRS_AFTER or both.
+    times: u32,
+    seeks_updates: bool,
+    boxes: Boxes,
+    // Holds whatever it looks for.
+    around: Box,
 }
 
-// The box that holds whatever a query looks for.
-fn box_of(query: u32) -> Box {
-    let times = query & 3u;
+// Whether the region at a slot looks for updates: a subscription does.
+fn seeks_updates(slot: u32) -> bool {
+    return slot < params.subscriptions;
+}
+
+fn open_query(packed: u32) -> Query {
+    let slot = packed >> 2u;
+    let times = packed & 3u;
+    let boxes = boxes_at(slot, true);
+    var around = Box(min(boxes.old.lo, boxes.now.lo), max(boxes.old.hi, boxes.now.hi));
     if times == PAIRS_BEFORE {
-        return box_before(row_of(query));
+        around = boxes.old;
     }
-    var found = box_after(row_of(query));
-    if times != PAIRS_AFTER {
-        let old = box_before(row_of(query));
-        found = Box(min(found.lo, old.lo), max(found.hi, old.hi));
+    if times == PAIRS_AFTER {
+        around = boxes.now;
     }
-    return found;
+    return Query(times, seeks_updates(slot), boxes, around);
 }
 
-// Subscriptions look for updates, and updates for subscriptions.
-fn seeks_updates(query: u32) -> bool {
-    return row_of(query) < moved_subscriptions();
-}
-
-// How many entries a kernel takes: queries in the first dispatch.
-fn entries(level: u32) -> u32 {
-    if level > params.top {
-        let both = sought_times() == (PAIRS_BEFORE | PAIRS_AFTER);
-        return (moves[3] - moves[2]) << u32(both);
-    }
-    return min(atomicLoad(&counts[level]), list_capacity());
-}
-
-// An entry; the query is 0 where there is none.
-fn entry(level: u32, i: u32) -> vec2<u32> {
-    if level <= params.top {
-        return came[i];
-    }
-    let both = PAIRS_BEFORE | PAIRS_AFTER;
-    if sought_times() != both {
-        return vec2(4u * (moves[2] + i) + sought_times(), 0u);
-    }
-    // Two places for each row.
-    let row = moves[2] + i / 2u;
-    let first = i % 2u == 0u;
-    if overlaps(box_before(row), box_after(row)) {
-        return vec2(select(0u, 4u * row + both, first), 0u);
-    }
-    return vec2(4u * row + select(PAIRS_AFTER, PAIRS_BEFORE, first), 0u);
+// How many entries there are of the level above.
+fn entries() -> u32 {
+    return min(atomicLoad(&counts[params.level + 1u]), list_capacity());
 }
 
 fn inside(a: Box, b: Box) -> bool {
@@ -93,125 +102,171 @@ fn inside(a: Box, b: Box) -> bool {
     return all_in;
 }
 
-// Whether a query goes into a node of params.level.
-fn goes_into(query: u32, node: u32) -> bool {
-    var around = Box(vec4(0u), vec4(0u));
-    for (var d = 0u; d < DIMS; d++) {
-        around.lo[d] = nodes[place_of(params.level, 2u * d, node)];
-        around.hi[d] = nodes[place_of(params.level, 2u * d + 1u, node)];
-    }
-    if (query & 3u) == 0u || !overlaps(box_of(query), around) {
-        return false;
-    }
-    // All that lies inside the region's boxes of both times overlaps it at both, unless it moves. Subscriptions that move report their
-    // pairs themselves, so an update's query does not look at them.
-    let at_rest = !seeks_updates(query) || moved_subscriptions() == rows();
-    return !at_rest || !inside(around, box_before(row_of(query))) || !inside(around, box_after(row_of(query)));
+// All that lies inside the region's boxes of both times overlaps it at both, unless it moves. Subscriptions that move report their
+// pairs themselves, so an update's query does not look at them.
+fn others_rest(query: Query) -> bool {
+    return !query.seeks_updates || moved_subscriptions() == rows();
 }
 
-// The place in a list of what an invocation found: beyond every list if it found nothing. By all invocations of a workgroup.
-fn list_place(lane: u32, hit: bool, count: u32) -> u32 {
+// Whether a query goes into a node of params.level.
+fn goes_into(query: Query, rest: bool, node: u32) -> bool {
+    var box = Box(vec4(0u), vec4(0u));
+    for (var d = 0u; d < DIMS; d++) {
+        box.lo[d] = nodes[place_of(params.level, 2u * d, node)];
+        box.hi[d] = nodes[place_of(params.level, 2u * d + 1u, node)];
+    }
+    return overlaps(query.around, box) && !(rest && inside(box, query.boxes.old) && inside(box, query.boxes.now));
+}
+
+// The first place in a list for what an invocation found. By all invocations of a workgroup.
+fn first_place(lane: u32, found: u32, count: u32) -> u32 {
     if lane == 0u {
         atomicStore(&found_here[0], 0u);
     }
     workgroupBarrier();
-    var place = 0u;
-    if hit {
-        place = atomicAdd(&found_here[0], 1u);
+    var before_mine = 0u;
+    if found > 0u {
+        before_mine = atomicAdd(&found_here[0], found);
     }
     workgroupBarrier();
     if lane == 0u {
-        let found = atomicLoad(&found_here[0]);
-        if found > 0u {
-            shared_first[0] = atomicAdd(&counts[count], found);
+        let all = atomicLoad(&found_here[0]);
+        if all > 0u {
+            shared_first[0] = atomicAdd(&counts[count], all);
         }
     }
     // With barriers on both sides.
-    let first = workgroupUniformLoad(&shared_first[0]);
-    return select(~0u, first + place, hit);
+    return workgroupUniformLoad(&shared_first[0]) + before_mine;
+}
+
+// What the region with this number among rows or slots looks for: nothing, or up to two queries.
+fn queries_of(number: u32) -> vec2<u32> {
+    var slot = number;
+    if (moves[4] & BY_SLOTS) == 0u {
+        slot = slots[name_of(number)];
+    } else if !moves_in_step(slot) {
+        return vec2(0u);
+    }
+    let both = PAIRS_BEFORE | PAIRS_AFTER;
+    if sought_times() != both {
+        return vec2(4u * slot + sought_times(), 0u);
+    }
+    let boxes = boxes_at(slot, true);
+    if overlaps(boxes.old, boxes.now) {
+        return vec2(4u * slot + both, 0u);
+    }
+    return vec2(4u * slot + PAIRS_BEFORE, 4u * slot + PAIRS_AFTER);
+}
+
+@compute @workgroup_size(GROUP_SIZE)
+fn list_queries(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                @builtin(local_invocation_index) lane: u32) {
+    let number = moves[2] + group_number(group, groups) * GROUP_SIZE + lane;
+    var queries = vec2(0u);
+    if number < moves[3] {
+        queries = queries_of(number);
+    }
+    let place = first_place(lane, u32(queries.x != 0u) + u32(queries.y != 0u), params.level);
+    if queries.x != 0u && place < list_capacity() {
+        went[place] = vec2(queries.x, 0u);
+    }
+    if queries.y != 0u && place + 1u < list_capacity() {
+        went[place + 1u] = vec2(queries.y, 0u);
+    }
 }
 
 @compute @workgroup_size(GROUP_SIZE)
 fn descend(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
            @builtin(local_invocation_index) lane: u32) {
     if lane == 0u {
-        shared_count[0] = entries(params.level + 1u);
+        shared_count[0] = entries();
     }
     let count = workgroupUniformLoad(&shared_count[0]);
-    let step = groups.x * groups.y * ENTRIES;
-    for (var first = group_number(group, groups) * ENTRIES; first < count; first += step) {
-        let i = first + lane / FANOUT;
-        var found = vec2(0u);
-        var hit = false;
+    let step = groups.x * groups.y * (GROUP_SIZE / EACH);
+    for (var first = group_number(group, groups) * (GROUP_SIZE / EACH); first < count; first += step) {
+        let i = first + lane / EACH;
+        var parent = vec2(0u);
+        var hits = 0u;
         if i < count {
-            let parent = entry(params.level + 1u, i);
-            let tree = nodes_of(params.level, seeks_updates(parent.x));
-            found = vec2(parent.x, parent.y * FANOUT + lane % FANOUT);
-            if found.y < tree.y {
-                hit = goes_into(found.x, tree.x + found.y);
+            parent = came[i];
+            let query = open_query(parent.x);
+            let rest = others_rest(query);
+            let tree = nodes_of(params.level, query.seeks_updates);
+            for (var child = lane % EACH; child < FANOUT; child += EACH) {
+                let node = parent.y * FANOUT + child;
+                if node < tree.y && goes_into(query, rest, tree.x + node) {
+                    hits |= 1u << child;
+                }
             }
         }
-        let place = list_place(lane, hit, params.level);
-        if place < list_capacity() {
-            went[place] = found;
+        var place = first_place(lane, countOneBits(hits), params.level);
+        // FANOUT at the most.
+        while hits != 0u {
+            if place < list_capacity() {
+                went[place] = vec2(parent.x, parent.y * FANOUT + countTrailingZeros(hits));
+            }
+            place += 1u;
+            hits &= hits - 1u;
         }
     }
 }
 
-// The change that a query finds at a slot, if it is one.
-fn change_at(query: u32, slot: u32, found: ptr<function, vec2<u32>>) -> bool {
-    let mark = leaves[place_of(0u, 2u * DIMS + 1u, slot)];
-    var old = Box(vec4(0u), vec4(0u));
-    var now = old;
-    if mark != 0u {
-        // The subscription of two that move reports the pair.
-        if !seeks_updates(query) {
-            return false;
-        }
-        old = box_before(mark - 1u);
-        now = box_after(mark - 1u);
-    } else {
-        for (var d = 0u; d < DIMS; d++) {
-            old.lo[d] = leaves[place_of(0u, 2u * d, slot)];
-            old.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
-        }
-        now = old;
+// Whether a query finds a change at a slot, and then whether the pair ended.
+fn change_at(query: Query, slot: u32) -> vec2<bool> {
+    let moves_too = moves_in_step(slot);
+    // The subscription of two that move reports the pair.
+    if moves_too && !query.seeks_updates {
+        return vec2(false);
     }
-    let overlapped = overlaps(box_before(row_of(query)), old);
+    let boxes = boxes_at(slot, moves_too);
+    let overlapped = overlaps(query.boxes.old, boxes.old);
     let times = select(PAIRS_AFTER, PAIRS_BEFORE, overlapped);
-    if (query & times) == 0u || overlapped == overlaps(box_after(row_of(query)), now) {
-        return false;
-    }
-    let mine = name_of(row_of(query));
-    let name = leaves[place_of(0u, 2u * DIMS, slot)];
-    let pair = select(vec2(name, mine), vec2(mine, name), seeks_updates(query));
-    *found = vec2(pair.x | select(0u, ENDED, overlapped), pair.y - params.subscriptions);
-    return true;
+    return vec2((query.times & times) != 0u && overlapped != overlaps(query.boxes.now, boxes.now), overlapped);
+}
+
+fn put_change(place: u32, from_slot: u32, slot: u32, ended: bool) {
+    let names = vec2(leaves[place_of(0u, 2u * DIMS, from_slot)], leaves[place_of(0u, 2u * DIMS, slot)]);
+    let pair = select(names.yx, names, seeks_updates(from_slot));
+    changes[place] = vec2(pair.y - params.subscriptions, pair.x | select(0u, ENDED, ended));
 }
 
 @compute @workgroup_size(GROUP_SIZE)
 fn find_changes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                 @builtin(local_invocation_index) lane: u32) {
     if lane == 0u {
-        shared_count[0] = entries(1u);
+        shared_count[0] = entries();
     }
     let count = workgroupUniformLoad(&shared_count[0]);
-    let step = groups.x * groups.y * ENTRIES;
-    for (var first = group_number(group, groups) * ENTRIES; first < count; first += step) {
-        let i = first + lane / FANOUT;
-        var found = vec2(0u);
-        var hit = false;
+    let step = groups.x * groups.y * (GROUP_SIZE / EACH);
+    for (var first = group_number(group, groups) * (GROUP_SIZE / EACH); first < count; first += step) {
+        let i = first + lane / EACH;
+        var parent = vec2(0u);
+        var hits = 0u;
+        var ended = 0u;
         if i < count {
-            let parent = entry(1u, i);
-            let tree = nodes_of(0u, seeks_updates(parent.x));
-            let leaf = parent.y * FANOUT + lane % FANOUT;
-            if leaf < tree.y {
-                hit = change_at(parent.x, tree.x + leaf, &found);
+            parent = came[i];
+            let query = open_query(parent.x);
+            let tree = nodes_of(0u, query.seeks_updates);
+            for (var child = lane % EACH; child < FANOUT; child += EACH) {
+                let leaf = parent.y * FANOUT + child;
+                if leaf < tree.y {
+                    let change = change_at(query, tree.x + leaf);
+                    hits |= u32(change.x) << child;
+                    ended |= u32(change.y) << child;
+                }
             }
         }
-        let place = list_place(lane, hit, 0u);
-        if place < changes_capacity() {
-            changes[place] = found;
+        var place = first_place(lane, countOneBits(hits), 0u);
+        let mine = parent.x >> 2u;
+        let first_leaf = nodes_of(0u, seeks_updates(mine)).x + parent.y * FANOUT;
+        // FANOUT at the most.
+        while hits != 0u {
+            let child = countTrailingZeros(hits);
+            if place < changes_capacity() {
+                put_change(place, mine, first_leaf + child, ((ended >> child) & 1u) != 0u);
+            }
+            place += 1u;
+            hits &= hits - 1u;
         }
     }
 }

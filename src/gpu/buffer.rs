@@ -316,7 +316,7 @@ impl Download {
     }
 
     /// What `take` makes of the bytes.
-    async fn finish_with<R>(
+    pub(crate) async fn finish_with<R>(
         self,
         gpu: &Gpu,
         submission: wgpu::SubmissionIndex,

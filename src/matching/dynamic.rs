@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use super::changes::Changes;
 use super::index::Index;
 use super::moves::{Found, Moves, Rows, Times, Way};
 use super::region::{Coordinate, Region};
@@ -53,21 +54,14 @@ pub struct MovingRegions<T, const D: usize> {
     updates: Side<T, D>,
     index: Index,
     moves: Moves,
+    /// Those of the last step: memory for the next.
+    rows: Rows,
     /// Number of the step.
     step: u32,
     /// Tests in trees that have grown. Beyond all bounds after a failure, which leaves rubbish.
     tests: u64,
     /// Of 256 regions that moved in the last step, those that moved far: what the next step goes by.
     far: u32,
-}
-
-/// What a step changed. Each pair `[subscription, update]` comes once, in ascending order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Pairs that overlap now and did not before.
-    pub began: Vec<[u32; 2]>,
-    /// Pairs that overlapped before and do not now.
-    pub ended: Vec<[u32; 2]>,
 }
 
 #[derive(Debug)]
@@ -107,7 +101,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let index = Index::new(kernels, sides)?;
         index.rebuild().submit(matcher.gpu())?;
         let moves = Moves::new(kernels, &index, sides)?;
-        Ok(Self { matcher: matcher.clone(), subscriptions, updates, index, moves, step: 0, tests: 0, far: 0 })
+        let (matcher, rows) = (matcher.clone(), Rows::default());
+        Ok(Self { matcher, subscriptions, updates, index, moves, rows, step: 0, tests: 0, far: 0 })
     }
 
     /// All pairs that overlap now.
@@ -159,12 +154,15 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         if counts == [0, 0] {
             return Ok(Changes::default());
         }
-        let mut rows = Rows::new(counts, self.subscriptions.columns.dims);
+        // Fresh memory for as many words costs more than what is written to it.
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.set(counts, self.subscriptions.columns.dims);
         let (first, second) = rows.body().split_at_mut(subscriptions.len() * (2 * D + 1));
         self.subscriptions.advance(0, subscriptions, first);
         self.updates.advance(self.subscriptions.columns.count, updates, second);
         let found = self.find(&mut rows).await?;
-        Ok(Changes { began: sorted(found.began), ended: sorted(found.ended) })
+        self.rows = rows;
+        Ok(found.changes)
     }
 
     async fn find(&mut self, rows: &mut Rows) -> Result<Found, MatchingError> {
@@ -193,8 +191,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
             let way = Way { times, rebuild, most_each: u32::MAX };
             let found = moves.find(kernels, index, sides, rows, way).await?;
             let found = found.expect("any number of nodes is fine");
-            both.ended.extend(found.ended);
-            both.began.extend(found.began);
+            both.changes.append(found.changes);
             both.far += found.far;
         }
         // Nothing has moved since.
@@ -217,15 +214,6 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
 /// So many of `all` in 256.
 fn share(some: u32, all: u32) -> u32 {
     u32::try_from(u64::from(some) * 256 / u64::from(all.max(1))).expect("some are not more than all")
-}
-
-/// The pairs in ascending order: the device finds them in any.
-fn sorted(mut pairs: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
-    match pairs.len() < ALONE {
-        true => pairs.sort_unstable(),
-        false => pairs.par_sort_unstable(),
-    }
-    pairs
 }
 
 /// Whether a region of the set `label` of so many regions can move in step `step`, in which it is then said to move.
@@ -300,5 +288,115 @@ impl<T: Coordinate, const D: usize> Side<T, D> {
         };
         let filled = i64::from(self.columns.filled) + more;
         self.columns.filled = u32::try_from(filled).expect("no more than there are regions");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::gpu::Gpu;
+    use crate::matching::reference;
+
+    /// A number that looks random, below `end`.
+    fn mixed(seed: u64, end: u64) -> i32 {
+        let z = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        i32::try_from(((z ^ z >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33) % end).unwrap()
+    }
+
+    /// On few places of a lattice, so that bounds touch and regions are the same; one in eleven is empty, and one in thirty large.
+    fn region<const D: usize>(seed: u64) -> Region<i32, D> {
+        let lo: [i32; D] = std::array::from_fn(|d| mixed(seed * 8 + d as u64, 60) - 30);
+        let width = match seed {
+            _ if seed % 11 == 3 => 0,
+            _ if seed % 30 == 7 => 40,
+            _ => 1 + mixed(seed, 3),
+        };
+        Region::new(lo, lo.map(|lo| lo + width))
+    }
+
+    /// Steps in which few and many move, near and far, in turn, however they are made: the changes of each are those between two matchings.
+    fn alternate<const D: usize>(matcher: &Matcher, sizes: [u32; 2], tune: fn(&mut Moves)) {
+        let mut sets = [0, 1].map(|side| -> Vec<Region<i32, D>> {
+            (0..sizes[side]).map(|id| region(u64::from(id) + 100_000 * side as u64)).collect()
+        });
+        let mut moving = MovingRegions::new(matcher, &sets[0], &sets[1]).unwrap();
+        let pairs =
+            |sets: &[Vec<_>; 2]| -> BTreeSet<_> { reference::find(&sets[0], &sets[1]).into_iter().collect() };
+        let mut before = pairs(&sets);
+        // One of so many of each side moves, and whether it moves near.
+        let steps = [
+            ([1, 1], true),
+            ([97, 0], false),
+            ([1, 1], false),
+            ([0, 50], true),
+            ([3, 4], true),
+            ([1, 0], false),
+            ([0, 1], true),
+        ];
+        for (step, (shares, near)) in
+            (1..).zip(steps.into_iter().chain([([1, 3], false), ([130, 130], true)]))
+        {
+            let moved = [0, 1].map(|side| -> Vec<(u32, Region<i32, D>)> {
+                let share = u32::try_from(shares[side]).unwrap();
+                let ids = (0..sizes[side]).filter(|id| share > 0 && id % share == step % share);
+                let to = |id: u32| {
+                    let seed = u64::from(id) + 100_000 * (side as u64 + 2 * u64::from(step));
+                    let old = sets[side][id as usize];
+                    let by: [i32; D] = std::array::from_fn(|d| mixed(seed * 8 + d as u64, 3) - 1);
+                    let shift = |at: [i32; D]| std::array::from_fn(|d| at[d] + by[d]);
+                    if near { Region::new(shift(old.lo), shift(old.hi)) } else { region(seed) }
+                };
+                ids.map(|id| (id, to(id))).collect()
+            });
+            for (set, moved) in sets.iter_mut().zip(&moved) {
+                moved.iter().for_each(|(id, bounds)| set[*id as usize] = *bounds);
+            }
+            tune(&mut moving.moves);
+            let changes = moving.update(&moved[0], &moved[1]).unwrap();
+            let after = pairs(&sets);
+            let what = format!("{D} dimensions, {sizes:?}, step {step}");
+            assert_eq!(
+                changes.began,
+                after.difference(&before).copied().collect::<Vec<_>>(),
+                "began, {what}"
+            );
+            assert_eq!(
+                changes.ended,
+                before.difference(&after).copied().collect::<Vec<_>>(),
+                "ended, {what}"
+            );
+            before = after;
+        }
+        let mut all = moving.matches().unwrap().read().unwrap();
+        all.sort_unstable();
+        assert_eq!(all, before.into_iter().collect::<Vec<_>>(), "{D} dimensions, {sizes:?}");
+    }
+
+    #[test]
+    fn every_way_of_a_step_finds_the_same() {
+        let matcher = Matcher::new(&Gpu::for_test());
+        let ways: [fn(&mut Moves); 2] = [
+            // As where very many move: few invocations for each query, queries by slots, and the device sorts.
+            |moves| {
+                (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
+                    (0, u32::MAX, 0);
+            },
+            |moves| {
+                (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
+                    (u32::MAX, 1, u32::MAX);
+            },
+        ];
+        for way in ways {
+            for sizes in [[255, 257], [256, 16], [1, 300], [0, 5]] {
+                alternate::<1>(&matcher, sizes, way);
+                alternate::<2>(&matcher, sizes, way);
+                alternate::<3>(&matcher, sizes, way);
+            }
+            alternate::<2>(&matcher, [513, 0], way);
+        }
+        // More changes than the last step let expect: the device sorts them when that is seen.
+        alternate::<1>(&matcher, [256, 255], |moves| moves.tuning.few_changes = 1 << 10);
     }
 }

@@ -141,9 +141,8 @@ impl Kernels {
         //   the last range.
         // * index: names are numbered 0 .. n and permuted by a stable sort of n pairs; `slots` is the inverse. Nodes and children are
         //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Index::new`: 8 at the most, since there are fewer than 2^28 regions).
-        // * moves: names of rows were compared with the sets' lengths on the host. Rows in lists are those of queries, which are below
-        //   the rows; marks are 0 but between `mark` and `settle`, and else at most the rows of a step before, for which the
-        //   buffers had room, and they never shrink. Nodes in lists were compared with the size of their level. Places in lists and changes
+        // * moves: names of rows were compared with the sets' lengths on the host, which also keeps the numbers of a submission below those of the rows, or
+        //   of the slots. Nodes in lists were compared with the size of their level, so slots are those of leaves. Places in lists and changes
         //   are compared with the capacities, which the host passes with the buffers. A row of an empty region has keys as in import.wgsl.
         // * tree: `cursors` begins at 0 and moves to leaves below `end`, which is at most the number of leaves; a
         //   node of level l is a leaf's number / 8^l, and the host lays out as many nodes. Levels are at most 10,

@@ -1,21 +1,32 @@
 //! A step of moving regions on the device: what moves is written, and the pairs that it changes are found, in one submission.
 
 use super::MatchingError;
+use super::changes::{Changes, in_order};
 use super::index::{FANOUT, Index};
 use super::kernels::{GROUP_SIZE, Kernels};
 use super::programs;
 use super::set::Columns;
-use crate::gpu::{Bindings, Buffer, Download, Gpu, Kernel, Recipe};
+use crate::gpu::{Bindings, Buffer, Download, Gpu, Kernel, Plan, Recipe};
+use crate::primitives::{Count, RadixSort, Status};
 
 /// Words before the rows: `HEADER` in moves.wgsl.
 const HEADER: usize = 8;
-/// `ENDED` in moves_search.wgsl.
-const ENDED: u32 = 1 << 31;
+/// As in moves.wgsl.
+const BY_SLOTS: u32 = 4;
+/// Where at least one of so many regions moves, a look at all is nothing beside searches in the order of their places. An estimate: a search loads a hundred
+/// times as many words.
+const MANY_OF: u32 = 8;
 /// Words for counts: the changes, and the entries of each level; the last is that of the regions that moved far, `FAR` in moves.wgsl.
 const COUNTS: usize = 16;
 /// A list may hold so many entries, and a submission find so many changes (or as many as one query needs, if that is
 /// more): 32 MB each, and some tens of millions of tests per dispatch.
 const MOST: u32 = 1 << 22;
+/// The host sorts so many changes: the dispatches of a sort on the device would take as long. An estimate: 24 of them, some 3 µs each.
+const FEW_CHANGES: u32 = 1 << 12;
+/// So many queries keep a device busy with fewer invocations for each entry of a list, so that the waits of a workgroup are for more entries. A guess.
+const MANY_QUERIES: u32 = 1 << 13;
+/// Then so many serve an entry.
+const EACH_OF_MANY: u32 = 1;
 /// Workgroups that go through a list at the least: few queries may have many entries.
 const FEW_GROUPS: u32 = 64;
 /// And at the most: each goes on with further entries.
@@ -42,20 +53,43 @@ pub(super) struct Way {
     pub(super) most_each: u32,
 }
 
+/// What decides how a step is made. Every way finds the same, in the same order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tuning {
+    /// `MOST`, but in tests.
+    most: u32,
+    /// From so many queries on, fewer invocations serve each entry of a list.
+    pub(super) many_queries: u32,
+    /// Where one of so many regions moves, queries are taken by slots.
+    pub(super) many_of: u32,
+    /// The host sorts so many changes.
+    pub(super) few_changes: u32,
+}
+
+impl Tuning {
+    fn new(gpu: &Gpu) -> Self {
+        // A processor that plays a GPU sorts sooner as itself.
+        let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
+        let few_changes = if slow { u32::MAX } else { FEW_CHANGES };
+        Self { most: MOST, many_queries: MANY_QUERIES, many_of: MANY_OF, few_changes }
+    }
+}
+
 /// What kernels are given for each step: memory that is kept, and grows.
 #[derive(Debug)]
 pub(super) struct Moves {
     rows: u32,
     list: u32,
     changes: u32,
-    /// `MOST`, but in tests.
-    most: u32,
-    /// Changes that are read with their count.
-    read_at_once: u32,
+    pub(super) tuning: Tuning,
+    /// Changes that are read with their count: some more than the last step had.
+    expected: u32,
     given: Given,
     counts: Buffer<u32>,
-    found: Buffer<[u32; 2]>,
+    found: Buffer<u64>,
     steps: Steps,
+    /// Puts the changes in order, when it has been needed.
+    sort: Option<Plan>,
 }
 
 /// What a step begins with: as in moves.wgsl.
@@ -79,14 +113,23 @@ impl Given {
 #[derive(Debug)]
 struct Steps {
     mark: (Kernel, Bindings),
-    /// From the highest level down.
-    descend: Vec<(Kernel, Bindings)>,
-    changes: (Kernel, Bindings),
+    queries: (Kernel, Bindings),
+    /// For few queries, and for many.
+    search: [Search; 2],
     settle: (Kernel, Bindings),
 }
 
-/// Rows in the form of moves.wgsl.
 #[derive(Debug)]
+struct Search {
+    /// Invocations that serve an entry of a list: `EACH` in moves_search.wgsl.
+    each: u32,
+    /// From the highest level down.
+    descend: Vec<(Kernel, Bindings)>,
+    changes: (Kernel, Bindings),
+}
+
+/// Rows in the form of moves.wgsl.
+#[derive(Debug, Default)]
 pub(super) struct Rows {
     /// With room for the header in front.
     pub(super) words: Vec<u32>,
@@ -96,11 +139,10 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Room for so many rows of each side.
-    pub(super) fn new(sides: [u32; 2], dims: u32) -> Self {
-        let rows = sides[0] + sides[1];
-        let words = HEADER + rows as usize * (2 * dims as usize + 1);
-        Self { words: vec![0; words], rows, subscriptions: sides[0] }
+    /// Room for so many rows of each side. What they hold is rubbish.
+    pub(super) fn set(&mut self, sides: [u32; 2], dims: u32) {
+        (self.rows, self.subscriptions) = (sides[0] + sides[1], sides[0]);
+        self.words.resize(HEADER + self.rows as usize * (2 * dims as usize + 1), 0);
     }
 
     /// The rows, to be filled.
@@ -109,11 +151,10 @@ impl Rows {
     }
 }
 
-/// The pairs that a step changed.
+/// What a step found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) began: Vec<[u32; 2]>,
-    pub(super) ended: Vec<[u32; 2]>,
+    pub(super) changes: Changes,
     /// Boxes that queries were compared with.
     pub(super) tests: u64,
     /// Regions whose bounds after the step do not overlap those before, where pairs before it were looked for.
@@ -142,7 +183,7 @@ impl Moves {
             Buffer::<[u32; 2]>::storage(gpu, "queries in nodes", list.into())?,
         ];
         let counts = Buffer::<u32>::storage(gpu, "counts of a step", COUNTS as u64)?;
-        let found = Buffer::<[u32; 2]>::storage(gpu, "changes", changes.into())?;
+        let found = Buffer::<u64>::storage(gpu, "changes", changes.into())?;
         let bind = |recipe: &Recipe, level: u32| -> Result<(Kernel, Bindings), MatchingError> {
             let params = Buffer::uniform(gpu, "parameters", &index.at(level))?;
             let kernel = kernels.kernel(recipe)?;
@@ -155,6 +196,7 @@ impl Moves {
                     ("settled_subscriptions", sides[0].keys.binding()),
                     ("settled_updates", sides[1].keys.binding()),
                     ("leaves", index.leaves.binding()),
+                    ("others", index.others.binding()),
                     ("nodes", index.nodes.binding()),
                     ("slots", index.slots.binding()),
                     ("moves", given.moves.binding()),
@@ -167,16 +209,20 @@ impl Moves {
             )?;
             Ok((kernel, bindings))
         };
-        let levels = (1..=index.top()).rev();
+        let search = |each: u32| -> Result<Search, MatchingError> {
+            let descend = programs::moves_descend(dims, each);
+            let levels = (1..=index.top()).rev();
+            let descend = levels.map(|level| bind(&descend, level)).collect::<Result<_, _>>()?;
+            Ok(Search { each, descend, changes: bind(&programs::moves_changes(dims, each), 0)? })
+        };
         let steps = Steps {
             mark: bind(&programs::moves_mark(dims), 0)?,
-            descend: levels
-                .map(|level| bind(&programs::moves_descend(dims), level))
-                .collect::<Result<_, _>>()?,
-            changes: bind(&programs::moves_changes(dims), 0)?,
+            queries: bind(&programs::moves_queries(dims), index.top() + 1)?,
+            search: [search(FANOUT)?, search(EACH_OF_MANY)?],
             settle: bind(&programs::moves_settle(dims), 0)?,
         };
-        Ok(Self { rows, list, changes, most: MOST, read_at_once: 1 << 10, given, counts, found, steps })
+        let (tuning, expected, sort) = (Tuning::new(gpu), 0, None);
+        Ok(Self { rows, list, changes, tuning, expected, given, counts, found, steps, sort })
     }
 
     /// Room for so many rows, entries of a list, and changes, as far as a submission uses it. What a step began with stays if its rows fit.
@@ -197,20 +243,20 @@ impl Moves {
             self.changes.max(grown(changes.min(limits[2]), limits[2])),
         ];
         if room != [self.rows, self.list, self.changes] {
-            let (most, read_at_once) = (self.most, self.read_at_once);
+            let (tuning, expected) = (self.tuning, self.expected);
             let given = match room[0] == self.rows {
                 true => self.given.clone(),
                 false => Given::new(kernels.gpu(), room[0], sides[0].dims)?,
             };
             *self = Self::with_room(kernels, index, sides, given, room)?;
-            (self.most, self.read_at_once) = (most, read_at_once);
+            (self.tuning, self.expected) = (tuning, expected);
         }
         Ok(())
     }
 
     /// The most entries of a list and the most changes that a submission uses: what one row, which is two queries, can need always fits.
     fn limits(&self, index: &Index, sides: [&Columns; 2]) -> [u32; 2] {
-        [self.most.max(2 * index.widest()), self.most.max(sides[0].count).max(sides[1].count)]
+        [self.tuning.most.max(2 * index.widest()), self.tuning.most.max(sides[0].count).max(sides[1].count)]
     }
 
     /// Finds the changes of a step, which ends here: the sets and the leaves have the new bounds.
@@ -226,23 +272,36 @@ impl Moves {
     ) -> Result<Option<Found>, MatchingError> {
         let Way { times, mut rebuild, most_each } = way;
         let gpu = kernels.gpu();
-        let queries = rows.rows.saturating_mul(if times == Times::Both { 2 } else { 1 });
+        // Of two that move the subscription reports the pair: where all subscriptions move, updates have nothing to report.
+        let seekers = match rows.subscriptions == sides[0].count {
+            true => rows.subscriptions.max(1),
+            false => rows.rows,
+        };
+        let queries = seekers.saturating_mul(if times == Times::Both { 2 } else { 1 });
         // Queries mostly go into two nodes or so of a level.
         let room = [rows.rows, queries.saturating_mul(4), queries.saturating_mul(4)];
         self.reserve(kernels, index, sides, room)?;
         let mut all = Found::default();
+        let regions = sides[0].count + sides[1].count;
+        let by_slots = rows.rows >= regions.div_ceil(self.tuning.many_of);
+        let numbers = match by_slots {
+            // The slots of subscriptions come first.
+            true if seekers < rows.rows => seekers,
+            true => regions,
+            false => seekers,
+        };
         // So that no level has 2^32 of them, whatever they meet: a query sixteen nodes.
-        let (mut first, mut batch) = (0, rows.rows.min(1 << 26));
+        let (mut first, mut batch) = (0, numbers.min(1 << 26));
         let mut written = false;
-        while first < rows.rows {
-            let end = rows.rows.min(first.saturating_add(batch));
-            let last = end == rows.rows;
+        while first < numbers {
+            let end = numbers.min(first.saturating_add(batch));
+            let last = end == numbers;
             let head = [
                 rows.rows,
                 rows.subscriptions,
                 first,
                 end,
-                times as u32,
+                times as u32 | if by_slots { BY_SLOTS } else { 0 },
                 self.list,
                 self.changes,
                 u32::from(last),
@@ -250,12 +309,13 @@ impl Moves {
             rows.words[..HEADER].copy_from_slice(&head);
             let what = if written { &rows.words[..HEADER] } else { &rows.words[..] };
             self.given.moves.write(gpu, 0, what)?;
-            let (counts, changes) =
-                self.submit(gpu, index, rows.rows, queries, std::mem::take(&mut rebuild)).await?;
+            let (counts, changes) = self
+                .submit(gpu, index, [rows.rows, end - first, queries], std::mem::take(&mut rebuild))
+                .await?;
             written = true;
-            let entries = &counts[1..=index.top() as usize];
-            let most_entries = entries.iter().copied().max().unwrap_or(0);
-            if most_entries > self.list || counts[0] > self.changes {
+            let entries = &counts[1..=index.top() as usize + 1];
+            let Some(changes) = changes else {
+                let most_entries = entries.iter().copied().max().unwrap_or(0);
                 if most_entries > most_each.saturating_mul(queries).max(1 << 14) {
                     return Ok(None);
                 }
@@ -266,31 +326,35 @@ impl Moves {
                 }
                 self.reserve(kernels, index, sides, [rows.rows, most_entries, counts[0]])?;
                 continue;
-            }
-            all.tests += u64::from(FANOUT)
-                * (u64::from(queries) + entries.iter().map(|entries| u64::from(*entries)).sum::<u64>());
+            };
+            all.tests += u64::from(FANOUT) * entries.iter().map(|entries| u64::from(*entries)).sum::<u64>();
             all.far = counts[COUNTS - 1];
-            all.take(&changes);
+            all.changes.append(changes);
             first = end;
         }
         Ok(Some(all))
     }
 
-    /// Submits what the header says, and reads the counts and the changes that fit.
+    /// Submits what the header says, and reads the counts; and the changes, if all that was found had room.
     async fn submit(
         &mut self,
         gpu: &Gpu,
         index: &Index,
-        rows: u32,
-        queries: u32,
+        [rows, numbers, queries]: [u32; 3],
         rebuild: bool,
-    ) -> Result<(Vec<u32>, Vec<[u32; 2]>), MatchingError> {
+    ) -> Result<(Vec<u32>, Option<Changes>), MatchingError> {
+        let at_once = self.expected.clamp(1 << 10, MOST).min(self.changes);
+        let sorts = at_once > self.tuning.few_changes;
+        if sorts {
+            self.prepare_sort(gpu)?;
+        }
         let mut encoder = gpu.encoder("a step of moving regions");
         encoder.clear_buffer(self.counts.raw(), 0, None);
         {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             let each = rows.div_ceil(GROUP_SIZE);
-            let over_lists = queries.div_ceil(GROUP_SIZE / FANOUT).clamp(FEW_GROUPS, MANY_GROUPS);
+            let search = &self.steps.search[usize::from(queries >= self.tuning.many_queries)];
+            let over_lists = queries.div_ceil(GROUP_SIZE / search.each).clamp(FEW_GROUPS, MANY_GROUPS);
             if rebuild {
                 index.rebuild().record_in(&mut pass);
             }
@@ -298,40 +362,61 @@ impl Moves {
                 kernel.dispatch(&mut pass, bindings, workgroups);
             };
             run(&self.steps.mark, each);
-            self.steps.descend.iter().for_each(|step| run(step, over_lists));
-            run(&self.steps.changes, over_lists);
+            run(&self.steps.queries, numbers.div_ceil(GROUP_SIZE));
+            search.descend.iter().for_each(|step| run(step, over_lists));
+            run(&search.changes, over_lists);
             run(&self.steps.settle, each);
+            if let Some(sort) = self.sort.as_ref().filter(|_| sorts) {
+                sort.record_in(&mut pass);
+            }
         }
-        let at_once = self.read_at_once.min(self.changes);
         let count_bytes = COUNTS as u64 * 4;
-        let bytes = u64::from(at_once) * size_of::<[u32; 2]>() as u64;
-        let download = Download::new(gpu, "changes", count_bytes + bytes)?;
+        let bytes = u64::from(at_once) * size_of::<u64>() as u64;
+        // Steps are not quite alike: the next one finds memory that is long enough.
+        let download = Download::new(gpu, "changes", (count_bytes + bytes).next_power_of_two())?;
         download.record_part(&mut encoder, self.counts.raw(), 0, (0, count_bytes));
         download.record_part(&mut encoder, self.found.raw(), 0, (count_bytes, bytes));
         let submission = gpu.submit(encoder)?;
-        let read = download.finish(gpu, submission).await?;
-        let (counts, read) = read.split_at(4 * COUNTS);
-        let counts: Vec<u32> = bytemuck::pod_collect_to_vec(counts);
-        let written = counts[0].min(self.changes);
-        let mut changes: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(read);
-        changes.truncate(written as usize);
-        if written > at_once {
-            changes
-                .append(&mut self.found.read_range(gpu, at_once.into(), (written - at_once).into()).await?);
+        let (capacity, top) = ([self.changes, self.list], index.top() as usize + 1);
+        let take = |read: &[u8]| {
+            let counts: Vec<u32> = bytemuck::pod_collect_to_vec(&read[..4 * COUNTS]);
+            let fits = counts[0] <= capacity[0] && counts[1..=top].iter().all(|count| *count <= capacity[1]);
+            let changes = (fits && counts[0] <= at_once).then(|| {
+                let read = &read[4 * COUNTS..][..8 * counts[0] as usize];
+                match sorts {
+                    true => Changes::new(read),
+                    false => {
+                        Changes::new(bytemuck::cast_slice(&in_order(bytemuck::pod_collect_to_vec(read))))
+                    }
+                }
+            });
+            (counts, fits, changes)
+        };
+        let (counts, fits, mut changes) = download.finish_with(gpu, submission, take).await?;
+        if fits && changes.is_none() {
+            let few = counts[0] <= self.tuning.few_changes;
+            if !sorts && !few {
+                self.prepare_sort(gpu)?.submit(gpu)?;
+            }
+            let keys = self.found.read_range(gpu, 0, counts[0].into()).await?;
+            let keys = if few { in_order(keys) } else { keys };
+            changes = Some(Changes::new(bytemuck::cast_slice(&keys)));
         }
-        self.read_at_once = (written + written / 2).next_power_of_two().clamp(1 << 10, 1 << 20);
+        if fits {
+            self.expected = counts[0] + counts[0] / 8;
+        }
         Ok((counts, changes))
     }
-}
 
-impl Found {
-    fn take(&mut self, changes: &[[u32; 2]]) {
-        for &[subscription, update] in changes {
-            match subscription & ENDED {
-                0 => self.began.push([subscription, update]),
-                _ => self.ended.push([subscription & !ENDED, update]),
-            }
+    /// Binds the sort of as many changes as the device counts.
+    fn prepare_sort(&mut self, gpu: &Gpu) -> Result<&Plan, MatchingError> {
+        if self.sort.is_none() {
+            // What does not fit is not sorted, and the step is made again.
+            let count = Count::device(&self.counts, 0, &Status::new(gpu)?)?;
+            let sort = RadixSort::<u64>::new(gpu, self.changes.into())?;
+            self.sort = Some(sort.bind_keys(gpu, &count, &self.found, 0..64)?);
         }
+        Ok(self.sort.as_ref().expect("made above"))
     }
 }
 
@@ -358,9 +443,10 @@ mod tests {
         let mut moves = Moves::new(kernels, &index, sides).unwrap();
         moves = Moves::with_room(kernels, &index, sides, moves.given, [1 << 10, 1, 1]).unwrap();
         // As many entries as two queries may have, and as many changes as one row.
-        moves.most = 1;
+        moves.tuning.most = 1;
         let rows = |to: &[Region<u32, 2>]| {
-            let mut rows = Rows::new([0, 600], 2);
+            let mut rows = Rows::default();
+            rows.set([0, 600], 2);
             for (id, (row, region)) in (0..).zip(rows.body().chunks_exact_mut(5).zip(to)) {
                 row[0] = 600 + id;
                 super::super::set::keys(region, &mut row[1..]);
@@ -375,7 +461,7 @@ mod tests {
             &mut there,
             Way { times: Times::Both, rebuild: false, most_each: u32::MAX },
         );
-        let there = pollster::block_on(there).unwrap().unwrap();
+        let there = pollster::block_on(there).unwrap().unwrap().changes;
         assert_eq!(there.began.len() + there.ended.len(), before.symmetric_difference(&after).count());
         assert_eq!(there.began.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
         assert_eq!(there.ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);
@@ -390,7 +476,7 @@ mod tests {
             &mut back,
             Way { times: Times::Before, rebuild: true, most_each: u32::MAX },
         );
-        let ended = pollster::block_on(first).unwrap().unwrap().ended;
+        let ended = pollster::block_on(first).unwrap().unwrap().changes.ended;
         assert_eq!(ended.into_iter().collect::<std::collections::BTreeSet<_>>(), &after - &before);
         let second = moves.find(
             kernels,
@@ -399,7 +485,7 @@ mod tests {
             &mut back,
             Way { times: Times::After, rebuild: true, most_each: u32::MAX },
         );
-        let began = pollster::block_on(second).unwrap().unwrap().began;
+        let began = pollster::block_on(second).unwrap().unwrap().changes.began;
         assert_eq!(began.into_iter().collect::<std::collections::BTreeSet<_>>(), &before - &after);
         assert_eq!(u.keys.read(&gpu).unwrap(), s.keys.read(&gpu).unwrap());
     }

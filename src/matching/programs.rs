@@ -49,8 +49,9 @@ recipes! {
     index_nodes(dims: u32 => "DIMS") = index_build::build_nodes;
     moves_mark(dims: u32 => "DIMS") = moves_apply::mark;
     moves_settle(dims: u32 => "DIMS") = moves_apply::settle;
-    moves_descend(dims: u32 => "DIMS") = moves_search::descend;
-    moves_changes(dims: u32 => "DIMS") = moves_search::find_changes;
+    moves_queries(dims: u32 => "DIMS") = moves_search::list_queries;
+    moves_descend(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::descend;
+    moves_changes(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::find_changes;
 }
 
 /// Every kernel that the module may build, with the least and the greatest values of its overrides.
@@ -58,7 +59,7 @@ recipes! {
 pub fn kernels() -> Vec<Recipe> {
     let mut all = vec![number_ids(), gather(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
     all.extend([1, 8].map(count_ranks));
-    for (dims, kind, homes) in [(1, Kind::U32, false), (4, Kind::F32, true)] {
+    for (dims, kind, homes, each) in [(1, Kind::U32, false, 1), (4, Kind::F32, true, 16)] {
         all.extend([
             import_rows(dims, kind),
             sample(dims),
@@ -81,8 +82,9 @@ pub fn kernels() -> Vec<Recipe> {
             index_nodes(dims),
             moves_mark(dims),
             moves_settle(dims),
-            moves_descend(dims),
-            moves_changes(dims),
+            moves_queries(dims),
+            moves_descend(dims, each),
+            moves_changes(dims, each),
         ]);
     }
     all
