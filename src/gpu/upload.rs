@@ -15,7 +15,7 @@ pub(super) const LONG: usize = 1 << 18;
 pub(crate) const CHUNK_BYTES: u64 = 16 << 20;
 /// So many pieces of a write are under way at once.
 pub(crate) const CHUNKS: usize = 4;
-/// So much is kept.
+/// So much is kept of what is no longer than a piece; and one that is longer.
 const KEPT_BYTES: u64 = CHUNKS as u64 * CHUNK_BYTES;
 /// What one core fills at once, at the least; and how many such parts there are at the most.
 const SHARE: u64 = 1 << 18;
@@ -35,13 +35,25 @@ impl Uploads {
         Some(kept.remove(place))
     }
 
-    /// Keeps it, however large, and what came last beside it, as far as there is room.
+    /// Keeps it, and drops those of its kind that came before it and for which there is no room. Long ones and short ones do not drop each other: who writes much and little by turns
+    /// gets both again.
     fn give(&self, buffer: wgpu::Buffer) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_long = |buffer: &wgpu::Buffer| buffer.size() > CHUNK_BYTES;
+        let long = is_long(&buffer);
+        let mut room = if long { buffer.size() } else { KEPT_BYTES };
         kept.push(buffer);
-        while kept.len() > 1 && kept.iter().map(wgpu::Buffer::size).sum::<u64>() > KEPT_BYTES {
-            kept.remove(0);
-        }
+        let mut last = std::mem::take(&mut *kept);
+        last.reverse();
+        last.retain(|buffer| {
+            let fits = is_long(buffer) != long || buffer.size() <= room;
+            if fits && is_long(buffer) == long {
+                room -= buffer.size();
+            }
+            fits
+        });
+        last.reverse();
+        *kept = last;
     }
 }
 
@@ -165,4 +177,40 @@ pub(super) fn write(gpu: &Gpu, to: &wgpu::Buffer, first: u64, bytes: &[u8]) -> R
         place += piece.len() as u64;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_short_writes_by_turns_get_their_memory_again() {
+        let gpu = Gpu::new().unwrap();
+        let of = |size| {
+            gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            })
+        };
+        let uploads = Uploads::default();
+        let (long, longer, short) = (of(CHUNK_BYTES + 8), of(CHUNK_BYTES + 16), of(1 << 10));
+        for _ in 0..3 {
+            uploads.give(long.clone());
+            uploads.give(short.clone());
+            assert_eq!(uploads.take(1 << 10), Some(short.clone()));
+            assert_eq!(uploads.take(CHUNK_BYTES + 8), Some(long.clone()));
+            assert_eq!(uploads.take(1 << 10), None);
+        }
+        // One long one is kept, the last; and of short ones what there is room for.
+        uploads.give(long);
+        uploads.give(longer.clone());
+        let many: Vec<_> = (0..=CHUNKS).map(|_| of(CHUNK_BYTES)).collect();
+        many.iter().for_each(|buffer| uploads.give(buffer.clone()));
+        assert_eq!(uploads.take(CHUNK_BYTES + 8), Some(longer));
+        assert_eq!(uploads.take(CHUNK_BYTES + 8), None);
+        let left: Vec<_> = std::iter::from_fn(|| uploads.take(CHUNK_BYTES)).collect();
+        assert_eq!(left, many[1..]);
+    }
 }

@@ -76,15 +76,15 @@
 //! The last table was measured before calls kept their memory.
 //!
 //! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
-//! by up to half their size. Before there was an index on the device, 10 or 1,000 took 5 to 7.
+//! by up to half their size. (Two runs; the host's part of a step is as noisy as they differ.)
 //!
 //! | moved | 10 | 1,000 | 10,000 | 300,000 | all | a matching from scratch, with its upload |
 //! | --- | --- | --- | --- | --- | --- | --- |
-//! | near | 0.11 | 0.15 | 0.81 | 11 | 24 | 5.4 |
-//! | anywhere | 0.10 | 1.0 | 1.7 | 23 | 41 | 5.4 |
+//! | near | 0.12, 0.22 | 0.20, 0.32 | 1.2, 1.5 | 4.3, 4.0 | 7.5, 6.9 | 6.0, 5.4 |
+//! | anywhere | 0.16, 0.23 | 1.1, 2.4 | 3.0, 3.3 | 10.3, 9.9 | 15.7, 15.8 | 6.0, 5.4 |
 //!
-//! This table was measured before the device put the changes in order, when the host's sorts and copies took most of the time of large steps. A step
-//! reports what changed, in order; where nearly all move and only the pairs that overlap then are wanted, [`Matcher::find`] has less to do.
+//! A step reports what changed, in order: two million pairs where all move anywhere. Where a third or more moves far, or nearly all move, and only the pairs that overlap then are
+//! wanted, [`Matcher::find`] has less to do.
 //!
 //! The standard's services: [`hla`]. Without an adapter:
 //! [`reference`](mod@reference).

@@ -296,7 +296,7 @@ impl<M: Model> PartOf<M> {
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
         memory.record_told(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
-        let (outbox, lists) = (self.outbox, &mut self.lists);
+        let (outbox, lists, others) = (self.outbox, &mut self.lists, self.ahead.len());
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
             let mut next = |length: u64| {
                 let (these, rest) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
@@ -312,7 +312,7 @@ impl<M: Model> PartOf<M> {
             let mails = counts.iter().zip(&ahead).map(|(&count, &ahead)| {
                 let bytes = (u64::from(count) * entry).min(ahead);
                 let held = usize::try_from(u64::from(count) * entry).expect("it is in memory");
-                let mut mails = lists.pop().unwrap_or_default();
+                let mut mails = fitting(lists, spare + held, 2 * others);
                 mails.resize(spare + held, 0);
                 let these = &next(ahead)[..usize::try_from(bytes).expect("less than the rest")];
                 copy(&mut mails[spare..][..these.len()], these);
@@ -359,6 +359,15 @@ impl<M: Model> PartOf<M> {
     }
 }
 
+/// A list for so many bytes: the one of the nearest length, because what it is longer than it was has to be filled with zeros first. Where none is near, a new one, if there are not `many`:
+/// windows that send much and little by turns then have lists for both.
+fn fitting(lists: &mut Vec<Vec<u8>>, bytes: usize, many: usize) -> Vec<u8> {
+    let apart = |list: &Vec<u8>| list.len().abs_diff(bytes);
+    let nearest = (0..lists.len()).min_by_key(|&place| apart(&lists[place]));
+    let near = nearest.filter(|&place| lists.len() >= many || apart(&lists[place]) <= bytes / 2);
+    near.map(|place| lists.swap_remove(place)).unwrap_or_default()
+}
+
 /// Staging memory for so many bytes: what there is, or new with some to spare. What windows send may be more than the device keeps for all readbacks, and differs from window to window.
 fn staged<'s>(
     gpu: &Gpu,
@@ -377,6 +386,18 @@ fn staged<'s>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_are_those_of_the_nearest_length() {
+        let mut lists = Vec::new();
+        for (bytes, was) in [(1000, 0), (10, 0), (1100, 1000), (12, 10), (3, 12), (900, 1100)] {
+            let mut list = fitting(&mut lists, bytes, 2);
+            assert_eq!(list.len(), was, "{bytes}");
+            list.resize(bytes, 1);
+            lists.push(list);
+        }
+        assert_eq!(lists.len(), 2);
+    }
 
     #[test]
     fn parts_are_all_lps_and_as_even_as_can_be() {
