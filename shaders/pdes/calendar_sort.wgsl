@@ -100,16 +100,22 @@ fn sort_bucket(lane: u32, row: u32, count: u32, horizon: Horizon) {
     workgroupBarrier();
     var ranks: vec4<u32>;
     if SORT_BINS == 0u {
+        var equal: vec4<u32>;
         for (var j = 0u; j < count; j += 4u) {
             let rivals = sort_keys[(bucket.first_key + j) / 4u];
             ranks += vec4<u32>(
-                sort_less(rivals, keys.x), sort_less(rivals, keys.y), sort_less(rivals, keys.z), sort_less(rivals, keys.w)
+                sort_count(rivals < vec4<u32>(keys.x)), sort_count(rivals < vec4<u32>(keys.y)),
+                sort_count(rivals < vec4<u32>(keys.z)), sort_count(rivals < vec4<u32>(keys.w))
+            );
+            equal += vec4<u32>(
+                sort_count(rivals == vec4<u32>(keys.x)), sort_count(rivals == vec4<u32>(keys.y)),
+                sort_count(rivals == vec4<u32>(keys.z)), sort_count(rivals == vec4<u32>(keys.w))
             );
         }
-        if some.x { ranks.x += sort_ties(bucket, index.x, keys.x, event_0); }
-        if some.y { ranks.y += sort_ties(bucket, index.y, keys.y, event_1); }
-        if some.z { ranks.z += sort_ties(bucket, index.z, keys.z, event_2); }
-        if some.w { ranks.w += sort_ties(bucket, index.w, keys.w, event_3); }
+        if some.x && equal.x > 1u { ranks.x += sort_ties(bucket, index.x, keys.x, event_0); }
+        if some.y && equal.y > 1u { ranks.y += sort_ties(bucket, index.y, keys.y, event_1); }
+        if some.z && equal.z > 1u { ranks.z += sort_ties(bucket, index.z, keys.z, event_2); }
+        if some.w && equal.w > 1u { ranks.w += sort_ties(bucket, index.w, keys.w, event_3); }
     } else {
         // Once for all: what is computed in floating point need not come out alike in two places.
         let bins = vec4<u32>(sort_bin(keys.x), sort_bin(keys.y), sort_bin(keys.z), sort_bin(keys.w)) + team * SORT_BINS;
@@ -144,25 +150,18 @@ fn sort_key_of(event: Item, horizon: Horizon) -> u32 {
     return cell_key(time_since(event_time(event), horizon.now));
 }
 
-fn sort_less(rivals: vec4<u32>, key: u32) -> u32 {
-    let less = vec4<u32>(rivals < vec4<u32>(key));
-    return less.x + less.y + less.z + less.w;
+fn sort_count(which: vec4<bool>) -> u32 {
+    let counted = vec4<u32>(which);
+    return counted.x + counted.y + counted.z + counted.w;
 }
 
 // Keys that are equal, which is rare, leave gaps in the order: those of their events that come first take the first places. Returns how
 // many of them come before this one.
 fn sort_ties(bucket: SortBucket, index: u32, key: u32, event: Item) -> u32 {
-    var equal = 0u;
-    for (var j = 0u; j < bucket.count; j += 4u) {
-        let same = vec4<u32>(sort_keys[(bucket.first_key + j) / 4u] == vec4<u32>(key));
-        equal += same.x + same.y + same.z + same.w;
-    }
     var before = 0u;
-    if equal > 1u {
-        for (var j = 0u; j < bucket.count; j += 1u) {
-            if sort_key(bucket.first_key + j) == key && j != index {
-                before += u32(sort_before(sort_event(bucket, j), j, event, index));
-            }
+    for (var j = 0u; j < bucket.count; j += 1u) {
+        if sort_key(bucket.first_key + j) == key && j != index {
+            before += u32(sort_before(sort_event(bucket, j), j, event, index));
         }
     }
     return before;

@@ -71,6 +71,17 @@ impl Places {
         Ok(places)
     }
 
+    /// The most siblings that a customer is at once.
+    pub(super) fn siblings(&self, nodes: &[Node]) -> u32 {
+        let made = |fork: usize| nodes[fork].pairs.iter().map(|pair| pair.siblings.len()).max().unwrap_or(0);
+        let mut most = vec![1_u32; self.chains.len()];
+        // An outer chain comes before those within.
+        for (chain, &(fork, outer)) in self.chains.iter().enumerate().skip(1) {
+            most[chain] = most[outer].saturating_mul(u32::try_from(made(fork)).unwrap_or(u32::MAX));
+        }
+        most.into_iter().max().unwrap_or(1)
+    }
+
     fn find(&mut self, nodes: &[Node], node: usize, class: usize, chain: usize) -> usize {
         let known = &mut self.known[chain];
         known.resize(nodes.len() * self.classes, 0);

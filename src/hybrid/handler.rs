@@ -48,7 +48,7 @@ pub trait Handler: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Placement {
-    /// Wherever so many calls took less time so far; all places are tried. A handler that the device's driver cuts ([`HybridError::Cut`]) runs on the cores from
+    /// Wherever so many calls took less time so far; all places are tried, and those that lost again now and then. A handler that the device's driver cuts ([`HybridError::Cut`]) runs on the cores from
     /// then on.
     #[default]
     Auto,

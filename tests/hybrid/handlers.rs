@@ -164,6 +164,20 @@ fn several_devices_share_the_calls() {
 }
 
 #[test]
+fn what_is_bound_on_one_device_of_several_alone_is_named_at_the_first_call() {
+    let devices = [0, 1].map(device_of);
+    let table = Buffer::storage_from(&devices[0], "table", &table()).unwrap();
+    let handler = walks_on(&devices).bind("table", &table);
+    let mut handlers = Handlers::new(devices.iter().cloned(), Placement::Gpu);
+    let (walks, teams) = (handlers.add(handler), handlers.add(teams(&devices[0])));
+    let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
+    let options = Options { threads: Some(1), handlers, ..Options::default() };
+    let mut simulation = Simulation::new(1, Ticks::new(10), make, options).unwrap();
+    let error = simulation.run(Ticks::new(100)).unwrap_err().to_string();
+    assert!(error.contains("`table`") && error.contains("bind_on"), "{error}");
+}
+
+#[test]
 fn a_device_of_several_that_is_lost_ends_the_run() {
     let devices = [0, 1].map(own_device);
     let handler = walks_on(&devices);

@@ -9,6 +9,7 @@ use super::{
     SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, word,
 };
 use crate::facility::check::{Choice, Kind, Node, Pair};
+use crate::facility::places::Places;
 use crate::facility::traffic::work;
 use crate::facility::{Discipline, Distribution, FacilityError, Network};
 
@@ -162,19 +163,30 @@ fn ways(pair: &Pair) -> Vec<u32> {
     slots.flat_map(|(slot, way)| [slot[0], slot[1], word(way.node), word(way.class)]).collect()
 }
 
-/// Customers that are there from the beginning, each as often as forks make siblings of him.
+/// Customers that are there from the beginning, each as often as forks within each other make siblings of him at once.
 pub(super) fn population(nodes: &[Node]) -> u32 {
-    let pairs = || nodes.iter().flat_map(|node| &node.pairs);
-    let sum = pairs().fold(0_u32, |sum, pair| sum.saturating_add(pair.population));
-    let siblings = |node: &Node| node.pairs.iter().map(|pair| word(pair.siblings.len())).max();
-    nodes.iter().filter_map(siblings).fold(sum, |sum, siblings| sum.saturating_mul(siblings.max(1)))
+    let begin = nodes.iter().enumerate().flat_map(|(number, node)| {
+        let here = node.pairs.iter().enumerate().filter(|(_, pair)| pair.population > 0);
+        here.map(move |(class, _)| (number, class))
+    });
+    let places = Places::from(nodes, &begin.collect::<Vec<_>>())
+        .expect("it was looked through when the network was checked");
+    nodes
+        .iter()
+        .fold(0_u32, |sum, node| sum.saturating_add(held_at_first(node)))
+        .saturating_mul(places.siblings(nodes))
+}
+
+/// Customers that are at a node at the beginning.
+fn held_at_first(node: &Node) -> u32 {
+    node.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.population))
 }
 
 /// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave.
 pub(super) fn capacity(nodes: &[Node]) -> Capacity {
     let all = population(nodes);
     let held = |node: &Node| {
-        let known = population(std::slice::from_ref(node));
+        let known = held_at_first(node);
         let Kind::Station { servers, .. } = node.kind else { return 4 };
         let mut load = work(node);
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
@@ -186,4 +198,30 @@ pub(super) fn capacity(nodes: &[Node]) -> Capacity {
     };
     let queue = nodes.iter().map(held).max().unwrap_or(1).clamp(8, 1 << 16);
     Capacity { queue, mailbox: 16 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::population;
+    use crate::facility::{Delay, Distribution, Fork, Network};
+
+    #[test]
+    fn forks_after_each_other_make_no_more_siblings_than_one() {
+        let law = Distribution::Exponential(1.0);
+        let of = |network: Network| population(&network.compile().unwrap().nodes);
+        let row = Network::new("row")
+            .delay("begin", Delay::new(law, "first").with_population(5))
+            .delay("a", Delay::new(law, "first"))
+            .delay("b", Delay::new(law, "second"))
+            .fork("first", Fork::new(["a", "a", "a"], "second"))
+            .fork("second", Fork::new(["b", "b"], "begin"));
+        assert_eq!(of(row), 15);
+        let nested = Network::new("nested")
+            .delay("begin", Delay::new(law, "first").with_population(5))
+            .delay("a", Delay::new(law, "second"))
+            .delay("b", Delay::new(law, "second"))
+            .fork("first", Fork::new(["a", "a", "a"], "begin"))
+            .fork("second", Fork::new(["b", "b"], "first"));
+        assert_eq!(of(nested), 30);
+    }
 }

@@ -2,6 +2,9 @@
 
 use super::Placement;
 
+/// A place that lost is tried again when calls have taken so many times as long elsewhere as these would take there: so that to look again costs a twentieth at the most.
+const AGAIN: f64 = 20.0;
+
 /// Where calls run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -20,6 +23,8 @@ pub(super) struct Balance {
     /// Seconds of 2^i to 2^(i+1) - 1 calls on one device, and on all.
     one: [Option<f64>; 32],
     all: [Option<f64>; 32],
+    /// Seconds that so many calls have taken elsewhere since they ran in a place.
+    since: [[f64; 32]; 3],
     pub(super) devices: Vec<Device>,
     /// Whether calls have run on one device, and on all.
     ran: [bool; 2],
@@ -36,20 +41,23 @@ pub(super) struct Device {
 }
 
 impl Balance {
-    /// A place that was not tried is tried, unless fewer calls took longer there than these take elsewhere.
+    /// A place that was not tried is tried, unless fewer calls took longer there than these take elsewhere. One that lost is tried again now and then: what made it slow may be over.
     #[expect(clippy::cast_precision_loss, reason = "calls are counted, and f64 counts far")]
     pub(super) fn place(&self, placement: Placement, calls: usize, devices: usize) -> Place {
         if placement == Placement::Cpu || devices == 0 || self.cut && placement == Placement::Auto {
             return Place::Cpu;
         }
         let mut best = (Place::One, self.one[size(calls)]);
+        let mut tried = Vec::new();
         if placement == Placement::Auto {
             // The CPU is the first that is tried.
             let Some(cpu) = self.cpu else { return Place::Cpu };
             best = (Place::Cpu, Some(cpu * calls as f64));
+            tried.push(best);
         }
         let others = [(Place::One, &self.one), (Place::All, &self.all)];
         for (place, measured) in others.into_iter().take(if devices > 1 && calls > 1 { 2 } else { 1 }) {
+            tried.push((place, measured[size(calls)]));
             let Some(least) = best.1 else { break };
             let fewer = || measured[..size(calls)].iter().rev().flatten().next();
             match measured[size(calls)] {
@@ -58,7 +66,11 @@ impl Balance {
                 _ => {}
             }
         }
-        best.0
+        let again = |&&(place, measured): &&(Place, Option<f64>)| {
+            let since = self.since[place as usize][size(calls)];
+            place != best.0 && measured.is_some_and(|seconds| since > AGAIN * seconds)
+        };
+        tried.iter().find(again).map_or(best.0, |&(place, _)| place)
     }
 
     /// Whether calls have run there before. The first ones wait for the set-up of a device, and say nothing of those that follow.
@@ -106,6 +118,8 @@ impl Balance {
             Place::All => (&mut self.all[size(calls)], seconds),
         };
         *kept = Some(mean(*kept, new));
+        self.since.iter_mut().for_each(|since| since[size(calls)] += seconds);
+        self.since[place as usize][size(calls)] = 0.0;
     }
 
     /// A device has answered so many calls, in so many seconds where others answered some at the same time.
@@ -151,6 +165,31 @@ mod tests {
         assert_eq!([10, 20, 64].map(|calls| on(&balance, calls)), [Place::Cpu, Place::Cpu, Place::One]);
         balance.cut = true;
         assert_eq!(on(&balance, 64), Place::Cpu);
+    }
+
+    #[test]
+    fn a_place_that_lost_is_tried_again() {
+        let mut balance = Balance::default();
+        let on = |balance: &Balance| balance.place(Placement::Auto, 100, 1);
+        balance.record(Place::Cpu, 100, 0.125);
+        balance.record(Place::One, 100, 1.0);
+        // More than 20 times a second.
+        for _ in 0..161 {
+            assert_eq!(on(&balance), Place::Cpu);
+            balance.record(Place::Cpu, 100, 0.125);
+        }
+        assert_eq!(on(&balance), Place::One);
+        // Slow as ever.
+        balance.record(Place::One, 100, 1.0);
+        assert_eq!(on(&balance), Place::Cpu);
+        // And faster since: it wins after some tries.
+        let mut windows = 0;
+        while balance.place(Placement::Auto, 100, 1) == Place::Cpu || balance.one[size(100)] > Some(0.125) {
+            let place = on(&balance);
+            balance.record(place, 100, if place == Place::Cpu { 0.125 } else { 0.01 });
+            windows += 1;
+            assert!(windows < 1000, "it is never tried often enough");
+        }
     }
 
     #[test]

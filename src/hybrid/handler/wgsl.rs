@@ -280,6 +280,19 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> Handler for WgslH
             let what = "it was made without a device".to_owned();
             return Err(HybridError::Handler { handler: self.name.clone(), what });
         };
+        // Where calls run is found out by and by: what is bound on some devices alone shows at the first call.
+        let lacking = self.devices.iter().find_map(|device| {
+            let lacks = |name: &String| device.bound.iter().all(|(own, ..)| own != name);
+            let (name, ..) =
+                self.devices.iter().flat_map(|other| &other.bound).find(|(name, ..)| lacks(name))?;
+            Some((name, &device.gpu))
+        });
+        if let Some((variable, gpu)) = lacking {
+            let what = format!(
+                "`{variable}` is bound on one of its devices and not on {gpu}: bind a buffer of each (`bind_on`)"
+            );
+            return Err(HybridError::Handler { handler: self.name.clone(), what });
+        }
         let limit = device.gpu.max_buffer_bytes();
         let most = (limit / words(size_of::<C>()))
             .min(limit / words(size_of::<A>().saturating_mul(GROUPS)))

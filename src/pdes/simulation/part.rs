@@ -31,8 +31,9 @@ pub(crate) struct PartOf<M: Model> {
     lists: Vec<Vec<u8>>,
     /// What is read back comes through it.
     staging: Option<Download>,
-    /// For each of the others the events that are read with the rest: as many as the last window sent, and something to spare.
-    ahead: Vec<u32>,
+    /// For each of the others the events that are read with the rest: as many as the last window of that parity sent, and something to spare. (Of two windows the second is often of what
+    /// budgets left over, and sends little.)
+    ahead: [Vec<u32>; 2],
 }
 
 /// What a part tells after a dispatch of all its rows.
@@ -97,7 +98,7 @@ impl<M: Model> PartOf<M> {
             arrives: BTreeMap::new(),
             lists: Vec::new(),
             staging: None,
-            ahead: vec![0; parts as usize - 1],
+            ahead: [(); 2].map(|()| vec![0; parts as usize - 1]),
             simulation,
         })
     }
@@ -150,7 +151,7 @@ impl<M: Model> PartOf<M> {
         }
         self.lists.extend(came.into_iter().filter(|came| came.len() > spare));
         let Simulation { memory, plans, .. } = &self.simulation;
-        memory.clear_outbox(&mut encoder, self.ahead.len());
+        memory.clear_outbox(&mut encoder, self.ahead[0].len());
         plans.halves[parity as usize].record(&mut encoder);
         self.told(parity, Some(encoder), spare)
     }
@@ -289,14 +290,16 @@ impl<M: Model> PartOf<M> {
         let (entry, ran) = (Self::entry() as u64, window.is_some());
         // The first of the two dispatches of a window with an event horizon sends nothing.
         let sends = !(self.looks() && ran && parity == 0);
-        let ahead: Vec<u64> =
-            self.ahead.iter().map(|&events| if sends { u64::from(events) * entry } else { 0 }).collect();
+        let ahead: Vec<u64> = self.ahead[parity as usize]
+            .iter()
+            .map(|&events| if sends { u64::from(events) * entry } else { 0 })
+            .collect();
         let lengths = memory.told_bytes(&ahead);
         let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
         memory.record_told(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
-        let (outbox, lists, others) = (self.outbox, &mut self.lists, self.ahead.len());
+        let (outbox, lists, others) = (self.outbox, &mut self.lists, ahead.len());
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
             let mut next = |length: u64| {
                 let (these, rest) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
@@ -345,7 +348,7 @@ impl<M: Model> PartOf<M> {
             pollster::block_on(read)?;
         }
         if ran && sends {
-            for (ahead, count) in self.ahead.iter_mut().zip(&counts) {
+            for (ahead, count) in self.ahead[parity as usize].iter_mut().zip(&counts) {
                 *ahead = count.saturating_add(count / 4).min(outbox.room);
             }
         }
