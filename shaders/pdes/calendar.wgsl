@@ -8,9 +8,9 @@
 // lies in its cell.
 //
 //   store    in each binding, for store_rows() rows: B x rows x run.mail_capacity, the buckets, then 2 x rows x run.queue_capacity, the
-//            lists. Those of all rows lie in one another: the first CHUNK events of each row, then the next CHUNK of each. LPs fill and empty theirs
+//            lists. Those of all rows lie in one another: the first CALENDAR_CHUNK events of each row, then the next CALENDAR_CHUNK of each. LPs fill and empty theirs
 //            at about the same pace, so what is written and read at a time lies in few pages: 1.12 and 1.17 times as fast with 128 and 1,024 events per LP at rate 0.001 (H200). (run.mail_capacity is whole chunks;
-//            of the lists, the last chunk need not be full)
+//            run.queue_capacity need not be, and takes as much room as if it were)
 //   words    from COUNTS + run.rows on: B x R, the events in each bucket; 2 x R, those in each list. A
 //            bucket whose execution has begun may have BUCKET_SORTED set: lps[row].x is then the first of the events that are left
 //
@@ -26,8 +26,8 @@
 // A power of two from 2 to 32.
 override CALENDAR_BUCKETS: u32 = 8u;
 
-// Events of a row that lie together: what fits a line of a cache. The host's CALENDAR_CHUNK.
-const CHUNK = 8u;
+// Events of a row that lie together: a line of a cache of those of 16 bytes.
+override CALENDAR_CHUNK: u32 = 8u;
 
 const BUCKET_SORTED = 0x80000000u;
 // The LP used up its budget at one time in the last window (STANDS of queues).
@@ -63,17 +63,17 @@ fn list_count(list: u32, row: u32) -> u32 {
 
 // Where a bucket of a binding's row begins; place_in tells the rest.
 fn bucket_place(bucket: u32, row: u32) -> u32 {
-    return bucket * store_rows() * run.mail_capacity + row * CHUNK;
+    return bucket * store_rows() * run.mail_capacity + row * CALENDAR_CHUNK;
 }
 
 fn list_place(list: u32, row: u32) -> u32 {
-    let chunks = (run.queue_capacity + CHUNK - 1u) / CHUNK;
-    return (CALENDAR_BUCKETS * run.mail_capacity + list * chunks * CHUNK) * store_rows() + row * CHUNK;
+    let chunks = (run.queue_capacity + CALENDAR_CHUNK - 1u) / CALENDAR_CHUNK;
+    return (CALENDAR_BUCKETS * run.mail_capacity + list * chunks * CALENDAR_CHUNK) * store_rows() + row * CALENDAR_CHUNK;
 }
 
 // Where an event lies in the bucket or list that begins at a place.
 fn place_in(begin: u32, index: u32) -> u32 {
-    return begin + (index / CHUNK) * (CHUNK * store_rows()) + index % CHUNK;
+    return begin + (index / CALENDAR_CHUNK) * (CALENDAR_CHUNK * store_rows()) + index % CALENDAR_CHUNK;
 }
 
 // The event whose place in a bucket was asked for last. It is put there when the next one asks, or at calendar_sent: the answer takes long, and the work

@@ -44,6 +44,8 @@ fn sort_buckets(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let horizon = synchronise(lane);
+    if lane == 0u { atomicStore(&sort_marked, 0u); }
+    workgroupBarrier();
     let buckets = GROUP_SIZE / SORT_TEAM;
     // Bound: what the host makes of it, 64 at the most.
     for (var first = id.x * buckets; first < run.part.queue_rows; first += groups.x * buckets) {

@@ -7,7 +7,7 @@
 // A time is vec2<u32>(low, high) in ticks, an event an Item of 4 or 8 words (time, payload), and R is run.rows:
 //
 //   run      what is the same in all dispatches of a run, and in run.part which workgroups and which part of the memory this
-//            dispatch serves, and its parity. A window is one dispatch, or several where the memory takes several bindings.
+//            dispatch serves, and its parity. A window is one dispatch, or several where queues or mailboxes take several bindings.
 //            Dispatches of a window never wait for each other, so what one window writes the next one reads: control,
 //            failures, the partials and the mailboxes have two halves that alternate
 //   words    failures and what was lacking (below); from COUNTS on R: the windows in a row for which the LP stands, where STANDS is

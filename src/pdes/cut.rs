@@ -101,8 +101,8 @@ fn buckets(capacity: Capacity) -> u32 {
     1 << fitting.clamp(8, 32).ilog2()
 }
 
-/// Events of a row that lie together in a calendar: `CHUNK` of `shaders/pdes/calendar.wgsl`.
-const CALENDAR_CHUNK: u32 = 8;
+/// Events of a row that lie together in a calendar (`shaders/pdes/calendar.wgsl`): a power of two.
+pub(super) const CALENDAR_CHUNK: u32 = 8;
 
 /// The events that a bucket has room for, whole chunks of them, where a model's mailboxes have room for so many. That many would be much memory for nothing, because
 /// what finds its bucket full goes the way of later events. So it is some three standard deviations above the

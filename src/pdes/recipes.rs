@@ -5,7 +5,7 @@ use crate::queue::QueueDesign;
 use crate::shaders;
 
 use super::contract::{self, Declared};
-use super::cut::{Cut, Outbox, Sort, at_once, group_size_at_most};
+use super::cut::{CALENDAR_CHUNK, Cut, Outbox, Sort, at_once, group_size_at_most};
 use super::{Model, Payload, Sync, replicas};
 
 /// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
@@ -195,7 +195,8 @@ impl Recipes {
         // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
         let at_once = at_once(group_size, queue.lanes());
         let sizes = [("GROUP_SIZE", f64::from(at_once)), ("TILES", f64::from(tiles))];
-        let calendar = (buckets > 0).then_some(("CALENDAR_BUCKETS", f64::from(buckets)));
+        let chunk = ("CALENDAR_CHUNK", f64::from(CALENDAR_CHUNK));
+        let calendar = (buckets > 0).then_some([("CALENDAR_BUCKETS", f64::from(buckets)), chunk]);
         let cut = stores.map(|(rows, bindings)| {
             [("STORE_ROWS", f64::from(rows)), ("STORE_BINDINGS", f64::from(bindings))]
         });
@@ -211,7 +212,7 @@ impl Recipes {
             sources.extend(queue.source());
             let recipe =
                 Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(sizes);
-            recipe.with(calendar).with(cut.into_iter().flatten().filter(|_| stored))
+            recipe.with(calendar.into_iter().flatten()).with(cut.into_iter().flatten().filter(|_| stored))
         };
         let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
             with_pending(entry, kernel, more, stored, &format!("{name} {kernel}")).and(source.clone())

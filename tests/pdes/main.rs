@@ -215,6 +215,10 @@ fn memory_that_is_cut_over_several_bindings() {
             Options { seed: 3, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
         same(&small, &phold(lps, population, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
     }
+    // A calendar whose buckets are sorted by teams.
+    let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
+    let options = Options { queue: Some(QueueDesign::Calendar), group_size: Some(8), ..Options::default() };
+    same(&gpu.binding_at_most(1 << 18), &model, options, &[until(13.0), until(44.0)]);
     // Many mailboxes in a binding, few queues; and the other way round.
     for (queue, mailbox) in [(240, 20), (40, 100)] {
         let model = phold(500, 4, 0.1).with_capacity(Capacity { queue, mailbox });
@@ -305,12 +309,15 @@ fn buckets_that_a_team_sorts() {
     let gpu = gpu();
     let options = Options { seed: 4, queue: Some(QueueDesign::Calendar), ..Options::default() };
     for (lps, population, capacity) in
-        [(70, 40, 65), (33, 100, 128), (20, 100, 129), (9, 300, 600), (3, 900, 1024)]
+        [(70, 40, 110), (33, 100, 128), (20, 200, 250), (9, 300, 600), (3, 900, 1024)]
     {
         let capacity = Capacity { queue: 4 * population, mailbox: capacity };
         let model = phold(lps, population, 0.1).with_capacity(capacity);
         same(&gpu, &model, options, &[until(13.0), until(44.0)]);
     }
+    // More buckets than workgroups: some sort two, one after the other.
+    let model = phold(4200, 2, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
+    same(&gpu, &model, options, &[until(25.0), until(44.0)]);
     // 2,600 events in two buckets are too many for a team.
     let model = phold(2, 2600, 0.1).with_capacity(Capacity { queue: 6000, mailbox: 4000 });
     same(&gpu, &model, options, &[until(1.0), until(11.0)]);
