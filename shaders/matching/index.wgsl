@@ -4,7 +4,7 @@
 //         columns of keys as in import.wgsl; a column of names; a column of marks. A region's name is its id, of updates plus
 //         the number of subscriptions. A mark is 1 for a region that moves in the step at hand
 //         (moves.wgsl), else 0. A row of this buffer is a slot
-// others  2 DIMS columns, by slot: the keys of a marked leaf at the time of the step that `leaves` does not have, before or after it
+// other_time  2 DIMS columns, by slot: the keys of a marked leaf at the time of the step that `leaves` does not have, before or after it
 // nodes   the levels above, from 1 on: node i of a level holds the box around its children, nodes FANOUT i .. FANOUT i + FANOUT - 1
 //         of the level below. Each level has 2 DIMS columns, in each the subscriptions' nodes first
 // slots   by name, the slot
@@ -41,7 +41,7 @@ fn nodes_of(level: u32, of_updates: bool) -> vec2<u32> {
     return select(vec2(0u, sizes.y), vec2(sizes.y, sizes.z - sizes.y), of_updates);
 }
 
-// The place of a key in `others`.
+// The place of a key in `other_time`.
 fn other_place(column: u32, slot: u32) -> u32 {
     return column * regions() + slot;
 }

@@ -18,7 +18,7 @@
 @group(0) @binding(8) var<storage, read_write> counts: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> settled_subscriptions: array<u32>;
 @group(0) @binding(10) var<storage, read_write> settled_updates: array<u32>;
-@group(0) @binding(11) var<storage, read_write> others: array<u32>;
+@group(0) @binding(11) var<storage, read_write> other_time: array<u32>;
 
 alias Reduced = u32;
 
@@ -54,7 +54,7 @@ fn mark_row(row: u32) -> bool {
     leaves[place_of(0u, 2u * DIMS + 1u, slot)] = 1u;
     if (sought_times() & PAIRS_BEFORE) == 0u {
         for (var c = 0u; c < 2u * DIMS; c++) {
-            others[other_place(c, slot)] = before[row * 2u * DIMS + c];
+            other_time[other_place(c, slot)] = before[row * 2u * DIMS + c];
         }
         return false;
     }
@@ -64,8 +64,8 @@ fn mark_row(row: u32) -> bool {
         old.hi[d] = leaves[place_of(0u, 2u * d + 1u, slot)];
         before[row * 2u * DIMS + 2u * d] = old.lo[d];
         before[row * 2u * DIMS + 2u * d + 1u] = old.hi[d];
-        others[other_place(2u * d, slot)] = key_after(row, 2u * d);
-        others[other_place(2u * d + 1u, slot)] = key_after(row, 2u * d + 1u);
+        other_time[other_place(2u * d, slot)] = key_after(row, 2u * d);
+        other_time[other_place(2u * d + 1u, slot)] = key_after(row, 2u * d + 1u);
     }
     if key_after(row, 0u) >= key_after(row, 1u) {
         return false;

@@ -24,7 +24,7 @@ const ENDED = 0x80000000u;
 @group(0) @binding(8) var<storage, read_write> went: array<vec2<u32>>;
 @group(0) @binding(9) var<storage, read_write> counts: array<atomic<u32>>;
 @group(0) @binding(10) var<storage, read_write> changes: array<vec2<u32>>;
-@group(0) @binding(11) var<storage, read> others: array<u32>;
+@group(0) @binding(11) var<storage, read> other_time: array<u32>;
 
 var<workgroup> shared_count: array<u32, 1>;
 var<workgroup> shared_first: array<u32, 1>;
@@ -51,8 +51,8 @@ fn boxes_at(slot: u32, moves_too: bool) -> Boxes {
     }
     var other = Box(vec4(0u), vec4(0u));
     for (var d = 0u; d < DIMS; d++) {
-        other.lo[d] = others[other_place(2u * d, slot)];
-        other.hi[d] = others[other_place(2u * d + 1u, slot)];
+        other.lo[d] = other_time[other_place(2u * d, slot)];
+        other.hi[d] = other_time[other_place(2u * d + 1u, slot)];
     }
     if sought_times() == PAIRS_AFTER {
         return Boxes(other, box);

@@ -39,21 +39,14 @@ impl Uploads {
     /// gets both again.
     fn give(&self, buffer: wgpu::Buffer) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_long = |buffer: &wgpu::Buffer| buffer.size() > CHUNK_BYTES;
-        let long = is_long(&buffer);
-        let mut room = if long { buffer.size() } else { KEPT_BYTES };
+        let long = buffer.size() > CHUNK_BYTES;
+        let room = if long { buffer.size() } else { KEPT_BYTES };
+        let alike = |kept: &wgpu::Buffer| (kept.size() > CHUNK_BYTES) == long;
         kept.push(buffer);
-        let mut last = std::mem::take(&mut *kept);
-        last.reverse();
-        last.retain(|buffer| {
-            let fits = is_long(buffer) != long || buffer.size() <= room;
-            if fits && is_long(buffer) == long {
-                room -= buffer.size();
-            }
-            fits
-        });
-        last.reverse();
-        *kept = last;
+        while kept.iter().filter(|kept| alike(kept)).map(wgpu::Buffer::size).sum::<u64>() > room {
+            let oldest = kept.iter().position(alike).expect("what was given is kept");
+            kept.remove(oldest);
+        }
     }
 }
 

@@ -24,8 +24,8 @@ pub trait Transport {
     /// How many there are.
     fn ranks(&self) -> u32;
 
-    /// Sends another rank some bytes, and does not wait for it. After an error of this rank's nothing is sent any more: others may not know of it yet, and would take it for
-    /// something else.
+    /// Sends another rank some bytes, and does not wait for it. After another was found gone or silent nothing is sent any more: the rest may not know of it yet,
+    /// and would take it for something else.
     ///
     /// # Errors
     /// Where that rank is gone, or another was found gone or silent.

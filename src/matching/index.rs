@@ -42,7 +42,7 @@ impl IndexParams {
 pub(super) struct Index {
     pub(super) params: IndexParams,
     pub(super) leaves: Buffer<u32>,
-    pub(super) others: Buffer<u32>,
+    pub(super) other_time: Buffer<u32>,
     pub(super) nodes: Buffer<u32>,
     pub(super) slots: Buffer<u32>,
     rebuild: Plan,
@@ -77,7 +77,7 @@ impl Index {
         }
         let mut index = Self {
             leaves: Buffer::storage(gpu, "leaves of moving regions", needed * u64::from(2 * dims + 2))?,
-            others: Buffer::storage(gpu, "bounds at the other time", needed * u64::from(2 * dims))?,
+            other_time: Buffer::storage(gpu, "bounds at the other time", needed * u64::from(2 * dims))?,
             nodes: Buffer::storage(gpu, "boxes of moving regions", words.into())?,
             slots: Buffer::storage(gpu, "slots of moving regions", needed)?,
             params,

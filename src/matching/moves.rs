@@ -196,7 +196,7 @@ impl Moves {
                     ("settled_subscriptions", sides[0].keys.binding()),
                     ("settled_updates", sides[1].keys.binding()),
                     ("leaves", index.leaves.binding()),
-                    ("others", index.others.binding()),
+                    ("other_time", index.other_time.binding()),
                     ("nodes", index.nodes.binding()),
                     ("slots", index.slots.binding()),
                     ("moves", given.moves.binding()),

@@ -206,22 +206,19 @@ mod tests {
     use crate::facility::{Delay, Distribution, Fork, Network};
 
     #[test]
-    fn forks_after_each_other_make_no_more_siblings_than_one() {
+    fn siblings_are_those_of_forks_within_each_other() {
         let law = Distribution::Exponential(1.0);
-        let of = |network: Network| population(&network.compile().unwrap().nodes);
-        let row = Network::new("row")
-            .delay("begin", Delay::new(law, "first").with_population(5))
-            .delay("a", Delay::new(law, "first"))
-            .delay("b", Delay::new(law, "second"))
-            .fork("first", Fork::new(["a", "a", "a"], "second"))
-            .fork("second", Fork::new(["b", "b"], "begin"));
-        assert_eq!(of(row), 15);
-        let nested = Network::new("nested")
-            .delay("begin", Delay::new(law, "first").with_population(5))
-            .delay("a", Delay::new(law, "second"))
-            .delay("b", Delay::new(law, "second"))
-            .fork("first", Fork::new(["a", "a", "a"], "begin"))
-            .fork("second", Fork::new(["b", "b"], "first"));
-        assert_eq!(of(nested), 30);
+        // Three siblings of `first` go to `a`, two of `second` to `b`.
+        let of = |from_a: &str, from_first: &str, from_second: &str| {
+            let network = Network::new("forks")
+                .delay("begin", Delay::new(law, "first").with_population(5))
+                .delay("a", Delay::new(law, from_a))
+                .delay("b", Delay::new(law, "second"))
+                .fork("first", Fork::new(["a", "a", "a"], from_first))
+                .fork("second", Fork::new(["b", "b"], from_second));
+            population(&network.compile().unwrap().nodes)
+        };
+        assert_eq!(of("first", "second", "begin"), 15, "after each other");
+        assert_eq!(of("second", "begin", "first"), 30, "within each other");
     }
 }

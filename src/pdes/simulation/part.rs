@@ -299,7 +299,7 @@ impl<M: Model> PartOf<M> {
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
         memory.record_told(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
-        let (outbox, lists, others) = (self.outbox, &mut self.lists, ahead.len());
+        let (outbox, lists, many) = (self.outbox, &mut self.lists, 2 * ahead.len());
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
             let mut next = |length: u64| {
                 let (these, rest) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
@@ -315,7 +315,7 @@ impl<M: Model> PartOf<M> {
             let mails = counts.iter().zip(&ahead).map(|(&count, &ahead)| {
                 let bytes = (u64::from(count) * entry).min(ahead);
                 let held = usize::try_from(u64::from(count) * entry).expect("it is in memory");
-                let mut mails = fitting(lists, spare + held, 2 * others);
+                let mut mails = fitting(lists, spare + held, many);
                 mails.resize(spare + held, 0);
                 let these = &next(ahead)[..usize::try_from(bytes).expect("less than the rest")];
                 copy(&mut mails[spare..][..these.len()], these);
