@@ -1,12 +1,16 @@
 // The bounds that relaxations find for each row (pdes/neighbours_relax.wgsl): its earliest output, a time before which it sends nothing to others; and
 // its earliest input, before which nothing arrives. They have two halves, which relaxations write by turns.
 //
-// Functions: bounds_row, answer_row, clock_row, time_max.
+// A bound is a number of *units* since the time of the first event, of 31 bits, so that sums need no care. It is rounded down, because an earlier bound is
+// as safe; and so is BOUND_FAR, for whatever is later. BOUND_NEVER is the earliest input where there are no senders.
+//
+// A unit is a power of two of ticks, such that bounds reach 256 times as far as windows do. How far that is, LPs tell by their marks
+// (pdes/queue_windows.wgsl), twice a number of bits: how far they went; or, where an LP has events and the bound before them is
+// BOUND_FAR, so that nobody knows whether they must wait, as far as bounds reach.
+//
+// Functions: bounds_row, answer_row, clock_row, units_open, units_at, units_of, units_time, units_mark, bits_of, time_max.
 //
 // import: pdes/engine.wgsl
-
-// Of control, half 1: the last relaxation of this window that was made; unused (3).
-const CONTROL_RELAXED = 3u;
 
 // Where the answer of a row lies: (since (2), delay (2)), as pdes/answers.wgsl has them.
 fn answer_row(row: u32) -> u32 {
@@ -19,8 +23,53 @@ fn clock_row(row: u32) -> u32 {
     return dry_row(4u * run.rows + row);
 }
 
+// Where the bounds of a row lie, in units: earliest output, earliest input; and its answer, (since, delay).
 fn bounds_row(half: u32, row: u32) -> u32 {
     return dry_row((1u + half) * run.rows + row);
+}
+
+const BOUND_FAR = 0x7fffffffu;
+const BOUND_NEVER = 0xffffffffu;
+const BOUND_BITS = 31u;
+// By how many bits bounds reach further than windows do.
+const BOUND_SPARE = 8u;
+
+// When units begin, and the logarithm to base 2 of one.
+var<private> units_begin: vec2<u32>;
+var<private> units_shift: u32;
+
+// To be called first, in the second half of a window.
+fn units_open() {
+    units_begin = lps[control_row(1u, CONTROL_STATUS)].xy;
+    let went = lps[control_row(1u, CONTROL_WENT)].x;
+    units_shift = min(max(went + BOUND_SPARE, BOUND_BITS) - BOUND_BITS, 31u);
+}
+
+// A time in units.
+fn units_at(time: vec2<u32>) -> u32 {
+    return units_of(time_since(time, units_begin));
+}
+
+// A length of time in units.
+fn units_of(length: vec2<u32>) -> u32 {
+    let units = (length.x >> units_shift) | ((length.y << 1u) << (31u - units_shift));
+    return select(min(units, BOUND_FAR), BOUND_FAR, (length.y >> units_shift) != 0u);
+}
+
+// The time of a bound.
+fn units_time(bound: u32) -> vec2<u32> {
+    let units = min(bound, BOUND_FAR);
+    return time_add(units_begin, vec2<u32>(units << units_shift, (units >> 1u) >> (31u - units_shift)));
+}
+
+// The mark of an LP that has events which a bound does not let it execute.
+fn units_mark(bound: u32) -> u32 {
+    return select(0u, 2u * (BOUND_BITS + units_shift), bound == BOUND_FAR);
+}
+
+// How many bits a length of time has.
+fn bits_of(length: vec2<u32>) -> u32 {
+    return select(32u - countLeadingZeros(length.x), 64u - countLeadingZeros(length.y), length.y != 0u);
 }
 
 fn time_max(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {

@@ -111,11 +111,13 @@ const ROUNDS = 1u << 16u;
 
 // Rows of a half of control, each of 4 words, written by one invocation. They are no atomics, because windows begin with them, and NVIDIA's
 // driver waits for each atomic before it goes on.
-const CONTROL_ROWS = 4u;
+const CONTROL_ROWS = 5u;
 const CONTROL_DONE = 0u;     // windows done (2), events executed in all windows but the last (2)
 const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, windows that began at that time (of
                              // a calendar, something else)
 const CONTROL_REACH = 2u;    // how far from the first event windows with an event horizon look (2): pdes/horizon_look.wgsl; unused. Not of a calendar
+const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go (pdes/bounds.wgsl); unused (3)
+const CONTROL_RELAXED = 4u;  // of neighbours, half 1: the last relaxation of this window that was made; unused (3)
 
 // Words, from run.failures on: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
 // too little; and 1 + a row whose digest was cut by the driver, or 0, which ends no run.

@@ -14,7 +14,7 @@
 // import: pdes/partials.wgsl
 // import: pdes/queue_windows.wgsl
 //
-// needs: bounds_open, horizon_of, promised_to, clock_keep (pdes/horizon_one.wgsl: the same for all, or pdes/neighbours.wgsl)
+// needs: bounds_open, horizon_of, promised_to, clock_keep, idle_mark (pdes/horizon_one.wgsl: the same for all, or pdes/neighbours.wgsl)
 
 // How far from the first event the next window's reach is.
 var<private> horizon_span: vec2<u32>;
@@ -85,6 +85,7 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[control_row(0u, CONTROL_DONE)] = vec4<u32>(windows, found.events);
     lps[control_row(0u, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), found.rounds);
     lps[control_row(0u, CONTROL_REACH)] = vec4<u32>(horizon_span, 0u, 0u);
+    lps[control_row(0u, CONTROL_WENT)] = lps[control_row(1u, CONTROL_WENT)];
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE], found.failure);
 }

@@ -1,7 +1,7 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
 // and in runs that end by a number of events, the horizon is the same for all (pdes/horizon_one.wgsl has the same functions for that).
 //
-// Functions: bounds_open, horizon_of, promised_to, clock_keep.
+// Functions: bounds_open, horizon_of, promised_to, clock_keep, idle_mark.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
@@ -13,6 +13,7 @@ var<private> bounds_promised: vec2<u32>;
 fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
     bounds_promised = promised;
     bounds_found = false;
+    units_open();
     if horizon.stopped || any(run.event_limit != TIME_NEVER) { return; }
     let last = lps[control_row(1u, CONTROL_RELAXED)].x;
     bounds_half = last % 2u;
@@ -23,17 +24,24 @@ fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
     if !bounds_found { return horizon; }
     var own = horizon;
     // What YAWNS would do is safe, whatever the neighbours may.
-    let input = lps[bounds_row(bounds_half, row)].zw;
+    let input = units_time(lps[bounds_row(bounds_half, row)].y);
     own.until = time_min(time_max(input, cell_end(horizon.now)), run.until);
     return own;
 }
 
 fn promised_to(row: u32) -> vec2<u32> {
     if !bounds_found { return bounds_promised; }
-    return lps[bounds_row(bounds_half, row)].zw;
+    return units_time(lps[bounds_row(bounds_half, row)].y);
 }
 
 // For pdes/answers.wgsl.
-fn clock_keep(row: u32, time: vec2<u32>) {
+fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
     lps[clock_row(row)] = vec4<u32>(time, 0u, 0u);
+    return 2u * bits_of(time_since(time, units_begin)) + 1u;
+}
+
+// Whether it is known that the row must wait: pdes/bounds.wgsl.
+fn idle_mark(row: u32) -> u32 {
+    if !bounds_found { return 0u; }
+    return units_mark(lps[bounds_row(bounds_half, row)].y);
 }

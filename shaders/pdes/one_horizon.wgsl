@@ -1,6 +1,6 @@
 // Windows that are the same for all LPs, and begin by taking in what the last one sent: YAWNS.
 //
-// Functions: mails_waiting, horizon_of, promised_to, clock_keep.
+// Functions: mails_waiting, horizon_of, promised_to, clock_keep, idle_mark.
 //
 // import: pdes/engine.wgsl
 //
@@ -19,4 +19,10 @@ fn promised_to(row: u32) -> vec2<u32> {
     return TIME_ZERO;
 }
 
-fn clock_keep(row: u32, time: vec2<u32>) {}
+fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
+    return 1u;
+}
+
+fn idle_mark(row: u32) -> u32 {
+    return 0u;
+}

@@ -5,17 +5,18 @@
 //
 // import: time/ticks.wgsl
 
-// A time of which the earliest counts (2 words), a number of events of which the sum does, whether an LP had something to do, which merging drops.
+// A time of which the earliest counts (2 words); a number of events of which the sum does; a mark of which the greatest does. The mark of an LP that had
+// something to do is odd, and that of another one even.
 alias Reduced = vec4<u32>;
 
 const IDLE = vec4<u32>(0xffffffffu, 0xffffffffu, 0u, 0u);
 
 fn merge(a: Reduced, b: Reduced) -> Reduced {
-    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, 0u);
+    return vec4<u32>(time_min(a.xy, b.xy), a.z + b.z, max(a.w, b.w));
 }
 
 fn did_something(left: Reduced) -> bool {
-    return left.w != 0u;
+    return left.w % 2u != 0u;
 }
 
 struct Horizon {

@@ -10,7 +10,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_of, mails_waiting and clock_keep (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
+// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_of, mails_waiting, clock_keep and idle_mark (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
 
 var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
@@ -46,7 +46,12 @@ fn pending_wait(
     if mails > 0u || time_less(first, horizon_of(row, horizon).until) {
         return Waits(found.rows | (1u << bit), found.idle);
     }
-    return Waits(found.rows, merge(found.idle, vec4<u32>(first, 0u, 0u)));
+    return Waits(found.rows, merge(found.idle, pending_nothing(row, first)));
+}
+
+// What a row leaves that has nothing before the horizon.
+fn pending_nothing(row: u32, first: vec2<u32>) -> Reduced {
+    return vec4<u32>(first, 0u, select(idle_mark(row), 0u, all(first == TIME_NEVER)));
 }
 
 // Opens the queue of a row, and takes in its mails.
@@ -61,7 +66,7 @@ fn pending_begin(row: u32, horizon: Horizon) -> bool {
     let kept = lps[row];
     let mails = min(mails_waiting(row), run.mail_capacity);
     if mails == 0u && !time_less(kept.xy, horizon.until) {
-        pending_idles = vec4<u32>(kept.xy, 0u, 0u);
+        pending_idles = pending_nothing(row, kept.xy);
         return false;
     }
     pending_stands = (kept.z & STANDS) != 0u;
@@ -95,11 +100,12 @@ fn pending_pop() {
 
 fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
     var sent = TIME_NEVER;
+    var mark = 1u;
     if executed > 0u {
         sent = deliver_close();
-        clock_keep(row, lp_now);
+        mark = clock_keep(row, lp_now);
     }
     let after = queue_close();
     lps[row] = vec4<u32>(first, after.x | stands, after.y);
-    return vec4<u32>(time_min(first, sent), executed, 1u);
+    return vec4<u32>(time_min(first, sent), executed, mark);
 }

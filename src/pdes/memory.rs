@@ -102,7 +102,7 @@ const OUTBOX_NEEDED: usize = 5;
 pub(super) const COUNTS: usize = 16;
 
 /// Rows of a half of control in `lps`: between calls, half 0 is the one that counts, because windows are recorded in pairs.
-const CONTROL_ROWS: usize = 4;
+const CONTROL_ROWS: usize = 5;
 /// In the last word of its second row, for calendars (`shaders/pdes/calendar.wgsl`).
 const SERVED: u32 = 0x200;
 

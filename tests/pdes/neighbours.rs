@@ -292,6 +292,24 @@ fn a_run_goes_on_with_other_queues() {
 }
 
 #[test]
+fn windows_go_as_far_whatever_a_tick_is() {
+    let gpu = gpu();
+    // Mean services of 16, 2^20 and 2^50 ticks: bounds of 31 bits must find out how far they have to reach.
+    for (ticks, service_rate) in [(1 << 4, 1.0), (1 << 20, 1.0), (1 << 31, 1.0 / f64::from(1 << 19))] {
+        let resolution = Resolution::new(ticks).unwrap();
+        let model = FifoTorus::new(32, 32, 1024, service_rate, resolution).unwrap();
+        let end = Until::time(resolution.ticks(8.0 / service_rate).unwrap());
+        let mut cpu = CpuSimulation::new(&model, 6).unwrap();
+        let events = cpu.run(end).unwrap().events;
+        let mut simulation = Simulation::new(&gpu, &model, NEIGHBOURS).unwrap();
+        let done = simulation.run(end).unwrap();
+        assert_eq!((done.events, simulation.fingerprint().unwrap()), (events, cpu.fingerprint()));
+        // Some 290 events of these stations, and 40 before the horizon of all.
+        assert!(done.windows * 200 < events, "{ticks} ticks: {events} events in {} windows", done.windows);
+    }
+}
+
+#[test]
 fn broken_promises_are_found() {
     let gpu = gpu();
     let found = |model: Relay, sync, group_size| {

@@ -172,5 +172,6 @@ pub(super) fn control_at(
         row(now, Ticks::from_words([0, rounds])),
         row(base, Ticks::NEVER),
         [0; 4],
+        [0; 4],
     ]
 }
