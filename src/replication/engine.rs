@@ -2,15 +2,19 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
 use std::ops::{ControlFlow, Range};
+use std::time::Duration;
 
-use super::batch::{Look, TRIAL_SLICES, Trial, Went, Work, check_steps};
-use super::results::{in_rounds, points, some};
+use super::batch::{Gathering, Given, Went, Work, check_steps};
+use super::results::{Gathered, in_rounds, points, some};
+use super::trial::{SLICES, Trial};
 use super::{
     Batch, Chosen, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape,
     Stopping, Why,
 };
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Verdict};
+use crate::random;
 
 /// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
@@ -20,7 +24,7 @@ pub(super) const MOST_STEPS: &str = "the most steps of a replication";
 
 /// Runs replications of a [`Model`] on a device.
 #[derive(Debug)]
-pub struct Engine<M> {
+pub struct Engine<M: Model> {
     gpu: Gpu,
     model: M,
     schema: Schema,
@@ -33,6 +37,9 @@ pub struct Engine<M> {
     fastest: HashMap<u32, Chosen>,
     /// What served the last run.
     chosen: Option<Chosen>,
+    /// Since the first run, of a model that draws by it.
+    chords: Option<Buffer<[u32; 2]>>,
+    kept: Kept<M>,
 }
 
 /// What the engine knows of a shape that it has used.
@@ -42,7 +49,33 @@ struct Known {
     kernel: Kernel,
     /// Replications of the last batch that ended, and the steps per slice that proved right for it.
     pace: Option<(u32, Pace)>,
+    /// How long a replication of that batch took on average, if it is known.
+    each: Option<Duration>,
 }
+
+/// Device memory of the last run, for the next one: making it takes longer than a small run.
+struct Kept<M: Model> {
+    /// With what the buffer holds.
+    given: Option<(Given<M::Params>, Vec<M::Params>)>,
+    batch: Option<Batch<M::Output>>,
+}
+
+impl<M: Model> fmt::Debug for Kept<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.batch.as_ref().map_or(0, Batch::bytes);
+        f.debug_struct("Kept").field("bytes", &bytes).finish_non_exhaustive()
+    }
+}
+
+/// So much memory is kept at the most. More takes a run long enough for the making not to count.
+const KEPT_BYTES: u64 = 64 << 20;
+
+/// Many replications that are over soon go in parts of so many: the host works on the results of one while the device makes the next. So many invocations fill the
+/// largest device that was measured, an H200 (132 cores with 2,048 each); a guess for larger ones.
+const PART: u32 = 1 << 18;
+
+/// Runs that take longer on the device go in one piece: of each part some replications are the last ones, and leave most of the device idle.
+const SHORT: Duration = Duration::from_millis(100);
 
 /// From this many replications on, one invocation for each fills the device, and nothing is tried. Measured on an H200
 /// (`bench_replication`, the tables in the module's documentation): at 32,768 replications M/M/1 is served best so, and the walk, which
@@ -70,6 +103,8 @@ impl<M: Model> Engine<M> {
             known: HashMap::new(),
             fastest: HashMap::new(),
             chosen: None,
+            chords: None,
+            kept: Kept { given: None, batch: None },
         })
     }
 
@@ -282,53 +317,92 @@ impl<M: Model> Engine<M> {
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema, params, experiment, &replications)?;
-        let work = Work::new(experiment, &replications, experiment.design.len(), self.max_steps);
-        let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
-        let mut chosen = self.choose(&buffer, work).await?;
+        let number = experiment.design.len();
+        let work = Work::new(experiment, &replications, number, self.max_steps);
+        let given = self.given(&points)?;
+        let mut chosen = self.choose(&given, work).await?;
         let mut looks = LOOKS;
-        let (mut outputs, mut ended) = (Vec::new(), Vec::new());
-        while let Some(part) = work.after(ended.len()) {
+        let mut gathering = Gathering::new(Gathered::new(&self.schema, number, replications));
+        let mut done = 0;
+        while let Some(rest) = work.after(done) {
             // What serves this batch.
             let mut serves = chosen.clone();
             let mut shape = self.sized(serves.mapping, work.jobs());
-            let mut batch = self.make(shape, &buffer, part)?;
-            let done = ended.len() as u64;
-            let (some, how) = loop {
-                let mut look = Look::new(serves.speed().filter(|_| looks > 0));
+            let mut batch = self.lend(shape, &given, rest.at_most(self.part(shape, work.jobs())))?;
+            loop {
+                let expected = serves.speed().filter(|_| looks > 0);
                 let mut pace = self.pace(shape, batch.len());
-                let watch = &mut |ended| watch(done + ended);
-                let went = batch.finish(&self.gpu, &mut pace, &mut look, watch).await?;
+                let watch = &mut |ended| watch(u64::from(done) + ended);
+                let went = batch.finish(&self.gpu, &mut pace, expected, &mut gathering, watch).await?;
                 self.learn(shape, batch.len(), pace);
                 match went {
-                    Went::Ended(some, how) => break (some, how),
+                    Went::Ended(took) => {
+                        if let Some(known) = self.known.get_mut(&shape) {
+                            known.each = Some(took / batch.len().max(1));
+                        }
+                        break;
+                    }
                     Went::Stopped => return Ok(None),
                     Went::Slow => {
                         looks -= 1;
-                        chosen = self.try_mappings(&buffer, work, Why::Again).await?;
+                        chosen = self.try_mappings(&given, work, Why::Again).await?;
                         // A step of a team is another one than that of the others, so who begins a batch ends it.
                         let team = |chosen: &Chosen| chosen.mapping == Mapping::Cooperative;
                         if team(&serves) == team(&chosen) {
                             serves = chosen.clone();
                             shape = self.sized(serves.mapping, work.jobs());
                             let kernel = self.known(shape)?.kernel.clone();
-                            batch.serve(&self.gpu, &kernel, shape, &buffer)?;
+                            batch.serve(&self.gpu, &kernel, shape, &given)?;
                         } else {
                             looks = 0;
                         }
                     }
                 }
-            };
-            self.chosen = Some(serves);
-            if outputs.is_empty() {
-                // All of them, nearly always: there is nothing to copy.
-                (outputs, ended) = (some, how);
-            } else {
-                outputs.extend(some);
-                ended.extend(how);
             }
+            done += batch.len();
+            self.chosen = Some(serves);
+            self.kept.batch = Some(batch);
         }
-        let (model, schema) = (&self.model, &self.schema);
-        Results::new(model, schema, &points, experiment, replications, outputs, &ended).map(Some)
+        let gathered = gathering.done(&self.gpu).await?;
+        // The last batch served the next, however large.
+        self.kept.batch = self.kept.batch.take().filter(|batch| batch.bytes() <= KEPT_BYTES);
+        Results::new(&self.model, &self.schema, &points, experiment, gathered).map(Some)
+    }
+
+    /// How many replications go into a batch at the most.
+    fn part(&self, shape: Shape, jobs: u32) -> u32 {
+        let each = self.known.get(&shape).and_then(|known| known.each);
+        match jobs / 2 >= PART && each.is_some_and(|each| each.saturating_mul(jobs) <= SHORT) {
+            true => PART,
+            false => u32::MAX,
+        }
+    }
+
+    /// The points on the device: in the buffer of the last run, if they fit.
+    fn given(&mut self, points: &[M::Params]) -> Result<Given<M::Params>, GpuError> {
+        let bytes = |points| bytemuck::cast_slice::<M::Params, u8>(points);
+        if let Some((given, held)) = &mut self.kept.given
+            && held.len() == points.len()
+        {
+            if bytes(held) != bytes(points) {
+                given.points.write(&self.gpu, 0, points)?;
+                held.copy_from_slice(points);
+            }
+            return Ok(given.clone());
+        }
+        let given = self.give(points)?;
+        self.kept.given = Some((given.clone(), points.to_vec()));
+        Ok(given)
+    }
+
+    /// Points in a buffer of their own.
+    fn give(&mut self, points: &[M::Params]) -> Result<Given<M::Params>, GpuError> {
+        if self.schema.tabled && self.chords.is_none() {
+            let chords = random::exponential_chords();
+            self.chords = Some(Buffer::storage_from(&self.gpu, "replications: chords", chords)?);
+        }
+        let points = Buffer::storage_from(&self.gpu, "replications: points", points)?;
+        Ok(Given { points, chords: self.chords.clone() })
     }
 
     /// The first replications of an experiment, as many as fit the device's memory together, for an application that drives
@@ -345,9 +419,9 @@ impl<M: Model> Engine<M> {
         check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema, params, experiment, &replications)?;
         let work = Work::new(experiment, &replications, experiment.design.len(), self.max_steps);
-        let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
+        let given = self.give(&points)?;
         let shape = self.shape(work.jobs());
-        self.make(shape, &buffer, work)
+        self.make(shape, &given, work)
     }
 
     /// Which mapping served the last run (at its end, if it changed), and why. None before the first.
@@ -366,25 +440,25 @@ impl<M: Model> Engine<M> {
     }
 
     /// The mapping for a run.
-    async fn choose(&mut self, points: &Buffer<M::Params>, work: Work) -> Result<Chosen, ReplicationError> {
+    async fn choose(&mut self, given: &Given<M::Params>, work: Work) -> Result<Chosen, ReplicationError> {
         let without_trial = |mapping, why| Ok(Chosen { mapping, why, speeds: Vec::new() });
         match (self.mapping, self.fastest.get(&size(work.jobs()))) {
             (Mapping::Auto, _) if work.jobs() >= MANY => without_trial(Mapping::Thread, Why::Many),
             (Mapping::Auto, Some(known)) => Ok(known.clone()),
-            (Mapping::Auto, None) => self.try_mappings(points, work, Why::Fastest).await,
+            (Mapping::Auto, None) => self.try_mappings(given, work, Why::Fastest).await,
             (asked, _) => without_trial(asked, Why::Asked),
         }
     }
 
     fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
-        let usual = Shape::usual(&self.gpu, mapping, jobs);
+        let usual = Shape::usual(&self.gpu, mapping, jobs, self.schema.tabled);
         Shape { group_size: self.group_size.unwrap_or(usual.group_size), ..usual }
     }
 
     /// Finds the fastest mapping for about as many replications: slices of all of them in turn, so that whatever else the machine does meets all alike.
     async fn try_mappings(
         &mut self,
-        points: &Buffer<M::Params>,
+        given: &Given<M::Params>,
         work: Work,
         why: Why,
     ) -> Result<Chosen, ReplicationError> {
@@ -406,7 +480,7 @@ impl<M: Model> Engine<M> {
             let mut trials = Vec::new();
             for mapping in candidates {
                 let shape = self.sized(mapping, jobs);
-                let batch = match self.make(shape, points, work) {
+                let batch = match self.make(shape, given, work) {
                     // There is room for one at a time, perhaps: a trial must not end a run.
                     Err(ReplicationError::Gpu(GpuError::OutOfMemory { .. })) => break,
                     made => made?,
@@ -414,7 +488,7 @@ impl<M: Model> Engine<M> {
                 let pace = self.pace(shape, batch.len());
                 trials.push((shape, Trial::new(batch, pace)));
             }
-            for _ in 0..TRIAL_SLICES {
+            for _ in 0..SLICES {
                 for (_, trial) in &mut trials {
                     trial.slice(&self.gpu).await?;
                 }
@@ -436,11 +510,28 @@ impl<M: Model> Engine<M> {
     fn make(
         &mut self,
         shape: Shape,
-        points: &Buffer<M::Params>,
+        given: &Given<M::Params>,
         work: Work,
     ) -> Result<Batch<M::Output>, ReplicationError> {
         let kernel = self.known(shape)?.kernel.clone();
-        Batch::new(&self.gpu, &kernel, shape, &self.schema, points, work)
+        Batch::new(&self.gpu, &kernel, shape, &self.schema, given, work)
+    }
+
+    /// A batch in the memory of the last one, if that suits it.
+    fn lend(
+        &mut self,
+        shape: Shape,
+        given: &Given<M::Params>,
+        work: Work,
+    ) -> Result<Batch<M::Output>, ReplicationError> {
+        match self.kept.batch.take().filter(|batch| batch.suits(work.jobs())) {
+            None => self.make(shape, given, work),
+            Some(mut batch) => {
+                let kernel = self.known(shape)?.kernel.clone();
+                batch.begin(&self.gpu, &kernel, shape, given, work)?;
+                Ok(batch)
+            }
+        }
     }
 
     fn known(&mut self, shape: Shape) -> Result<&Known, ReplicationError> {
@@ -448,7 +539,7 @@ impl<M: Model> Engine<M> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let kernel = shape.kernel(&self.gpu, &self.model, self.trusted)?;
-                place.insert(Known { kernel, pace: None })
+                place.insert(Known { kernel, pace: None, each: None })
             }
         })
     }
@@ -486,9 +577,11 @@ fn fastest(speeds: &[(Mapping, f64)], software: bool) -> Mapping {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chosen, fastest, size};
+    use std::time::Duration;
+
+    use super::{Chosen, PART, fastest, size};
     use crate::gpu::Gpu;
-    use crate::models::{Workshop, WorkshopParams};
+    use crate::models::{Pi, PiParams, Workshop, WorkshopParams};
     use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Why};
 
     #[test]
@@ -501,6 +594,36 @@ mod tests {
         assert_eq!(fastest(&speeds(2.1, 3.9), true), Mapping::Thread);
         assert_eq!(fastest(&speeds(2.1, 4.1), true), Mapping::Cooperative);
         assert_eq!(fastest(&[], true), Mapping::Thread);
+    }
+
+    /// Parts end within a point and hold ends of points; replications fail in all of them.
+    #[test]
+    fn many_short_replications_go_in_parts_and_keep_their_bits() {
+        let design = Design::default().cross("points", [2, 12, 3]).unwrap();
+        let each = PART / 3 * 2 + 1001;
+        let (params, experiment) = (PiParams { points: 1 }, Experiment::new(design, each, 5));
+        let expected = CpuEngine::new(Pi).unwrap().with_max_steps(4).run(&params, &experiment).unwrap();
+        let gpu = Gpu::for_test();
+        let mut engine = Engine::new(&gpu, Pi).unwrap().with_mapping(Mapping::Thread).with_max_steps(4);
+        let shape = engine.shape(3 * each);
+        engine.known(shape).unwrap();
+        for (took, part) in [(None, u32::MAX), (Some(Duration::ZERO), PART), (Some(Duration::MAX), u32::MAX)]
+        {
+            engine.known.get_mut(&shape).unwrap().each = took;
+            assert_eq!(engine.part(shape, 3 * each), part);
+            assert_eq!(engine.part(shape, 2 * PART - 1), u32::MAX);
+            let results = engine.run(&params, &experiment).unwrap();
+            assert_eq!(results.fingerprint, expected.fingerprint, "{took:?}");
+            assert!(results.outputs == expected.outputs, "{took:?}");
+            for (point, (seen, known)) in results.observations.iter().zip(&expected.observations).enumerate()
+            {
+                assert_eq!(seen.columns(), known.columns(), "{took:?}, point {point}");
+                let failures = seen.failures().count();
+                assert_eq!(failures, if point == 1 { each as usize } else { 0 }, "{took:?}, point {point}");
+            }
+        }
+        // What the next run begins with is what the last one learnt.
+        assert!(engine.known(shape).unwrap().each.is_some_and(|each| each < Duration::MAX));
     }
 
     /// Whatever the trial said, a run that is slower looks again, goes on with another mapping where it stands, and gives the same bits.

@@ -92,6 +92,7 @@ mod model;
 mod results;
 mod schema;
 mod structs;
+mod trial;
 
 pub use batch::Batch;
 pub use cpu::CpuEngine;
