@@ -121,12 +121,16 @@ pub(super) enum Went {
 /// A slice under way, with what comes back from it.
 pub(super) struct Flying {
     back: Download,
+    begun: Instant,
     submission: wgpu::SubmissionIndex,
+    /// Bytes of the sample.
     sample: usize,
 }
 
 /// What a slice tells.
 pub(super) struct Told {
+    /// Since it was submitted.
+    pub(super) elapsed: Duration,
     /// Replications that have not ended.
     pub(super) running: u32,
     /// Whether the driver cut it: nothing of it can be trusted.
@@ -147,7 +151,8 @@ impl Flying {
             let (words, rest) = bytes.split_at(8);
             let [running, cuts] = bytemuck::pod_read_unaligned::<[u32; 2]>(words);
             let (sample, results) = rest.split_at(self.sample);
-            let told = Told { running, cut: cuts > 0, sample: sample.to_vec() };
+            let (elapsed, sample) = (self.begun.elapsed(), sample.to_vec());
+            let told = Told { elapsed, running, cut: cuts > 0, sample };
             (told, (running == 0 && cuts == 0).then(|| take(results)))
         });
         Ok(told.await?)
@@ -368,8 +373,9 @@ impl<O: Pod> Batch<O> {
             pieces.extend(self.result_pieces());
         }
         let back = Download::of(gpu, "replications: a slice", &mut encoder, &pieces)?;
+        let begun = Instant::now();
         let submission = gpu.submit(encoder)?;
-        Ok(Flying { back, submission, sample: sampled })
+        Ok(Flying { back, begun, submission, sample: sampled })
     }
 
     /// The buffers that hold outcomes and results, and how much of them counts.
@@ -427,7 +433,6 @@ impl<O: Pod> Batch<O> {
         loop {
             let (steps, due) = (pace.units(), look.due());
             let flying = self.submit(gpu, steps, due, small)?;
-            let begun = Instant::now();
             let busy = gathering.catch_up(gpu).await?;
             let take = |bytes: &[u8]| {
                 if small {
@@ -436,7 +441,7 @@ impl<O: Pod> Batch<O> {
                 }
             };
             let (told, ended) = flying.land(gpu, take).await?;
-            let elapsed = begun.elapsed();
+            let elapsed = told.elapsed;
             took += elapsed;
             // A slice in which all ended did not make all its steps, and one during which the host had other work may have ended before that: they say nothing of
             // how long steps take.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytemuck::Pod;
-use web_time::Instant;
 
 use super::ReplicationError;
 use super::batch::Batch;
@@ -109,9 +108,8 @@ impl<O: Pod> Trial<O> {
             }
         };
         let flying = self.batch.submit(gpu, steps, true, false)?;
-        let begun = Instant::now();
         let (told, _) = flying.land(gpu, |_| ()).await?;
-        let elapsed = begun.elapsed();
+        let elapsed = told.elapsed;
         if told.running > 0 {
             self.pace.record(steps, elapsed);
         }
