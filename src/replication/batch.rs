@@ -1,14 +1,15 @@
 //! Replications on the device: their buffers, and the dispatches that take them through their slices.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 use web_time::Instant;
 
 use super::results::Gathered;
 use super::trial::{Drawn, Look};
-use super::{AnalysisError, Experiment, Pairing, ReplicationError, Schema, Shape};
+use super::work::Work;
+use super::{AnalysisError, ReplicationError, Schema, Shape};
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, copy, values_of};
 
 /// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
@@ -17,60 +18,6 @@ const SMALL_RESULTS: u64 = 1 << 20;
 
 /// Of so many replications it is looked at how far they are, so that little is read: a guess at how many tell the speed of all.
 const SAMPLE: u32 = 64;
-
-/// `JobWork` in `shaders/replication/job.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Work {
-    unread: u64,
-    seed: u64,
-    first_replication: u32,
-    replications: u32,
-    first: u32,
-    jobs: u32,
-    steps: u32,
-    max_steps: u32,
-    common_numbers: u32,
-    antithetic: u32,
-}
-
-impl Work {
-    /// All replications of an experiment's points, to be cut into batches.
-    pub(super) fn new(
-        experiment: &Experiment,
-        replications: &Range<u32>,
-        points: usize,
-        max_steps: u32,
-    ) -> Self {
-        let per_point = replications.end - replications.start;
-        Self {
-            unread: 0,
-            seed: experiment.seed,
-            first_replication: replications.start,
-            replications: per_point,
-            first: 0,
-            jobs: u32::try_from(points).expect("the points were counted") * per_point,
-            steps: 1,
-            max_steps,
-            common_numbers: experiment.common.into(),
-            antithetic: (experiment.pairing == Pairing::Antithetic).into(),
-        }
-    }
-
-    pub(super) fn jobs(&self) -> u32 {
-        self.jobs
-    }
-
-    /// What is left after so many jobs, if anything.
-    pub(super) fn after(&self, done: u32) -> Option<Self> {
-        (done < self.jobs).then(|| Self { first: done, jobs: self.jobs - done, ..*self })
-    }
-
-    /// The first of its jobs.
-    pub(super) fn at_most(self, jobs: u32) -> Self {
-        Self { jobs: self.jobs.min(jobs), ..self }
-    }
-}
 
 /// What the kernels read besides a batch's own memory.
 #[derive(Debug, Clone)]
@@ -213,8 +160,8 @@ impl<O: Pod> Batch<O> {
         if fitting == 0 {
             return Err(ReplicationError::TooLarge { bytes: widest, limit: gpu.max_buffer_bytes() });
         }
-        let work = Work { jobs: work.jobs.min(fitting), ..work };
-        let jobs = u64::from(work.jobs);
+        let work = work.at_most(fitting);
+        let jobs = u64::from(work.jobs());
         let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
         let mut reset = Plan::new("replications: reset");
         reset.clear("outcomes", outcomes.raw());
@@ -230,7 +177,7 @@ impl<O: Pod> Batch<O> {
             results: Buffer::storage(gpu, "replications: results", jobs * values as u64)?,
             values,
             running: Buffer::storage(gpu, "replications: running", 2)?,
-            room: work.jobs,
+            room: work.jobs(),
             begun: false,
         };
         batch.serve(gpu, kernel, shape, given)?;
@@ -256,7 +203,7 @@ impl<O: Pod> Batch<O> {
         given: &Given<P>,
         work: Work,
     ) -> Result<(), ReplicationError> {
-        self.work = Work { jobs: work.jobs.min(self.room), ..work };
+        self.work = work.at_most(self.room);
         self.begin_again();
         self.serve(gpu, kernel, shape, given)
     }
@@ -268,12 +215,12 @@ impl<O: Pod> Batch<O> {
 
     /// How many replications it holds.
     pub fn len(&self) -> u32 {
-        self.work.jobs
+        self.work.jobs()
     }
 
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
-        self.work.jobs == 0
+        self.work.jobs() == 0
     }
 
     /// One `Output` per replication, valid where [`outcomes`](Self::outcomes) says so.
@@ -325,7 +272,7 @@ impl<O: Pod> Batch<O> {
         shape: Shape,
         given: &Given<P>,
     ) -> Result<(), ReplicationError> {
-        let workgroups = shape.workgroups(gpu, self.work.jobs);
+        let workgroups = shape.workgroups(gpu, self.work.jobs());
         let serves = (kernel.clone(), workgroups, given.points.raw().clone());
         if self.served.as_ref() == Some(&serves) {
             return Ok(());
@@ -367,7 +314,7 @@ impl<O: Pod> Batch<O> {
         if sample {
             let [states, outcomes] = self.sample_bytes();
             pieces.extend([(self.saved.raw(), states), (self.outcomes.raw(), outcomes)]);
-            sampled = (states + outcomes) as usize;
+            sampled = usize::try_from(states + outcomes).expect("a sample fits the host's memory");
         }
         if results {
             pieces.extend(self.result_pieces());
@@ -380,26 +327,26 @@ impl<O: Pod> Batch<O> {
 
     /// The buffers that hold outcomes and results, and how much of them counts.
     fn result_pieces(&self) -> [(&wgpu::Buffer, u64); 2] {
-        let jobs = u64::from(self.work.jobs);
+        let jobs = u64::from(self.work.jobs());
         let values = jobs * (self.values * size_of::<O>()) as u64;
         [(self.outcomes.raw(), 8 * jobs), (self.results.raw(), values)]
     }
 
     /// Bytes of the states and of the outcomes of a sample.
     fn sample_bytes(&self) -> [u64; 2] {
-        let some = u64::from(self.work.jobs.min(SAMPLE));
+        let some = u64::from(self.work.jobs().min(SAMPLE));
         let stride = self.saved.len() / u64::from(self.room);
         [4 * stride * some, 8 * some]
     }
 
     /// What a sample of replications has done that are at their beginning.
     pub(super) fn fresh(&self) -> Drawn {
-        Drawn { draws: 0.0, running: self.work.jobs.min(SAMPLE) as usize }
+        Drawn { draws: 0.0, running: self.work.jobs().min(SAMPLE) as usize }
     }
 
     /// The draws that a sample of the replications have made, and how many of these are running: a measure of speed that all mappings share.
     pub(super) fn drawn(&self, sample: &[u8]) -> Drawn {
-        let (states, outcomes) = sample.split_at(self.sample_bytes()[0] as usize);
+        let (states, outcomes) = sample.split_at(sample.len() - 8 * self.fresh().running);
         let words = |bytes| bytemuck::pod_collect_to_vec::<u8, u32>(bytes);
         let (states, outcomes) = (words(states), words(outcomes));
         let stride = states.len() / (outcomes.len() / 2);
@@ -426,7 +373,7 @@ impl<O: Pod> Batch<O> {
         O: Send + Sync,
     {
         let mut look = Look::new(expected, (!self.begun).then(|| self.fresh()));
-        let jobs = self.work.jobs;
+        let jobs = self.work.jobs();
         let bytes: u64 = self.result_pieces().iter().map(|(_, bytes)| bytes).sum();
         let small = bytes <= SMALL_RESULTS;
         let mut took = Duration::ZERO;
@@ -473,7 +420,7 @@ impl<O: Pod> Batch<O> {
     where
         O: Send + Sync,
     {
-        let jobs = self.work.jobs;
+        let jobs = self.work.jobs();
         if bytes <= STAGING_BYTES {
             let mut encoder = gpu.encoder("replications: results");
             let download = Download::of(gpu, "replications: results", &mut encoder, &self.result_pieces())?;
@@ -493,34 +440,5 @@ pub(super) fn check_steps(what: &'static str, steps: u32) -> Result<(), Analysis
     match steps {
         0 => Err(AnalysisError::Setting { what, value: "0".into(), remedy: "choose at least 1" }),
         _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Work as JobWork;
-    use crate::gpu::assert_same_layout;
-    use crate::models::Pi;
-    use crate::replication::schema::link;
-    use crate::shaders;
-
-    #[test]
-    fn the_host_lays_work_out_as_wgsl_does() {
-        let engine = ["replication/thread.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
-        assert_same_layout!(
-            link(&Pi, &engine).unwrap(),
-            JobWork {
-                unread,
-                seed,
-                first_replication,
-                replications,
-                first,
-                jobs,
-                steps,
-                max_steps,
-                common_numbers,
-                antithetic
-            }
-        );
     }
 }

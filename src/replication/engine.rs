@@ -1,20 +1,23 @@
 //! The engine on the device.
 
+mod choice;
+mod kept;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use super::batch::{Gathering, Given, Went, Work, check_steps};
+use self::choice::size;
+use self::kept::{KEPT_BYTES, Kept};
+use super::batch::{Gathering, Given, Went, check_steps};
 use super::results::{Gathered, in_rounds, points, some};
-use super::trial::{SLICES, Trial};
+use super::work::Work;
 use super::{
     Batch, Chosen, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape,
     Stopping, Why,
 };
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Verdict};
-use crate::random;
+use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
 
 /// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
@@ -53,23 +56,6 @@ struct Known {
     each: Option<Duration>,
 }
 
-/// Device memory of the last run, for the next one: making it takes longer than a small run.
-struct Kept<M: Model> {
-    /// With what the buffer holds.
-    given: Option<(Given<M::Params>, Vec<M::Params>)>,
-    batch: Option<Batch<M::Output>>,
-}
-
-impl<M: Model> fmt::Debug for Kept<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.batch.as_ref().map_or(0, Batch::bytes);
-        f.debug_struct("Kept").field("bytes", &bytes).finish_non_exhaustive()
-    }
-}
-
-/// So much memory is kept at the most. More takes a run long enough for the making not to count.
-const KEPT_BYTES: u64 = 64 << 20;
-
 /// Many replications that are over soon go in parts of so many: the host works on the results of one while the device makes the next. So many invocations fill the
 /// largest device that was measured, an H200 (132 cores with 2,048 each); a guess for larger ones.
 const PART: u32 = 1 << 18;
@@ -104,7 +90,7 @@ impl<M: Model> Engine<M> {
             fastest: HashMap::new(),
             chosen: None,
             chords: None,
-            kept: Kept { given: None, batch: None },
+            kept: Kept::default(),
         })
     }
 
@@ -378,33 +364,6 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    /// The points on the device: in the buffer of the last run, if they fit.
-    fn given(&mut self, points: &[M::Params]) -> Result<Given<M::Params>, GpuError> {
-        let bytes = |points| bytemuck::cast_slice::<M::Params, u8>(points);
-        if let Some((given, held)) = &mut self.kept.given
-            && held.len() == points.len()
-        {
-            if bytes(held) != bytes(points) {
-                given.points.write(&self.gpu, 0, points)?;
-                held.copy_from_slice(points);
-            }
-            return Ok(given.clone());
-        }
-        let given = self.give(points)?;
-        self.kept.given = Some((given.clone(), points.to_vec()));
-        Ok(given)
-    }
-
-    /// Points in a buffer of their own.
-    fn give(&mut self, points: &[M::Params]) -> Result<Given<M::Params>, GpuError> {
-        if self.schema.tabled && self.chords.is_none() {
-            let chords = random::exponential_chords();
-            self.chords = Some(Buffer::storage_from(&self.gpu, "replications: chords", chords)?);
-        }
-        let points = Buffer::storage_from(&self.gpu, "replications: points", points)?;
-        Ok(Given { points, chords: self.chords.clone() })
-    }
-
     /// The first replications of an experiment, as many as fit the device's memory together, for an application that drives
     /// them itself.
     ///
@@ -439,72 +398,9 @@ impl<M: Model> Engine<M> {
         self.sized(mapping, jobs)
     }
 
-    /// The mapping for a run.
-    async fn choose(&mut self, given: &Given<M::Params>, work: Work) -> Result<Chosen, ReplicationError> {
-        let without_trial = |mapping, why| Ok(Chosen { mapping, why, speeds: Vec::new() });
-        match (self.mapping, self.fastest.get(&size(work.jobs()))) {
-            (Mapping::Auto, _) if work.jobs() >= MANY => without_trial(Mapping::Thread, Why::Many),
-            (Mapping::Auto, Some(known)) => Ok(known.clone()),
-            (Mapping::Auto, None) => self.try_mappings(given, work, Why::Fastest).await,
-            (asked, _) => without_trial(asked, Why::Asked),
-        }
-    }
-
     fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
         let usual = Shape::usual(&self.gpu, mapping, jobs, self.schema.tabled);
         Shape { group_size: self.group_size.unwrap_or(usual.group_size), ..usual }
-    }
-
-    /// Finds the fastest mapping for about as many replications: slices of all of them in turn, so that whatever else the machine does meets all alike.
-    async fn try_mappings(
-        &mut self,
-        given: &Given<M::Params>,
-        work: Work,
-        why: Why,
-    ) -> Result<Chosen, ReplicationError> {
-        let jobs = work.jobs();
-        let software = self.gpu.info().device_type == wgpu::DeviceType::Cpu;
-        let mut candidates = vec![Mapping::Thread];
-        if !software {
-            candidates.push(Mapping::Warp);
-        }
-        // With a bound of its own a cooperative run could fail other replications, and a trial must not change results.
-        if self.model.team_source().is_some() && self.max_steps == MAX_STEPS {
-            candidates.push(Mapping::Cooperative);
-        }
-        let mut chosen = Chosen { mapping: Mapping::Thread, why, speeds: Vec::new() };
-        if software {
-            chosen.why = Why::Software;
-        }
-        if candidates.len() > 1 {
-            let mut trials = Vec::new();
-            for mapping in candidates {
-                let shape = self.sized(mapping, jobs);
-                let batch = match self.make(shape, given, work) {
-                    // There is room for one at a time, perhaps: a trial must not end a run.
-                    Err(ReplicationError::Gpu(GpuError::OutOfMemory { .. })) => break,
-                    made => made?,
-                };
-                let pace = self.pace(shape, batch.len());
-                trials.push((shape, Trial::new(batch, pace)));
-            }
-            for _ in 0..SLICES {
-                for (_, trial) in &mut trials {
-                    trial.slice(&self.gpu).await?;
-                }
-                if trials.iter().all(|(_, trial)| trial.seen()) {
-                    break;
-                }
-            }
-            for (shape, trial) in trials {
-                chosen.speeds.push((shape.mapping, trial.speed()));
-                self.learn(shape, trial.jobs(), trial.pace);
-            }
-            chosen.mapping = fastest(&chosen.speeds, software);
-        }
-        log::info!("replications of {}: {chosen}", self.model.source().name());
-        self.fastest.insert(size(jobs), chosen.clone());
-        Ok(chosen)
     }
 
     fn make(
@@ -515,23 +411,6 @@ impl<M: Model> Engine<M> {
     ) -> Result<Batch<M::Output>, ReplicationError> {
         let kernel = self.known(shape)?.kernel.clone();
         Batch::new(&self.gpu, &kernel, shape, &self.schema, given, work)
-    }
-
-    /// A batch in the memory of the last one, if that suits it.
-    fn lend(
-        &mut self,
-        shape: Shape,
-        given: &Given<M::Params>,
-        work: Work,
-    ) -> Result<Batch<M::Output>, ReplicationError> {
-        match self.kept.batch.take().filter(|batch| batch.suits(work.jobs())) {
-            None => self.make(shape, given, work),
-            Some(mut batch) => {
-                let kernel = self.known(shape)?.kernel.clone();
-                batch.begin(&self.gpu, &kernel, shape, given, work)?;
-                Ok(batch)
-            }
-        }
     }
 
     fn known(&mut self, shape: Shape) -> Result<&Known, ReplicationError> {
@@ -559,42 +438,14 @@ impl<M: Model> Engine<M> {
     }
 }
 
-/// Numbers of replications for which one mapping is the fastest: about as many.
-fn size(jobs: u32) -> u32 {
-    jobs.max(1).ilog2()
-}
-
-/// The mapping of the highest speed. A processor that plays a device runs the invocations of a workgroup one after the other or in the lanes of its
-/// vectors, so that a team has nothing but its barriers to show for itself: it has to be twice as fast.
-fn fastest(speeds: &[(Mapping, f64)], software: bool) -> Mapping {
-    let weight = |mapping| if software && mapping != Mapping::Thread { 0.5 } else { 1.0 };
-    let better = |best: (Mapping, f64), &(mapping, speed): &(Mapping, f64)| {
-        let speed = speed * weight(mapping);
-        if speed > best.1 { (mapping, speed) } else { best }
-    };
-    speeds.iter().fold((Mapping::Thread, 0.0), better).0
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{Chosen, PART, fastest, size};
+    use super::PART;
     use crate::gpu::Gpu;
-    use crate::models::{Pi, PiParams, Workshop, WorkshopParams};
-    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Why};
-
-    #[test]
-    fn teams_of_a_processor_have_to_be_much_faster() {
-        let speeds =
-            |warp, team| vec![(Mapping::Thread, 2.0), (Mapping::Warp, warp), (Mapping::Cooperative, team)];
-        assert_eq!(fastest(&speeds(1.0, 1.0), false), Mapping::Thread);
-        assert_eq!(fastest(&speeds(2.1, 1.0), false), Mapping::Warp);
-        assert_eq!(fastest(&speeds(2.1, 2.2), false), Mapping::Cooperative);
-        assert_eq!(fastest(&speeds(2.1, 3.9), true), Mapping::Thread);
-        assert_eq!(fastest(&speeds(2.1, 4.1), true), Mapping::Cooperative);
-        assert_eq!(fastest(&[], true), Mapping::Thread);
-    }
+    use crate::models::{Pi, PiParams};
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
 
     /// Parts end within a point and hold ends of points; replications fail in all of them.
     #[test]
@@ -624,25 +475,5 @@ mod tests {
         }
         // What the next run begins with is what the last one learnt.
         assert!(engine.known(shape).unwrap().each.is_some_and(|each| each < Duration::MAX));
-    }
-
-    /// Whatever the trial said, a run that is slower looks again, goes on with another mapping where it stands, and gives the same bits.
-    #[test]
-    fn a_run_changes_its_mapping_on_the_way_and_keeps_its_bits() {
-        let params = WorkshopParams { jobs: 3000, operation: 1000 };
-        let experiment = Experiment::new(Design::default(), 40, 5);
-        let expected = CpuEngine::new(Workshop).unwrap().run(&params, &experiment).unwrap();
-        for mapping in [Mapping::Warp, Mapping::Thread] {
-            let mut engine = Engine::new(&Gpu::new().unwrap(), Workshop).unwrap();
-            // Faster than anything is.
-            let promised = Chosen { mapping, why: Why::Fastest, speeds: vec![(mapping, f64::INFINITY)] };
-            engine.fastest.insert(size(40), promised.clone());
-            let results = engine.run(&params, &experiment).unwrap();
-            assert_eq!(results.fingerprint, expected.fingerprint, "{mapping}");
-            let chosen = engine.chosen().unwrap();
-            assert!(matches!(chosen.why, Why::Again | Why::Software), "{chosen}");
-            // What was found is what later runs begin with.
-            assert_eq!(engine.shape(40).mapping, chosen.mapping);
-        }
     }
 }

@@ -93,6 +93,7 @@ mod results;
 mod schema;
 mod structs;
 mod trial;
+mod work;
 
 pub use batch::Batch;
 pub use cpu::CpuEngine;
