@@ -443,23 +443,28 @@ mod tests {
     use std::time::Duration;
 
     use super::PART;
-    use crate::gpu::Gpu;
-    use crate::models::{Pi, PiParams};
+    use crate::gpu::{Gpu, STAGING_BYTES};
+    use crate::models::{Mm1, Mm1Output};
     use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
 
-    /// Parts end within a point and hold ends of points; replications fail in all of them.
+    /// Parts end within a point and hold ends of points; replications fail in several of them. All in one piece are more than a piece of staging memory holds.
     #[test]
     fn many_short_replications_go_in_parts_and_keep_their_bits() {
-        let design = Design::default().cross("points", [2, 12, 3]).unwrap();
-        let each = PART / 3 * 2 + 1001;
-        let (params, experiment) = (PiParams { points: 1 }, Experiment::new(design, each, 5));
-        let expected = CpuEngine::new(Pi).unwrap().with_max_steps(4).run(&params, &experiment).unwrap();
+        // Of up to 4 steps, which are 32 clients, 33 are too many.
+        let design = Design::default().cross("clients", [2, 33, 3]).unwrap();
+        let each = 350_123;
+        let params = Mm1::default().params(0.8, 1.0, 1).unwrap();
+        let experiment = Experiment::new(design, each, 5);
+        let cpu = CpuEngine::new(Mm1::default()).unwrap().with_max_steps(4);
+        let expected = cpu.run(&params, &experiment).unwrap();
+        assert!(3 * u64::from(each) * (8 + size_of::<Mm1Output>() as u64) > STAGING_BYTES);
         let gpu = Gpu::for_test();
-        let mut engine = Engine::new(&gpu, Pi).unwrap().with_mapping(Mapping::Thread).with_max_steps(4);
+        let mut engine =
+            Engine::new(&gpu, Mm1::default()).unwrap().with_mapping(Mapping::Thread).with_max_steps(4);
         let shape = engine.shape(3 * each);
         engine.known(shape).unwrap();
-        for (took, part) in [(None, u32::MAX), (Some(Duration::ZERO), PART), (Some(Duration::MAX), u32::MAX)]
-        {
+        for (took, part) in [(Some(Duration::MAX), u32::MAX), (Some(Duration::ZERO), PART)] {
+            assert_eq!(engine.part(shape, 3 * each), u32::MAX, "nothing is known");
             engine.known.get_mut(&shape).unwrap().each = took;
             assert_eq!(engine.part(shape, 3 * each), part);
             assert_eq!(engine.part(shape, 2 * PART - 1), u32::MAX);
@@ -472,8 +477,9 @@ mod tests {
                 let failures = seen.failures().count();
                 assert_eq!(failures, if point == 1 { each as usize } else { 0 }, "{took:?}, point {point}");
             }
+            // What the next run begins with is what the last one learnt.
+            let learnt = engine.known.get_mut(&shape).unwrap().each.take();
+            assert!(learnt.is_some() && learnt != took, "{took:?}");
         }
-        // What the next run begins with is what the last one learnt.
-        assert!(engine.known(shape).unwrap().each.is_some_and(|each| each < Duration::MAX));
     }
 }
