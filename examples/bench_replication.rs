@@ -25,7 +25,8 @@ fn most(gpu: &Gpu) -> f64 {
     }
 }
 
-/// How long a device works before it is timed. One that was idle has a slow clock: an H200 a sixth of its own, for half a second.
+/// How long a device works before it is timed. One that was idle has a slow clock: the first times on an H200 were 5.7 times those of the same work later. A guess at how
+/// long that lasts.
 fn warm_up(gpu: &Gpu) -> Duration {
     match gpu.info().device_type {
         wgpu::DeviceType::Cpu => Duration::ZERO,

@@ -108,8 +108,8 @@ impl Shape {
     pub(super) fn usual(gpu: &Gpu, mapping: Mapping, jobs: u32, tabled: bool) -> Self {
         let warp = warp_size(gpu);
         let group_size = match mapping {
-            // Each workgroup has a table of its own, and a core's memory bounds how many there are: 25 of them on an H200, so that those of 32
-            // would leave more than half of it idle. Where replications fill it workgroups of 128 were the fastest (`bench_replication`, M/M/1); of those of 64 the cores
+            // Each workgroup has a table of its own, and a core's memory bounds how many there are: about 25 on an H200 (228 KiB), so that those of
+            // 32 would leave more than half of its invocations without work. Where replications fill it workgroups of 128 were the fastest (`bench_replication`, M/M/1); of those of 64 the cores
             // get more even shares where they do not, and where between them the change lies is a guess.
             Mapping::Thread | Mapping::Auto if tabled => warp.max(if jobs < 1 << 17 { 64 } else { 128 }),
             // As few as run in lockstep: the hardware spreads the workgroups, so few replications reach all its cores.
