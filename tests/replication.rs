@@ -12,8 +12,8 @@ use common::{POISON, gpu};
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
-    AnalysisError, Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, Mapping, Model,
-    Observations, Precision, ReplicationError, Results, Stopping, Twin, Why,
+    AnalysisError, Budget, CpuEngine, Decision, Design, Engine, Experiment, FailureCause, MAX_STEPS, Mapping,
+    Model, Observations, Precision, ReplicationError, Results, Stopping, Twin, Why,
 };
 use eventhorizon::statistics::theory;
 
@@ -215,6 +215,37 @@ fn slices_of_any_length_give_the_same_bits() {
     let mut engine =
         Engine::new(&gpu(), model).unwrap().with_mapping(Mapping::Cooperative).with_group_size(32);
     assert_same(&engine.run(&params, &experiment(2)).unwrap(), &expected, "steps of a team");
+}
+
+/// A run has the device's memory of the one before, whatever that left there: other points, more replications, such that failed.
+#[test]
+fn runs_in_the_memory_of_others_give_the_same_bits() {
+    let (model, params) = mm1();
+    // Of up to 5 steps, which are 40 clients, 41 are too many.
+    let runs = [
+        (vec![333], 200, MAX_STEPS),
+        (vec![100, 50], 90, MAX_STEPS),
+        (vec![41, 7], 90, 5),
+        (vec![7, 41], 90, 5),
+        (vec![333, 20], 64, MAX_STEPS),
+        (vec![20], 33, MAX_STEPS),
+        (vec![20], 1200, MAX_STEPS),
+        (vec![20], 1200, MAX_STEPS),
+    ];
+    for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
+        let mut engine = Engine::new(&gpu(), model).unwrap().with_mapping(mapping);
+        for (number, (clients, replications, steps)) in runs.iter().enumerate() {
+            // A step of a team is another one.
+            let steps = if mapping == Mapping::Cooperative { MAX_STEPS } else { *steps };
+            let design = Design::default().cross("clients", clients.clone()).unwrap();
+            let experiment = Experiment { design, ..experiment(*replications) };
+            let cpu = CpuEngine::new(model).unwrap().with_max_steps(steps);
+            engine = engine.with_max_steps(steps);
+            let seen = engine.run(&params, &experiment).unwrap();
+            let expected = cpu.run(&params, &experiment).unwrap();
+            assert_same(&seen, &expected, &format!("{mapping}, run {number}"));
+        }
+    }
 }
 
 /// Of walks with `steps` steps, and of clients served by eights, a bound that some points reach exactly and others miss by one.

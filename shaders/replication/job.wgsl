@@ -15,6 +15,8 @@
 // job_running    2 words           counted by each slice from zero: replications that are not done yet, and slices that the driver
 //                                  cut and that have to be run again with fewer steps
 //
+// A model that draws by a table has a seventh, which random/exponential_table.wgsl describes.
+//
 // The model's file declares Params, State, Output, start, step and finish (see `replication::Model`). It uses `params` and
 // `fail`, and draws from the stream of its replication.
 //

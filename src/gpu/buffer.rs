@@ -14,7 +14,7 @@ use super::{Gpu, GpuError, dedicated};
 /// One core copies up to this many bytes.
 const COPIED_ALONE: usize = 1 << 20;
 /// Readbacks go through staging memory of this size at the most, two at a time: the device fills one while the host empties the other.
-const STAGING_BYTES: u64 = 32 << 20;
+pub(crate) const STAGING_BYTES: u64 = 32 << 20;
 /// So much of it is kept for the next readbacks: making it costs drivers more than filling it.
 const KEPT_BYTES: u64 = 2 * STAGING_BYTES;
 
@@ -149,8 +149,16 @@ impl<T: Pod> Buffer<T> {
         // Zeros that the system promises: the first to write them are the cores that copy.
         let mut values =
             bytemuck::zeroed_vec::<T>(usize::try_from(len).expect("a readback fits the host's memory"));
+        self.read_into(gpu, first, &mut values).await?;
+        Ok(values)
+    }
+
+    /// [`Buffer::read_range`] into memory that the caller has: as many values as there is room for.
+    pub(crate) async fn read_into(&self, gpu: &Gpu, first: u64, values: &mut [T]) -> Result<(), GpuError> {
+        let len = values.len() as u64;
+        self.check_range("a read of", first, len)?;
         let (mut from, end) = (Self::bytes(first), Self::bytes(first + len));
-        let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+        let mut rest: &mut [u8] = bytemuck::cast_slice_mut(values);
         let mut flying = VecDeque::new();
         loop {
             while from < end && flying.len() < 2 {
@@ -171,7 +179,7 @@ impl<T: Pod> Buffer<T> {
             download.finish_with(gpu, submission, take).await?;
             rest = later;
         }
-        Ok(values)
+        Ok(())
     }
 
     fn check_range(&self, what: &str, first: u64, len: u64) -> Result<(), GpuError> {
@@ -264,6 +272,22 @@ impl Download {
             None => gpu.catch(label, make)?,
         };
         Ok(Self { staging, bytes, mapped: None })
+    }
+
+    /// For the first bytes of several buffers, one piece after the other, each a multiple of 4; their copies are recorded into `encoder`.
+    pub(crate) fn of(
+        gpu: &Gpu,
+        label: &str,
+        encoder: &mut wgpu::CommandEncoder,
+        pieces: &[(&wgpu::Buffer, u64)],
+    ) -> Result<Self, GpuError> {
+        let download = Self::new(gpu, label, pieces.iter().map(|(_, bytes)| bytes).sum())?;
+        let mut place = 0;
+        for &(source, bytes) in pieces {
+            download.record_part(encoder, source, 0, (place, bytes));
+            place += bytes;
+        }
+        Ok(download)
     }
 
     /// Records the copy from `source`, from byte `first` on, into `encoder`.

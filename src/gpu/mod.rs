@@ -28,9 +28,7 @@ mod subgroups;
 mod upload;
 
 pub use buffer::Buffer;
-pub(crate) use buffer::Download;
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) use buffer::copy;
+pub(crate) use buffer::{Download, STAGING_BYTES, copy};
 pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
 pub use device::{Gpu, HOST_WAIT};

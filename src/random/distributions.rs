@@ -77,19 +77,24 @@ pub fn exponential_short(word: u32, mean: u32) -> u32 {
 pub fn exponential_tabled(word: u32, mean: u32) -> u32 {
     /// ln 2 in units of 2^-27.
     const LN_2: u32 = 93_032_640;
-    static CHORDS: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| (0..1024).map(chord).collect());
-
     assert!(mean < 1 << 27, "a mean of {mean} ticks is not below 2^27");
     let n = word.leading_zeros();
     let s = (!(word << 1)).wrapping_shl(n);
-    let (offset, slope) = CHORDS[(s >> 22) as usize];
+    let [offset, slope] = exponential_chords()[(s >> 22) as usize];
     let unit = (n * LN_2).wrapping_add(offset).wrapping_add(high(s, slope));
     high(unit, mean << 5)
 }
 
+/// The table of [`exponential_tabled`]: offset and slope of 1,024 chords, which the device is given in the buffer `exponential_given`.
+pub fn exponential_chords() -> &'static [[u32; 2]] {
+    static CHORDS: LazyLock<Vec<[u32; 2]>> = LazyLock::new(|| (0..1024).map(chord).collect());
+    &CHORDS
+}
+
 /// The chord of -ln(1 - s) between s = 2^22 `i` + 1 and 2^22 (`i` + 1) - 1 in units of 2^-33, as offset and slope * 2^32 in units of
-/// 2^-27. WGSL: `exponential_chord`.
-fn chord(i: u32) -> (u32, u32) {
+/// 2^-27.
+fn chord(i: u32) -> [u32; 2] {
+    // Of the words of which exponential_unit makes both ends and the middle.
     let begin = exponential_unit(!(i << 21));
     let middle = exponential_unit(!((i << 21) + (1 << 20)));
     let end = exponential_unit(!((i + 1) << 21) + 1);
@@ -102,7 +107,7 @@ fn chord(i: u32) -> (u32, u32) {
     let offset = begin.wrapping_sub(slope * ((u64::from(i) << 22) + 1)).wrapping_sub(lower);
     let ([_, offset], [slope, _]) = (words(offset), words(slope));
     // For what is cut off here and where the chord is used: half a unit each.
-    (offset.wrapping_add(1), slope)
+    [offset.wrapping_add(1), slope]
 }
 
 /// The upper half of a product.

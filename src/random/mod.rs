@@ -29,7 +29,9 @@ mod stream;
 mod variates;
 
 pub use alias::AliasTable;
-pub use distributions::{exponential_of, exponential_short, exponential_tabled, exponential_unit};
+pub use distributions::{
+    exponential_chords, exponential_of, exponential_short, exponential_tabled, exponential_unit,
+};
 pub use error::RandomError;
 pub use mix::mix;
 pub use philox::philox4x32;

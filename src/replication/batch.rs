@@ -1,75 +1,30 @@
 //! Replications on the device: their buffers, and the dispatches that take them through their slices.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 use web_time::Instant;
 
-use super::results::Ended;
-use super::{AnalysisError, Experiment, Pairing, ReplicationError, Schema, Shape};
-use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, SLICE, values_of};
-use crate::statistics::each;
+use super::results::Gathered;
+use super::trial::{Drawn, Look};
+use super::work::Work;
+use super::{AnalysisError, ReplicationError, Schema, Shape};
+use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, copy, values_of};
 
 /// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
 /// copy of a mebibyte should cost less than a wait.
 const SMALL_RESULTS: u64 = 1 << 20;
 
-/// A trial of a mapping takes the median of so many slices; a guess at how many it takes for other work on the machine not to count.
-const TRIAL_LOOKS: usize = 5;
+/// Of so many replications it is looked at how far they are, so that little is read: a guess at how many tell the speed of all.
+const SAMPLE: u32 = 64;
 
-/// A trial ends after so many slices, whatever was seen. [`Pace`] grows by a factor of 8 at the most, so that 11 are enough for any number of steps to be
-/// reached.
-pub(super) const TRIAL_SLICES: u32 = 18;
-
-/// `JobWork` in `shaders/replication/job.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Work {
-    unread: u64,
-    seed: u64,
-    first_replication: u32,
-    replications: u32,
-    first: u32,
-    jobs: u32,
-    steps: u32,
-    max_steps: u32,
-    common_numbers: u32,
-    antithetic: u32,
-}
-
-impl Work {
-    /// All replications of an experiment's points, to be cut into batches.
-    pub(super) fn new(
-        experiment: &Experiment,
-        replications: &Range<u32>,
-        points: usize,
-        max_steps: u32,
-    ) -> Self {
-        let per_point = replications.end - replications.start;
-        Self {
-            unread: 0,
-            seed: experiment.seed,
-            first_replication: replications.start,
-            replications: per_point,
-            first: 0,
-            jobs: u32::try_from(points).expect("the points were counted") * per_point,
-            steps: 1,
-            max_steps,
-            common_numbers: experiment.common.into(),
-            antithetic: (experiment.pairing == Pairing::Antithetic).into(),
-        }
-    }
-
-    pub(super) fn jobs(&self) -> u32 {
-        self.jobs
-    }
-
-    /// What is left after so many jobs, if anything.
-    pub(super) fn after(&self, done: usize) -> Option<Self> {
-        let first = u32::try_from(done).ok().filter(|done| *done < self.jobs)?;
-        Some(Self { first, jobs: self.jobs - first, ..*self })
-    }
+/// What the kernels read besides a batch's own memory.
+#[derive(Debug, Clone)]
+pub(super) struct Given<P> {
+    pub(super) points: Buffer<P>,
+    /// The table of [`exponential_tabled`](crate::random::exponential_tabled), for models that draw by it.
+    pub(super) chords: Option<Buffer<[u32; 2]>>,
 }
 
 /// Replications that fit the device's memory together, with all that they need to be taken to their end.
@@ -81,8 +36,12 @@ impl Work {
 pub struct Batch<O> {
     reset: Plan,
     slice: Plan,
+    /// What the slice was made of: the kernel, how many workgroups it has, and what else is bound.
+    served: Option<(Kernel, u32, wgpu::Buffer)>,
     work: Work,
     work_buffer: Buffer<Work>,
+    /// What the buffer holds.
+    told: Work,
     /// `JobSaved` by slot, in words.
     saved: Buffer<u32>,
     outcomes: Buffer<[u32; 2]>,
@@ -90,148 +49,98 @@ pub struct Batch<O> {
     /// Of a result.
     values: usize,
     running: Buffer<u32>,
+    /// How many replications there is memory for.
+    room: u32,
     /// Whether a slice was made since they were taken back to their beginning, by [`finish`](Self::finish).
     begun: bool,
 }
 
 /// How far [`Batch::finish`] came.
-pub(super) enum Went<O> {
-    Ended(Vec<O>, Vec<Ended>),
+pub(super) enum Went {
+    /// All have ended, and so long it took.
+    Ended(Duration),
     /// The watcher stopped it.
     Stopped,
     /// It is slower than the trial said, and can go on.
     Slow,
 }
 
-/// What some replications have done, of 64 at the most.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Drawn {
-    draws: f64,
-    running: usize,
+/// A slice under way, with what comes back from it.
+pub(super) struct Flying {
+    back: Download,
+    begun: Instant,
+    submission: wgpu::SubmissionIndex,
+    /// Bytes of the sample.
+    sample: usize,
 }
 
-impl Drawn {
-    /// Draws of a replication per second since `before`, over those that were running then.
-    #[allow(clippy::cast_precision_loss, reason = "at most 64")]
-    fn speed(self, before: Self, elapsed: Duration) -> f64 {
-        (self.draws - before.draws) / (before.running.max(1) as f64 * elapsed.as_secs_f64().max(1e-9))
-    }
+/// What a slice tells.
+pub(super) struct Told {
+    /// Since it was submitted.
+    pub(super) elapsed: Duration,
+    /// Replications that have not ended.
+    pub(super) running: u32,
+    /// Whether the driver cut it: nothing of it can be trusted.
+    pub(super) cut: bool,
+    /// For [`Batch::drawn`], if that was asked for.
+    pub(super) sample: Vec<u8>,
 }
 
-/// Looks now and then at whether a run is as fast as its trial said: after 4 slices, 16, 64 and so on.
-#[derive(Debug, Default)]
-pub(super) struct Look {
-    /// What the trial said; none where there was none, and nothing is looked at.
-    expected: Option<f64>,
-    slices: u32,
-    next: u32,
-    elapsed: Duration,
-    before: Option<Drawn>,
-}
-
-impl Look {
-    /// A run that is slower than `expected` by more than this is looked at again. Speeds change a little while replications go on, and by several
-    /// times where the trial was wrong.
-    const SLOWER: f64 = 3.0;
-
-    pub(super) fn new(expected: Option<f64>) -> Self {
-        Self { expected, next: 4, ..Self::default() }
-    }
-
-    /// Whether to call [`disappoints`](Self::disappoints) now: before the first slice, from which it counts, and at the looks.
-    fn due(&self) -> bool {
-        self.expected.is_some() && (self.slices == 0 || self.slices >= self.next)
-    }
-
-    fn took(&mut self, elapsed: Duration) {
-        self.slices += 1;
-        self.elapsed += elapsed;
-    }
-
-    fn disappoints(&mut self, drawn: Drawn) -> bool {
-        let before = self.before.replace(drawn);
-        let elapsed = std::mem::take(&mut self.elapsed);
-        if self.slices > 0 {
-            self.next = self.slices.saturating_mul(4);
-        }
-        let Some((before, expected)) = before.zip(self.expected) else { return false };
-        // Where most have ended on the way, it says nothing of the others.
-        2 * drawn.running > before.running && drawn.speed(before, elapsed) * Self::SLOWER < expected
+impl Flying {
+    /// Waits for the slice. `take` gets the outcomes and the results, one after the other, if all replications have ended and it was asked for them: else
+    /// there are no bytes, or none that count.
+    pub(super) async fn land<R>(
+        self,
+        gpu: &Gpu,
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<(Told, Option<R>), ReplicationError> {
+        let told = self.back.finish_with(gpu, self.submission, |bytes| {
+            let (words, rest) = bytes.split_at(8);
+            let [running, cuts] = bytemuck::pod_read_unaligned::<[u32; 2]>(words);
+            let (sample, results) = rest.split_at(self.sample);
+            let (elapsed, sample) = (self.begun.elapsed(), sample.to_vec());
+            let told = Told { elapsed, running, cut: cuts > 0, sample };
+            (told, (running == 0 && cuts == 0).then(|| take(results)))
+        });
+        Ok(told.await?)
     }
 }
 
-/// A mapping on trial: replications of their own, a slice at a time.
-#[derive(Debug)]
-pub(super) struct Trial<O> {
-    batch: Batch<O>,
-    pub(super) pace: Pace,
-    /// Where the replications stood after the last slice; none at their beginning.
-    stood: Option<Drawn>,
-    /// Whether slices are as long as they should be.
-    warm: bool,
-    /// Draws of a replication per second, by slice.
-    speeds: Vec<f64>,
+/// Gathers the results of one batch after the other. Those of the last may be on their way while the next is at work.
+pub(super) struct Gathering<O> {
+    gathered: Gathered<O>,
+    behind: Option<(Download, wgpu::SubmissionIndex, u32)>,
 }
 
-impl<O: Pod> Trial<O> {
-    pub(super) fn new(batch: Batch<O>, pace: Pace) -> Self {
-        Self { batch, pace, stood: None, warm: false, speeds: Vec::new() }
+impl<O: Pod + Send + Sync> Gathering<O> {
+    pub(super) fn new(gathered: Gathered<O>) -> Self {
+        Self { gathered, behind: None }
     }
 
-    pub(super) fn jobs(&self) -> u32 {
-        self.batch.len()
+    /// Takes in what is on its way. Whether there was something.
+    async fn catch_up(&mut self, gpu: &Gpu) -> Result<bool, ReplicationError> {
+        let Some((download, submission, jobs)) = self.behind.take() else { return Ok(false) };
+        let gathered = &mut self.gathered;
+        download.finish_with(gpu, submission, |bytes| fill(gathered, jobs, bytes)).await?;
+        gathered.take(jobs as usize);
+        Ok(true)
     }
 
-    /// Whether it was seen often enough.
-    pub(super) fn seen(&self) -> bool {
-        self.speeds.len() >= TRIAL_LOOKS
+    /// All of it.
+    pub(super) async fn done(mut self, gpu: &Gpu) -> Result<Gathered<O>, ReplicationError> {
+        self.catch_up(gpu).await?;
+        Ok(self.gathered)
     }
+}
 
-    /// A slice more. Short ones, in which the submission itself counts, are not measured: they grow, until they take a quarter of what slices should or the
-    /// replications end in one.
-    pub(super) async fn slice(&mut self, gpu: &Gpu) -> Result<(), ReplicationError> {
-        let batch = &mut self.batch;
-        let before = match self.stood {
-            Some(before) => before,
-            None => {
-                batch.reset.submit(gpu)?;
-                batch.drawn(gpu).await?
-            }
-        };
-        let steps = self.pace.units();
-        batch.set_steps(gpu, steps)?;
-        let mut encoder = gpu.encoder("replications: trial");
-        batch.slice.record(&mut encoder);
-        let running = Download::new(gpu, "replications: running", 8)?;
-        running.record(&mut encoder, batch.running.raw(), 0);
-        let begun = Instant::now();
-        let submission = gpu.submit(encoder)?;
-        let left = running.finish(gpu, submission).await?;
-        let elapsed = begun.elapsed();
-        if left[..4] != [0; 4] {
-            self.pace.record(steps, elapsed);
-        }
-        if left[4..] != [0; 4] {
-            let _ = self.pace.halve(steps);
-            self.stood = None;
-            return Ok(());
-        }
-        let drawn = batch.drawn(gpu).await?;
-        let ended = left == [0; 8];
-        if self.warm || ended {
-            self.speeds.push(drawn.speed(before, elapsed));
-        }
-        self.warm |= elapsed > SLICE / 4;
-        self.stood = (!ended && drawn.running > 0).then_some(drawn);
-        Ok(())
-    }
-
-    /// The median of what was seen; 0 where nothing was.
-    pub(super) fn speed(&self) -> f64 {
-        let mut speeds = self.speeds.clone();
-        speeds.sort_unstable_by(f64::total_cmp);
-        speeds.get(speeds.len() / 2).copied().unwrap_or(0.0)
-    }
+/// Copies outcomes and results of the next jobs, one after the other in `bytes`, to where they belong.
+fn fill<O: Pod + Send + Sync>(gathered: &mut Gathered<O>, jobs: u32, bytes: &[u8]) {
+    let (outputs, outcomes) = gathered.next(jobs as usize);
+    let (outputs, outcomes) =
+        (bytemuck::cast_slice_mut::<_, u8>(outputs), bytemuck::cast_slice_mut::<_, u8>(outcomes));
+    let (left, right) = bytes.split_at(outcomes.len());
+    copy(outcomes, left);
+    copy(outputs, &right[..outputs.len()]);
 }
 
 impl<O: Pod> Batch<O> {
@@ -241,7 +150,7 @@ impl<O: Pod> Batch<O> {
         kernel: &Kernel,
         shape: Shape,
         schema: &Schema,
-        points: &Buffer<P>,
+        given: &Given<P>,
         work: Work,
     ) -> Result<Self, ReplicationError> {
         let saved_bytes = u64::from(schema.saved_bytes);
@@ -251,30 +160,67 @@ impl<O: Pod> Batch<O> {
         if fitting == 0 {
             return Err(ReplicationError::TooLarge { bytes: widest, limit: gpu.max_buffer_bytes() });
         }
-        let work = Work { jobs: work.jobs.min(fitting), ..work };
-        let jobs = u64::from(work.jobs);
-        let work_buffer = Buffer::uniform(gpu, "replications: work", &work)?;
-        let saved = Buffer::<u32>::storage(gpu, "replications: states", jobs * saved_bytes / 4)?;
+        let work = work.at_most(fitting);
+        let jobs = u64::from(work.jobs());
         let outcomes = Buffer::storage(gpu, "replications: outcomes", jobs)?;
-        let results = Buffer::storage(gpu, "replications: results", jobs * values as u64)?;
-        let running = Buffer::storage(gpu, "replications: running", 2)?;
         let mut reset = Plan::new("replications: reset");
         reset.clear("outcomes", outcomes.raw());
-        let slice = Plan::new("replications: slice");
-        let mut batch =
-            Self { reset, slice, work, work_buffer, saved, outcomes, results, values, running, begun: false };
-        batch.serve(gpu, kernel, shape, points)?;
+        let mut batch = Self {
+            reset,
+            slice: Plan::new("replications: slice"),
+            served: None,
+            work,
+            work_buffer: Buffer::uniform(gpu, "replications: work", &work)?,
+            told: work,
+            saved: Buffer::storage(gpu, "replications: states", jobs * saved_bytes / 4)?,
+            outcomes,
+            results: Buffer::storage(gpu, "replications: results", jobs * values as u64)?,
+            values,
+            running: Buffer::storage(gpu, "replications: running", 2)?,
+            room: work.jobs(),
+            begun: false,
+        };
+        batch.serve(gpu, kernel, shape, given)?;
         Ok(batch)
+    }
+
+    /// Whether its memory suits so many replications.
+    pub(super) fn suits(&self, jobs: u32) -> bool {
+        jobs <= self.room && self.room / 4 <= jobs
+    }
+
+    /// Its memory, but for what is small.
+    pub(super) fn bytes(&self) -> u64 {
+        self.saved.raw().size() + self.outcomes.raw().size() + self.results.raw().size()
+    }
+
+    /// Other replications in the same memory, as many as there is room for.
+    pub(super) fn begin<P: Pod>(
+        &mut self,
+        gpu: &Gpu,
+        kernel: &Kernel,
+        shape: Shape,
+        given: &Given<P>,
+        work: Work,
+    ) -> Result<(), ReplicationError> {
+        self.work = work.at_most(self.room);
+        self.begin_again();
+        self.serve(gpu, kernel, shape, given)
+    }
+
+    /// The next slice takes all replications from their beginning.
+    pub(super) fn begin_again(&mut self) {
+        self.begun = false;
     }
 
     /// How many replications it holds.
     pub fn len(&self) -> u32 {
-        self.work.jobs
+        self.work.jobs()
     }
 
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
-        self.work.jobs == 0
+        self.work.jobs() == 0
     }
 
     /// One `Output` per replication, valid where [`outcomes`](Self::outcomes) says so.
@@ -301,7 +247,11 @@ impl<O: Pod> Batch<O> {
     pub fn set_steps(&mut self, gpu: &Gpu, steps: u32) -> Result<(), ReplicationError> {
         check_steps("the number of steps of a slice", steps)?;
         self.work.steps = steps;
-        Ok(self.work_buffer.write(gpu, 0, &[self.work])?)
+        if self.told != self.work {
+            self.work_buffer.write(gpu, 0, &[self.work])?;
+            self.told = self.work;
+        }
+        Ok(())
     }
 
     /// Takes all replications back to their beginning.
@@ -320,122 +270,168 @@ impl<O: Pod> Batch<O> {
         gpu: &Gpu,
         kernel: &Kernel,
         shape: Shape,
-        points: &Buffer<P>,
+        given: &Given<P>,
     ) -> Result<(), ReplicationError> {
-        let buffers = [
+        let workgroups = shape.workgroups(gpu, self.work.jobs());
+        let serves = (kernel.clone(), workgroups, given.points.raw().clone());
+        if self.served.as_ref() == Some(&serves) {
+            return Ok(());
+        }
+        let mut buffers = vec![
             ("job_work", self.work_buffer.binding()),
-            ("job_points", points.binding()),
+            ("job_points", given.points.binding()),
             ("job_saved", self.saved.binding()),
             ("job_outcomes", self.outcomes.binding()),
             ("job_results", self.results.binding()),
             ("job_running", self.running.binding()),
         ];
+        buffers.extend(given.chords.iter().map(|chords| ("exponential_given", chords.binding())));
         let mut slice = Plan::new("replications: slice");
         slice.clear("running", self.running.raw());
-        slice.dispatch(gpu, kernel, shape.workgroups(gpu, self.work.jobs), &buffers)?;
-        self.slice = slice;
+        slice.dispatch(gpu, kernel, workgroups, &buffers)?;
+        (self.slice, self.served) = (slice, Some(serves));
         Ok(())
     }
 
-    /// The draws that some of the replications have made, and how many of these are running: a measure of speed that all mappings share.
-    async fn drawn(&self, gpu: &Gpu) -> Result<Drawn, ReplicationError> {
-        let stride = self.saved.len() / u64::from(self.work.jobs);
-        // Of 64, so that little is read: a guess at how many tell the speed of all.
-        let some = u64::from(self.work.jobs.min(64));
-        let words = self.saved.read_range(gpu, 0, stride * some).await?;
-        let outcomes = self.outcomes.read_range(gpu, 0, some).await?;
-        let stride = usize::try_from(stride).expect("a state fits the host's memory");
-        let sum = |word| words.iter().skip(word).step_by(stride).map(|&count| f64::from(count)).sum::<f64>();
+    /// Submits a slice of so many steps: all of it is one submission, and what comes back is one piece of memory. `sample` asks for what
+    /// [`drawn`](Self::drawn) wants, and `results` for outcomes and results.
+    pub(super) fn submit(
+        &mut self,
+        gpu: &Gpu,
+        steps: u32,
+        sample: bool,
+        results: bool,
+    ) -> Result<Flying, ReplicationError> {
+        self.set_steps(gpu, steps)?;
+        let mut encoder = gpu.encoder("replications");
+        if !self.begun {
+            self.reset.record(&mut encoder);
+            self.begun = true;
+        }
+        self.slice.record(&mut encoder);
+        let mut pieces = vec![(self.running.raw(), 8)];
+        let mut sampled = 0;
+        if sample {
+            let [states, outcomes] = self.sample_bytes();
+            pieces.extend([(self.saved.raw(), states), (self.outcomes.raw(), outcomes)]);
+            sampled = usize::try_from(states + outcomes).expect("a sample fits the host's memory");
+        }
+        if results {
+            pieces.extend(self.result_pieces());
+        }
+        let back = Download::of(gpu, "replications: a slice", &mut encoder, &pieces)?;
+        let begun = Instant::now();
+        let submission = gpu.submit(encoder)?;
+        Ok(Flying { back, begun, submission, sample: sampled })
+    }
+
+    /// The buffers that hold outcomes and results, and how much of them counts.
+    fn result_pieces(&self) -> [(&wgpu::Buffer, u64); 2] {
+        let jobs = u64::from(self.work.jobs());
+        let values = jobs * (self.values * size_of::<O>()) as u64;
+        [(self.outcomes.raw(), 8 * jobs), (self.results.raw(), values)]
+    }
+
+    /// Bytes of the states and of the outcomes of a sample.
+    fn sample_bytes(&self) -> [u64; 2] {
+        let some = u64::from(self.work.jobs().min(SAMPLE));
+        let stride = self.saved.len() / u64::from(self.room);
+        [4 * stride * some, 8 * some]
+    }
+
+    /// What a sample of replications has done that are at their beginning.
+    pub(super) fn fresh(&self) -> Drawn {
+        Drawn { draws: 0.0, running: self.work.jobs().min(SAMPLE) as usize }
+    }
+
+    /// The draws that a sample of the replications have made, and how many of these are running: a measure of speed that all mappings share.
+    pub(super) fn drawn(&self, sample: &[u8]) -> Drawn {
+        let (states, outcomes) = sample.split_at(sample.len() - 8 * self.fresh().running);
+        let words = |bytes| bytemuck::pod_collect_to_vec::<u8, u32>(bytes);
+        let (states, outcomes) = (words(states), words(outcomes));
+        let stride = states.len() / (outcomes.len() / 2);
+        let sum = |word| states.iter().skip(word).step_by(stride).map(|&count| f64::from(count)).sum::<f64>();
         // Where all draws are from substreams or there are none, the steps.
         let (steps, position) = (sum(0), sum(1));
         let draws = if position > 0.0 { position } else { steps };
-        // Fresh ones have drawn nothing, whatever lies there.
-        Ok(match outcomes.iter().all(|[status, _]| *status == 0) {
-            true => Drawn { draws: 0.0, running: outcomes.len() },
-            false => Drawn { draws, running: outcomes.iter().filter(|[status, _]| *status < 2).count() },
-        })
+        Drawn { draws, running: outcomes.iter().step_by(2).filter(|status| **status < 2).count() }
     }
 
     /// Takes all replications from where they stand, which at first is their beginning, to their end, or until `watch`, which is told after each slice how many
-    /// have ended, or `look` stops it.
+    /// have ended, or the trial's speed, `expected`, says that another mapping were better.
+    ///
+    /// The results go to `gathering`, at once or while the next batch is at work.
     pub(super) async fn finish(
         &mut self,
         gpu: &Gpu,
         pace: &mut Pace,
-        look: &mut Look,
+        expected: Option<f64>,
+        gathering: &mut Gathering<O>,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Went<O>, ReplicationError> {
+    ) -> Result<Went, ReplicationError>
+    where
+        O: Send + Sync,
+    {
+        let mut look = Look::new(expected, (!self.begun).then(|| self.fresh()));
+        let jobs = self.work.jobs();
+        let bytes: u64 = self.result_pieces().iter().map(|(_, bytes)| bytes).sum();
+        let small = bytes <= SMALL_RESULTS;
+        let mut took = Duration::ZERO;
         loop {
-            if look.due() {
-                let drawn = self.drawn(gpu).await?;
-                if look.disappoints(drawn) {
-                    return Ok(Went::Slow);
+            let (steps, due) = (pace.units(), look.due());
+            let flying = self.submit(gpu, steps, due, small)?;
+            let busy = gathering.catch_up(gpu).await?;
+            let take = |bytes: &[u8]| {
+                if small {
+                    fill(&mut gathering.gathered, jobs, bytes);
+                    gathering.gathered.take(jobs as usize);
                 }
-            }
-            let steps = pace.units();
-            self.set_steps(gpu, steps)?;
-            let mut encoder = gpu.encoder("replications");
-            if !self.begun {
-                self.reset.record(&mut encoder);
-                self.begun = true;
-            }
-            self.slice.record(&mut encoder);
-            let running = Download::new(gpu, "replications: running", 8)?;
-            running.record(&mut encoder, self.running.raw(), 0);
-            let begun = Instant::now();
-            let small = self.results.raw().size() <= SMALL_RESULTS;
-            let early = match small {
-                true => Some(self.download(gpu, &mut encoder)?),
-                false => None,
             };
-            let submission = gpu.submit(encoder)?;
-            let left = running.finish(gpu, submission.clone()).await?;
-            // A slice in which all ended did not make all its steps: it says nothing of how long they take.
-            if left[..4] != [0; 4] {
-                pace.record(steps, begun.elapsed());
+            let (told, ended) = flying.land(gpu, take).await?;
+            let elapsed = told.elapsed;
+            took += elapsed;
+            // A slice in which all ended did not make all its steps, and one during which the host had other work may have ended before that: they say nothing of
+            // how long steps take.
+            if told.running > 0 && !busy {
+                pace.record(steps, elapsed);
             }
-            look.took(begun.elapsed());
-            let cut = left[4..] != [0; 4];
-            if cut && !pace.halve(steps) {
+            let slow = look.took(elapsed, (due && !told.cut).then(|| self.drawn(&told.sample)));
+            if told.cut && !pace.halve(steps) {
                 return Err(ReplicationError::Cut);
             }
-            let running = bytemuck::pod_read_unaligned::<u32>(&left[..4]);
-            let flow = watch(u64::from(self.work.jobs - running.min(self.work.jobs)));
-            if left != [0; 8] {
-                if flow.is_break() {
-                    return Ok(Went::Stopped);
+            let flow = watch(u64::from(jobs - told.running.min(jobs)));
+            if ended.is_some() {
+                if !small {
+                    self.fetch(gpu, bytes, gathering).await?;
                 }
-                continue;
+                return Ok(Went::Ended(took));
             }
-            let (results, outcomes): (Vec<O>, Vec<[u32; 2]>) = match early {
-                Some([results, outcomes]) => {
-                    let results = results.finish(gpu, submission.clone()).await?;
-                    let outcomes = outcomes.finish(gpu, submission).await?;
-                    let jobs = self.work.jobs as usize;
-                    (
-                        bytemuck::pod_collect_to_vec(&results[..jobs * self.values * size_of::<O>()]),
-                        bytemuck::pod_collect_to_vec(&outcomes[..jobs * 8]),
-                    )
-                }
-                None => {
-                    let jobs = u64::from(self.work.jobs);
-                    (
-                        self.results.read_range(gpu, 0, jobs * self.values as u64).await?,
-                        self.outcomes.read_range(gpu, 0, jobs).await?,
-                    )
-                }
-            };
-            let ended = each(outcomes.len(), || (), |(), slot| Ended::from_words(outcomes[slot]));
-            return Ok(Went::Ended(results, ended));
+            if flow.is_break() {
+                return Ok(Went::Stopped);
+            }
+            if slow {
+                return Ok(Went::Slow);
+            }
         }
     }
 
-    fn download(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) -> Result<[Download; 2], GpuError> {
-        let results = Download::new(gpu, "replications: results", self.results.raw().size())?;
-        results.record(encoder, self.results.raw(), 0);
-        let outcomes = Download::new(gpu, "replications: outcomes", self.outcomes.raw().size())?;
-        outcomes.record(encoder, self.outcomes.raw(), 0);
-        Ok([results, outcomes])
+    /// Reads all results; what fits a piece of staging memory is only set under way.
+    async fn fetch(&self, gpu: &Gpu, bytes: u64, gathering: &mut Gathering<O>) -> Result<(), ReplicationError>
+    where
+        O: Send + Sync,
+    {
+        let jobs = self.work.jobs();
+        if bytes <= STAGING_BYTES {
+            let mut encoder = gpu.encoder("replications: results");
+            let download = Download::of(gpu, "replications: results", &mut encoder, &self.result_pieces())?;
+            gathering.behind = Some((download, gpu.submit(encoder)?, jobs));
+            return Ok(());
+        }
+        let (outputs, outcomes) = gathering.gathered.next(jobs as usize);
+        self.outcomes.read_into(gpu, 0, outcomes).await?;
+        self.results.read_into(gpu, 0, outputs).await?;
+        gathering.gathered.take(jobs as usize);
+        Ok(())
     }
 }
 
@@ -444,34 +440,5 @@ pub(super) fn check_steps(what: &'static str, steps: u32) -> Result<(), Analysis
     match steps {
         0 => Err(AnalysisError::Setting { what, value: "0".into(), remedy: "choose at least 1" }),
         _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Work as JobWork;
-    use crate::gpu::assert_same_layout;
-    use crate::models::Pi;
-    use crate::replication::schema::link;
-    use crate::shaders;
-
-    #[test]
-    fn the_host_lays_work_out_as_wgsl_does() {
-        let engine = ["replication/thread.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
-        assert_same_layout!(
-            link(&Pi, &engine).unwrap(),
-            JobWork {
-                unread,
-                seed,
-                first_replication,
-                replications,
-                first,
-                jobs,
-                steps,
-                max_steps,
-                common_numbers,
-                antithetic
-            }
-        );
     }
 }

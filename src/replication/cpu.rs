@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::batch::check_steps;
 use super::engine::MOST_STEPS;
-use super::results::{Ended, in_rounds, points, some};
+use super::results::{Ended, Gathered, in_rounds, points, some};
 use super::schema::Schema;
 use super::{Experiment, Fail, MAX_STEPS, ReplicationError, Results, Sequential, Stopping, Twin};
 use crate::gpu::{Verdict, is_words};
@@ -124,16 +124,18 @@ impl<M: Twin + Sync> CpuEngine<M> {
             replications.clone().map(move |replication| (number, point, replication))
         });
         let jobs: Vec<_> = jobs.collect();
-        let (outputs, ended): (Vec<_>, Vec<_>) = jobs
-            .par_iter()
-            .map(|&(number, point, replication)| {
-                let key = experiment.stream(number, replication);
-                let stream = Stream::of_replication(experiment.seed, key.point, key.replication);
-                let mut stream = if key.complement { stream.complement() } else { stream };
-                self.replicate(point, &mut stream)
-            })
-            .unzip();
-        Results::new(&self.model, &self.schema, points, experiment, replications, outputs, &ended)
+        let mut gathered = Gathered::new(&self.schema, points.len(), replications);
+        let (outputs, outcomes) = gathered.next(jobs.len());
+        let places = outputs.par_iter_mut().zip(outcomes).zip(&jobs);
+        places.for_each(|((output, outcome), &(number, point, replication))| {
+            let key = experiment.stream(number, replication);
+            let stream = Stream::of_replication(experiment.seed, key.point, key.replication);
+            let mut stream = if key.complement { stream.complement() } else { stream };
+            let (made, ended) = self.replicate(point, &mut stream);
+            (*output, *outcome) = (made, ended.to_words());
+        });
+        gathered.take(jobs.len());
+        Results::new(&self.model, &self.schema, points, experiment, gathered)
     }
 
     /// Runs more and more replications: see [`Engine::run_until`](super::Engine::run_until).

@@ -1,16 +1,23 @@
 //! The engine on the device.
 
+mod choice;
+mod kept;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{ControlFlow, Range};
+use std::time::Duration;
 
-use super::batch::{Look, TRIAL_SLICES, Trial, Went, Work, check_steps};
-use super::results::{in_rounds, points, some};
+use self::choice::size;
+use self::kept::{KEPT_BYTES, Kept};
+use super::batch::{Gathering, Given, Went, check_steps};
+use super::results::{Gathered, in_rounds, points, some};
+use super::work::Work;
 use super::{
     Batch, Chosen, Experiment, Mapping, Model, ReplicationError, Results, Schema, Sequential, Shape,
     Stopping, Why,
 };
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Verdict};
+use crate::gpu::{Buffer, Gpu, Kernel, Pace, Verdict};
 
 /// Steps that a replication may take unless [`Engine::with_max_steps`] says otherwise: a bound, so that nothing runs for ever.
 pub const MAX_STEPS: u32 = 1 << 30;
@@ -20,7 +27,7 @@ pub(super) const MOST_STEPS: &str = "the most steps of a replication";
 
 /// Runs replications of a [`Model`] on a device.
 #[derive(Debug)]
-pub struct Engine<M> {
+pub struct Engine<M: Model> {
     gpu: Gpu,
     model: M,
     schema: Schema,
@@ -33,6 +40,9 @@ pub struct Engine<M> {
     fastest: HashMap<u32, Chosen>,
     /// What served the last run.
     chosen: Option<Chosen>,
+    /// Since the first run, of a model that draws by it.
+    chords: Option<Buffer<[u32; 2]>>,
+    kept: Kept<M>,
 }
 
 /// What the engine knows of a shape that it has used.
@@ -42,7 +52,16 @@ struct Known {
     kernel: Kernel,
     /// Replications of the last batch that ended, and the steps per slice that proved right for it.
     pace: Option<(u32, Pace)>,
+    /// How long a replication of that batch took on average, if it is known.
+    each: Option<Duration>,
 }
+
+/// Many replications that are over soon go in parts of so many: the host works on the results of one while the device makes the next. So many invocations fill the
+/// largest device that was measured, an H200 (132 cores with 2,048 each); a guess for larger ones.
+const PART: u32 = 1 << 18;
+
+/// Runs that take longer on the device go in one piece: of each part some replications are the last ones, and leave most of the device idle.
+const SHORT: Duration = Duration::from_millis(100);
 
 /// From this many replications on, one invocation for each fills the device, and nothing is tried. Measured on an H200
 /// (`bench_replication`, the tables in the module's documentation): at 32,768 replications M/M/1 is served best so, and the walk, which
@@ -70,6 +89,8 @@ impl<M: Model> Engine<M> {
             known: HashMap::new(),
             fastest: HashMap::new(),
             chosen: None,
+            chords: None,
+            kept: Kept::default(),
         })
     }
 
@@ -282,53 +303,65 @@ impl<M: Model> Engine<M> {
     ) -> Result<Option<Results<M::Output>>, ReplicationError> {
         check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema, params, experiment, &replications)?;
-        let work = Work::new(experiment, &replications, experiment.design.len(), self.max_steps);
-        let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
-        let mut chosen = self.choose(&buffer, work).await?;
+        let number = experiment.design.len();
+        let work = Work::new(experiment, &replications, number, self.max_steps);
+        let given = self.given(&points)?;
+        let mut chosen = self.choose(&given, work).await?;
         let mut looks = LOOKS;
-        let (mut outputs, mut ended) = (Vec::new(), Vec::new());
-        while let Some(part) = work.after(ended.len()) {
+        let mut gathering = Gathering::new(Gathered::new(&self.schema, number, replications));
+        let mut done = 0;
+        while let Some(rest) = work.after(done) {
             // What serves this batch.
             let mut serves = chosen.clone();
             let mut shape = self.sized(serves.mapping, work.jobs());
-            let mut batch = self.make(shape, &buffer, part)?;
-            let done = ended.len() as u64;
-            let (some, how) = loop {
-                let mut look = Look::new(serves.speed().filter(|_| looks > 0));
+            let mut batch = self.lend(shape, &given, rest.at_most(self.part(shape, work.jobs())))?;
+            loop {
+                let expected = serves.speed().filter(|_| looks > 0);
                 let mut pace = self.pace(shape, batch.len());
-                let watch = &mut |ended| watch(done + ended);
-                let went = batch.finish(&self.gpu, &mut pace, &mut look, watch).await?;
+                let watch = &mut |ended| watch(u64::from(done) + ended);
+                let went = batch.finish(&self.gpu, &mut pace, expected, &mut gathering, watch).await?;
                 self.learn(shape, batch.len(), pace);
                 match went {
-                    Went::Ended(some, how) => break (some, how),
+                    Went::Ended(took) => {
+                        if let Some(known) = self.known.get_mut(&shape) {
+                            known.each = Some(took / batch.len().max(1));
+                        }
+                        break;
+                    }
                     Went::Stopped => return Ok(None),
                     Went::Slow => {
                         looks -= 1;
-                        chosen = self.try_mappings(&buffer, work, Why::Again).await?;
+                        chosen = self.try_mappings(&given, work, Why::Again).await?;
                         // A step of a team is another one than that of the others, so who begins a batch ends it.
                         let team = |chosen: &Chosen| chosen.mapping == Mapping::Cooperative;
                         if team(&serves) == team(&chosen) {
                             serves = chosen.clone();
                             shape = self.sized(serves.mapping, work.jobs());
                             let kernel = self.known(shape)?.kernel.clone();
-                            batch.serve(&self.gpu, &kernel, shape, &buffer)?;
+                            batch.serve(&self.gpu, &kernel, shape, &given)?;
                         } else {
                             looks = 0;
                         }
                     }
                 }
-            };
-            self.chosen = Some(serves);
-            if outputs.is_empty() {
-                // All of them, nearly always: there is nothing to copy.
-                (outputs, ended) = (some, how);
-            } else {
-                outputs.extend(some);
-                ended.extend(how);
             }
+            done += batch.len();
+            self.chosen = Some(serves);
+            self.kept.batch = Some(batch);
         }
-        let (model, schema) = (&self.model, &self.schema);
-        Results::new(model, schema, &points, experiment, replications, outputs, &ended).map(Some)
+        let gathered = gathering.done(&self.gpu).await?;
+        // The last batch served the next, however large.
+        self.kept.batch = self.kept.batch.take().filter(|batch| batch.bytes() <= KEPT_BYTES);
+        Results::new(&self.model, &self.schema, &points, experiment, gathered).map(Some)
+    }
+
+    /// How many replications go into a batch at the most.
+    fn part(&self, shape: Shape, jobs: u32) -> u32 {
+        let each = self.known.get(&shape).and_then(|known| known.each);
+        match jobs / 2 >= PART && each.is_some_and(|each| each.saturating_mul(jobs) <= SHORT) {
+            true => PART,
+            false => u32::MAX,
+        }
     }
 
     /// The first replications of an experiment, as many as fit the device's memory together, for an application that drives
@@ -345,9 +378,9 @@ impl<M: Model> Engine<M> {
         check_steps(MOST_STEPS, self.max_steps)?;
         let points = points(&self.model, &self.schema, params, experiment, &replications)?;
         let work = Work::new(experiment, &replications, experiment.design.len(), self.max_steps);
-        let buffer = Buffer::storage_from(&self.gpu, "replications: points", &points)?;
+        let given = self.give(&points)?;
         let shape = self.shape(work.jobs());
-        self.make(shape, &buffer, work)
+        self.make(shape, &given, work)
     }
 
     /// Which mapping served the last run (at its end, if it changed), and why. None before the first.
@@ -365,82 +398,19 @@ impl<M: Model> Engine<M> {
         self.sized(mapping, jobs)
     }
 
-    /// The mapping for a run.
-    async fn choose(&mut self, points: &Buffer<M::Params>, work: Work) -> Result<Chosen, ReplicationError> {
-        let without_trial = |mapping, why| Ok(Chosen { mapping, why, speeds: Vec::new() });
-        match (self.mapping, self.fastest.get(&size(work.jobs()))) {
-            (Mapping::Auto, _) if work.jobs() >= MANY => without_trial(Mapping::Thread, Why::Many),
-            (Mapping::Auto, Some(known)) => Ok(known.clone()),
-            (Mapping::Auto, None) => self.try_mappings(points, work, Why::Fastest).await,
-            (asked, _) => without_trial(asked, Why::Asked),
-        }
-    }
-
     fn sized(&self, mapping: Mapping, jobs: u32) -> Shape {
-        let usual = Shape::usual(&self.gpu, mapping, jobs);
+        let usual = Shape::usual(&self.gpu, mapping, jobs, self.schema.tabled);
         Shape { group_size: self.group_size.unwrap_or(usual.group_size), ..usual }
-    }
-
-    /// Finds the fastest mapping for about as many replications: slices of all of them in turn, so that whatever else the machine does meets all alike.
-    async fn try_mappings(
-        &mut self,
-        points: &Buffer<M::Params>,
-        work: Work,
-        why: Why,
-    ) -> Result<Chosen, ReplicationError> {
-        let jobs = work.jobs();
-        let software = self.gpu.info().device_type == wgpu::DeviceType::Cpu;
-        let mut candidates = vec![Mapping::Thread];
-        if !software {
-            candidates.push(Mapping::Warp);
-        }
-        // With a bound of its own a cooperative run could fail other replications, and a trial must not change results.
-        if self.model.team_source().is_some() && self.max_steps == MAX_STEPS {
-            candidates.push(Mapping::Cooperative);
-        }
-        let mut chosen = Chosen { mapping: Mapping::Thread, why, speeds: Vec::new() };
-        if software {
-            chosen.why = Why::Software;
-        }
-        if candidates.len() > 1 {
-            let mut trials = Vec::new();
-            for mapping in candidates {
-                let shape = self.sized(mapping, jobs);
-                let batch = match self.make(shape, points, work) {
-                    // There is room for one at a time, perhaps: a trial must not end a run.
-                    Err(ReplicationError::Gpu(GpuError::OutOfMemory { .. })) => break,
-                    made => made?,
-                };
-                let pace = self.pace(shape, batch.len());
-                trials.push((shape, Trial::new(batch, pace)));
-            }
-            for _ in 0..TRIAL_SLICES {
-                for (_, trial) in &mut trials {
-                    trial.slice(&self.gpu).await?;
-                }
-                if trials.iter().all(|(_, trial)| trial.seen()) {
-                    break;
-                }
-            }
-            for (shape, trial) in trials {
-                chosen.speeds.push((shape.mapping, trial.speed()));
-                self.learn(shape, trial.jobs(), trial.pace);
-            }
-            chosen.mapping = fastest(&chosen.speeds, software);
-        }
-        log::info!("replications of {}: {chosen}", self.model.source().name());
-        self.fastest.insert(size(jobs), chosen.clone());
-        Ok(chosen)
     }
 
     fn make(
         &mut self,
         shape: Shape,
-        points: &Buffer<M::Params>,
+        given: &Given<M::Params>,
         work: Work,
     ) -> Result<Batch<M::Output>, ReplicationError> {
         let kernel = self.known(shape)?.kernel.clone();
-        Batch::new(&self.gpu, &kernel, shape, &self.schema, points, work)
+        Batch::new(&self.gpu, &kernel, shape, &self.schema, given, work)
     }
 
     fn known(&mut self, shape: Shape) -> Result<&Known, ReplicationError> {
@@ -448,7 +418,7 @@ impl<M: Model> Engine<M> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let kernel = shape.kernel(&self.gpu, &self.model, self.trusted)?;
-                place.insert(Known { kernel, pace: None })
+                place.insert(Known { kernel, pace: None, each: None })
             }
         })
     }
@@ -468,58 +438,48 @@ impl<M: Model> Engine<M> {
     }
 }
 
-/// Numbers of replications for which one mapping is the fastest: about as many.
-fn size(jobs: u32) -> u32 {
-    jobs.max(1).ilog2()
-}
-
-/// The mapping of the highest speed. A processor that plays a device runs the invocations of a workgroup one after the other or in the lanes of its
-/// vectors, so that a team has nothing but its barriers to show for itself: it has to be twice as fast.
-fn fastest(speeds: &[(Mapping, f64)], software: bool) -> Mapping {
-    let weight = |mapping| if software && mapping != Mapping::Thread { 0.5 } else { 1.0 };
-    let better = |best: (Mapping, f64), &(mapping, speed): &(Mapping, f64)| {
-        let speed = speed * weight(mapping);
-        if speed > best.1 { (mapping, speed) } else { best }
-    };
-    speeds.iter().fold((Mapping::Thread, 0.0), better).0
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Chosen, fastest, size};
-    use crate::gpu::Gpu;
-    use crate::models::{Workshop, WorkshopParams};
-    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping, Why};
+    use std::time::Duration;
 
-    #[test]
-    fn teams_of_a_processor_have_to_be_much_faster() {
-        let speeds =
-            |warp, team| vec![(Mapping::Thread, 2.0), (Mapping::Warp, warp), (Mapping::Cooperative, team)];
-        assert_eq!(fastest(&speeds(1.0, 1.0), false), Mapping::Thread);
-        assert_eq!(fastest(&speeds(2.1, 1.0), false), Mapping::Warp);
-        assert_eq!(fastest(&speeds(2.1, 2.2), false), Mapping::Cooperative);
-        assert_eq!(fastest(&speeds(2.1, 3.9), true), Mapping::Thread);
-        assert_eq!(fastest(&speeds(2.1, 4.1), true), Mapping::Cooperative);
-        assert_eq!(fastest(&[], true), Mapping::Thread);
-    }
+    use super::PART;
+    use crate::gpu::{Gpu, STAGING_BYTES};
+    use crate::models::{Mm1, Mm1Output};
+    use crate::replication::{CpuEngine, Design, Engine, Experiment, Mapping};
 
-    /// Whatever the trial said, a run that is slower looks again, goes on with another mapping where it stands, and gives the same bits.
+    /// Parts end within a point and hold ends of points; replications fail in several of them. All in one piece are more than a piece of staging memory holds.
     #[test]
-    fn a_run_changes_its_mapping_on_the_way_and_keeps_its_bits() {
-        let params = WorkshopParams { jobs: 3000, operation: 1000 };
-        let experiment = Experiment::new(Design::default(), 40, 5);
-        let expected = CpuEngine::new(Workshop).unwrap().run(&params, &experiment).unwrap();
-        for mapping in [Mapping::Warp, Mapping::Thread] {
-            let mut engine = Engine::new(&Gpu::new().unwrap(), Workshop).unwrap();
-            // Faster than anything is.
-            let promised = Chosen { mapping, why: Why::Fastest, speeds: vec![(mapping, f64::INFINITY)] };
-            engine.fastest.insert(size(40), promised.clone());
+    fn many_short_replications_go_in_parts_and_keep_their_bits() {
+        // Of up to 4 steps, which are 32 clients, 33 are too many.
+        let design = Design::default().cross("clients", [2, 33, 3]).unwrap();
+        let each = 350_123;
+        let params = Mm1::default().params(0.8, 1.0, 1).unwrap();
+        let experiment = Experiment::new(design, each, 5);
+        let cpu = CpuEngine::new(Mm1::default()).unwrap().with_max_steps(4);
+        let expected = cpu.run(&params, &experiment).unwrap();
+        assert!(3 * u64::from(each) * (8 + size_of::<Mm1Output>() as u64) > STAGING_BYTES);
+        let gpu = Gpu::for_test();
+        let mut engine =
+            Engine::new(&gpu, Mm1::default()).unwrap().with_mapping(Mapping::Thread).with_max_steps(4);
+        let shape = engine.shape(3 * each);
+        engine.known(shape).unwrap();
+        for (took, part) in [(Some(Duration::MAX), u32::MAX), (Some(Duration::ZERO), PART)] {
+            assert_eq!(engine.part(shape, 3 * each), u32::MAX, "nothing is known");
+            engine.known.get_mut(&shape).unwrap().each = took;
+            assert_eq!(engine.part(shape, 3 * each), part);
+            assert_eq!(engine.part(shape, 2 * PART - 1), u32::MAX);
             let results = engine.run(&params, &experiment).unwrap();
-            assert_eq!(results.fingerprint, expected.fingerprint, "{mapping}");
-            let chosen = engine.chosen().unwrap();
-            assert!(matches!(chosen.why, Why::Again | Why::Software), "{chosen}");
-            // What was found is what later runs begin with.
-            assert_eq!(engine.shape(40).mapping, chosen.mapping);
+            assert_eq!(results.fingerprint, expected.fingerprint, "{took:?}");
+            assert!(results.outputs == expected.outputs, "{took:?}");
+            for (point, (seen, known)) in results.observations.iter().zip(&expected.observations).enumerate()
+            {
+                assert_eq!(seen.columns(), known.columns(), "{took:?}, point {point}");
+                let failures = seen.failures().count();
+                assert_eq!(failures, if point == 1 { each as usize } else { 0 }, "{took:?}, point {point}");
+            }
+            // What the next run begins with is what the last one learnt.
+            let learnt = engine.known.get_mut(&shape).unwrap().each.take();
+            assert!(learnt.is_some() && learnt != took, "{took:?}");
         }
     }
 }

@@ -104,10 +104,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape that usually serves this many replications.
-    pub(super) fn usual(gpu: &Gpu, mapping: Mapping, jobs: u32) -> Self {
+    /// The shape that usually serves this many replications of a model that draws by a table, or by none.
+    pub(super) fn usual(gpu: &Gpu, mapping: Mapping, jobs: u32, tabled: bool) -> Self {
         let warp = warp_size(gpu);
         let group_size = match mapping {
+            // Each workgroup has a table of its own, and a core's memory bounds how many there are: about 25 on an H200 (228 KiB), so that those of
+            // 32 would leave more than half of its invocations without work. Where replications fill it workgroups of 128 were the fastest (`bench_replication`, M/M/1); of those of 64 the cores
+            // get more even shares where they do not, and where between them the change lies is a guess.
+            Mapping::Thread | Mapping::Auto if tabled => warp.max(if jobs < 1 << 17 { 64 } else { 128 }),
             // As few as run in lockstep: the hardware spreads the workgroups, so few replications reach all its cores.
             Mapping::Thread | Mapping::Auto => warp.max(32),
             Mapping::Warp => warp,
@@ -156,8 +160,9 @@ impl Shape {
         let recipe = self.files(gpu).recipe(model, self.group_size, self.per_group(gpu), warp_size(gpu))?;
         Ok(match trusted {
             // SAFETY: `Engine::trusted` had its caller vouch for the model. The engine's own files index by the slot, which they
-            // compare with the jobs of the batch (the buffers have room for these), and by lanes below GROUP_SIZE; their
-            // loops count to a value that does not change, and the divisor, the replications per point, is above 0.
+            // compare with the jobs of the batch (the buffers have room for these), by lanes below GROUP_SIZE, and a table's pairs of chords by
+            // numbers below the constant that both its arrays are declared with; their loops count to a value that does not change, and
+            // the divisor, the replications per point, is above 0.
             true => unsafe { recipe.trusted(gpu)? },
             false => recipe.kernel(gpu)?,
         })
@@ -234,9 +239,11 @@ pub(super) fn product(int64: bool) -> &'static str {
     }
 }
 
+/// The file with the table that models may draw by.
+pub(super) const TABLE: &str = "random/exponential_table.wgsl";
+
 /// The file that fills the tables which a model draws by.
 pub(super) fn tables(model: &[Source]) -> &'static str {
-    const TABLE: &str = "random/exponential_table.wgsl";
     if model.iter().any(|source| source.imports(TABLE)) { TABLE } else { "random/no_tables.wgsl" }
 }
 

@@ -54,8 +54,8 @@
 //!   there, and 2 % at 32,768.
 //! * Variates come from a table of chords in workgroup memory ([`exponential_tabled`](crate::random::exponential_tabled)): with the polynomial of
 //!   [`exponential_short`](crate::random::exponential_short), and two clients a step instead of eight, it were 128.
-//! * Of the 56 ms that `Engine::run` takes for 1,048,576 replications on a host of 16 cores, 38 are slices, 4 the readback of 100 MB, and 13 fingerprint, columns and
-//!   derived columns, after the device is done. (The last row has the range of four runs.)
+//! * A small run is one submission and one wait in the memory of the run before. Of 524,288 replications and more that are over soon, the host takes in the results of one
+//!   part of 262,144 while the device makes the next.
 //!
 //! The paper finds one subgroup per replication up to six times faster than one invocation each between 20 and 700 replications of
 //! the random walk. Speed-up of [`Mapping::Warp`] over [`Mapping::Thread`] on the H200, each with its best workgroup:
@@ -92,6 +92,8 @@ mod model;
 mod results;
 mod schema;
 mod structs;
+mod trial;
+mod work;
 
 pub use batch::Batch;
 pub use cpu::CpuEngine;

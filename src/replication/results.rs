@@ -37,7 +37,7 @@ pub(super) enum Ended {
 
 impl Ended {
     /// (status, code) as `job_outcomes` in `shaders/replication/job.wgsl` has them.
-    pub(super) fn from_words([status, code]: [u32; 2]) -> Self {
+    fn from_words([status, code]: [u32; 2]) -> Self {
         match status {
             2 => Self::Done,
             3 => Self::Failed(code),
@@ -47,7 +47,7 @@ impl Ended {
         }
     }
 
-    fn to_words(self) -> [u32; 2] {
+    pub(super) fn to_words(self) -> [u32; 2] {
         match self {
             Self::Done => [2, 0],
             Self::Failed(code) => [3, code],
@@ -66,6 +66,74 @@ impl Ended {
     }
 }
 
+/// What the jobs of a run gave, in their order, taken in part by part from the first on.
+#[derive(Debug)]
+pub(super) struct Gathered<O> {
+    replications: Range<u32>,
+    /// Of an output.
+    values: usize,
+    outputs: Vec<O>,
+    /// (status, code) by job, as [`Ended::to_words`] has them.
+    outcomes: Vec<[u32; 2]>,
+    /// Jobs that were taken in.
+    taken: usize,
+    failures: Vec<(usize, FailureCause)>,
+    fingerprint: u64,
+}
+
+impl<O: Pod + Send + Sync> Gathered<O> {
+    /// With room for so many points, of which nothing is known yet.
+    pub(super) fn new(schema: &Schema, points: usize, replications: Range<u32>) -> Self {
+        let values = values_of::<O>(schema.output.bytes).expect("its size was checked");
+        let jobs = points * replications.len();
+        // Zeros that the system promises: the first to write them are the cores that copy.
+        let (outputs, outcomes) = (bytemuck::zeroed_vec(jobs * values), bytemuck::zeroed_vec(jobs));
+        Self { replications, values, outputs, outcomes, taken: 0, failures: Vec::new(), fingerprint: 0 }
+    }
+
+    /// Where the outputs and the outcomes of the next jobs belong.
+    pub(super) fn next(&mut self, jobs: usize) -> (&mut [O], &mut [[u32; 2]]) {
+        let (first, end) = (self.taken, self.taken + jobs);
+        (&mut self.outputs[first * self.values..end * self.values], &mut self.outcomes[first..end])
+    }
+
+    /// Takes in what was written there: on all cores where there are many.
+    pub(super) fn take(&mut self, jobs: usize) {
+        /// Jobs that a core takes at once.
+        const PART: usize = PARALLEL / 4;
+        let (first, values, replications) = (self.taken, self.values, self.replications.clone());
+        self.taken += jobs;
+        let outputs = &mut self.outputs[first * values..self.taken * values];
+        let outcomes = &self.outcomes[first..self.taken];
+        let part = |from: usize, outputs: &mut [O], outcomes: &[[u32; 2]]| {
+            let (mut failures, mut sum) = (Vec::new(), 0_u64);
+            for (job, (output, &words)) in (from..).zip(outputs.chunks_exact_mut(values).zip(outcomes)) {
+                if let Some(cause) = Ended::from_words(words).cause() {
+                    // What the device left there means nothing.
+                    output.fill(O::zeroed());
+                    failures.push((job, cause));
+                }
+                sum = sum.wrapping_add(row(job, &replications, words, bytemuck::cast_slice(output)));
+            }
+            (failures, sum)
+        };
+        let parts = match jobs <= PARALLEL {
+            true => vec![part(first, outputs, outcomes)],
+            false => {
+                let outputs = outputs.par_chunks_mut(PART * values);
+                let parts = outputs.zip(outcomes.par_chunks(PART)).enumerate();
+                parts
+                    .map(|(number, (outputs, outcomes))| part(first + number * PART, outputs, outcomes))
+                    .collect()
+            }
+        };
+        for (failures, sum) in parts {
+            self.failures.extend(failures);
+            self.fingerprint = self.fingerprint.wrapping_add(sum);
+        }
+    }
+}
+
 impl<O: Pod + Send + Sync> Results<O> {
     /// Sorts what each job gave, point by point.
     pub(super) fn new<M: Model<Output = O>>(
@@ -73,51 +141,18 @@ impl<O: Pod + Send + Sync> Results<O> {
         schema: &Schema,
         points: &[M::Params],
         experiment: &Experiment,
-        replications: Range<u32>,
-        mut outputs: Vec<O>,
-        ended: &[Ended],
+        gathered: Gathered<O>,
     ) -> Result<Self, ReplicationError> {
+        let Gathered { replications, values, outputs, failures, fingerprint, .. } = gathered;
         let per_point = replications.len();
-        let layout = &schema.output;
-        // Of an output.
-        let values = values_of::<O>(layout.bytes).expect("its size was checked");
-        let mut fingerprint = 0_u64;
+        let mut failures = failures.into_iter().peekable();
         let mut observations = Vec::with_capacity(experiment.design.len());
-        let jobs = outputs.chunks_exact_mut(per_point * values).zip(ended.chunks_exact(per_point));
-        let jobs = jobs.zip(by_point(points, &schema.params));
-        for (point, ((outputs, ended), params)) in (0_u32..).zip(jobs) {
-            let mut failures = Vec::new();
-            for (offset, (output, ended)) in (0_u64..).zip(outputs.chunks_exact_mut(values).zip(ended)) {
-                if let Some(cause) = ended.cause() {
-                    // What the device left there means nothing.
-                    output.fill(O::zeroed());
-                    failures.push(Failure { replication: offset, cause });
-                }
-            }
-            let outputs: &[O] = outputs;
-            let part = |from: usize| {
-                let some = replications.clone().skip(from).take(PARALLEL);
-                let some = some.zip(&ended[from..]).zip(outputs[from * values..].chunks_exact(values));
-                some.map(|((replication, &ended), output)| {
-                    row(point, replication, ended, bytemuck::cast_slice(output))
-                })
-                .fold(0, u64::wrapping_add)
-            };
-            let sum = match per_point <= PARALLEL {
-                true => part(0),
-                false => {
-                    let parts = (0..per_point).into_par_iter().step_by(PARALLEL);
-                    parts.map(part).reduce(|| 0, u64::wrapping_add)
-                }
-            };
-            fingerprint = fingerprint.wrapping_add(sum);
-            let bytes = bytemuck::cast_slice(outputs);
-            let mut seen = Observations::new(
-                per_point,
-                columns(layout, bytes, per_point)?,
-                failures,
-                experiment.pairing,
-            )?;
+        let jobs = outputs.chunks_exact(per_point * values).zip(by_point(points, &schema.params));
+        for (first, (outputs, params)) in (0..).step_by(per_point).zip(jobs) {
+            let own = std::iter::from_fn(|| failures.next_if(|(job, _)| *job < first + per_point));
+            let own = own.map(|(job, cause)| Failure { replication: (job - first) as u64, cause });
+            let columns = columns(&schema.output, bytemuck::cast_slice(outputs), per_point)?;
+            let mut seen = Observations::new(per_point, columns, own, experiment.pairing)?;
             model.derive(params, &mut seen)?;
             observations.push(seen);
         }
@@ -220,10 +255,13 @@ pub(super) fn points<M: Model>(
     Ok(points)
 }
 
-/// The rows of a fingerprint: the point and the number of a replication, how it ended, and its output.
-fn row(point: u32, replication: u32, ended: Ended, output: &[u8]) -> u64 {
+/// The row of a job in a fingerprint: the point and the number of a replication, how it ended, and its output.
+fn row(job: usize, replications: &Range<u32>, ended: [u32; 2], output: &[u8]) -> u64 {
     /// What tells these rows from those of other modules' fingerprints: "repl".
     const KIND: u32 = 0x7265_706c;
+    let job = u32::try_from(job).expect("the jobs were counted");
+    let per_point = replications.end - replications.start;
+    let (point, replication) = (job / per_point, replications.start + job % per_point);
     let words = output.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
-    mix(KIND, [point, replication].into_iter().chain(ended.to_words()).chain(words))
+    mix(KIND, [point, replication].into_iter().chain(ended).chain(words))
 }

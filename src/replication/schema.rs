@@ -1,6 +1,6 @@
 //! A model linked with the engine's WGSL, and what reflection says about its structs.
 
-use super::mapping::{product, tables};
+use super::mapping::{TABLE, product, tables};
 use super::{Model, ReplicationError};
 use crate::gpu::{Allowed, Declaration, GpuError, MOST_KEPT, Program, Source, StructLayout, values_of};
 use crate::{random, shaders, statistics};
@@ -16,6 +16,8 @@ pub struct Schema {
     pub output: StructLayout,
     /// Bytes of `JobSaved`: what the engine keeps of a replication between slices.
     pub(super) saved_bytes: u32,
+    /// Whether it draws by a table in workgroup memory.
+    pub(super) tabled: bool,
 }
 
 /// What a model's file must declare.
@@ -99,7 +101,9 @@ impl Schema {
         sized("Params", &params, values_of::<M::Params>(params.bytes), size_of::<M::Params>())?;
         sized("Output", &output, values_of::<M::Output>(output.bytes), size_of::<M::Output>())?;
         let saved = program.layout("JobSaved").expect("the engine's files declare it, and they link");
-        Ok(Self { params, state, output, saved_bytes: saved.bytes })
+        let files: Vec<_> = std::iter::once(model.source()).chain(model.team_source()).collect();
+        let tabled = tables(&files) == TABLE;
+        Ok(Self { params, state, output, saved_bytes: saved.bytes, tabled })
     }
 }
 

@@ -90,8 +90,8 @@ impl Values {
     /// Whether no value is NaN, infinite or beyond [`LARGEST`].
     fn all_usable(&self) -> bool {
         match self {
-            Values::F32(v) => v.iter().all(|&value| f64::from(value).abs() <= LARGEST),
-            Values::F64(v) => v.iter().all(|value| value.abs() <= LARGEST),
+            Values::F32(v) => all(v, |&value| f64::from(value).abs() <= LARGEST),
+            Values::F64(v) => all(v, |value| value.abs() <= LARGEST),
             Values::U32(_) | Values::I32(_) | Values::U64(_) | Values::U128(_) => true,
         }
     }
@@ -365,6 +365,14 @@ pub(super) fn same_pairing(left: &Observations, right: &Observations) -> Result<
         left: format!("{:?}", left.pairing),
         right: format!("{:?}", right.pairing),
     })
+}
+
+/// Whether all values are `good`, asked on all cores where there are many.
+fn all<T: Sync>(values: &[T], good: impl Fn(&T) -> bool + Send + Sync) -> bool {
+    match values.len() <= PARALLEL {
+        true => values.iter().all(good),
+        false => values.par_chunks(PARALLEL).all(|some| some.iter().all(&good)),
+    }
 }
 
 /// `value` of each replication, on all cores where there are many; `scratch` is what a core needs for it.

@@ -7,8 +7,8 @@ mod statistics;
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::random::{
-    AliasTable, Stream, exponential_short, exponential_tabled, exponential_unit, log2_unit, normal_unit,
-    philox4x32,
+    AliasTable, Stream, exponential_chords, exponential_short, exponential_tabled, exponential_unit,
+    log2_unit, normal_unit, philox4x32,
 };
 use eventhorizon::time::Ticks;
 
@@ -58,6 +58,7 @@ fn check_in<const IN: usize, const OUT: usize>(
 ) {
     let gpu = gpu();
     let input = Buffer::storage_from(&gpu, "input", cases.as_flattened()).unwrap();
+    let chords = Buffer::storage_from(&gpu, "chords", exponential_chords()).unwrap();
     let count = Buffer::uniform(&gpu, "cases", &[u32::try_from(cases.len()).unwrap(), 0, 0, 0]).unwrap();
     for product in products(&gpu) {
         let product_name = product.name().to_owned();
@@ -73,7 +74,12 @@ fn check_in<const IN: usize, const OUT: usize>(
             let bindings = kernel
                 .bind(
                     &gpu,
-                    &[("cases", count.binding()), ("input", input.binding()), ("output", output.binding())],
+                    &[
+                        ("cases", count.binding()),
+                        ("input", input.binding()),
+                        ("output", output.binding()),
+                        ("exponential_given", chords.binding()),
+                    ],
                 )
                 .unwrap();
             let mut encoder = gpu.encoder(entry);

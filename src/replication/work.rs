@@ -1,0 +1,90 @@
+//! What a batch and a slice are, as the device is told.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::{Experiment, Pairing};
+
+/// `JobWork` in `shaders/replication/job.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Work {
+    unread: u64,
+    seed: u64,
+    first_replication: u32,
+    replications: u32,
+    first: u32,
+    jobs: u32,
+    pub(super) steps: u32,
+    max_steps: u32,
+    common_numbers: u32,
+    antithetic: u32,
+}
+
+impl Work {
+    /// All replications of an experiment's points, to be cut into batches.
+    pub(super) fn new(
+        experiment: &Experiment,
+        replications: &Range<u32>,
+        points: usize,
+        max_steps: u32,
+    ) -> Self {
+        let per_point = replications.end - replications.start;
+        Self {
+            unread: 0,
+            seed: experiment.seed,
+            first_replication: replications.start,
+            replications: per_point,
+            first: 0,
+            jobs: u32::try_from(points).expect("the points were counted") * per_point,
+            steps: 1,
+            max_steps,
+            common_numbers: experiment.common.into(),
+            antithetic: (experiment.pairing == Pairing::Antithetic).into(),
+        }
+    }
+
+    pub(super) fn jobs(&self) -> u32 {
+        self.jobs
+    }
+
+    /// What is left after so many jobs, if anything.
+    pub(super) fn after(&self, done: u32) -> Option<Self> {
+        (done < self.jobs).then(|| Self { first: done, jobs: self.jobs - done, ..*self })
+    }
+
+    /// The first of its jobs.
+    pub(super) fn at_most(self, jobs: u32) -> Self {
+        Self { jobs: self.jobs.min(jobs), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Work as JobWork;
+    use crate::gpu::assert_same_layout;
+    use crate::models::Pi;
+    use crate::replication::schema::link;
+    use crate::shaders;
+
+    #[test]
+    fn the_host_lays_work_out_as_wgsl_does() {
+        let engine = ["replication/thread.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
+        assert_same_layout!(
+            link(&Pi, &engine).unwrap(),
+            JobWork {
+                unread,
+                seed,
+                first_replication,
+                replications,
+                first,
+                jobs,
+                steps,
+                max_steps,
+                common_numbers,
+                antithetic
+            }
+        );
+    }
+}
