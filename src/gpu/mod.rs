@@ -33,6 +33,8 @@ pub(crate) use buffer::Download;
 pub(crate) use buffer::copy;
 pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
+#[cfg(test)]
+pub(crate) use device::CALLS;
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};

@@ -39,8 +39,9 @@ recipes! {
     tree_level() = tree_level::build_level;
     tree_count(dims: u32 => "DIMS") = tree_query::count_walks;
     tree_write(dims: u32 => "DIMS") = tree_query::write_walks;
-    grid_bounds(dims: u32 => "DIMS") = grid_cells::find_bounds;
-    grid_cells(dims: u32 => "DIMS") = grid_cells::find_cells;
+    grid_bounds(dims: u32 => "DIMS") = grid_bounds::find_bounds;
+    grid_lay(dims: u32 => "DIMS", kind: Kind => "KIND") = grid_lay::lay_grid;
+    grid_cells(dims: u32 => "DIMS", kind: Kind => "KIND") = grid_cells::find_cells;
     list_entries(dims: u32 => "DIMS") = grid_entries::list_entries;
     gather_entries(dims: u32 => "DIMS") = grid_entries::gather_entries;
     index_edges(dims: u32 => "DIMS") = index_build::pick_edges;
@@ -73,7 +74,8 @@ pub fn kernels() -> Vec<Recipe> {
             tree_count(dims),
             tree_write(dims),
             grid_bounds(dims),
-            grid_cells(dims),
+            grid_lay(dims, kind),
+            grid_cells(dims, kind),
             list_entries(dims),
             gather_entries(dims),
             index_edges(dims),
