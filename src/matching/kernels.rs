@@ -115,13 +115,16 @@ impl Kernels {
         // Indices from data, by group of kernels:
         // * order: `ids` is numbered 0 .. n and permuted by a stable sort of n pairs. Buffers may be longer than was asked for, with rubbish behind (`Lent`):
         //   no kernel asks for their lengths, and all that is read was written before.
-        // * grid: `find_cells` counts edges, so cells are below `cells` per dimension. `places` is the exclusive
-        //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. `sorted_ids` permutes those.
+        // * grid: a cell is the high word of a place's product with `scale`, and below `cells` per dimension for any place (`cells_per_line`); bounds
+        //   lie within the bounding box, and where they did not, cells would still have the bits of their dimension (`cell_in`). `places` is the exclusive
+        //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. Rows and sorted entries are reached below the numbers of
+        //   entries that there is room for: where `places` tells of more, `entries()` says that there are none. `sorted_ids` permutes regions, those
+        //   of updates behind those of subscriptions. Rows without an entry have ranges of length 0.
         // * candidates: `places` is the exclusive prefix sum of `lengths`, so the range found for a candidate below the
         //   total holds it, and `begins` + the candidate's number within the range is below begin + length, which is the
         //   result of a search in the other side. Candidates from the total on are not looked up: count_matches and
-        //   write_matches compare with `params.candidates`, write_all with the page, which ends at the total at the most.
-        //   `firsts` is one longer than there are tiles; its last search may be for a candidate beyond the total and finds
+        //   write_matches compare with the total, write_all with the page, which ends at the total at the most.
+        //   `firsts` is one longer than there is room for tiles; searches for a candidate beyond the total find
         //   the last range.
         // * index: names are numbered 0 .. n and permuted by a stable sort of n pairs; `slots` is the inverse. Nodes and children are
         //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Index::new`: 8 at the most, since there are fewer than 2^28 regions).

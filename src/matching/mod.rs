@@ -73,7 +73,11 @@
 //! others are bound by submissions, readbacks of sizes and allocations. In several dimensions a sweep and a
 //! tree test all that overlaps in one of them: at 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
 //!
-//! The last table was measured before calls kept their memory.
+//! The last table was measured before calls kept their memory, and before a grid was laid on the device.
+//!
+//! A call is one submission with one wait, where the last one with sets like these (the same algorithm and dimensions, sizes within a factor of two) is known: it assumes the
+//! room for entries and candidates that served there, and what a sample told of the way to go, and is made again where the numbers that come back say something else.
+//! Before there was a submission with a wait for each of these numbers. The way of matching, and so the order of pairs, follows from the sets alone.
 //!
 //! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
 //! by up to half their size. (Two runs; the host's part of a step is as noisy as they differ.)
@@ -156,7 +160,7 @@ pub enum Algorithm {
 }
 
 /// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8 bytes per
-/// region) and that of the last calls (some 50 bytes per region of two sets in one dimension), so make one and use it again. Clones share them.
+/// region) and that of the last calls (some 50 bytes per region of two sets in one dimension, up to 190 where a grid serves), so make one and use it again. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,

@@ -301,7 +301,9 @@ mod tests {
         let set = matcher.upload("identical", &[Region::new([3u32], [5]); 150]).unwrap().columns;
         let kernels = matcher.kernels();
         let (plans, ranges, _scratch) = sweep(kernels, [&set, &set], 0).unwrap();
-        plans.iter().for_each(|plan| drop(plan.submit(&gpu).unwrap()));
+        for plan in &plans {
+            plan.submit(&gpu).unwrap();
+        }
         // 22,500 pairs are 11 tiles: a slice of one to begin with.
         let window = Window { first: 10, len: 22_490 };
         let pairs = Buffer::storage_from(&gpu, "pairs", &vec![[u32::MAX; 2]; 22_490]).unwrap();
