@@ -93,6 +93,11 @@ impl Kernels {
         Lent::new(&self.gpu, &self.words, label, len)
     }
 
+    /// The same of 64 bits each.
+    pub(super) fn lend_wide(&self, label: &str, len: u64) -> Result<Lent<u64>, MatchingError> {
+        Lent::new(&self.gpu, &self.wide, label, len)
+    }
+
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
         // SAFETY: no file of the module holds a user's WGSL, and no user can write what its kernels index with: of the
         // buffers that a user reaches, `rows` (import) holds bounds and no indices, and pages of pairs and the total of a
@@ -131,6 +136,7 @@ impl Kernels {
         // * moves: names of rows were compared with the sets' lengths on the host, which also keeps the numbers of a submission below those of the rows, or
         //   of the slots. Nodes in lists were compared with the size of their level, so slots are those of leaves. Places in lists and changes
         //   are compared with the capacities, which the host passes with the buffers. A row of an empty region has keys as in import.wgsl.
+        // * differences: lists are as long as the host says, and the places of what is put are the exclusive prefix sum of 0 and 1 for each of their numbers.
         // * tree: `cursors` begins at 0 and moves to leaves below `end`, which is at most the number of leaves; a
         //   node of level l is a leaf's number / 8^l, and the host lays out as many nodes. Levels are at most 10,
         //   since there are at most 8^10 leaves: no shift reaches 32.
@@ -227,7 +233,7 @@ impl Kernels {
         count: u32,
     ) -> Result<Lent<u64>, MatchingError> {
         let gpu = &self.gpu;
-        let offsets = Lent::new(gpu, &self.wide, "offsets", u64::from(count) + 1)?;
+        let offsets = self.lend_wide("offsets", u64::from(count) + 1)?;
         let scan = {
             let mut kept = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.is_none() {

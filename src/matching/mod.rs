@@ -112,6 +112,7 @@ pub mod reference;
 mod region;
 mod rounded;
 mod sample;
+mod scratch;
 mod set;
 mod sweep;
 mod tree;

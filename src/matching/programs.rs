@@ -50,6 +50,11 @@ recipes! {
     index_nodes(dims: u32 => "DIMS") = index_build::build_nodes;
     moves_mark(dims: u32 => "DIMS") = moves_apply::mark;
     moves_settle(dims: u32 => "DIMS") = moves_apply::settle;
+    moves_exchange(dims: u32 => "DIMS") = moves_exchange::exchange;
+    moves_take_back(dims: u32 => "DIMS") = moves_exchange::take_back;
+    key_pairs() = differences::key_pairs;
+    find_differences() = differences::find_differences;
+    put_differences() = differences::put_differences;
     moves_queries(dims: u32 => "DIMS") = moves_search::list_queries;
     moves_descend(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::descend;
     moves_changes(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::find_changes;
@@ -59,6 +64,7 @@ recipes! {
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     let mut all = vec![number_ids(), gather(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
+    all.extend([key_pairs(), find_differences(), put_differences()]);
     all.extend([1, 8].map(count_ranks));
     for (dims, kind, homes, each) in [(1, Kind::U32, false, 1), (4, Kind::F32, true, 16)] {
         all.extend([
@@ -82,6 +88,8 @@ pub fn kernels() -> Vec<Recipe> {
             index_codes(dims),
             index_leaves(dims),
             index_nodes(dims),
+            moves_exchange(dims),
+            moves_take_back(dims),
             moves_mark(dims),
             moves_settle(dims),
             moves_queries(dims),
