@@ -29,7 +29,8 @@ const ALONE: usize = 1 << 12;
 ///
 /// Both sets have an index on the device, a tree of bounding boxes. A step is one submission: the moved regions look up the other side's
 /// tree with their bounds before and after, so its time follows their number and that of their pairs. The trees grow
-/// with what moves. They are built again when that costs as much as the searches since the last time, and in the
+/// with what moves. Where very many move far, all pairs are found again instead, and told from those before, which are kept in order (some 80 bytes for each,
+/// where they are not too many). The trees are built again when that costs as much as the searches since the last time, and in the
 /// middle of a step in which very many move far: to where they do not overlap themselves.
 ///
 /// ```
@@ -55,7 +56,8 @@ pub struct MovingRegions<T, const D: usize> {
     updates: Side<T, D>,
     index: Index,
     moves: Moves,
-    lists: PairLists,
+    /// Where a step was made by matching from scratch.
+    lists: Option<PairLists>,
     /// Those of the last step: memory for the next.
     rows: Rows,
     /// Number of the step.
@@ -103,8 +105,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let index = Index::new(kernels, sides)?;
         index.rebuild().submit(matcher.gpu())?;
         let moves = Moves::new(kernels, &index, sides)?;
-        let lists = PairLists::new(kernels)?;
         let (matcher, rows) = (matcher.clone(), Rows::default());
+        let lists = None;
         Ok(Self { matcher, subscriptions, updates, index, moves, lists, rows, step: 0, tests: 0, far: 0 })
     }
 
@@ -179,7 +181,9 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         {
             return Ok(found);
         }
-        self.lists.forget();
+        if let Some(lists) = &mut self.lists {
+            lists.forget();
+        }
         let kernels = self.matcher.kernels();
         let sides = [&self.subscriptions.columns, &self.updates.columns];
         let due = self.tests >= TESTS_PER_REBUILD * regions;
@@ -222,10 +226,14 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let kernels = self.matcher.kernels();
         let sides = [&self.subscriptions.columns, &self.updates.columns];
         let auto = Algorithm::Auto;
-        if !self.lists.is_known() {
+        let lists = match &mut self.lists {
+            Some(lists) => lists,
+            none => none.insert(PairLists::new(kernels, sides, self.moves.tuning.most_pairs)?),
+        };
+        if !lists.is_known() {
             let [s, u] = with_filled(sides, filled);
             let matches = self.matcher.matches(&s, &u, auto).await?;
-            if !self.lists.begin(kernels, &matches).await? {
+            if !lists.begin(kernels, &matches).await? {
                 return Ok(None);
             }
         }
@@ -233,7 +241,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let tests = std::mem::replace(&mut self.tests, u64::MAX);
         let far = self.moves.exchange(kernels, &self.index, sides, rows)?;
         let matches = self.matcher.matches(sides[0], sides[1], auto).await?;
-        let Some((changes, far)) = self.lists.advance(kernels, &matches, far).await? else {
+        let Some((changes, far)) = lists.advance(kernels, &matches, far).await? else {
             self.moves.take_back(kernels.gpu(), rows)?;
             self.tests = tests;
             return Ok(None);
@@ -364,7 +372,7 @@ mod tests {
     }
 
     /// Steps in which few and many move, near and far, in turn, however they are made: the changes of each are those between two matchings.
-    fn alternate<const D: usize>(matcher: &Matcher, sizes: [u32; 2], tune: fn(&mut Moves, &mut PairLists)) {
+    fn alternate<const D: usize>(matcher: &Matcher, sizes: [u32; 2], tune: fn(&mut Moves)) {
         let mut sets = [0, 1].map(|side| -> Vec<Region<i32, D>> {
             (0..sizes[side]).map(|id| region(u64::from(id) + 100_000 * side as u64)).collect()
         });
@@ -400,7 +408,7 @@ mod tests {
             for (set, moved) in sets.iter_mut().zip(&moved) {
                 moved.iter().for_each(|(id, bounds)| set[*id as usize] = *bounds);
             }
-            tune(&mut moving.moves, &mut moving.lists);
+            tune(&mut moving.moves);
             let changes = moving.update(&moved[0], &moved[1]).unwrap();
             let after = pairs(&sets);
             let what = format!("{D} dimensions, {sizes:?}, step {step}");
@@ -424,21 +432,21 @@ mod tests {
     #[test]
     fn every_way_of_a_step_finds_the_same() {
         let matcher = Matcher::new(&Gpu::for_test());
-        let ways: [fn(&mut Moves, &mut PairLists); 4] = [
+        let ways: [fn(&mut Moves); 4] = [
             // As where very many move: few invocations for each query, queries by slots, and the device sorts.
-            |moves, _| {
+            |moves| {
                 (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
                     (0, u32::MAX, 0);
                 moves.tuning.most_of = 0;
             },
-            |moves, _| {
+            |moves| {
                 (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
                     (u32::MAX, 1, u32::MAX);
                 moves.tuning.most_of = 0;
             },
             // By matching from scratch, where any region moves far; and where there are sometimes too many pairs for it.
-            |moves, _| moves.tuning.most_of = u32::MAX,
-            |moves, lists| (moves.tuning.most_of, lists.most) = (u32::MAX, 1 << 10),
+            |moves| moves.tuning.most_of = u32::MAX,
+            |moves| (moves.tuning.most_of, moves.tuning.most_pairs) = (u32::MAX, 1 << 10),
         ];
         for way in ways {
             for sizes in [[255, 257], [256, 16], [1, 300], [0, 5]] {
@@ -449,7 +457,7 @@ mod tests {
             alternate::<2>(&matcher, [513, 0], way);
         }
         // More changes than the last step let expect: the device sorts them when that is seen.
-        alternate::<1>(&matcher, [256, 255], |moves, _| moves.tuning.few_changes = 1 << 10);
+        alternate::<1>(&matcher, [256, 255], |moves| moves.tuning.few_changes = 1 << 10);
     }
 
     /// Few pairs before a step and too many after it: the regions go back, and are looked up.
@@ -461,7 +469,7 @@ mod tests {
         let together: Vec<_> = (0..300).map(|i| Region::new([-i], [1_000 + i])).collect();
         let rows = |set: &[Region<i32, 1>]| -> Vec<_> { (0..).zip(set.iter().copied()).collect() };
         let mut moving = MovingRegions::new(&matcher, &apart(0), &apart(1)).unwrap();
-        (moving.moves.tuning.most_of, moving.lists.most) = (u32::MAX, 400);
+        (moving.moves.tuning.most_of, moving.moves.tuning.most_pairs) = (u32::MAX, 400);
         let (mut sets, mut listed) = ([apart(0), apart(1)], Vec::new());
         let places = [apart(5_000), apart(100), together, apart(0), apart(7_000), apart(7_000), apart(2_000)];
         for (step, place) in places.iter().enumerate() {
@@ -476,7 +484,7 @@ mod tests {
             };
             assert_eq!(changes.began, without(&after, &before), "step {step}");
             assert_eq!(changes.ended, without(&before, &after), "step {step}");
-            listed.push(moving.lists.is_known());
+            listed.push(moving.lists.as_ref().is_some_and(PairLists::is_known));
         }
         // The first step finds out that all move far; the third finds too many pairs, as the two after it do before them.
         assert_eq!(listed, [false, true, false, false, false, true, true]);

@@ -150,8 +150,8 @@ impl Kernels {
     fn uniform<P: Pod>(&self, value: &P) -> Result<wgpu::Buffer, MatchingError> {
         let bytes = bytemuck::bytes_of(value);
         let kept = || self.uniforms.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, buffer)) = kept().iter().find(|(known, _)| known == bytes) {
-            return Ok(buffer.clone());
+        if let Some((_, buffer)) = again(&mut kept(), |(known, _)| known == bytes) {
+            return Ok(buffer);
         }
         let buffer = Buffer::uniform(&self.gpu, "parameters", value)?.raw().clone();
         keep(&mut kept(), (bytes.to_vec(), buffer.clone()));
@@ -161,8 +161,8 @@ impl Kernels {
     /// The number of elements of a primitive, likewise.
     fn count(&self, count: u32) -> Result<Count, MatchingError> {
         let kept = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = kept().iter().find(|(known, _)| *known == count) {
-            return Ok(known.clone());
+        if let Some((_, known)) = again(&mut kept(), |(known, _)| *known == count) {
+            return Ok(known);
         }
         let made = Count::host(&self.gpu, count.into())?;
         keep(&mut kept(), (count, made.clone()));
@@ -307,6 +307,14 @@ const TOGETHER: u64 = 1 << 22;
 /// Whether plans for these sets take their time.
 pub(super) fn apart(sides: [&Columns; 2]) -> bool {
     sides.iter().map(|side| u64::from(side.count)).sum::<u64>() > TOGETHER
+}
+
+/// What is kept already. Those that nobody asked for the longest are dropped first.
+fn again<T: Clone>(kept: &mut Vec<T>, is_it: impl Fn(&T) -> bool) -> Option<T> {
+    let place = kept.iter().position(is_it)?;
+    let found = kept.remove(place);
+    kept.push(found.clone());
+    Some(found)
 }
 
 /// Keeps one more of what is small, and not too many.

@@ -5,6 +5,7 @@ use super::changes::{Changes, in_order};
 use super::index::{FANOUT, Index};
 use super::kernels::{GROUP_SIZE, Kernels, Wanted};
 use super::programs;
+use super::scratch;
 use super::set::Columns;
 use crate::gpu::{Bindings, Buffer, Download, Gpu, Kernel, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Status};
@@ -69,6 +70,8 @@ pub(super) struct Tuning {
     pub(super) few_changes: u32,
     /// Where one of so many regions moves, and many of them far, a step is a matching from scratch.
     pub(super) most_of: u32,
+    /// And there are so many pairs at the most.
+    pub(super) most_pairs: u64,
 }
 
 impl Tuning {
@@ -76,7 +79,14 @@ impl Tuning {
         // A processor that plays a GPU sorts sooner as itself.
         let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
         let few_changes = if slow { u32::MAX } else { FEW_CHANGES };
-        Self { most: MOST, many_queries: MANY_QUERIES, many_of: MANY_OF, few_changes, most_of: MOST_OF }
+        Self {
+            most: MOST,
+            many_queries: MANY_QUERIES,
+            many_of: MANY_OF,
+            few_changes,
+            most_of: MOST_OF,
+            most_pairs: scratch::MOST,
+        }
     }
 }
 

@@ -13,8 +13,8 @@ use super::{Matches, MatchingError, programs};
 use crate::gpu::{Buffer, Download, Plan};
 use crate::primitives::{Count, RadixSort, Status};
 
-/// Lists are this long at the most: with all that goes with them, 70 bytes for each pair.
-const MOST: u64 = 1 << 24;
+/// Lists are this long at the most: with all that goes with them, some 80 bytes for each pair.
+pub(super) const MOST: u64 = 1 << 24;
 
 /// As in differences.wgsl.
 #[repr(C)]
@@ -39,35 +39,44 @@ pub(super) struct PairLists {
     len: Option<u32>,
     /// Changes that are read with their number: some more than the last step had.
     expected: u32,
-    /// Pairs in a list at the most: `MOST`, but in tests.
-    pub(super) most: u64,
+    /// Pairs in a list at the most.
+    most: u64,
+    /// Bits of the ids of each side.
+    bits: [u32; 2],
 }
 
 impl PairLists {
-    pub(super) fn new(kernels: &Kernels) -> Result<Self, MatchingError> {
-        Self::with_room(kernels, 1)
+    /// Lists of up to `most` pairs of these sets.
+    pub(super) fn new(kernels: &Kernels, sides: [&Columns; 2], most: u64) -> Result<Self, MatchingError> {
+        let most = most.min(kernels.gpu().max_buffer_bytes() / size_of::<u64>() as u64);
+        Self::with_room(kernels, 1, sides.map(|side| u32::BITS - side.count.leading_zeros()), most)
     }
 
-    fn with_room(kernels: &Kernels, room: u32) -> Result<Self, MatchingError> {
+    fn with_room(kernels: &Kernels, room: u32, bits: [u32; 2], most: u64) -> Result<Self, MatchingError> {
         let gpu = kernels.gpu();
         let list = |label| Buffer::<u64>::storage(gpu, label, room.into());
         let keys = [list("pairs in order")?, list("pairs in order, others")?];
         let count = Buffer::storage(gpu, "number of pairs", 1)?;
         let sort = RadixSort::<u64>::new(gpu, room.into())?;
         let counted = Count::device(&count, 0, &Status::new(gpu)?)?;
-        let sorts = [&keys[0], &keys[1]].map(|keys| sort.bind_keys(gpu, &counted, keys, 0..64));
-        let [first, second] = sorts;
-        let most = MOST.min(gpu.max_buffer_bytes() / size_of::<u64>() as u64);
+        // Updates are the low word.
+        let sorted = |keys| -> Result<Plan, MatchingError> {
+            let mut plan = sort.bind_keys(gpu, &counted, keys, 0..bits[1].max(1))?;
+            plan.append(&sort.bind_keys(gpu, &counted, keys, 32..32 + bits[0].max(1))?);
+            Ok(plan)
+        };
+        let sorts = [sorted(&keys[0])?, sorted(&keys[1])?];
         Ok(Self {
             room,
             pairs: Buffer::storage(gpu, "pairs", room.into())?,
             keys,
-            sorts: [first?, second?],
+            sorts,
             count,
             current: 0,
             len: None,
             expected: 1 << 10,
             most,
+            bits,
         })
     }
 
@@ -82,7 +91,8 @@ impl PairLists {
             return Ok(());
         }
         let most = u32::try_from(self.most).unwrap_or(u32::MAX);
-        let mut larger = Self::with_room(kernels, needed.next_power_of_two().min(most).max(needed))?;
+        let room = needed.next_power_of_two().min(most).max(needed);
+        let mut larger = Self::with_room(kernels, room, self.bits, self.most)?;
         let mut plan = Plan::new("pairs in order");
         let bytes = 8 * u64::from(self.len.unwrap_or(0));
         if bytes > 0 {
@@ -94,8 +104,7 @@ impl PairLists {
             );
             plan.submit(kernels.gpu())?;
         }
-        (larger.current, larger.len, larger.expected, larger.most) =
-            (self.current, self.len, self.expected, self.most);
+        (larger.current, larger.len, larger.expected) = (self.current, self.len, self.expected);
         *self = larger;
         Ok(())
     }
