@@ -297,15 +297,15 @@ pub(super) async fn matches(
         let counted = filter::count(kernels, &run.ranges, Origin::Grid, candidates, done, room).await?;
         let source = counted.source(&run.ranges);
         let tasks = counted.filter.tasks();
-        let memory: Memory = match kernels.tests_at_once(tasks) {
+        let memory = match kernels.tests_at_once(tasks) {
             true => {
                 run.shape.tasks = tasks;
                 run.filter = Some(counted.filter);
-                Box::new(run)
+                Memory::Grid(Box::new(run), None)
             }
             false => {
                 run.shape.tasks = 0;
-                Box::new((run, counted.filter))
+                Memory::Grid(Box::new(run), Some(Box::new(counted.filter)))
             }
         };
         return Ok(Some(filter::found(source, memory)));

@@ -10,7 +10,7 @@ use super::kernels::{self, GROUP_SIZE, Kernels, Wanted, wide};
 use super::matches::Source;
 use super::memory::Lent;
 use super::set::Columns;
-use super::work::{TaskParams, Window, in_slices};
+use super::work::{Memory, TaskParams, Window, in_slices};
 use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Plan};
 
@@ -284,7 +284,7 @@ pub(super) async fn matches(
     let done = filter.zip(read.next().map(|words| wide(&words)));
     let counted = filter::count(kernels, &ranges, origin, candidates, done, room).await?;
     let source = counted.source(&ranges);
-    Ok(Some(filter::found(source, Box::new((ranges, counted.filter)))))
+    Ok(Some(filter::found(source, Memory::Sweep(Box::new((ranges, counted.filter))))))
 }
 
 #[cfg(test)]

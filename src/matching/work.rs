@@ -5,14 +5,17 @@
 //! the same ones, puts them there. So every pair has one place, known before it is written, and any window of
 //! the output can be written on its own: that is a page.
 
-use std::fmt::Debug;
 use std::sync::PoisonError;
 
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::MatchingError;
+use super::filter::Filter;
+use super::grid::Run;
 use super::kernels::Kernels;
+use super::memory::{Held, Lent};
+use super::sweep::Ranges;
 use crate::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 
 /// The most tasks: the numbers of workgroups beyond the last must not wrap around.
@@ -91,7 +94,13 @@ pub(super) struct Placed {
 }
 
 /// Memory that is held on to.
-pub(super) type Memory = Box<dyn Debug + Send + Sync>;
+#[derive(Debug)]
+#[expect(dead_code, reason = "nobody reads it")]
+pub(super) enum Memory {
+    Offsets(Lent<u64>),
+    Sweep(Box<(Ranges, Filter)>),
+    Grid(Box<Held<Run>>, Option<Box<Filter>>),
+}
 
 impl Work {
     /// Counts the matches of all tasks.
@@ -99,7 +108,7 @@ impl Work {
         let lengths = Buffer::<u32>::storage(kernels.gpu(), "matches of tasks", u64::from(self.tasks))?;
         self.run(kernels, &self.count, &[("lengths", lengths.raw())], Window::NONE).await?;
         let (offsets, total) = kernels.offsets(Plan::new("places of tasks"), &lengths, self.tasks).await?;
-        Ok((Placed { work: self, offsets: offsets.clone(), memory: Box::new(offsets) }, total))
+        Ok((Placed { work: self, offsets: offsets.clone(), memory: Memory::Offsets(offsets) }, total))
     }
 
     /// Runs all tasks, in submissions of some tens of milliseconds.
@@ -122,7 +131,8 @@ impl Work {
             Ok(plan)
         })
         .await?;
-        if of_candidates {
+        // A page may lie in few of the tasks: that tells nothing about the others.
+        if of_candidates && window.len == 0 {
             *kept() = pace;
         }
         Ok(())
