@@ -46,6 +46,8 @@ enum Part {
     Find,
     /// All algorithms in 1 to 3 dimensions.
     Compare,
+    /// Grids with few and many cells.
+    Cells,
     /// Regions that move.
     Moving,
 }
@@ -74,6 +76,16 @@ fn run(options: &Options) -> Outcome<()> {
     }
     if wanted(Part::Compare) {
         comparison(&matcher, slow)?;
+    }
+    if wanted(Part::Cells) {
+        writeln!(
+            stdout(),
+            "count with grids of so many cells per dimension, alpha 1 (ms, everything but the upload)"
+        )?;
+        let regions = if slow { 30_000 } else { 1_000_000 };
+        cells::<2>(&matcher, regions, 2048)?;
+        cells::<3>(&matcher, regions, 128)?;
+        writeln!(stdout())?;
     }
     if wanted(Part::Moving) {
         moving(&matcher, if slow { 100_000 } else { 1_000_000 })?;
@@ -331,6 +343,28 @@ fn compare<const D: usize>(matcher: &Matcher, regions: u64) -> Outcome<()> {
     }
     same(&counts, &vec![counts[0]; counts.len()], "pairs")?;
     writeln!(stdout(), "{line}")?;
+    Ok(())
+}
+
+/// Where the library chooses, it takes the finest of these (powers of two, up to some cells per region) in which regions of a sample meet few.
+fn cells<const D: usize>(matcher: &Matcher, regions: u64, most: u32) -> Outcome<()> {
+    let (s, u) = (workload::<D>(regions, 1.0, 0), workload::<D>(regions, 1.0, 1));
+    let (s, u) = (matcher.upload("s", &s)?, matcher.upload("u", &u)?);
+    let powers = (3..=most.ilog2()).map(|power| Some(1 << power));
+    for cells in powers.chain([None]) {
+        let mut times = Vec::new();
+        for _ in 0..8 {
+            let start = Instant::now();
+            matcher.count(&s, &u, Algorithm::Grid { cells })?;
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        let name = cells.map_or("the library's".to_owned(), |cells: u32| cells.to_string());
+        writeln!(
+            stdout(),
+            "{regions:>12} regions, {D} dimensions {name:>16} {:>10.2}",
+            median(&mut times[1..])
+        )?;
+    }
     Ok(())
 }
 

@@ -211,6 +211,54 @@ proptest! {
     }
 }
 
+/// A matcher assumes the room that the last call took. Where sets that follow need more, or far less, or another way, it shows in neither the
+/// pairs nor their order.
+#[test]
+fn what_was_matched_before_shows_in_nothing() {
+    let sized = |seed: u64, size: [i32; 2]| {
+        let mut set = regions::<2>(seed, 3_000, Shape::Random);
+        for region in &mut set {
+            region.hi = std::array::from_fn(|d| region.lo[d] + size[d]);
+        }
+        set
+    };
+    // A few that are as large as the world, where a sample does not see them.
+    let mut few_large = sized(5, [20, 20]);
+    for i in 0..9 {
+        few_large[257 * i + 3] = Region::new([-50_000; 2], [50_000; 2]);
+    }
+    let sets = [
+        sized(1, [1_000, 1_000]),
+        sized(2, [9_000, 9_000]),
+        sized(3, [9_000, 10]),
+        few_large,
+        sized(1, [1_000, 1_000]),
+    ];
+    let used = Matcher::new(&gpu());
+    for algorithm in [Algorithm::Auto, Algorithm::Sort, Algorithm::Grid { cells: None }] {
+        // Matches that are still held keep their memory.
+        let mut held = Vec::new();
+        for set in &sets {
+            let fresh = Matcher::new(&gpu());
+            let pairs = |matcher: &Matcher| {
+                let [s, u] = [&set[..], &set[..2_500]].map(|side| matcher.upload("set", side).unwrap());
+                let mut matches = matcher.find(&s, &u, algorithm).unwrap();
+                (matches.read().unwrap(), matches)
+            };
+            let ((mut found, matches), (alone, _)) = (pairs(&used), pairs(&fresh));
+            assert!(found == alone, "{algorithm:?}: another order");
+            found.sort_unstable();
+            assert!(found == reference::find(set, &set[..2_500]), "{algorithm:?}");
+            held.push((found, matches));
+        }
+        for (found, mut matches) in held {
+            let mut again = matches.read().unwrap();
+            again.sort_unstable();
+            assert!(again == found, "{algorithm:?}: held while others were made");
+        }
+    }
+}
+
 #[test]
 fn pages_hold_every_pair_once_whatever_their_size() {
     let matcher = matcher();

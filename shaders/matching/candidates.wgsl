@@ -2,11 +2,11 @@
 // have numbers, so every invocation has the same work however the ranges' lengths are spread.
 //
 // subscriptions, updates  ordered boxes (order.wgsl), or entries of a grid (grid_entries.wgsl)
-// places  where each range begins among all candidates (64 bits); one more than there are ranges
+// places  where each range begins among all candidates (64 bits), and then their total
 // begins  where each range begins in the other side's order; first the subscriptions' ranges, then the updates'
 // firsts  the range of each tile's first candidate (firsts.wgsl)
 //
-// A task (tasks.wgsl) is a tile of TILE candidates. A workgroup keeps the starts of its tile's ranges in workgroup memory
+// A task (tasks.wgsl) is a tile of TILE candidates; there may be more tasks than the candidates fill. A workgroup keeps the starts of its tile's ranges in workgroup memory
 // if there are few. Kernels: count_matches and write_matches test the candidates, of a sweep or, with HOMES, of a grid;
 // write_all is for candidates that are all matches, those of a sweep in one dimension.
 
@@ -105,9 +105,13 @@ fn test_candidates(tile: Tile, count: u32, lane: u32) -> u32 {
     return hits;
 }
 
-// How many candidates a tile has: in the last one there may be fewer.
+// How many candidates a tile has: in the last one there may be fewer, and behind it there are none.
 fn candidates_of(task: u32) -> u32 {
-    let left = wide_subtract(params.candidates, tile_start(task));
+    let all = places[params.ranges];
+    if !wide_less(tile_start(task), all) {
+        return 0u;
+    }
+    let left = wide_subtract(all, tile_start(task));
     return select(min(left.x, TILE), TILE, left.y > 0u);
 }
 

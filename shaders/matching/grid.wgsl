@@ -15,3 +15,11 @@ fn cell_mask(d: u32) -> u32 {
 fn cell_in(cell: u32, d: u32) -> u32 {
     return (cell & cell_mask(d)) >> (d * cell_bits());
 }
+
+// Entries of both sides are sorted together: this bit of a key is set for those of updates, which so come behind.
+fn update_bit() -> u32 {
+    return 1u << (DIMS * cell_bits());
+}
+
+// The cell of a row that holds no entry: above all others.
+const NO_CELL = ~0u;

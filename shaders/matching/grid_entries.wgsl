@@ -1,33 +1,40 @@
-// Entries of a grid, one per region and cell that it meets. They are listed, sorted by cell elsewhere, and then get what
-// their regions are.
+// Entries of a grid, one per region and cell that it meets. Those of both sides are listed, sorted by side and cell elsewhere, and
+// then get what their regions are.
 //
-// cells    homes and last cells of the regions (grid_cells.wgsl)
-// places   where the entries of each region begin (64 bits, the high word 0), and then their number; the first begin at 0
-// keys, ids                list_entries: the cell of each entry, and its region
-// sorted_keys, sorted_ids  gather_entries: the same in the order of the cells
-// columns  2 DIMS columns of params.regions keys, by region
-// ordered  the same columns, one row per entry; then columns of region ids, of homes and of the entries' cells
+// cells    homes and last cells of the regions, subscriptions first (grid_cells.wgsl)
+// places   where the entries of each region begin (64 bits), and then their number; the first begin at 0
+// keys, ids                list_entries: side and cell of each entry (update_bit), and its region
+// sorted_keys, sorted_ids  gather_entries: the same in order
+// subscriptions, updates   2 DIMS columns of keys, by region
+// ordered_subscriptions, ordered_updates  the same columns, a row per entry of the side; then columns of region ids, of homes and of
+//          the entries' cells. Rows without an entry have the cell NO_CELL and nothing else
 //
-// One invocation per entry: a region that meets many cells has as many invocations.
+// There is room for params.subscription_entries and params.update_entries. Where one side has more, all rows are without an entry.
+//
+// One invocation per row of both sides: a region that meets many cells has as many invocations.
 
 // import: gpu/search.wgsl
+// import: matching/boxes.wgsl
 // import: matching/grid.wgsl
 
 // As in grid.rs.
 struct EntryParams {
-    entries: u32,
-    regions: u32,
+    // Boxes of each side.
+    subscriptions: u32,
+    updates: u32,
+    subscription_entries: u32,
+    update_entries: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: EntryParams;
-@group(0) @binding(1) var<storage, read> cells: array<u32>;
-@group(0) @binding(2) var<storage, read> places: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> keys: array<u32>;
-@group(0) @binding(4) var<storage, read_write> ids: array<u32>;
-@group(0) @binding(5) var<storage, read> sorted_keys: array<u32>;
-@group(0) @binding(6) var<storage, read> sorted_ids: array<u32>;
-@group(0) @binding(7) var<storage, read> columns: array<u32>;
-@group(0) @binding(8) var<storage, read_write> ordered: array<u32>;
+@group(0) @binding(3) var<storage, read> cells: array<u32>;
+@group(0) @binding(4) var<storage, read> places: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read_write> keys: array<u32>;
+@group(0) @binding(6) var<storage, read_write> ids: array<u32>;
+@group(0) @binding(7) var<storage, read> sorted_keys: array<u32>;
+@group(0) @binding(8) var<storage, read> sorted_ids: array<u32>;
+@group(0) @binding(9) var<storage, read_write> ordered_subscriptions: array<u32>;
+@group(0) @binding(10) var<storage, read_write> ordered_updates: array<u32>;
 
 // An entry.
 alias Sought = u32;
@@ -36,17 +43,34 @@ fn goes_before(region: u32, entry: Sought) -> bool {
     return places[region].x <= entry;
 }
 
+// How many entries each side has; none where there is no room for them.
+fn entries() -> vec2<u32> {
+    let of_subscriptions = places[params.subscriptions];
+    let all = places[params.subscriptions + params.updates];
+    // Without the high words this is wrong only where one is not 0.
+    let found = vec2(of_subscriptions.x, all.x - of_subscriptions.x);
+    let fits = all.y == 0u && found.x <= params.subscription_entries && found.y <= params.update_entries;
+    return select(vec2(0u), found, fits);
+}
+
 @compute @workgroup_size(GROUP_SIZE)
 fn list_entries(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                 @builtin(local_invocation_index) lane: u32) {
     let e = group_number(group, groups) * GROUP_SIZE + lane;
-    if e >= params.entries {
+    if e >= params.subscription_entries + params.update_entries {
+        return;
+    }
+    let found = entries();
+    if e >= found.x + found.y {
+        // Behind all others: the sort is stable.
+        keys[e] = NO_CELL;
+        ids[e] = 0u;
         return;
     }
     // The last region whose entries begin at or before this one.
-    let region = search(1u, params.regions, e) - 1u;
+    let region = search(1u, params.subscriptions + params.updates, e) - 1u;
     var left = e - places[region].x;
-    var key = 0u;
+    var key = select(update_bit(), 0u, region < params.subscriptions);
     for (var d = 0u; d < DIMS; d++) {
         let from_cell = cell_in(cells[2u * region], d);
         let width = cell_in(cells[2u * region + 1u], d) - from_cell + 1u;
@@ -57,17 +81,45 @@ fn list_entries(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     ids[e] = region;
 }
 
+fn gather_subscription(row: u32, found: u32) {
+    let rows = params.subscription_entries;
+    if row >= found {
+        ordered_subscriptions[(2u * DIMS + 2u) * rows + row] = NO_CELL;
+        return;
+    }
+    let id = sorted_ids[row];
+    for (var c = 0u; c < 2u * DIMS; c++) {
+        ordered_subscriptions[c * rows + row] = subscriptions[c * params.subscriptions + id];
+    }
+    ordered_subscriptions[2u * DIMS * rows + row] = id;
+    ordered_subscriptions[(2u * DIMS + 1u) * rows + row] = cells[2u * id];
+    ordered_subscriptions[(2u * DIMS + 2u) * rows + row] = sorted_keys[row];
+}
+
+fn gather_update(row: u32, found: vec2<u32>) {
+    let rows = params.update_entries;
+    if row >= found.y {
+        ordered_updates[(2u * DIMS + 2u) * rows + row] = NO_CELL;
+        return;
+    }
+    let region = sorted_ids[found.x + row];
+    let id = region - params.subscriptions;
+    for (var c = 0u; c < 2u * DIMS; c++) {
+        ordered_updates[c * rows + row] = updates[c * params.updates + id];
+    }
+    ordered_updates[2u * DIMS * rows + row] = id;
+    ordered_updates[(2u * DIMS + 1u) * rows + row] = cells[2u * region];
+    ordered_updates[(2u * DIMS + 2u) * rows + row] = sorted_keys[found.x + row] - update_bit();
+}
+
 @compute @workgroup_size(GROUP_SIZE)
 fn gather_entries(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                   @builtin(local_invocation_index) lane: u32) {
-    let e = group_number(group, groups) * GROUP_SIZE + lane;
-    if e < params.entries {
-        let id = sorted_ids[e];
-        for (var c = 0u; c < 2u * DIMS; c++) {
-            ordered[c * params.entries + e] = columns[c * params.regions + id];
-        }
-        ordered[2u * DIMS * params.entries + e] = id;
-        ordered[(2u * DIMS + 1u) * params.entries + e] = cells[2u * id];
-        ordered[(2u * DIMS + 2u) * params.entries + e] = sorted_keys[e];
+    let row = group_number(group, groups) * GROUP_SIZE + lane;
+    let found = entries();
+    if row < params.subscription_entries {
+        gather_subscription(row, found.x);
+    } else if row - params.subscription_entries < params.update_entries {
+        gather_update(row - params.subscription_entries, found);
     }
 }

@@ -6,13 +6,15 @@
 // sets of Algorithm 4 of Marzolla and D'Angelo (2020). In a grid the range of a subscription's entry is the updates'
 // entries of its cell.
 //
-// subscriptions, updates  ordered boxes (order.wgsl), none empty; or entries in the order of their cells (grid_entries.wgsl)
+// subscriptions, updates  ordered boxes (order.wgsl), none empty; or entries in the order of their cells (grid_entries.wgsl), with
+//                         rows without an entry at the end
 // begins, lengths         where the range of each region begins in the other side's order, and how long it is: first the
 //                         subscriptions', then, in a sweep, the updates'
 //
 // One invocation per range.
 
 // import: matching/below.wgsl
+// import: matching/grid.wgsl
 
 // As in sweep.rs.
 struct RangeParams {
@@ -52,8 +54,13 @@ fn grid_ranges(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     let cells = 2u * DIMS + 2u;
     if r < params.subscriptions {
         let cell = subscriptions[cells * params.subscriptions + r];
-        let begin = updates_below(cell, cells);
+        var begin = 0u;
+        var end = 0u;
+        if cell != NO_CELL {
+            begin = updates_below(cell, cells);
+            end = updates_below(cell + 1u, cells);
+        }
         begins[r] = begin;
-        lengths[r] = updates_below(cell + 1u, cells) - begin;
+        lengths[r] = end - begin;
     }
 }

@@ -22,8 +22,9 @@ struct TaskParams {
     // The tasks of this dispatch: from `first` up to, not including, `end`.
     first: u32,
     end: u32,
-    // The candidates of all tasks together.
-    candidates: vec2<u32>,
+    // The ranges that hold the candidates.
+    ranges: u32,
+    unused: u32,
     // The places in the output that the page has: from the first up to, not including, the end. Fewer than 2^32.
     page_first: vec2<u32>,
     page_end: vec2<u32>,

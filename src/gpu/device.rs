@@ -38,6 +38,12 @@ pub struct Gpu {
     patience: Duration,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Submissions and waits of this thread, for tests that count them.
+    pub(crate) static CALLS: std::cell::Cell<[u32; 2]> = const { std::cell::Cell::new([0; 2]) };
+}
+
 /// So long the host asks again and again whether submitted work is done, before it sleeps until then.
 #[cfg(not(target_arch = "wasm32"))]
 const AWAKE: Duration = Duration::from_micros(500);
@@ -354,6 +360,8 @@ impl Gpu {
     /// # Errors
     /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers from the next wait.)
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex, GpuError> {
+        #[cfg(test)]
+        CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
         self.catch("a submission", |_| self.queue.submit([encoder.finish()]))
     }
 
@@ -388,6 +396,8 @@ impl Gpu {
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
+        #[cfg(test)]
+        CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions, waits + 1]));
         let wait = |timeout| wgpu::PollType::Wait {
             submission_index: Some(submission.clone()),
             timeout: Some(timeout),

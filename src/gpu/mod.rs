@@ -31,6 +31,8 @@ pub use buffer::Buffer;
 pub(crate) use buffer::{Download, STAGING_BYTES, copy};
 pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
+#[cfg(test)]
+pub(crate) use device::CALLS;
 pub use device::{Gpu, HOST_WAIT};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};

@@ -27,9 +27,8 @@ pub(super) fn work(subscriptions: &Columns, updates: &Columns) -> Result<Work, M
             ("subscriptions", subscriptions.keys.raw().clone()),
             ("updates", updates.keys.raw().clone()),
         ],
-        ranges: None,
         sides: [subscriptions.count, updates.count],
-        candidates: u64::from(subscriptions.count) * u64::from(updates.count),
+        ranges: 0,
         tasks,
         // 2^26 tests: 7 ms at 10^10 tests per second. A guess of what the slowest GPU does, not measured.
         unit: 64,

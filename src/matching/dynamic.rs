@@ -9,6 +9,7 @@ use super::changes::Changes;
 use super::index::Index;
 use super::moves::{Found, Moves, Rows, Times, Way};
 use super::region::{Coordinate, Region};
+use super::scratch::{PairLists, with_filled};
 use super::set::{Columns, check, keys};
 use super::{Algorithm, Matcher, Matches, MatchingError};
 
@@ -28,7 +29,8 @@ const ALONE: usize = 1 << 12;
 ///
 /// Both sets have an index on the device, a tree of bounding boxes. A step is one submission: the moved regions look up the other side's
 /// tree with their bounds before and after, so its time follows their number and that of their pairs. The trees grow
-/// with what moves. They are built again when that costs as much as the searches since the last time, and in the
+/// with what moves. Where very many move far, all pairs are found again instead, and told from those before, which are kept in order (some 80 bytes for each,
+/// where they are not too many). The trees are built again when that costs as much as the searches since the last time, and in the
 /// middle of a step in which very many move far: to where they do not overlap themselves.
 ///
 /// ```
@@ -54,6 +56,8 @@ pub struct MovingRegions<T, const D: usize> {
     updates: Side<T, D>,
     index: Index,
     moves: Moves,
+    /// Where a step was made by matching from scratch.
+    lists: Option<PairLists>,
     /// Those of the last step: memory for the next.
     rows: Rows,
     /// Number of the step.
@@ -102,7 +106,8 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         index.rebuild().submit(matcher.gpu())?;
         let moves = Moves::new(kernels, &index, sides)?;
         let (matcher, rows) = (matcher.clone(), Rows::default());
-        Ok(Self { matcher, subscriptions, updates, index, moves, rows, step: 0, tests: 0, far: 0 })
+        let lists = None;
+        Ok(Self { matcher, subscriptions, updates, index, moves, lists, rows, step: 0, tests: 0, far: 0 })
     }
 
     /// All pairs that overlap now.
@@ -158,24 +163,36 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let mut rows = std::mem::take(&mut self.rows);
         rows.set(counts, self.subscriptions.columns.dims);
         let (first, second) = rows.body().split_at_mut(subscriptions.len() * (2 * D + 1));
+        let filled = [self.subscriptions.columns.filled, self.updates.columns.filled];
         self.subscriptions.advance(0, subscriptions, first);
         self.updates.advance(self.subscriptions.columns.count, updates, second);
-        let found = self.find(&mut rows).await?;
+        let found = self.find(&mut rows, filled).await?;
         self.rows = rows;
         Ok(found.changes)
     }
 
-    async fn find(&mut self, rows: &mut Rows) -> Result<Found, MatchingError> {
+    /// Finds the changes of a step; `filled` is how many regions of each side were not empty before it.
+    async fn find(&mut self, rows: &mut Rows, filled: [u32; 2]) -> Result<Found, MatchingError> {
+        let regions = u64::from(self.subscriptions.columns.count) + u64::from(self.updates.columns.count);
+        let most = |rows: u32| u64::from(rows) * u64::from(self.moves.tuning.most_of) >= regions;
+        if most(rows.rows)
+            && most(share_of(self.far, rows.rows))
+            && let Some(found) = self.find_from_scratch(rows, filled).await?
+        {
+            return Ok(found);
+        }
+        if let Some(lists) = &mut self.lists {
+            lists.forget();
+        }
         let kernels = self.matcher.kernels();
         let sides = [&self.subscriptions.columns, &self.updates.columns];
-        let regions = u64::from(sides[0].count) + u64::from(sides[1].count);
         let due = self.tests >= TESTS_PER_REBUILD * regions;
         // Until the step has ended.
         let before = std::mem::replace(&mut self.tests, u64::MAX);
         let (moves, index) = (&mut self.moves, &self.index);
         let mut rebuild = due;
         let many = |rows: u32| u64::from(rows) * u64::from(MANY_OF) > regions;
-        if !many(rows.rows) || !many(rows.rows / 256 * self.far) {
+        if !many(rows.rows) || !many(share_of(self.far, rows.rows)) {
             let most_each = if many(rows.rows) { NODES_EACH } else { u32::MAX };
             let way = Way { times: Times::Both, rebuild: due, most_each };
             if let Some(found) = moves.find(kernels, index, sides, rows, way).await? {
@@ -200,6 +217,39 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         Ok(both)
     }
 
+    /// The same by matching from scratch. None, and nothing has changed, where there are too many pairs.
+    async fn find_from_scratch(
+        &mut self,
+        rows: &mut Rows,
+        filled: [u32; 2],
+    ) -> Result<Option<Found>, MatchingError> {
+        let kernels = self.matcher.kernels();
+        let sides = [&self.subscriptions.columns, &self.updates.columns];
+        let auto = Algorithm::Auto;
+        let lists = match &mut self.lists {
+            Some(lists) => lists,
+            none => none.insert(PairLists::new(kernels, sides, self.moves.tuning.most_pairs)?),
+        };
+        if !lists.is_known() {
+            let [s, u] = with_filled(sides, filled);
+            let matches = self.matcher.matches(&s, &u, auto).await?;
+            if !lists.begin(kernels, &matches).await? {
+                return Ok(None);
+            }
+        }
+        // The trees do not follow: they are built again when they are needed. Until the step has ended they are rubbish in any case.
+        let tests = std::mem::replace(&mut self.tests, u64::MAX);
+        let far = self.moves.exchange(kernels, &self.index, sides, rows)?;
+        let matches = self.matcher.matches(sides[0], sides[1], auto).await?;
+        let Some((changes, far)) = lists.advance(kernels, &matches, far).await? else {
+            self.moves.take_back(kernels.gpu(), rows)?;
+            self.tests = tests;
+            return Ok(None);
+        };
+        self.far = share(far, rows.rows);
+        Ok(Some(Found { changes, tests: 0, far }))
+    }
+
     /// The states of regions have 31 bits for the number of a step.
     fn next_step(&mut self) {
         if self.step == u32::MAX >> 1 {
@@ -209,6 +259,11 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         }
         self.step += 1;
     }
+}
+
+/// So many are `share` in 256.
+fn share_of(share: u32, all: u32) -> u32 {
+    all / 256 * share
 }
 
 /// So many of `all` in 256.
@@ -336,7 +391,7 @@ mod tests {
             ([0, 1], true),
         ];
         for (step, (shares, near)) in
-            (1..).zip(steps.into_iter().chain([([1, 3], false), ([130, 130], true)]))
+            (1..).zip(steps.into_iter().chain([([1, 3], false), ([1, 2], false), ([130, 130], true)]))
         {
             let moved = [0, 1].map(|side| -> Vec<(u32, Region<i32, D>)> {
                 let share = u32::try_from(shares[side]).unwrap();
@@ -377,16 +432,21 @@ mod tests {
     #[test]
     fn every_way_of_a_step_finds_the_same() {
         let matcher = Matcher::new(&Gpu::for_test());
-        let ways: [fn(&mut Moves); 2] = [
+        let ways: [fn(&mut Moves); 4] = [
             // As where very many move: few invocations for each query, queries by slots, and the device sorts.
             |moves| {
                 (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
                     (0, u32::MAX, 0);
+                moves.tuning.most_of = 0;
             },
             |moves| {
                 (moves.tuning.many_queries, moves.tuning.many_of, moves.tuning.few_changes) =
                     (u32::MAX, 1, u32::MAX);
+                moves.tuning.most_of = 0;
             },
+            // By matching from scratch, where any region moves far; and where there are sometimes too many pairs for it.
+            |moves| moves.tuning.most_of = u32::MAX,
+            |moves| (moves.tuning.most_of, moves.tuning.most_pairs) = (u32::MAX, 1 << 10),
         ];
         for way in ways {
             for sizes in [[255, 257], [256, 16], [1, 300], [0, 5]] {
@@ -398,5 +458,35 @@ mod tests {
         }
         // More changes than the last step let expect: the device sorts them when that is seen.
         alternate::<1>(&matcher, [256, 255], |moves| moves.tuning.few_changes = 1 << 10);
+    }
+
+    /// Few pairs before a step and too many after it: the regions go back, and are looked up.
+    #[test]
+    fn too_many_pairs_for_a_list_are_looked_up() {
+        let matcher = Matcher::new(&Gpu::for_test());
+        let apart =
+            |by: i32| -> Vec<_> { (0..300).map(|i| Region::new([3 * i + by], [3 * i + by + 1])).collect() };
+        let together: Vec<_> = (0..300).map(|i| Region::new([-i], [1_000 + i])).collect();
+        let rows = |set: &[Region<i32, 1>]| -> Vec<_> { (0..).zip(set.iter().copied()).collect() };
+        let mut moving = MovingRegions::new(&matcher, &apart(0), &apart(1)).unwrap();
+        (moving.moves.tuning.most_of, moving.moves.tuning.most_pairs) = (u32::MAX, 400);
+        let (mut sets, mut listed) = ([apart(0), apart(1)], Vec::new());
+        let places = [apart(5_000), apart(100), together, apart(0), apart(7_000), apart(7_000), apart(2_000)];
+        for (step, place) in places.iter().enumerate() {
+            let before = reference::find(&sets[0], &sets[1]);
+            sets[step % 2].clone_from(place);
+            let moved = rows(place);
+            let (s, u) = if step % 2 == 0 { (&moved[..], &[][..]) } else { (&[][..], &moved[..]) };
+            let changes = moving.update(s, u).unwrap();
+            let after = reference::find(&sets[0], &sets[1]);
+            let without = |list: &[[u32; 2]], other: &[[u32; 2]]| -> Vec<_> {
+                list.iter().filter(|pair| !other.contains(pair)).copied().collect()
+            };
+            assert_eq!(changes.began, without(&after, &before), "step {step}");
+            assert_eq!(changes.ended, without(&before, &after), "step {step}");
+            listed.push(moving.lists.as_ref().is_some_and(PairLists::is_known));
+        }
+        // The first step finds out that all move far; the third finds too many pairs, as the two after it do before them.
+        assert_eq!(listed, [false, true, false, false, false, true, true]);
     }
 }

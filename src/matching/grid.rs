@@ -2,13 +2,17 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::MatchingError;
-use super::kernels::{Kernels, Lent};
+use super::auto::{Look, Room, room};
+use super::filter::{self, Filter};
+use super::kernels::{Kernels, Wanted, apart, wide};
 use super::matches::Source;
-use super::programs;
+use super::memory::Lent;
+use super::region::Kind;
 use super::set::Columns;
-use super::sweep::{Ordered, RangeParams, Ranges};
-use crate::gpu::{Buffer, Plan};
+use super::sweep::{Ordered, Origin, Ranges};
+use super::work::Memory;
+use super::{MatchingError, programs};
+use crate::gpu::Plan;
 
 /// Bits of a cell's number in one dimension: `cell_bits` in grid.wgsl. So there are at most some millions of
 /// cells.
@@ -16,217 +20,357 @@ fn cell_bits(dims: u32) -> u32 {
     22 / dims
 }
 
-/// The most entries of a set, of `2·dims + 3` columns: kernels number their words with 32 bits.
-fn max_entries(dims: u32) -> u32 {
-    (u32::MAX / (2 * dims + 3)).min(1 << 30)
+/// Columns of an entry's row: bounds, region, home and cell.
+fn columns(dims: u32) -> u32 {
+    2 * dims + 3
 }
 
-/// As in grid_cells.wgsl.
+/// The most entries of a set: kernels number their words with 32 bits.
+fn max_entries(dims: u32) -> u32 {
+    (u32::MAX / columns(dims)).min(1 << 30)
+}
+
+/// Regions of each side that are looked at before a grid is laid: together `SAMPLE` in grid_lay.wgsl.
+const SAMPLE: u32 = 512;
+
+/// As in grid_params.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-struct CellParams {
-    regions: u32,
+struct GridParams {
+    subscriptions: u32,
+    updates: u32,
     cells: u32,
+    joins: u32,
+    joins_least: u32,
+    subscriptions_sampled: u32,
+    updates_sampled: u32,
+    subscription_step: u32,
+    update_step: u32,
 }
 
 /// As in grid_entries.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct EntryParams {
-    entries: u32,
-    regions: u32,
+    subscriptions: u32,
+    updates: u32,
+    subscription_entries: u32,
+    update_entries: u32,
 }
+
+/// Words of `laid` in grid_lay.wgsl, and which of them says how often cells are joined.
+const LAID: u64 = 32;
+const JOINS: u64 = 16;
 
 /// Where the library chooses the cells it wants at most so many entries per region: more than the corners of a
 /// box that is smaller than a cell can meet in few dimensions, and few enough to be sorted in less time than
-/// they save. A guess, not measured.
+/// they save. A guess, not measured. (The sample of grid_lay.wgsl is content with fewer; this is for what it does not see.)
 const ENTRIES_PER_REGION: u64 = 4;
 
+/// The finest grid that is thought of: cells per dimension, and how often they may be joined two by two.
+fn finest(cells: Option<u32>, regions: u64, dims: u32) -> (u32, u32) {
+    match cells {
+        Some(cells) => (cells, 0),
+        // A cell per region, or some more.
+        None => {
+            let bits = regions.max(1).ilog2().div_ceil(dims).min(cell_bits(dims));
+            (1 << bits, bits)
+        }
+    }
+}
+
+/// What a matching is prepared for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    kind: Kind,
+    dims: u32,
+    /// Regions of each side.
+    counts: [u32; 2],
+    /// Room for the entries of each, and for tiles of candidates; 0 if they are tested by other submissions.
+    entries: [u32; 2],
+    tasks: u32,
+}
+
+/// Matching by a grid, prepared for sets of some sizes. All is done on the device, in rooms that the host has chosen; what does not fit shows
+/// in the numbers that come back.
+#[derive(Debug)]
+pub(super) struct Run {
+    shape: Shape,
+    bounds: Lent<u32>,
+    laid: Lent<u32>,
+    cells: Lent<u32>,
+    lengths: Lent<u32>,
+    places: Lent<u64>,
+    keys: Lent<u32>,
+    ids: Lent<u32>,
+    /// From lengths to entries in order.
+    listing: Plan,
+    /// From rows to ranges.
+    ranging: Plan,
+    ranges: Ranges,
+    filter: Option<Filter>,
+}
+
+impl Run {
+    fn new(kernels: &Kernels, shape: Shape) -> Result<Self, MatchingError> {
+        let Shape { dims, counts, entries, tasks, .. } = shape;
+        // Of either there are 2^30 at the most on each side. (A sort of 2^31 is refused.)
+        let (regions, rows) = (counts[0] + counts[1], entries[0] + entries[1]);
+        let bounds = kernels.lend("bounding box", 8)?;
+        let laid = kernels.lend("grid", LAID)?;
+        let cells = kernels.lend("cells of regions", 2 * u64::from(regions))?;
+        let lengths = kernels.lend("numbers of cells", regions.into())?;
+        let keys = kernels.lend("cells of entries", rows.into())?;
+        let ids = kernels.lend("regions of entries", rows.into())?;
+        let ordered = |count: u32| {
+            let words = u64::from(count) * u64::from(columns(dims));
+            Ok::<_, MatchingError>(Ordered { count, columns: kernels.lend("ordered entries", words)? })
+        };
+        let mut listing = Plan::new("entries of cells");
+        let places = kernels.add_offsets(&mut listing, &lengths, regions)?;
+        kernels.add_each(
+            &mut listing,
+            &programs::list_entries(dims),
+            rows,
+            &shape.entry_params(),
+            &[("cells", cells.raw()), ("places", places.raw()), ("keys", keys.raw()), ("ids", ids.raw())],
+        )?;
+        // One more bit says which side an entry is of.
+        kernels.add_sort(&mut listing, &keys, &ids, rows, cell_bits(dims) * dims + 1)?;
+        let mut ranging = Plan::new("ranges of a grid");
+        let sides = [ordered(entries[0])?, ordered(entries[1])?];
+        let ranges = Ranges::new(kernels, &mut ranging, sides, dims, Origin::Grid)?;
+        let filter = match tasks {
+            0 => None,
+            _ => Some(Filter::new(kernels, &ranges, Origin::Grid, tasks)?),
+        };
+        Ok(Self { shape, bounds, laid, cells, lengths, places, keys, ids, listing, ranging, ranges, filter })
+    }
+
+    /// From the sets to the cells of their regions.
+    fn laying(
+        &self,
+        kernels: &Kernels,
+        [subscriptions, updates]: [&Columns; 2],
+        (cells, joins, joins_least): (u32, u32, u32),
+    ) -> Result<Plan, MatchingError> {
+        let Shape { kind, dims, counts, .. } = self.shape;
+        let steps = counts.map(|count| count.div_ceil(SAMPLE));
+        let params = GridParams {
+            subscriptions: counts[0],
+            updates: counts[1],
+            cells,
+            joins,
+            joins_least,
+            subscriptions_sampled: counts[0].div_ceil(steps[0]),
+            updates_sampled: counts[1].div_ceil(steps[1]),
+            subscription_step: steps[0],
+            update_step: steps[1],
+        };
+        let buffers = [
+            ("subscriptions", subscriptions.keys.raw()),
+            ("updates", updates.keys.raw()),
+            ("bounds", self.bounds.raw()),
+            ("laid", self.laid.raw()),
+            ("cells", self.cells.raw()),
+            ("lengths", self.lengths.raw()),
+        ];
+        let regions = counts[0] + counts[1];
+        let mut plan = Plan::new("grid");
+        plan.clear("bounding box", self.bounds.raw());
+        kernels.add_each(&mut plan, &programs::grid_bounds(dims), regions, &params, &buffers)?;
+        kernels.add(&mut plan, &programs::grid_lay(dims, kind), 1, &params, &buffers)?;
+        kernels.add_each(&mut plan, &programs::grid_cells(dims, kind), regions, &params, &buffers)?;
+        Ok(plan)
+    }
+
+    /// From entries in order to their rows.
+    fn gathering(
+        &self,
+        kernels: &Kernels,
+        [subscriptions, updates]: [&Columns; 2],
+    ) -> Result<Plan, MatchingError> {
+        let mut plan = Plan::new("rows of entries");
+        let [rows, more] = self.shape.entries;
+        kernels.add_each(
+            &mut plan,
+            &programs::gather_entries(self.shape.dims),
+            rows + more,
+            &self.shape.entry_params(),
+            &[
+                ("sorted_keys", self.keys.raw()),
+                ("sorted_ids", self.ids.raw()),
+                ("cells", self.cells.raw()),
+                ("places", self.places.raw()),
+                ("subscriptions", subscriptions.keys.raw()),
+                ("updates", updates.keys.raw()),
+                ("ordered_subscriptions", self.ranges.subscriptions.columns.raw()),
+                ("ordered_updates", self.ranges.updates.columns.raw()),
+            ],
+        )?;
+        Ok(plan)
+    }
+}
+
+impl Shape {
+    fn entry_params(&self) -> EntryParams {
+        EntryParams {
+            subscriptions: self.counts[0],
+            updates: self.counts[1],
+            subscription_entries: self.entries[0],
+            update_entries: self.entries[1],
+        }
+    }
+}
+
+/// Room for so many entries of a side, or an error if there cannot be.
+fn room_for(kernels: &Kernels, dims: u32, now: u32, needed: u64) -> Result<u32, MatchingError> {
+    let limit = max_entries(dims);
+    let what = "entries of regions in cells of a grid";
+    let fits = u32::try_from(needed).ok().filter(|needed| *needed <= limit);
+    let needed = fits.ok_or(MatchingError::TooMuchWork { what, needed, limit: limit.into() })?;
+    Ok(room(now, needed).min(most_rows(kernels, dims)).max(needed))
+}
+
+/// The most entries of a side that a binding has room for.
+fn most_rows(kernels: &Kernels, dims: u32) -> u32 {
+    let rows = kernels.gpu().max_buffer_bytes() / (4 * u64::from(columns(dims)));
+    max_entries(dims).min(u32::try_from(rows).unwrap_or(u32::MAX))
+}
+
 /// Matches by a grid of `cells` per dimension over the box that holds all regions; `None` lets the library
-/// choose.
+/// choose. None if `look` tells of another way.
 pub(super) async fn matches(
     kernels: &Kernels,
-    subscriptions: &Columns,
-    updates: &Columns,
+    sides: [&Columns; 2],
     cells: Option<u32>,
-) -> Result<(u64, Source), MatchingError> {
-    let dims = subscriptions.dims;
+    look: &mut Look,
+    room: &mut Room,
+) -> Result<Option<(u64, Source)>, MatchingError> {
+    let dims = sides[0].dims;
     let limit = 1 << cell_bits(dims);
     if let Some(cells) = cells.filter(|cells| *cells == 0 || *cells > limit) {
         return Err(MatchingError::GridCells { cells, dimensions: dims, limit });
     }
-    let bounds = bounds(kernels, subscriptions, updates).await?;
-    let regions = u64::from(subscriptions.filled) + u64::from(updates.filled);
-    let mut wanted = cells.unwrap_or_else(|| cells_for(regions, dims).min(limit));
-    let (subscriptions, updates) = loop {
-        let grid = Grid::new(kernels, subscriptions, &bounds, wanted)?;
-        let homes = grid.homes(kernels, subscriptions).await?;
-        let other = grid.homes(kernels, updates).await?;
+    let counts = sides.map(|side| side.count);
+    let regions = sides.iter().map(|side| u64::from(side.filled)).sum::<u64>();
+    let (finest, joins) = finest(cells, regions, dims);
+    let mut joins_least = 0;
+    let most = most_rows(kernels, dims);
+    room.entries = room.entries.map(|entries| entries.clamp(1, most.max(1)));
+    loop {
+        let tasks = if kernels.tests_at_once(room.tasks) { room.tasks } else { 0 };
+        let shape = Shape { kind: sides[0].kind, dims, counts, entries: room.entries, tasks };
+        let mut run = kernels.grid.take(|run| run.shape == shape, || Run::new(kernels, shape))?;
+        let laying = run.laying(kernels, sides, (finest, joins, joins_least))?;
+        let gathering = run.gathering(kernels, sides)?;
+        let looked = look.part();
+        let mut wanted: Vec<_> = looked.iter().map(|(_, wanted)| *wanted).collect();
+        wanted.push(Wanted { from: run.laid.raw(), first: JOINS, words: 1 });
+        wanted.extend([counts[0], counts[0] + counts[1]].map(|place| Wanted::wide(&run.places, place)));
+        wanted.push(run.ranges.wanted());
+        wanted.extend(run.filter.as_ref().map(Filter::wanted));
+        let mut all: Vec<_> = looked.iter().map(|(plan, _)| *plan).collect();
+        all.extend([&laying, &run.listing, &gathering, &run.ranging]);
+        all.extend(run.filter.iter().flat_map(Filter::plans));
+        let looked = looked.is_some();
+        let mut read = kernels.run(&all, apart(sides), &wanted).await?.into_iter();
+        if looked && !read.next().is_none_or(|hits| look.told(&hits)) {
+            return Ok(None);
+        }
+        let mut next = || read.next().unwrap_or_default();
+        let (joined, first, both, candidates) = (next()[0], wide(&next()), wide(&next()), wide(&next()));
         // Large regions meet many small cells: then larger cells serve better.
-        if cells.is_some() || wanted == 1 || homes.entries + other.entries <= ENTRIES_PER_REGION * regions {
-            break (grid.entries(kernels, subscriptions, &homes)?, grid.entries(kernels, updates, &other)?);
+        if joined < joins && both > ENTRIES_PER_REGION * regions {
+            joins_least = joined + 1;
+            continue;
         }
-        wanted /= 2;
-    };
-    let begins = kernels.lend("begins of ranges", subscriptions.count.into())?;
-    let lengths = kernels.lend("lengths of ranges", subscriptions.count.into())?;
-    let mut plan = Plan::new("ranges of a grid");
-    kernels.add_each(
-        &mut plan,
-        &programs::grid_ranges(dims),
-        subscriptions.count,
-        &RangeParams { subscriptions: subscriptions.count, updates: updates.count, dimension: 0 },
-        &[
-            ("subscriptions", subscriptions.columns.raw()),
-            ("updates", updates.columns.raw()),
-            ("begins", begins.raw()),
-            ("lengths", lengths.raw()),
-        ],
-    )?;
-    let count = subscriptions.count;
-    let (places, candidates) = kernels.offsets(plan, &lengths, count).await?;
-    let ranges = Ranges { subscriptions, updates, dims, begins, places, count, candidates };
-    if candidates == 0 {
-        return Ok((0, Source::Nothing));
-    }
-    let (placed, total) = ranges.filtered(kernels, true)?.count(kernels).await?;
-    Ok((total, Source::Placed(placed)))
-}
-
-/// About one cell per region.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a guess, saturating"
-)]
-fn cells_for(regions: u64, dims: u32) -> u32 {
-    ((regions as f64).powf(1.0 / f64::from(dims)) as u32).max(1)
-}
-
-/// The bounding box of both sets, as keys: lower and upper bound of each dimension in turn.
-async fn bounds(
-    kernels: &Kernels,
-    subscriptions: &Columns,
-    updates: &Columns,
-) -> Result<Vec<u32>, MatchingError> {
-    let bounds = Buffer::storage_from(kernels.gpu(), "bounding box", &[u32::MAX, 0].repeat(4))?;
-    let mut plan = Plan::new("bounding box");
-    for set in [subscriptions, updates] {
-        kernels.add_each(
-            &mut plan,
-            &programs::grid_bounds(set.dims),
-            set.count,
-            &CellParams { regions: set.count, cells: 0 },
-            &[("columns", set.keys.raw()), ("bounds", bounds.raw())],
-        )?;
-    }
-    plan.submit(kernels.gpu())?;
-    Ok(bounds.read_async(kernels.gpu()).await?)
-}
-
-/// A regular grid over the bounding box.
-struct Grid {
-    cells: u32,
-    edges: Buffer<u32>,
-}
-
-/// Which cells the regions of a set meet.
-struct Homes {
-    cells: Lent<u32>,
-    places: Lent<u64>,
-    entries: u64,
-}
-
-impl Grid {
-    fn new(kernels: &Kernels, set: &Columns, bounds: &[u32], cells: u32) -> Result<Self, MatchingError> {
-        let mut edges = Vec::new();
-        for side in bounds.chunks_exact(2).take(set.dims as usize) {
-            // A region may be unbounded; the cells are not.
-            let finite = |key| set.kind.value(key).clamp(f32::MIN.into(), f32::MAX.into());
-            let (lo, hi) = (finite(side[0]), finite(side[1]));
-            let width = (hi - lo) / f64::from(cells);
-            edges.extend((1..cells).map(|cell| set.kind.key(lo + width * f64::from(cell))));
+        let needed = [first, both - first];
+        let had = room.entries;
+        for (room, needed) in room.entries.iter_mut().zip(needed) {
+            *room = room_for(kernels, dims, *room, needed)?;
         }
-        Ok(Self { cells, edges: Buffer::storage_from(kernels.gpu(), "edges of cells", &edges)? })
-    }
-
-    async fn homes(&self, kernels: &Kernels, set: &Columns) -> Result<Homes, MatchingError> {
-        let cells = kernels.lend("cells of regions", 2 * u64::from(set.count))?;
-        let lengths = kernels.lend("numbers of cells", set.count.into())?;
-        let mut plan = Plan::new("cells of regions");
-        kernels.add_each(
-            &mut plan,
-            &programs::grid_cells(set.dims),
-            set.count,
-            &CellParams { regions: set.count, cells: self.cells },
-            &[
-                ("columns", set.keys.raw()),
-                ("edges", self.edges.raw()),
-                ("cells", cells.raw()),
-                ("lengths", lengths.raw()),
-            ],
-        )?;
-        let (places, entries) = kernels.offsets(plan, &lengths, set.count).await?;
-        Ok(Homes { cells, places, entries })
-    }
-
-    /// The entries of a set in the order of their cells.
-    fn entries(&self, kernels: &Kernels, set: &Columns, homes: &Homes) -> Result<Ordered, MatchingError> {
-        let gpu = kernels.gpu();
-        let limit = max_entries(set.dims);
-        let count = u32::try_from(homes.entries).ok().filter(|count| *count <= limit).ok_or(
-            MatchingError::TooMuchWork {
-                what: "entries of regions in cells of a grid",
-                needed: homes.entries,
-                limit: limit.into(),
-            },
-        )?;
-        let keys = kernels.lend("cells of entries", count.into())?;
-        let ids = kernels.lend("regions of entries", count.into())?;
-        let width = u64::from(2 * set.dims + 3);
-        let ordered = kernels.lend("ordered entries", u64::from(count) * width)?;
-        let params = EntryParams { entries: count, regions: set.count };
-        let mut plan = Plan::new("entries of cells");
-        kernels.add_each(
-            &mut plan,
-            &programs::list_entries(set.dims),
-            count,
-            &params,
-            &[
-                ("cells", homes.cells.raw()),
-                ("places", homes.places.raw()),
-                ("keys", keys.raw()),
-                ("ids", ids.raw()),
-            ],
-        )?;
-        kernels.add_sort(&mut plan, &keys, &ids, count, cell_bits(set.dims) * set.dims)?;
-        kernels.add_each(
-            &mut plan,
-            &programs::gather_entries(set.dims),
-            count,
-            &params,
-            &[
-                ("sorted_keys", keys.raw()),
-                ("sorted_ids", ids.raw()),
-                ("cells", homes.cells.raw()),
-                ("columns", set.keys.raw()),
-                ("ordered", ordered.raw()),
-            ],
-        )?;
-        plan.submit(gpu)?;
-        Ok(Ordered { count, columns: ordered })
+        if needed.iter().zip(had).any(|(needed, had)| *needed > had.into()) {
+            continue;
+        }
+        let done = run.filter.take().zip(read.next().map(|words| wide(&words)));
+        let counted = filter::count(kernels, &run.ranges, Origin::Grid, candidates, done, room).await?;
+        let source = counted.source(&run.ranges);
+        let tasks = counted.filter.tasks();
+        let memory = match kernels.tests_at_once(tasks) {
+            true => {
+                run.shape.tasks = tasks;
+                run.filter = Some(counted.filter);
+                Memory::Grid(Box::new(run), None)
+            }
+            false => {
+                run.shape.tasks = 0;
+                Memory::Grid(Box::new(run), Some(Box::new(counted.filter)))
+            }
+        };
+        return Ok(Some(filter::found(source, memory)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::assert_same_layout;
+    use crate::gpu::{Gpu, assert_same_layout};
+    use crate::matching::{Algorithm, Coordinate, Matcher, Region};
 
     #[test]
     fn parameters_lie_as_in_wgsl() {
-        assert_same_layout!(programs::grid_cells(1).link().unwrap(), CellParams { regions, cells });
-        assert_same_layout!(programs::list_entries(1).link().unwrap(), EntryParams { entries, regions });
+        assert_same_layout!(
+            programs::grid_cells(1, Kind::U32).link().unwrap(),
+            GridParams {
+                subscriptions,
+                updates,
+                cells,
+                joins,
+                joins_least,
+                subscriptions_sampled,
+                updates_sampled,
+                subscription_step,
+                update_step
+            }
+        );
+        assert_same_layout!(
+            programs::list_entries(1).link().unwrap(),
+            EntryParams { subscriptions, updates, subscription_entries, update_entries }
+        );
+    }
+
+    /// Points by chance, as many as a grid has cells: were cells not alike, or few, there would be more candidates.
+    #[test]
+    fn cells_are_alike_for_every_type() {
+        fn candidates<T: Coordinate>(matcher: &Matcher, point: impl Fn(u32) -> (T, T)) -> u64 {
+            let mix = |i: u32, factor: u32| (i ^ i >> 15).wrapping_mul(factor);
+            let place = |i: u32| point(mix(mix(mix(i + 1, 0x9e37_79b9), 0x85eb_ca6b), 0xc2b2_ae35) >> 16);
+            let [s, u] = [0u32, 1].map(|side| {
+                let region = |i: u32| {
+                    let (x, y) = (place(4 * i + side), place(4 * i + side + 2));
+                    Region::new([x.0, y.0], [x.1, y.1])
+                };
+                matcher.upload("points", &(0..2048).map(region).collect::<Vec<_>>()).unwrap()
+            });
+            matcher.count(&s, &u, Algorithm::Grid { cells: None }).unwrap();
+            let kernels = matcher.kernels();
+            let run = kernels.grid.take(|_| true, || Err(())).unwrap();
+            let wanted = run.ranges.wanted();
+            wide(&pollster::block_on(kernels.run(&[], false, &[wanted])).unwrap()[0])
+        }
+        let matcher = Matcher::new(&Gpu::for_test());
+        #[expect(clippy::cast_possible_wrap, clippy::cast_precision_loss, reason = "16 bits")]
+        let all = [
+            candidates(&matcher, |x| (x, x + 1)),
+            candidates(&matcher, |x| (x << 15, (x + 1) << 15)),
+            candidates(&matcher, |x| (x as i32 - 40_000, x as i32 - 39_999)),
+            candidates(&matcher, |x| ((x as i32 - 32_768) * 65_536, (x as i32 - 32_768) * 65_536 + 9)),
+            candidates(&matcher, |x| (x as f32 - 30_000.0, x as f32 - 29_999.5)),
+            candidates(&matcher, |x| (1e-40 * (x + 1) as f32, 1e-40 * (x + 2) as f32)),
+            candidates(&matcher, |x| (1e33 * (x as f32 - 30_000.0), 1e33 * (x as f32 - 29_999.0))),
+        ];
+        // 1,024 on average: 2,048 points in a side and 4,096 cells.
+        assert!(all.iter().all(|candidates| (600..2_000).contains(candidates)), "{all:?}");
     }
 }

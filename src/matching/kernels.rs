@@ -1,13 +1,15 @@
 //! What all algorithms of the module use: its kernels, dispatches of them, and the primitives' scratch memory.
 
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use bytemuck::Pod;
 
-use super::MatchingError;
+use super::auto::Took;
 use super::counter::Ranking;
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
+use super::memory::{Lent, Pool, Slot};
+use super::set::Columns;
+use super::{MatchingError, grid, sweep};
+use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
 /// Invocations of a workgroup, in every kernel of the module: as in common.wgsl.
@@ -16,58 +18,27 @@ pub(super) const GROUP_SIZE: u32 = 256;
 /// What the primitives take at the most.
 pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
-/// Memory that no call uses.
-type Pool<T> = Arc<Mutex<Vec<Buffer<T>>>>;
+/// Uniforms and counts that are kept, by number: a call has some dozens.
+const SMALL: usize = 64;
 
-/// So much of it is kept, by number: what two sides of a sweep need.
-const KEPT: usize = 12;
-
-/// Memory of a call's, of at least the length that was asked for and with rubbish in it. It is kept for the next call when it is dropped: that
-/// may have it at once, because what it submits runs later.
-#[derive(Debug)]
-pub(super) struct Lent<T: Pod> {
-    buffer: Buffer<T>,
-    home: Pool<T>,
+/// Words that the host wants of what a submission leaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) from: &'a wgpu::Buffer,
+    pub(super) first: u64,
+    pub(super) words: u64,
 }
 
-impl<T: Pod> Lent<T> {
-    fn new(gpu: &Gpu, home: &Pool<T>, label: &str, len: u64) -> Result<Self, MatchingError> {
-        let kept = {
-            let mut kept = home.lock().unwrap_or_else(PoisonError::into_inner);
-            // The smallest that serves, and not many times as long.
-            let serves = |buffer: &Buffer<T>| buffer.len() >= len && buffer.len() / 4 <= len;
-            let serving = (0..kept.len()).filter(|&place| serves(&kept[place]));
-            serving.min_by_key(|&place| kept[place].len()).map(|place| kept.remove(place))
-        };
-        let fresh = || match Buffer::storage(gpu, label, len) {
-            Err(GpuError::OutOfMemory { .. }) => {
-                // What is kept may be what is missing.
-                home.lock().unwrap_or_else(PoisonError::into_inner).clear();
-                Buffer::storage(gpu, label, len)
-            }
-            made => made,
-        };
-        let buffer = kept.map_or_else(fresh, Ok)?;
-        Ok(Self { buffer, home: Arc::clone(home) })
+impl<'a> Wanted<'a> {
+    /// One number of 64 bits.
+    pub(super) fn wide(from: &'a Buffer<u64>, index: u32) -> Self {
+        Self { from: from.raw(), first: 2 * u64::from(index), words: 2 }
     }
 }
 
-impl<T: Pod> Deref for Lent<T> {
-    type Target = Buffer<T>;
-
-    fn deref(&self) -> &Buffer<T> {
-        &self.buffer
-    }
-}
-
-impl<T: Pod> Drop for Lent<T> {
-    fn drop(&mut self) {
-        let mut kept = self.home.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push(self.buffer.clone());
-        if kept.len() > KEPT {
-            kept.remove(0);
-        }
-    }
+/// The number that [`Wanted::wide`] brings.
+pub(super) fn wide(words: &[u32]) -> u64 {
+    u64::from(words[0]) | u64::from(words[1]) << 32
 }
 
 /// One device, with the scratch memory that is worth keeping between calls.
@@ -79,24 +50,37 @@ pub(super) struct Kernels {
     scan: Mutex<Option<Scan>>,
     words: Pool<u32>,
     wide: Pool<u64>,
+    /// What dispatches were told, and its buffers.
+    uniforms: Mutex<Vec<(Vec<u8>, wgpu::Buffer)>>,
+    counts: Mutex<Vec<(u32, Count)>>,
+    /// The last matching by a grid.
+    pub(super) grid: Slot<grid::Run>,
+    pub(super) took: Took,
     /// The last count by ranks, but for where its bounds come from.
     pub(super) ranking: Mutex<Option<Ranking>>,
     /// How fast pages of pairs are written, in units of `sweep::UNIT` tiles. Kept, because a page of pairs is written in less
     /// time than a wait for its first part would take.
     pub(super) page_pace: Mutex<Pace>,
+    /// The same of candidates that are tested.
+    pub(super) test_pace: Mutex<Pace>,
 }
 
 impl Kernels {
     pub(super) fn new(gpu: &Gpu) -> Self {
-        let page_pace = Mutex::new(Pace::new(u32::MAX));
+        let pace = || Mutex::new(Pace::new(u32::MAX));
         Self {
             gpu: gpu.clone(),
             sort: Mutex::default(),
             scan: Mutex::default(),
             words: Pool::default(),
             wide: Pool::default(),
+            uniforms: Mutex::default(),
+            counts: Mutex::default(),
+            grid: Slot::default(),
+            took: Took::default(),
             ranking: Mutex::default(),
-            page_pace,
+            page_pace: pace(),
+            test_pace: pace(),
         }
     }
 
@@ -107,6 +91,11 @@ impl Kernels {
     /// Words for a call: see [`Lent`].
     pub(super) fn lend(&self, label: &str, len: u64) -> Result<Lent<u32>, MatchingError> {
         Lent::new(&self.gpu, &self.words, label, len)
+    }
+
+    /// The same of 64 bits each.
+    pub(super) fn lend_wide(&self, label: &str, len: u64) -> Result<Lent<u64>, MatchingError> {
+        Lent::new(&self.gpu, &self.wide, label, len)
     }
 
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
@@ -131,19 +120,23 @@ impl Kernels {
         // Indices from data, by group of kernels:
         // * order: `ids` is numbered 0 .. n and permuted by a stable sort of n pairs. Buffers may be longer than was asked for, with rubbish behind (`Lent`):
         //   no kernel asks for their lengths, and all that is read was written before.
-        // * grid: `find_cells` counts edges, so cells are below `cells` per dimension. `places` is the exclusive
-        //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. `sorted_ids` permutes those.
+        // * grid: a cell is the high word of a place's product with `scale`, and below `cells` per dimension for any place (`cells_per_line`); bounds
+        //   lie within the bounding box, and where they did not, cells would still have the bits of their dimension (`cell_in`). `places` is the exclusive
+        //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. Rows and sorted entries are reached below the numbers of
+        //   entries that there is room for: where `places` tells of more, `entries()` says that there are none. `sorted_ids` permutes regions, those
+        //   of updates behind those of subscriptions. Rows without an entry have ranges of length 0.
         // * candidates: `places` is the exclusive prefix sum of `lengths`, so the range found for a candidate below the
         //   total holds it, and `begins` + the candidate's number within the range is below begin + length, which is the
         //   result of a search in the other side. Candidates from the total on are not looked up: count_matches and
-        //   write_matches compare with `params.candidates`, write_all with the page, which ends at the total at the most.
-        //   `firsts` is one longer than there are tiles; its last search may be for a candidate beyond the total and finds
+        //   write_matches compare with the total, write_all with the page, which ends at the total at the most.
+        //   `firsts` is one longer than there is room for tiles; searches for a candidate beyond the total find
         //   the last range.
         // * index: names are numbered 0 .. n and permuted by a stable sort of n pairs; `slots` is the inverse. Nodes and children are
         //   compared with the sizes of their level, and `levels` has as many entries as there are levels (`Index::new`: 8 at the most, since there are fewer than 2^28 regions).
         // * moves: names of rows were compared with the sets' lengths on the host, which also keeps the numbers of a submission below those of the rows, or
         //   of the slots. Nodes in lists were compared with the size of their level, so slots are those of leaves. Places in lists and changes
         //   are compared with the capacities, which the host passes with the buffers. A row of an empty region has keys as in import.wgsl.
+        // * differences: lists are as long as the host says, and the places of what is put are the exclusive prefix sum of 0 and 1 for each of their numbers.
         // * tree: `cursors` begins at 0 and moves to leaves below `end`, which is at most the number of leaves; a
         //   node of level l is a leaf's number / 8^l, and the host lays out as many nodes. Levels are at most 10,
         //   since there are at most 8^10 leaves: no shift reaches 32.
@@ -151,6 +144,29 @@ impl Kernels {
         // * sweep_count: ranks lie between the two ends of a search, which are places of one side.
         let kernel = unsafe { recipe.trusted(&self.gpu)? };
         Ok(kernel)
+    }
+
+    /// A uniform with this value. Calls that are alike tell their dispatches the same, and making a buffer costs more than a look.
+    fn uniform<P: Pod>(&self, value: &P) -> Result<wgpu::Buffer, MatchingError> {
+        let bytes = bytemuck::bytes_of(value);
+        let kept = || self.uniforms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, buffer)) = again(&mut kept(), |(known, _)| known == bytes) {
+            return Ok(buffer);
+        }
+        let buffer = Buffer::uniform(&self.gpu, "parameters", value)?.raw().clone();
+        keep(&mut kept(), (bytes.to_vec(), buffer.clone()));
+        Ok(buffer)
+    }
+
+    /// The number of elements of a primitive, likewise.
+    fn count(&self, count: u32) -> Result<Count, MatchingError> {
+        let kept = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = again(&mut kept(), |(known, _)| *known == count) {
+            return Ok(known);
+        }
+        let made = Count::host(&self.gpu, count.into())?;
+        keep(&mut kept(), (count, made.clone()));
+        Ok(made)
     }
 
     /// Adds a dispatch of `workgroups` workgroups to a plan, with `params` for the uniform of that name.
@@ -162,8 +178,8 @@ impl Kernels {
         params: &P,
         buffers: &[(&str, &wgpu::Buffer)],
     ) -> Result<(), MatchingError> {
-        let params = Buffer::uniform(&self.gpu, "parameters", params)?;
-        let mut bound = vec![("params", params.binding())];
+        let params = self.uniform(params)?;
+        let mut bound = vec![("params", params.as_entire_binding())];
         bound.extend(buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
         Ok(plan.dispatch(&self.gpu, &self.kernel(recipe)?, workgroups, &bound)?)
     }
@@ -204,9 +220,31 @@ impl Kernels {
         count: u32,
         bits: u32,
     ) -> Result<(), MatchingError> {
-        let count_of = Count::host(&self.gpu, count.into())?;
+        let count_of = self.count(count)?;
         plan.append(&self.sort(count)?.bind(&self.gpu, &count_of, keys, values, 0..bits)?);
         Ok(())
+    }
+
+    /// Adds exclusive 64-bit prefix sums of the first `count` of `lengths` to a plan, with their sum at the end.
+    pub(super) fn add_offsets(
+        &self,
+        plan: &mut Plan,
+        lengths: &Buffer<u32>,
+        count: u32,
+    ) -> Result<Lent<u64>, MatchingError> {
+        let gpu = &self.gpu;
+        let offsets = self.lend_wide("offsets", u64::from(count) + 1)?;
+        let scan = {
+            let mut kept = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.is_none() {
+                *kept = Some(Scan::new(gpu, MAX_COUNT)?);
+            }
+            kept.clone().expect("made above")
+        };
+        let total = Some((&*offsets, count));
+        let count = self.count(count)?;
+        plan.append(&scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?);
+        Ok(offsets)
     }
 
     /// Runs `plan`, which writes `count` lengths. Their exclusive 64-bit prefix sums, with their sum at the end, and that sum.
@@ -216,21 +254,73 @@ impl Kernels {
         lengths: &Buffer<u32>,
         count: u32,
     ) -> Result<(Lent<u64>, u64), MatchingError> {
-        let gpu = &self.gpu;
-        let offsets = Lent::new(gpu, &self.wide, "offsets", u64::from(count) + 1)?;
-        let last = u64::from(count);
-        let scan = {
-            let mut kept = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
-            if kept.is_none() {
-                *kept = Some(Scan::new(gpu, MAX_COUNT)?);
-            }
-            kept.clone().expect("made above")
-        };
-        let total = Some((&*offsets, count));
-        let count = Count::host(gpu, count.into())?;
-        plan.append(&scan.bind_wide(gpu, ScanKind::Exclusive, &count, lengths, &offsets, total)?);
-        plan.submit(gpu)?;
-        let total = offsets.read_range(gpu, last, 1).await?[0];
-        Ok((offsets, total))
+        let offsets = self.add_offsets(&mut plan, lengths, count)?;
+        let read = self.run(&[&plan], false, &[Wanted::wide(&offsets, count)]).await?;
+        Ok((offsets, wide(&read[0])))
     }
+
+    /// Whether so many tiles of candidates are tested in one submission, by how fast that went before.
+    pub(super) fn tests_at_once(&self, tasks: u32) -> bool {
+        let pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks <= pace.units().saturating_mul(sweep::UNIT)
+    }
+
+    /// Runs plans one after the other, and brings what is wanted of what they leave: in one submission, because a submission with a
+    /// wait takes longer than the work of small sets. Plans that take their time are submitted `apart`.
+    pub(super) async fn run(
+        &self,
+        plans: &[&Plan],
+        apart: bool,
+        wanted: &[Wanted<'_>],
+    ) -> Result<Vec<Vec<u32>>, MatchingError> {
+        let gpu = &self.gpu;
+        let mut encoder = gpu.encoder("matching");
+        if apart {
+            for plan in plans {
+                plan.submit(gpu)?;
+            }
+        } else {
+            // Dispatches of several plans share a pass.
+            let mut all = Plan::new("matching");
+            plans.iter().for_each(|plan| all.append(plan));
+            all.record(&mut encoder);
+        }
+        let bytes = 4 * wanted.iter().map(|part| part.words).sum::<u64>();
+        let download = Download::new(gpu, "sizes", bytes)?;
+        let mut place = 0;
+        for part in wanted {
+            download.record_part(&mut encoder, part.from, 4 * part.first, (place, 4 * part.words));
+            place += 4 * part.words;
+        }
+        let submission = gpu.submit(encoder)?;
+        let read = download.finish(gpu, submission).await?;
+        let mut words = bytemuck::pod_collect_to_vec::<u8, u32>(&read).into_iter();
+        #[expect(clippy::cast_possible_truncation, reason = "a few words")]
+        let parts = wanted.iter().map(|part| words.by_ref().take(part.words as usize).collect());
+        Ok(parts.collect())
+    }
+}
+
+/// Regions of both sides whose plans go into one submission: a sort of as many takes some milliseconds on all but the slowest devices. A guess.
+const TOGETHER: u64 = 1 << 22;
+
+/// Whether plans for these sets take their time.
+pub(super) fn apart(sides: [&Columns; 2]) -> bool {
+    sides.iter().map(|side| u64::from(side.count)).sum::<u64>() > TOGETHER
+}
+
+/// What is kept already. Those that nobody asked for the longest are dropped first.
+fn again<T: Clone>(kept: &mut Vec<T>, is_it: impl Fn(&T) -> bool) -> Option<T> {
+    let place = kept.iter().position(is_it)?;
+    let found = kept.remove(place);
+    kept.push(found.clone());
+    Some(found)
+}
+
+/// Keeps one more of what is small, and not too many.
+fn keep<T>(kept: &mut Vec<T>, new: T) {
+    if kept.len() == SMALL {
+        kept.remove(0);
+    }
+    kept.push(new);
 }

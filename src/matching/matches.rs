@@ -55,6 +55,11 @@ impl Matches {
         matches
     }
 
+    /// Writes the first `len` pairs to a buffer of the module's.
+    pub(super) async fn write(&self, pairs: &Buffer<[u32; 2]>, len: u32) -> Result<(), MatchingError> {
+        self.source.write(&self.kernels, Window { first: 0, len }, pairs).await
+    }
+
     /// How many pairs there are.
     pub fn total(&self) -> u64 {
         self.total

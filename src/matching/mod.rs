@@ -73,7 +73,11 @@
 //! others are bound by submissions, readbacks of sizes and allocations. In several dimensions a sweep and a
 //! tree test all that overlaps in one of them: at 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
 //!
-//! The last table was measured before calls kept their memory.
+//! The last table was measured before calls kept their memory, and before a grid was laid on the device.
+//!
+//! A call is one submission with one wait, where the last one with sets like these (the same algorithm and dimensions, sizes within a factor of two) is known: it assumes the
+//! room for entries and candidates that served there, and what a sample told of the way to go, and is made again where the numbers that come back say something else.
+//! Before there was a submission with a wait for each of these numbers. The way of matching, and so the order of pairs, follows from the sets alone.
 //!
 //! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
 //! by up to half their size. (Two runs; the host's part of a step is as noisy as they differ.)
@@ -83,28 +87,32 @@
 //! | near | 0.12, 0.22 | 0.20, 0.32 | 1.2, 1.5 | 4.3, 4.0 | 7.5, 6.9 | 6.0, 5.4 |
 //! | anywhere | 0.16, 0.23 | 1.1, 2.4 | 3.0, 3.3 | 10.3, 9.9 | 15.7, 15.8 | 6.0, 5.4 |
 //!
-//! A step reports what changed, in order: two million pairs where all move anywhere. Where a third or more moves far, or nearly all move, and only the pairs that overlap then are
-//! wanted, [`Matcher::find`] has less to do.
+//! A step reports what changed, in order: two million pairs where all move anywhere. Where nearly all move, and only the pairs that overlap then are
+//! wanted, [`Matcher::find`] has less to do. The table was measured before steps in which an eighth or more moves far found all pairs again.
 //!
 //! The standard's services: [`hla`]. Without an adapter:
 //! [`reference`](mod@reference).
 
+mod auto;
 mod brute;
 mod changes;
 mod counter;
 mod dynamic;
 mod error;
+mod filter;
 mod grid;
 pub mod hla;
 mod index;
 mod kernels;
 mod matches;
+mod memory;
 mod moves;
 mod programs;
 pub mod reference;
 mod region;
 mod rounded;
 mod sample;
+mod scratch;
 mod set;
 mod sweep;
 mod tree;
@@ -124,6 +132,7 @@ pub use set::Regions;
 use std::sync::Arc;
 
 use crate::gpu::Gpu;
+use auto::Way;
 use kernels::Kernels;
 use matches::Source;
 use set::Columns;
@@ -152,7 +161,7 @@ pub enum Algorithm {
 }
 
 /// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8 bytes per
-/// region) and that of the last calls (some 50 bytes per region of two sets in one dimension), so make one and use it again. Clones share them.
+/// region) and that of the last calls (some 50 bytes per region of two sets in one dimension, up to 190 where a grid serves), so make one and use it again. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,
@@ -225,7 +234,7 @@ impl Matcher {
         // In one dimension, ranks are enough.
         let by_ranks = match algorithm {
             Algorithm::Sort => subscriptions.filled > 0 && updates.filled > 0,
-            Algorithm::Auto => !brute_serves(self.gpu(), subscriptions, updates),
+            Algorithm::Auto => !auto::brute_serves(self.gpu(), subscriptions, updates),
             _ => false,
         };
         if D == 1 && by_ranks {
@@ -258,12 +267,12 @@ impl Matcher {
         updates: &Regions<T, D>,
     ) -> Result<Algorithm, MatchingError> {
         let (subscriptions, updates) = (&subscriptions.columns, &updates.columns);
-        let choice = Choice::new(&self.kernels, subscriptions, updates, Algorithm::Auto).await?;
-        Ok(match choice {
-            Choice::Brute => Algorithm::Brute,
-            Choice::Sort { .. } => Algorithm::Sort,
-            Choice::IntervalTree { .. } => Algorithm::IntervalTree,
-            Choice::Grid { cells } => Algorithm::Grid { cells },
+        if auto::brute_serves(self.gpu(), subscriptions, updates) {
+            return Ok(Algorithm::Brute);
+        }
+        Ok(match auto::way(&self.kernels, [subscriptions, updates]).await? {
+            Way::Sort { .. } => Algorithm::Sort,
+            Way::Grid { cells } => Algorithm::Grid { cells },
         })
     }
 
@@ -304,6 +313,9 @@ impl Matcher {
         let (total, source) = if subscriptions.filled == 0 || updates.filled == 0 {
             (0, Source::Nothing)
         } else {
+            let brute =
+                algorithm == Algorithm::Auto && auto::brute_serves(self.gpu(), subscriptions, updates);
+            let algorithm = if brute { Algorithm::Brute } else { algorithm };
             self.matches_of_filled(subscriptions, updates, algorithm).await?
         };
         Ok(Matches::new(&self.kernels, total, source))
@@ -316,74 +328,17 @@ impl Matcher {
         algorithm: Algorithm,
     ) -> Result<(u64, Source), MatchingError> {
         let kernels = &self.kernels;
-        match Choice::new(kernels, subscriptions, updates, algorithm).await? {
-            Choice::Brute => {
+        let sides = [subscriptions, updates];
+        match algorithm {
+            Algorithm::Brute => {
                 let (placed, total) = brute::work(subscriptions, updates)?.count(kernels).await?;
                 Ok((total, Source::Placed(placed)))
             }
-            Choice::Sort { dim } => sweep::matches(kernels, subscriptions, updates, dim).await,
-            Choice::IntervalTree { dim } => tree::matches(kernels, subscriptions, updates, dim).await,
-            Choice::Grid { cells } => grid::matches(kernels, subscriptions, updates, cells).await,
+            Algorithm::IntervalTree => {
+                let dim = auto::best_dimension(kernels, sides).await?;
+                tree::matches(kernels, subscriptions, updates, dim).await
+            }
+            _ => auto::matches(kernels, sides, algorithm).await,
         }
-    }
-}
-
-/// An algorithm with all that it needs to know.
-enum Choice {
-    Brute,
-    Sort { dim: u32 },
-    IntervalTree { dim: u32 },
-    Grid { cells: Option<u32> },
-}
-
-/// Whether brute force takes no longer than the passes over all regions, and the submissions, of the other algorithms.
-fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
-    let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
-    let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
-    let free = if slow { FREE_TESTS_ON_PROCESSOR } else { FREE_TESTS };
-    n * m <= free + TESTS_PER_REGION * (n + m)
-}
-
-/// Tests for two sets of 23,000 regions: 0.17 ms at the 3.1·10¹² per second of an H200 in one dimension, which is about
-/// half of what a sort of small sets takes there (the table of times above). For other GPUs a guess.
-const FREE_TESTS: f64 = 5.4e8;
-
-/// The same on a processor that plays a GPU: two sets of 2,000 regions. A guess.
-const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
-
-/// Each region costs the other algorithms so many tests at the least, for its part in a sort. A guess on the low side: the
-/// 5.72 ms in which an H200 sorts the bounds of 10⁸ regions are 180 tests for each.
-const TESTS_PER_REGION: f64 = 64.0;
-
-/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A guess: in the table of
-/// times above sweep and grid are equal at 300,000 regions in 2 dimensions, where a region has some 270 candidates, and the
-/// sweep takes twice as long at 10⁶, where it has 500.
-const SWEEP_CANDIDATES: f64 = 64.0;
-
-impl Choice {
-    async fn new(
-        kernels: &Kernels,
-        subscriptions: &Columns,
-        updates: &Columns,
-        algorithm: Algorithm,
-    ) -> Result<Self, MatchingError> {
-        match algorithm {
-            Algorithm::Brute => return Ok(Self::Brute),
-            Algorithm::Grid { cells } => return Ok(Self::Grid { cells }),
-            Algorithm::Auto if brute_serves(kernels.gpu(), subscriptions, updates) => return Ok(Self::Brute),
-            Algorithm::Auto | Algorithm::Sort | Algorithm::IntervalTree => {}
-        }
-        let (mut dim, mut candidates) = (0, 0.0);
-        if subscriptions.dims > 1 {
-            let overlaps = sample::overlaps(kernels, subscriptions, updates).await?;
-            let fewest = (0..).zip(overlaps).min_by(|a, b| a.1.total_cmp(&b.1));
-            (dim, candidates) = fewest.expect("a region has a dimension");
-        }
-        let regions = f64::from(subscriptions.filled) + f64::from(updates.filled);
-        Ok(match algorithm {
-            Algorithm::IntervalTree => Self::IntervalTree { dim },
-            Algorithm::Auto if candidates > SWEEP_CANDIDATES * regions => Self::Grid { cells: None },
-            _ => Self::Sort { dim },
-        })
     }
 }

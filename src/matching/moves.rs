@@ -3,8 +3,9 @@
 use super::MatchingError;
 use super::changes::{Changes, in_order};
 use super::index::{FANOUT, Index};
-use super::kernels::{GROUP_SIZE, Kernels};
+use super::kernels::{GROUP_SIZE, Kernels, Wanted};
 use super::programs;
+use super::scratch;
 use super::set::Columns;
 use crate::gpu::{Bindings, Buffer, Download, Gpu, Kernel, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Status};
@@ -16,6 +17,11 @@ const BY_SLOTS: u32 = 4;
 /// Where at least one of so many regions moves, a look at all is nothing beside searches in the order of their places. An estimate: a search loads a hundred
 /// times as many words.
 const MANY_OF: u32 = 8;
+/// Where at least one of so many moves, and not near, matching all from scratch takes less time than looking those up: on an H200 some 2 ms and what is
+/// told take the place of two searches of 1 to 5 ms each. An estimate, not measured.
+const MOST_OF: u32 = 8;
+/// The same on a processor that plays a GPU, where sorts of the pairs take longer: of 100,000 regions on llvmpipe it is slower where three in ten move, and faster where all do.
+const MOST_OF_ON_PROCESSOR: u32 = 2;
 /// Words for counts: the changes, and the entries of each level; the last is that of the regions that moved far, `FAR` in moves.wgsl.
 const COUNTS: usize = 16;
 /// A list may hold so many entries, and a submission find so many changes (or as many as one query needs, if that is
@@ -64,6 +70,10 @@ pub(super) struct Tuning {
     pub(super) many_of: u32,
     /// The host sorts so many changes.
     pub(super) few_changes: u32,
+    /// Where one of so many regions moves, and many of them far, a step is a matching from scratch.
+    pub(super) most_of: u32,
+    /// And there are so many pairs at the most.
+    pub(super) most_pairs: u64,
 }
 
 impl Tuning {
@@ -71,7 +81,14 @@ impl Tuning {
         // A processor that plays a GPU sorts sooner as itself.
         let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
         let few_changes = if slow { u32::MAX } else { FEW_CHANGES };
-        Self { most: MOST, many_queries: MANY_QUERIES, many_of: MANY_OF, few_changes }
+        Self {
+            most: MOST,
+            many_queries: MANY_QUERIES,
+            many_of: MANY_OF,
+            few_changes,
+            most_of: if slow { MOST_OF_ON_PROCESSOR } else { MOST_OF },
+            most_pairs: scratch::MOST,
+        }
     }
 }
 
@@ -117,6 +134,8 @@ struct Steps {
     /// For few queries, and for many.
     search: [Search; 2],
     settle: (Kernel, Bindings),
+    exchange: (Kernel, Bindings),
+    take_back: (Kernel, Bindings),
 }
 
 #[derive(Debug)]
@@ -220,6 +239,8 @@ impl Moves {
             queries: bind(&programs::moves_queries(dims), index.top() + 1)?,
             search: [search(FANOUT)?, search(EACH_OF_MANY)?],
             settle: bind(&programs::moves_settle(dims), 0)?,
+            exchange: bind(&programs::moves_exchange(dims), 0)?,
+            take_back: bind(&programs::moves_take_back(dims), 0)?,
         };
         let (tuning, expected, sort) = (Tuning::new(gpu), 0, None);
         Ok(Self { rows, list, changes, tuning, expected, given, counts, found, steps, sort })
@@ -257,6 +278,33 @@ impl Moves {
     /// The most entries of a list and the most changes that a submission uses: what one row, which is two queries, can need always fits.
     fn limits(&self, index: &Index, sides: [&Columns; 2]) -> [u32; 2] {
         [self.tuning.most.max(2 * index.widest()), self.tuning.most.max(sides[0].count).max(sides[1].count)]
+    }
+
+    /// Gives the sets the new bounds, and nothing else: no tree holds them. What comes back will be how many regions did not move near.
+    pub(super) fn exchange(
+        &mut self,
+        kernels: &Kernels,
+        index: &Index,
+        sides: [&Columns; 2],
+        rows: &mut Rows,
+    ) -> Result<Wanted<'_>, MatchingError> {
+        let gpu = kernels.gpu();
+        self.reserve(kernels, index, sides, [rows.rows, 0, 0])?;
+        rows.words[..HEADER].copy_from_slice(&[rows.rows, rows.subscriptions, 0, 0, 0, 0, 0, 0]);
+        self.given.moves.write(gpu, 0, &rows.words)?;
+        let mut encoder = gpu.encoder("regions move");
+        encoder.clear_buffer(self.counts.raw(), 0, None);
+        record_each(&mut encoder, &self.steps.exchange, rows.rows);
+        gpu.submit(encoder)?;
+        Ok(Wanted { from: self.counts.raw(), first: COUNTS as u64 - 1, words: 1 })
+    }
+
+    /// Undoes [`Moves::exchange`].
+    pub(super) fn take_back(&self, gpu: &Gpu, rows: &Rows) -> Result<(), MatchingError> {
+        let mut encoder = gpu.encoder("regions move back");
+        record_each(&mut encoder, &self.steps.take_back, rows.rows);
+        gpu.submit(encoder)?;
+        Ok(())
     }
 
     /// Finds the changes of a step, which ends here: the sets and the leaves have the new bounds.
@@ -418,6 +466,12 @@ impl Moves {
         }
         Ok(self.sort.as_ref().expect("made above"))
     }
+}
+
+/// Records a dispatch with an invocation for each row.
+fn record_each(encoder: &mut wgpu::CommandEncoder, (kernel, bindings): &(Kernel, Bindings), rows: u32) {
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    kernel.dispatch(&mut pass, bindings, rows.div_ceil(GROUP_SIZE));
 }
 
 #[cfg(test)]

@@ -39,8 +39,9 @@ recipes! {
     tree_level() = tree_level::build_level;
     tree_count(dims: u32 => "DIMS") = tree_query::count_walks;
     tree_write(dims: u32 => "DIMS") = tree_query::write_walks;
-    grid_bounds(dims: u32 => "DIMS") = grid_cells::find_bounds;
-    grid_cells(dims: u32 => "DIMS") = grid_cells::find_cells;
+    grid_bounds(dims: u32 => "DIMS") = grid_bounds::find_bounds;
+    grid_lay(dims: u32 => "DIMS", kind: Kind => "KIND") = grid_lay::lay_grid;
+    grid_cells(dims: u32 => "DIMS", kind: Kind => "KIND") = grid_cells::find_cells;
     list_entries(dims: u32 => "DIMS") = grid_entries::list_entries;
     gather_entries(dims: u32 => "DIMS") = grid_entries::gather_entries;
     index_edges(dims: u32 => "DIMS") = index_build::pick_edges;
@@ -49,6 +50,11 @@ recipes! {
     index_nodes(dims: u32 => "DIMS") = index_build::build_nodes;
     moves_mark(dims: u32 => "DIMS") = moves_apply::mark;
     moves_settle(dims: u32 => "DIMS") = moves_apply::settle;
+    moves_exchange(dims: u32 => "DIMS") = moves_exchange::exchange;
+    moves_take_back(dims: u32 => "DIMS") = moves_exchange::take_back;
+    key_pairs() = differences::key_pairs;
+    find_differences() = differences::find_differences;
+    put_differences() = differences::put_differences;
     moves_queries(dims: u32 => "DIMS") = moves_search::list_queries;
     moves_descend(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::descend;
     moves_changes(dims: u32 => "DIMS", each: u32 => "EACH") = moves_search::find_changes;
@@ -58,6 +64,7 @@ recipes! {
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
     let mut all = vec![number_ids(), gather(), copy_bounds(), total_ranks(), find_firsts(), tree_level()];
+    all.extend([key_pairs(), find_differences(), put_differences()]);
     all.extend([1, 8].map(count_ranks));
     for (dims, kind, homes, each) in [(1, Kind::U32, false, 1), (4, Kind::F32, true, 16)] {
         all.extend([
@@ -73,13 +80,16 @@ pub fn kernels() -> Vec<Recipe> {
             tree_count(dims),
             tree_write(dims),
             grid_bounds(dims),
-            grid_cells(dims),
+            grid_lay(dims, kind),
+            grid_cells(dims, kind),
             list_entries(dims),
             gather_entries(dims),
             index_edges(dims),
             index_codes(dims),
             index_leaves(dims),
             index_nodes(dims),
+            moves_exchange(dims),
+            moves_take_back(dims),
             moves_mark(dims),
             moves_settle(dims),
             moves_queries(dims),

@@ -3,15 +3,18 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels};
+use super::kernels::{GROUP_SIZE, Kernels, Wanted};
+use super::memory::Lent;
 use super::programs;
 use super::set::Columns;
-use crate::gpu::{Buffer, Plan};
+use crate::gpu::Plan;
 
 /// Regions of each side in a sample at the most: a million pairs.
 const SAMPLE: u32 = 1024;
 /// Workgroups that share the updates of a sample: `SLICES` in sample.wgsl.
 const SLICES: u32 = 32;
+/// Words of `hits` there: one for each dimension that there may be.
+const HITS: u64 = 4;
 
 /// As in sample.wgsl.
 #[repr(C)]
@@ -25,38 +28,62 @@ struct SampleParams {
     sampled_updates: u32,
 }
 
-/// How many pairs overlap in each dimension, estimated from evenly spread regions of both sides.
-pub(super) async fn overlaps(
-    kernels: &Kernels,
-    subscriptions: &Columns,
-    updates: &Columns,
-) -> Result<Vec<f64>, MatchingError> {
-    let dims = subscriptions.dims;
-    let hits = Buffer::<u32>::storage(kernels.gpu(), "sampled overlaps", 4)?;
-    let sides = [subscriptions.count, updates.count];
-    let steps = sides.map(|count| count.div_ceil(SAMPLE));
-    let sampled = [sides[0].div_ceil(steps[0]), sides[1].div_ceil(steps[1])];
-    let params = SampleParams {
-        subscriptions: sides[0],
-        updates: sides[1],
-        subscription_step: steps[0],
-        update_step: steps[1],
-        sampled_subscriptions: sampled[0],
-        sampled_updates: sampled[1],
-    };
-    let mut plan = Plan::new("sample of pairs");
-    kernels.add(
-        &mut plan,
-        &programs::sample(dims),
-        sampled[0].div_ceil(GROUP_SIZE) * SLICES,
-        &params,
-        &[("subscriptions", subscriptions.keys.raw()), ("updates", updates.keys.raw()), ("hits", hits.raw())],
-    )?;
-    plan.submit(kernels.gpu())?;
-    let pairs = |counts: [u32; 2]| f64::from(counts[0]) * f64::from(counts[1]);
-    let scale = pairs(sides) / pairs(sampled);
-    let hits = hits.read_async(kernels.gpu()).await?;
-    Ok(hits[..dims as usize].iter().map(|hits| f64::from(*hits) * scale).collect())
+/// Pairs of evenly spread regions of both sides, which are tested in each dimension.
+pub(super) struct Sample {
+    hits: Lent<u32>,
+    plan: Plan,
+    dims: u32,
+    /// All pairs for one of the sample.
+    scale: f64,
+}
+
+impl Sample {
+    pub(super) fn new(kernels: &Kernels, sides: [&Columns; 2]) -> Result<Self, MatchingError> {
+        let [subscriptions, updates] = sides;
+        let dims = subscriptions.dims;
+        let hits = kernels.lend("sampled overlaps", HITS)?;
+        let counts = sides.map(|side| side.count);
+        let steps = counts.map(|count| count.div_ceil(SAMPLE));
+        let sampled = [counts[0].div_ceil(steps[0]), counts[1].div_ceil(steps[1])];
+        let params = SampleParams {
+            subscriptions: counts[0],
+            updates: counts[1],
+            subscription_step: steps[0],
+            update_step: steps[1],
+            sampled_subscriptions: sampled[0],
+            sampled_updates: sampled[1],
+        };
+        let mut plan = Plan::new("sample of pairs");
+        plan.clear("sampled overlaps", hits.raw());
+        kernels.add(
+            &mut plan,
+            &programs::sample(dims),
+            sampled[0].div_ceil(GROUP_SIZE) * SLICES,
+            &params,
+            &[
+                ("subscriptions", subscriptions.keys.raw()),
+                ("updates", updates.keys.raw()),
+                ("hits", hits.raw()),
+            ],
+        )?;
+        let pairs = |counts: [u32; 2]| f64::from(counts[0]) * f64::from(counts[1]);
+        Ok(Self { hits, plan, dims, scale: pairs(counts) / pairs(sampled) })
+    }
+
+    /// The tests.
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What they leave for [`Sample::overlaps`].
+    pub(super) fn wanted(&self) -> Wanted<'_> {
+        Wanted { from: self.hits.raw(), first: 0, words: HITS }
+    }
+
+    /// How many pairs overlap in each dimension, as estimated.
+    pub(super) fn overlaps(&self, hits: &[u32]) -> Vec<f64> {
+        hits[..self.dims as usize].iter().map(|hits| f64::from(*hits) * self.scale).collect()
+    }
 }
 
 #[cfg(test)]

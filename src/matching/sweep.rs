@@ -4,19 +4,21 @@ use std::sync::PoisonError;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels, Lent};
+use super::auto::{Look, Room};
+use super::filter::{self, Filter};
+use super::kernels::{self, GROUP_SIZE, Kernels, Wanted, wide};
 use super::matches::Source;
-use super::programs;
+use super::memory::Lent;
 use super::set::Columns;
-use super::work::{MAX_TASKS, TaskParams, Window, Work, in_slices};
+use super::work::{Memory, TaskParams, Window, in_slices};
+use super::{MatchingError, programs};
 use crate::gpu::{Buffer, Plan};
 
 /// Candidates of a workgroup: `TILE` in common.wgsl.
 pub(super) const TILE: u32 = 8 * GROUP_SIZE;
 /// Tiles of candidates that go into a first submission: 3·10⁷ candidates, or 268 MB of pairs. An estimate for devices that
 /// write 10 GB/s, not measured.
-const UNIT: u32 = 1 << 14;
+pub(super) const UNIT: u32 = 1 << 14;
 
 /// As in order.wgsl.
 #[repr(C)]
@@ -52,10 +54,15 @@ pub(super) struct Ordered {
     pub(super) columns: Lent<u32>,
 }
 
-/// Orders the non-empty regions of a set by their lower bounds in dimension `dim`. Submitted alone, because a large set takes
-/// its time.
-pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordered, MatchingError> {
-    let gpu = kernels.gpu();
+/// Memory that a plan works in: it is held until the plan is submitted.
+type Scratch = [Lent<u32>; 2];
+
+/// Puts the non-empty regions of a set in the order of their lower bounds in dimension `dim`, by a plan.
+pub(super) fn order(
+    kernels: &Kernels,
+    set: &Columns,
+    dim: u32,
+) -> Result<(Plan, Ordered, Scratch), MatchingError> {
     let keys = kernels.lend("lower bounds", set.count.into())?;
     let ids = kernels.lend("region ids", set.count.into())?;
     let mut plan = Plan::new("order regions");
@@ -66,8 +73,7 @@ pub(super) fn order(kernels: &Kernels, set: &Columns, dim: u32) -> Result<Ordere
     kernels.add_each(&mut plan, &programs::number_ids(), set.count, &params, &[("numbered", ids.raw())])?;
     kernels.add_sort(&mut plan, &keys, &ids, set.count, 32)?;
     let ordered = gather(kernels, &mut plan, set, &ids, set.filled)?;
-    plan.submit(gpu)?;
-    Ok(ordered)
+    Ok((plan, ordered, [keys, ids]))
 }
 
 /// Adds to a plan that the first `count` of `ids` are put together with their columns in `set`.
@@ -99,53 +105,70 @@ pub(super) struct Ranges {
     pub(super) updates: Ordered,
     pub(super) dims: u32,
     pub(super) begins: Lent<u32>,
+    #[expect(dead_code, reason = "the plan writes to it, so nobody else may have it")]
+    lengths: Lent<u32>,
     /// Where each range begins among all candidates; then their total.
-    pub(super) places: Lent<u64>,
+    places: Lent<u64>,
     pub(super) count: u32,
-    pub(super) candidates: u64,
 }
 
-/// The candidates of a sweep along dimension `dim`. In one dimension they are the matches.
-pub(super) async fn ranges(
-    kernels: &Kernels,
-    subscriptions: &Columns,
-    updates: &Columns,
-    dim: u32,
-) -> Result<Ranges, MatchingError> {
-    let dims = subscriptions.dims;
-    let subscriptions = order(kernels, subscriptions, dim)?;
-    let updates = order(kernels, updates, dim)?;
-    let needed = u64::from(subscriptions.count) + u64::from(updates.count);
-    let count = u32::try_from(needed)
-        .ok()
-        .filter(|count| *count < 1 << 31)
-        .ok_or(MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 })?;
-    let begins = kernels.lend("begins of ranges", count.into())?;
-    let lengths = kernels.lend("lengths of ranges", count.into())?;
-    let mut plan = Plan::new("ranges of a sweep");
-    kernels.add_each(
-        &mut plan,
-        &programs::sweep_ranges(dims),
-        count,
-        &RangeParams { subscriptions: subscriptions.count, updates: updates.count, dimension: dim },
-        &[
-            ("subscriptions", subscriptions.columns.raw()),
-            ("updates", updates.columns.raw()),
-            ("begins", begins.raw()),
-            ("lengths", lengths.raw()),
-        ],
-    )?;
-    let (places, candidates) = kernels.offsets(plan, &lengths, count).await?;
-    Ok(Ranges { subscriptions, updates, dims, begins, places, count, candidates })
+/// Where the ranges of candidates come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    /// A sweep along this dimension: a range for each region.
+    Sweep { dim: u32 },
+    /// A grid: a range for each of the subscriptions' entries.
+    Grid,
 }
 
 impl Ranges {
-    fn sides(&self) -> [u32; 2] {
+    /// Finds the ranges of these rows, by a plan.
+    pub(super) fn new(
+        kernels: &Kernels,
+        plan: &mut Plan,
+        [subscriptions, updates]: [Ordered; 2],
+        dims: u32,
+        origin: Origin,
+    ) -> Result<Self, MatchingError> {
+        let sides = [subscriptions.count, updates.count];
+        let (recipe, dimension, needed) = match origin {
+            Origin::Sweep { dim } => {
+                (programs::sweep_ranges(dims), dim, u64::from(sides[0]) + u64::from(sides[1]))
+            }
+            Origin::Grid => (programs::grid_ranges(dims), 0, sides[0].into()),
+        };
+        let count = u32::try_from(needed).ok().filter(|count| *count < 1 << 31).ok_or(
+            MatchingError::TooMuchWork { what: "regions of both sides", needed, limit: (1 << 31) - 1 },
+        )?;
+        let begins = kernels.lend("begins of ranges", count.into())?;
+        let lengths = kernels.lend("lengths of ranges", count.into())?;
+        kernels.add_each(
+            plan,
+            &recipe,
+            count,
+            &RangeParams { subscriptions: sides[0], updates: sides[1], dimension },
+            &[
+                ("subscriptions", subscriptions.columns.raw()),
+                ("updates", updates.columns.raw()),
+                ("begins", begins.raw()),
+                ("lengths", lengths.raw()),
+            ],
+        )?;
+        let places = kernels.add_offsets(plan, &lengths, count)?;
+        Ok(Self { subscriptions, updates, dims, begins, lengths, places, count })
+    }
+
+    /// How many candidates there are, when the plan has run.
+    pub(super) fn wanted(&self) -> Wanted<'_> {
+        Wanted::wide(&self.places, self.count)
+    }
+
+    pub(super) fn sides(&self) -> [u32; 2] {
         [self.subscriptions.count, self.updates.count]
     }
 
     /// What the kernels of candidates.wgsl read, with the buffer of `firsts` for them.
-    fn inputs<'a>(&'a self, firsts: &'a Buffer<u32>) -> [(&'static str, &'a wgpu::Buffer); 5] {
+    pub(super) fn inputs<'a>(&'a self, firsts: &'a Buffer<u32>) -> [(&'static str, &'a wgpu::Buffer); 5] {
         [
             ("subscriptions", self.subscriptions.columns.raw()),
             ("updates", self.updates.columns.raw()),
@@ -157,38 +180,22 @@ impl Ranges {
 
     /// For each of `tiles` tiles from candidate `first` on, the range that holds its first candidate; and one
     /// more.
-    fn firsts(&self, kernels: &Kernels, first: u64, tiles: u32) -> Result<Buffer<u32>, MatchingError> {
-        let gpu = kernels.gpu();
-        let firsts = Buffer::<u32>::storage(gpu, "first ranges of tiles", u64::from(tiles) + 1)?;
-        let mut plan = Plan::new("first ranges of tiles");
+    pub(super) fn firsts(
+        &self,
+        kernels: &Kernels,
+        plan: &mut Plan,
+        first: u64,
+        tiles: u32,
+    ) -> Result<Lent<u32>, MatchingError> {
+        let firsts = kernels.lend("first ranges of tiles", u64::from(tiles) + 1)?;
         kernels.add_each(
-            &mut plan,
+            plan,
             &programs::find_firsts(),
             tiles + 1,
             &FirstsParams { candidate: first, tiles: tiles + 1, ranges: self.count },
             &[("places", self.places.raw()), ("firsts", firsts.raw())],
         )?;
-        plan.submit(gpu)?;
         Ok(firsts)
-    }
-
-    /// The candidates as work that tests each; with `homes`, of a grid.
-    pub(super) fn filtered(self, kernels: &Kernels, homes: bool) -> Result<Work, MatchingError> {
-        let needed = self.candidates.div_ceil(TILE.into());
-        let tasks = u32::try_from(needed).ok().filter(|tasks| *tasks <= MAX_TASKS).ok_or(
-            MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: MAX_TASKS.into() },
-        )?;
-        let firsts = self.firsts(kernels, 0, tasks)?;
-        Ok(Work {
-            count: programs::candidates_count(self.dims, homes),
-            write: programs::candidates_write(self.dims, homes),
-            inputs: self.inputs(&firsts).map(|(name, buffer)| (name, buffer.clone())).to_vec(),
-            sides: self.sides(),
-            candidates: self.candidates,
-            tasks,
-            unit: UNIT,
-            ranges: Some(self),
-        })
     }
 
     /// Writes a window of the candidates, all of which are matches.
@@ -209,13 +216,15 @@ impl Ranges {
         unit: u32,
     ) -> Result<(), MatchingError> {
         let tiles = window.len.div_ceil(TILE);
-        let firsts = self.firsts(kernels, window.first, tiles)?;
+        let mut plan = Plan::new("first ranges of tiles");
+        let firsts = self.firsts(kernels, &mut plan, window.first, tiles)?;
+        plan.submit(kernels.gpu())?;
         let mut buffers = self.inputs(&firsts).to_vec();
         buffers.push(("pairs", pairs.raw()));
         let kept = || kernels.page_pace.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pace = kept().clone();
         in_slices(kernels.gpu(), tiles, unit, &mut pace, |first, end| {
-            let params = TaskParams::new(self.sides(), (first, end), self.candidates, window);
+            let params = TaskParams::new(self.sides(), (first, end), self.count, window);
             let mut plan = Plan::new("write pairs");
             let recipe = programs::candidates_write_all(self.dims);
             kernels.add(&mut plan, &recipe, end - first, &params, &buffers)?;
@@ -227,23 +236,55 @@ impl Ranges {
     }
 }
 
+/// Plans that put both sides in order and find the ranges of a sweep, with what they work in.
+fn sweep(
+    kernels: &Kernels,
+    [subscriptions, updates]: [&Columns; 2],
+    dim: u32,
+) -> Result<(Vec<Plan>, Ranges, [Scratch; 2]), MatchingError> {
+    let (first, ordered, scratch) = order(kernels, subscriptions, dim)?;
+    let (second, others, more) = order(kernels, updates, dim)?;
+    let mut finding = Plan::new("ranges of a sweep");
+    let origin = Origin::Sweep { dim };
+    let ranges = Ranges::new(kernels, &mut finding, [ordered, others], subscriptions.dims, origin)?;
+    Ok((vec![first, second, finding], ranges, [scratch, more]))
+}
+
 /// Matches by sorting: in one dimension the ranges themselves, in more those of the candidates that pass the
-/// test.
+/// test. None if `look` tells of another way.
 pub(super) async fn matches(
     kernels: &Kernels,
-    subscriptions: &Columns,
-    updates: &Columns,
+    sides: [&Columns; 2],
     dim: u32,
-) -> Result<(u64, Source), MatchingError> {
-    let ranges = ranges(kernels, subscriptions, updates, dim).await?;
-    if ranges.candidates == 0 {
-        return Ok((0, Source::Nothing));
+    look: &mut Look,
+    room: &mut Room,
+) -> Result<Option<(u64, Source)>, MatchingError> {
+    let (plans, ranges, scratch) = sweep(kernels, sides, dim)?;
+    let (origin, several) = (Origin::Sweep { dim }, sides[0].dims > 1);
+    let filter = match several && kernels.tests_at_once(room.tasks) {
+        true => Some(Filter::new(kernels, &ranges, origin, room.tasks)?),
+        false => None,
+    };
+    let looked = look.part();
+    let mut wanted: Vec<_> = looked.iter().map(|(_, wanted)| *wanted).collect();
+    wanted.push(ranges.wanted());
+    wanted.extend(filter.as_ref().map(Filter::wanted));
+    let mut all: Vec<_> = looked.iter().map(|(plan, _)| *plan).chain(&plans).collect();
+    all.extend(filter.iter().flat_map(Filter::plans));
+    let looked = looked.is_some();
+    let mut read = kernels.run(&all, kernels::apart(sides), &wanted).await?.into_iter();
+    drop(scratch);
+    if looked && !read.next().is_none_or(|hits| look.told(&hits)) {
+        return Ok(None);
     }
-    if subscriptions.dims == 1 {
-        return Ok((ranges.candidates, Source::Ranges(ranges)));
+    let candidates = read.next().map_or(0, |words| wide(&words));
+    if !several {
+        return Ok(Some((candidates, Source::Ranges(ranges))));
     }
-    let (placed, total) = ranges.filtered(kernels, false)?.count(kernels).await?;
-    Ok((total, Source::Placed(placed)))
+    let done = filter.zip(read.next().map(|words| wide(&words)));
+    let counted = filter::count(kernels, &ranges, origin, candidates, done, room).await?;
+    let source = counted.source(&ranges);
+    Ok(Some(filter::found(source, Memory::Sweep(Box::new((ranges, counted.filter))))))
 }
 
 #[cfg(test)]
@@ -258,7 +299,11 @@ mod tests {
         let gpu = Gpu::for_test();
         let matcher = Matcher::new(&gpu);
         let set = matcher.upload("identical", &[Region::new([3u32], [5]); 150]).unwrap().columns;
-        let ranges = pollster::block_on(ranges(matcher.kernels(), &set, &set, 0)).unwrap();
+        let kernels = matcher.kernels();
+        let (plans, ranges, _scratch) = sweep(kernels, [&set, &set], 0).unwrap();
+        for plan in &plans {
+            plan.submit(&gpu).unwrap();
+        }
         // 22,500 pairs are 11 tiles: a slice of one to begin with.
         let window = Window { first: 10, len: 22_490 };
         let pairs = Buffer::storage_from(&gpu, "pairs", &vec![[u32::MAX; 2]; 22_490]).unwrap();

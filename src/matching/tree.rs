@@ -3,8 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::MatchingError;
-use super::kernels::{GROUP_SIZE, Kernels, Lent};
+use super::kernels::{GROUP_SIZE, Kernels};
 use super::matches::Source;
+use super::memory::Lent;
 use super::programs;
 use super::set::Columns;
 use super::sweep::{Ordered, order};
@@ -76,8 +77,12 @@ impl Tree {
     ) -> Result<Self, MatchingError> {
         let gpu = kernels.gpu();
         let dims = subscriptions.dims;
-        let subscriptions = order(kernels, subscriptions, dim)?;
-        let updates = order(kernels, updates, dim)?;
+        let order = |side| {
+            let (plan, ordered, _scratch) = order(kernels, side, dim)?;
+            plan.submit(gpu)?;
+            Ok::<_, MatchingError>(ordered)
+        };
+        let (subscriptions, updates) = (order(subscriptions)?, order(updates)?);
         // (first node, nodes) of each level, the leaves first.
         let mut sizes = vec![(0, subscriptions.count)];
         while let Some(&(start, count)) = sizes.last()
@@ -153,7 +158,6 @@ impl Tree {
             unfinished.write(gpu, 0, &[0])?;
             let mut pace = Pace::new(groups.div_ceil(UNIT));
             in_slices(gpu, groups, UNIT, &mut pace, |first, end| {
-                // The kernels do not look at the number of candidates: nobody knows it.
                 let params = TaskParams::new(sides, (first, end), 0, window);
                 let mut plan = Plan::new("walks");
                 kernels.add(&mut plan, kernel, end - first, &params, &buffers)?;

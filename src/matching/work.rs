@@ -5,11 +5,16 @@
 //! the same ones, puts them there. So every pair has one place, known before it is written, and any window of
 //! the output can be written on its own: that is a page.
 
+use std::sync::PoisonError;
+
 use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::MatchingError;
-use super::kernels::{Kernels, Lent};
+use super::filter::Filter;
+use super::grid::Run;
+use super::kernels::Kernels;
+use super::memory::{Held, Lent};
 use super::sweep::Ranges;
 use crate::gpu::{Buffer, Gpu, Pace, Plan, Recipe};
 
@@ -40,21 +45,22 @@ pub(super) struct TaskParams {
     updates: u32,
     first: u32,
     end: u32,
-    candidates: u64,
+    ranges: u32,
+    unused: u32,
     page_first: u64,
     page_end: u64,
 }
 
 impl TaskParams {
-    /// For tasks `first..end` of work with so many boxes on each side.
+    /// For tasks `first..end` of work with so many boxes on each side, and candidates in so many ranges.
     pub(super) fn new(
         [subscriptions, updates]: [u32; 2],
         (first, end): (u32, u32),
-        candidates: u64,
+        ranges: u32,
         window: Window,
     ) -> Self {
         let (page_first, page_end) = (window.first, window.end());
-        Self { subscriptions, updates, first, end, candidates, page_first, page_end }
+        Self { subscriptions, updates, first, end, ranges, unused: 0, page_first, page_end }
     }
 }
 
@@ -67,13 +73,10 @@ pub(super) struct Work {
     pub(super) write: Recipe,
     /// What both read, by the names that the kernels use.
     pub(super) inputs: Vec<(&'static str, wgpu::Buffer)>,
-    /// What `inputs` belong to: nobody else may have it as long.
-    #[expect(dead_code, reason = "held on to, so that its memory is not lent again")]
-    pub(super) ranges: Option<Ranges>,
     /// Boxes of each side.
     pub(super) sides: [u32; 2],
-    /// Pairs that are tested.
-    pub(super) candidates: u64,
+    /// The ranges that hold the candidates; 0 where there are none.
+    pub(super) ranges: u32,
     /// How many tasks there are.
     pub(super) tasks: u32,
     /// How many of them are surely done in some milliseconds on any device.
@@ -83,8 +86,20 @@ pub(super) struct Work {
 /// Work whose matches were counted: each task knows its place in the output.
 #[derive(Debug)]
 pub(super) struct Placed {
-    work: Work,
-    offsets: Lent<u64>,
+    pub(super) work: Work,
+    pub(super) offsets: Buffer<u64>,
+    /// What the buffers belong to: nobody else may have them as long.
+    #[expect(dead_code, reason = "held on to, so that its memory is not lent again")]
+    pub(super) memory: Memory,
+}
+
+/// Memory that is held on to.
+#[derive(Debug)]
+#[expect(dead_code, reason = "nobody reads it")]
+pub(super) enum Memory {
+    Offsets(Lent<u64>),
+    Sweep(Box<(Ranges, Filter)>),
+    Grid(Box<Held<Run>>, Option<Box<Filter>>),
 }
 
 impl Work {
@@ -93,11 +108,11 @@ impl Work {
         let lengths = Buffer::<u32>::storage(kernels.gpu(), "matches of tasks", u64::from(self.tasks))?;
         self.run(kernels, &self.count, &[("lengths", lengths.raw())], Window::NONE).await?;
         let (offsets, total) = kernels.offsets(Plan::new("places of tasks"), &lengths, self.tasks).await?;
-        Ok((Placed { work: self, offsets }, total))
+        Ok((Placed { work: self, offsets: offsets.clone(), memory: Memory::Offsets(offsets) }, total))
     }
 
     /// Runs all tasks, in submissions of some tens of milliseconds.
-    async fn run(
+    pub(super) async fn run(
         &self,
         kernels: &Kernels,
         kernel: &Recipe,
@@ -106,14 +121,21 @@ impl Work {
     ) -> Result<(), MatchingError> {
         let inputs = self.inputs.iter().map(|(name, buffer)| (*name, buffer));
         let buffers: Vec<_> = inputs.chain(outputs.iter().copied()).collect();
-        let mut pace = Pace::new(self.tasks.div_ceil(self.unit));
+        let kept = || kernels.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_candidates = self.ranges > 0;
+        let mut pace = if of_candidates { kept().clone() } else { Pace::new(self.tasks.div_ceil(self.unit)) };
         in_slices(kernels.gpu(), self.tasks, self.unit, &mut pace, |first, end| {
-            let params = TaskParams::new(self.sides, (first, end), self.candidates, window);
+            let params = TaskParams::new(self.sides, (first, end), self.ranges, window);
             let mut plan = Plan::new("tasks");
             kernels.add(&mut plan, kernel, end - first, &params, &buffers)?;
             Ok(plan)
         })
-        .await
+        .await?;
+        // A page may lie in few of the tasks: that tells nothing about the others.
+        if of_candidates && window.len == 0 {
+            *kept() = pace;
+        }
+        Ok(())
     }
 }
 
@@ -163,7 +185,7 @@ mod tests {
     fn parameters_lie_as_in_wgsl() {
         crate::gpu::assert_same_layout!(
             programs::brute_count(1).link().unwrap(),
-            TaskParams { subscriptions, updates, first, end, candidates, page_first, page_end }
+            TaskParams { subscriptions, updates, first, end, ranges, unused, page_first, page_end }
         );
     }
 }

@@ -1,0 +1,281 @@
+//! Which way candidates are found, and how much room they take. Both are known when the device has looked at the sets; but a lone
+//! submission with a wait for that takes longer than the work. So the way and the room of the last call with sets like these are
+//! assumed, the look is part of the same submission, and where it tells something else the call is made again. What is found does not
+//! depend on what was assumed, nor does its order.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::kernels::{Kernels, Wanted};
+use super::matches::Source;
+use super::sample::Sample;
+use super::set::Columns;
+use super::{Algorithm, MatchingError, grid, sweep};
+use crate::gpu::{Gpu, Plan};
+
+/// Where candidates come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A sweep along this dimension.
+    Sort { dim: u32 },
+    /// A grid.
+    Grid { cells: Option<u32> },
+}
+
+/// Whether brute force takes no longer than the passes over all regions, and the submissions, of the other algorithms.
+pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
+    let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
+    let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
+    let free = if slow { FREE_TESTS_ON_PROCESSOR } else { FREE_TESTS };
+    n * m <= free + TESTS_PER_REGION * (n + m)
+}
+
+/// Tests for two sets of 23,000 regions: 0.17 ms at the 3.1·10¹² per second of an H200 in one dimension, which is about
+/// half of what a sort of small sets takes there (the table of times in mod.rs). For other GPUs a guess.
+const FREE_TESTS: f64 = 5.4e8;
+
+/// The same on a processor that plays a GPU: two sets of 2,000 regions. A guess.
+const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
+
+/// Each region costs the other algorithms so many tests at the least, for its part in a sort. A guess on the low side: the
+/// 5.72 ms in which an H200 sorts the bounds of 10⁸ regions are 180 tests for each.
+const TESTS_PER_REGION: f64 = 64.0;
+
+/// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A guess: in the table of
+/// times in mod.rs sweep and grid are equal at 300,000 regions in 2 dimensions, where a region has some 270 candidates, and the
+/// sweep takes twice as long at 10⁶, where it has 500.
+const SWEEP_CANDIDATES: f64 = 64.0;
+
+/// The dimension in which the fewest pairs overlap, and how many do: by the overlaps in each.
+fn fewest(overlaps: Vec<f64>) -> (u32, f64) {
+    (0..).zip(overlaps).min_by(|a, b| a.1.total_cmp(&b.1)).expect("a region has a dimension")
+}
+
+/// The dimension to sweep along.
+pub(super) async fn best_dimension(kernels: &Kernels, sides: [&Columns; 2]) -> Result<u32, MatchingError> {
+    if sides[0].dims == 1 {
+        return Ok(0);
+    }
+    let sample = Sample::new(kernels, sides)?;
+    let read = kernels.run(&[sample.plan()], false, &[sample.wanted()]).await?;
+    Ok(fewest(sample.overlaps(&read[0])).0)
+}
+
+/// What [`Algorithm::Auto`] takes for sets that are too large for brute force.
+pub(super) async fn way(kernels: &Kernels, sides: [&Columns; 2]) -> Result<Way, MatchingError> {
+    let mut look = Look::new(kernels, sides, Algorithm::Auto)?;
+    look.alone(kernels).await?;
+    Ok(look.way)
+}
+
+/// A look at the sets, and the way that is taken for right.
+pub(super) struct Look {
+    /// None where nothing is to be looked at, or nothing any more.
+    sample: Option<Sample>,
+    always_sort: bool,
+    regions: f64,
+    pub(super) way: Way,
+}
+
+impl Look {
+    fn new(kernels: &Kernels, sides: [&Columns; 2], algorithm: Algorithm) -> Result<Self, MatchingError> {
+        let way = match algorithm {
+            Algorithm::Grid { cells } => Way::Grid { cells },
+            _ => Way::Sort { dim: 0 },
+        };
+        let known = sides[0].dims == 1 || matches!(way, Way::Grid { .. });
+        Ok(Self {
+            sample: if known { None } else { Some(Sample::new(kernels, sides)?) },
+            always_sort: algorithm == Algorithm::Sort,
+            regions: sides.iter().map(|side| f64::from(side.filled)).sum(),
+            way,
+        })
+    }
+
+    /// What is to be done for it first, and brought first.
+    pub(super) fn part(&self) -> Option<(&Plan, Wanted<'_>)> {
+        self.sample.as_ref().map(|sample| (sample.plan(), sample.wanted()))
+    }
+
+    /// Takes in what [`Look::part`] wanted. Whether the way is right: if not, it is another one now.
+    pub(super) fn told(&mut self, hits: &[u32]) -> bool {
+        let Some(sample) = self.sample.take() else { return true };
+        let (dim, candidates) = fewest(sample.overlaps(hits));
+        let many = candidates > SWEEP_CANDIDATES * self.regions && !self.always_sort;
+        let way = if many { Way::Grid { cells: None } } else { Way::Sort { dim } };
+        let right = way == self.way;
+        self.way = way;
+        right
+    }
+
+    async fn alone(&mut self, kernels: &Kernels) -> Result<(), MatchingError> {
+        if let Some((plan, wanted)) = self.part() {
+            let read = kernels.run(&[plan], false, &[wanted]).await?;
+            self.told(&read[0]);
+        }
+        Ok(())
+    }
+}
+
+/// Calls whose sets are so alike that one may tell about the next: the same algorithm, and sizes within a factor of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Alike {
+    algorithm: Algorithm,
+    dims: u32,
+    sizes: [u32; 2],
+}
+
+/// What a call took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    way: Way,
+    /// Regions of each side.
+    counts: [u32; 2],
+    /// Room for entries of a grid, of each side.
+    pub(super) entries: [u32; 2],
+    /// Room for tiles of candidates.
+    pub(super) tasks: u32,
+}
+
+/// Room that is spared in any case.
+const SPARE: u32 = 512;
+/// Candidates per region that there is room for before anything is known: an empty task costs next to nothing.
+const CANDIDATES: u32 = 16;
+
+impl Room {
+    /// A guess: where there is too little the call is made again.
+    fn guess(way: Way, counts: [u32; 2]) -> Self {
+        let tasks = counts[0].saturating_add(counts[1]) / (sweep::TILE / CANDIDATES) + SPARE;
+        Self { way, counts, entries: counts.map(|count| room(0, count)), tasks }
+    }
+
+    /// The same for sets of other sizes.
+    fn for_counts(self, counts: [u32; 2]) -> Self {
+        if self.counts == counts {
+            return self;
+        }
+        let scaled = |room: u32, side: usize| {
+            let scaled = u64::from(room) * u64::from(counts[side]) / u64::from(self.counts[side].max(1));
+            u32::try_from(scaled + 1).unwrap_or(u32::MAX)
+        };
+        let entries = [scaled(self.entries[0], 0), scaled(self.entries[1], 1)];
+        Self { counts, entries, tasks: scaled(self.tasks, 0).max(scaled(self.tasks, 1)), ..self }
+    }
+}
+
+/// Room for what needs `needed`: what there is, if that is enough and not far too much.
+pub(super) fn room(now: u32, needed: u32) -> u32 {
+    let more = needed.saturating_add(needed / 8).saturating_add(SPARE);
+    if now >= needed && u64::from(now) <= 2 * u64::from(more) { now } else { more }
+}
+
+/// What the last calls took.
+#[derive(Debug, Default)]
+pub(super) struct Took(Mutex<Vec<(Alike, Room)>>);
+
+/// Calls of so many kinds are kept in mind.
+const KINDS: usize = 16;
+
+impl Took {
+    fn last(&self, alike: Alike) -> Option<Room> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(kind, _)| *kind == alike).map(|(_, room)| *room)
+    }
+
+    fn keep(&self, alike: Alike, room: Room) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(kind, _)| *kind != alike);
+        kept.truncate(KINDS - 1);
+        kept.insert(0, (alike, room));
+    }
+}
+
+/// Matches by candidates: sets that are not empty, and any algorithm but brute force and trees.
+pub(super) async fn matches(
+    kernels: &Kernels,
+    sides: [&Columns; 2],
+    algorithm: Algorithm,
+) -> Result<(u64, Source), MatchingError> {
+    let counts = sides.map(|side| side.count);
+    let alike = Alike { algorithm, dims: sides[0].dims, sizes: counts.map(u32::ilog2) };
+    let mut look = Look::new(kernels, sides, algorithm)?;
+    let mut room = match kernels.took.last(alike) {
+        Some(last) if look.sample.is_some() || last.way == look.way => {
+            look.way = last.way;
+            last.for_counts(counts)
+        }
+        _ => {
+            look.alone(kernels).await?;
+            Room::guess(look.way, counts)
+        }
+    };
+    loop {
+        let found = match look.way {
+            Way::Sort { dim } => sweep::matches(kernels, sides, dim, &mut look, &mut room).await?,
+            Way::Grid { cells } => grid::matches(kernels, sides, cells, &mut look, &mut room).await?,
+        };
+        if let Some(found) = found {
+            kernels.took.keep(alike, room);
+            return Ok(found);
+        }
+        // Another way is right, and it is known now.
+        room = Room::guess(look.way, counts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::CALLS;
+    use crate::matching::{Matcher, Region, Regions};
+
+    /// Two sides of a set of squares of that size, by chance.
+    fn sides(matcher: &Matcher, count: u32, size: u32) -> [Regions<u32, 2>; 2] {
+        [1u32, 2].map(|seed| {
+            let mix = |i: u32, factor: u32| (i ^ i >> 15).wrapping_mul(factor);
+            let place = |i: u32| mix(mix(mix(4 * i + seed, 0x9e37_79b9), 0x85eb_ca6b), 0xc2b2_ae35) >> 12;
+            let region = |i| {
+                Region::new([place(2 * i), place(2 * i + 1)], [size + place(2 * i), size + place(2 * i + 1)])
+            };
+            matcher.upload("set", &(0..count).map(region).collect::<Vec<_>>()).unwrap()
+        })
+    }
+
+    /// Submissions and waits of a call.
+    fn calls<T>(call: impl FnOnce() -> T) -> (T, [u32; 2]) {
+        let before = CALLS.get();
+        let value = call();
+        let after = CALLS.get();
+        (value, [after[0] - before[0], after[1] - before[1]])
+    }
+
+    /// A lone submission with a wait takes longer than the work on small sets: of calls that are alike, the second needs no other.
+    #[test]
+    fn calls_that_are_alike_wait_once() {
+        let matcher = Matcher::new(&Gpu::for_test());
+        // A grid where squares are large, and sweeps where they are small.
+        for (size, expected) in [(40_000, Algorithm::Grid { cells: None }), (2_000, Algorithm::Sort)] {
+            let [s, u] = sides(&matcher, 5_000, size);
+            assert_eq!(matcher.choose(&s, &u).unwrap(), expected);
+            for algorithm in [Algorithm::Auto, expected] {
+                let first = matcher.count(&s, &u, algorithm).unwrap();
+                let (count, of_count) = calls(|| matcher.count(&s, &u, algorithm).unwrap());
+                let (matches, of_find) = calls(|| matcher.find(&s, &u, algorithm).unwrap());
+                assert_eq!((count, matches.total()), (first, first), "{algorithm:?}");
+                assert_eq!((of_count, of_find), ([1, 1], [1, 1]), "{algorithm:?}, squares of {size}");
+                // Other sets, a little larger.
+                let [s, u] = sides(&matcher, 5_050, size);
+                let (_, of_others) = calls(|| matcher.count(&s, &u, algorithm).unwrap());
+                assert_eq!(of_others, [1, 1], "{algorithm:?}, squares of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn room_is_kept_where_it_serves() {
+        let enough = room(0, 1_000);
+        assert_eq!(room(enough, 1_000), enough);
+        assert_eq!(room(enough, enough), enough);
+        assert!(room(enough, enough + 1) > enough);
+        assert!(room(100 * enough, 1_000) == enough && room(u32::MAX, u32::MAX) == u32::MAX);
+    }
+}

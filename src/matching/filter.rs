@@ -1,0 +1,133 @@
+//! Candidates that are tested: those of a sweep in several dimensions, or of a grid.
+
+use super::MatchingError;
+use super::auto::{Room, room};
+use super::kernels::{Kernels, Wanted, wide};
+use super::matches::Source;
+use super::memory::Lent;
+use super::programs;
+use super::sweep::{Origin, Ranges, TILE, UNIT};
+use super::work::{MAX_TASKS, Memory, Placed, TaskParams, Window, Work};
+use crate::gpu::{Buffer, Plan};
+
+/// How candidates in up to so many tiles are tested and counted, and where the matches of each tile go. Tiles that the candidates do not fill
+/// have none.
+#[derive(Debug)]
+pub(super) struct Filter {
+    origin: Origin,
+    tasks: u32,
+    firsts: Lent<u32>,
+    lengths: Lent<u32>,
+    offsets: Lent<u64>,
+    finding: Plan,
+    testing: Plan,
+    placing: Plan,
+}
+
+impl Filter {
+    pub(super) fn new(
+        kernels: &Kernels,
+        ranges: &Ranges,
+        origin: Origin,
+        tasks: u32,
+    ) -> Result<Self, MatchingError> {
+        let mut finding = Plan::new("first ranges of tiles");
+        let firsts = ranges.firsts(kernels, &mut finding, 0, tasks)?;
+        let lengths = kernels.lend("matches of tasks", tasks.into())?;
+        let mut placing = Plan::new("places of tasks");
+        let offsets = kernels.add_offsets(&mut placing, &lengths, tasks)?;
+        let testing = Plan::new("tests");
+        let mut filter = Self { origin, tasks, firsts, lengths, offsets, finding, testing, placing };
+        let work = filter.work(ranges, tasks);
+        let mut buffers: Vec<_> = work.inputs.iter().map(|(name, buffer)| (*name, buffer)).collect();
+        buffers.push(("lengths", filter.lengths.raw()));
+        let params = TaskParams::new(work.sides, (0, tasks), work.ranges, Window::NONE);
+        kernels.add(&mut filter.testing, &work.count, tasks, &params, &buffers)?;
+        Ok(filter)
+    }
+
+    /// All of it, where it serves in one submission: [`Kernels::tests_at_once`].
+    pub(super) fn plans(&self) -> [&Plan; 3] {
+        [&self.finding, &self.testing, &self.placing]
+    }
+
+    /// Tiles that there is room for.
+    pub(super) fn tasks(&self) -> u32 {
+        self.tasks
+    }
+
+    /// How many candidates match, when the plans have run.
+    pub(super) fn wanted(&self) -> Wanted<'_> {
+        Wanted::wide(&self.offsets, self.tasks)
+    }
+
+    /// So many tasks of it, as work that can be counted and written.
+    fn work(&self, ranges: &Ranges, tasks: u32) -> Work {
+        let homes = matches!(self.origin, Origin::Grid);
+        Work {
+            count: programs::candidates_count(ranges.dims, homes),
+            write: programs::candidates_write(ranges.dims, homes),
+            inputs: ranges.inputs(&self.firsts).map(|(name, buffer)| (name, buffer.clone())).to_vec(),
+            sides: ranges.sides(),
+            ranges: ranges.count,
+            tasks,
+            unit: UNIT,
+        }
+    }
+
+    /// Tests and counts in as many submissions as it takes.
+    async fn run(&self, kernels: &Kernels, ranges: &Ranges) -> Result<u64, MatchingError> {
+        let read = if kernels.tests_at_once(self.tasks) {
+            kernels.run(&self.plans(), false, &[self.wanted()]).await?
+        } else {
+            self.finding.submit(kernels.gpu())?;
+            // The tasks behind have no candidates, and are counted, too.
+            let work = self.work(ranges, self.tasks);
+            work.run(kernels, &work.count, &[("lengths", self.lengths.raw())], Window::NONE).await?;
+            kernels.run(&[&self.placing], false, &[self.wanted()]).await?
+        };
+        Ok(wide(&read[0]))
+    }
+}
+
+/// Candidates of which it is known how many match.
+pub(super) struct Counted {
+    pub(super) filter: Filter,
+    tasks: u32,
+    total: u64,
+}
+
+/// Counts the matches among so many candidates: `done` is a filter that has run, with what it counted, and serves if it had room.
+pub(super) async fn count(
+    kernels: &Kernels,
+    ranges: &Ranges,
+    origin: Origin,
+    candidates: u64,
+    done: Option<(Filter, u64)>,
+    known: &mut Room,
+) -> Result<Counted, MatchingError> {
+    let needed = candidates.div_ceil(TILE.into());
+    let tasks = u32::try_from(needed)
+        .ok()
+        .filter(|tasks| *tasks <= MAX_TASKS)
+        .ok_or(MatchingError::TooMuchWork { what: "tiles of candidates", needed, limit: MAX_TASKS.into() })?;
+    known.tasks = room(known.tasks, tasks).min(MAX_TASKS);
+    if let Some((filter, total)) = done.filter(|(filter, _)| tasks <= filter.tasks) {
+        return Ok(Counted { filter, tasks, total });
+    }
+    let filter = Filter::new(kernels, ranges, origin, known.tasks)?;
+    let total = filter.run(kernels, ranges).await?;
+    Ok(Counted { filter, tasks, total })
+}
+
+impl Counted {
+    /// The matches; `memory` is what the ranges belong to.
+    pub(super) fn source(&self, ranges: &Ranges) -> (Work, Buffer<u64>, u64) {
+        (self.filter.work(ranges, self.tasks), self.filter.offsets.clone(), self.total)
+    }
+}
+
+/// Matches that were counted, with the memory that they lie in.
+pub(super) fn found((work, offsets, total): (Work, Buffer<u64>, u64), memory: Memory) -> (u64, Source) {
+    (total, Source::Placed(Placed { work, offsets, memory }))
+}
