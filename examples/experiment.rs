@@ -195,7 +195,7 @@ fn run(args: &Args) -> Outcome<()> {
             writeln!(stdout(), "{}: {}", design.describe(point), told(*decision))?;
         }
         if let Some(selected) = &best {
-            writeln!(stdout(), "smallest {DECISIVE}: {}", selection_told(design, selected))?;
+            writeln!(stdout(), "smallest {DECISIVE}: {}", shared::selected(design, selected))?;
         }
         writeln!(stdout(), "fingerprint {fingerprint:016x}")?;
     }
@@ -254,22 +254,6 @@ fn comparisons(
         Ok((text, json!({ "left": left, "right": right, "difference": mean, "half_width": half_width })))
     });
     compared.into_iter().collect()
-}
-
-/// What a selection found, and after how many runs the other points were out of it.
-fn selection_told(design: &Design, selected: &Selected) -> String {
-    let found = match selected.best {
-        Some(point) => design.describe(point),
-        None => {
-            let left: Vec<_> = selected.survivors.iter().map(|&point| design.describe(point)).collect();
-            format!("not decided between {}", left.join(" and "))
-        }
-    };
-    let ended = selected.eliminated.iter().enumerate();
-    let ended =
-        ended.filter_map(|(point, after)| Some(format!("{} after {}", design.describe(point), (*after)?)));
-    let runs = selected.observations.iter().map(Observations::replications).max().unwrap_or(0);
-    format!("{found} ({runs} runs; out of it: {})", ended.collect::<Vec<_>>().join(", "))
 }
 
 /// Why the runs of a point ended.

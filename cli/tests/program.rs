@@ -124,6 +124,36 @@ fn a_model_of_replications_agrees_with_theory() {
     assert!(row(&precise, 0, "wait")["relative_half_width"].as_f64().unwrap() <= 0.05);
 }
 
+#[test]
+fn the_best_of_several_points_is_found() {
+    // Replications: the wait is the shorter, the shorter the service. Processes: the more contacts there are and the more they infect, the more fall ill.
+    let counter = ["run", &model("counter.toml"), "--best", "wait", "--smallest", "--difference", "0.05"];
+    let told = json(&[&counter[..], &["--set", "service=0.5,0.25,0.75"]].concat());
+    assert_eq!((&told["selected"]["best"], &told["selected"]["left"]), (&1.into(), &serde_json::json!([1])));
+    let after = told["selected"]["ended_after"].as_array().unwrap();
+    assert!(after[0].is_u64() && after[1].is_null() && after[2].is_u64(), "{told}");
+    // Those that ended got fewer replications than the most that were allowed.
+    assert!(told["replications"].as_u64().unwrap() < 4096, "{told}");
+    let epidemic =
+        ["run", &model("epidemic.toml"), "--best", "attack_rate", "--difference", "0.1", "--until", "20"];
+    let told = json(&[&epidemic[..], &["--set", "infection=0.1,0.2,0.9", "--replications", "200"]].concat());
+    // Of two mean times between contacts and three infections, the last of each.
+    assert_eq!(told["selected"]["best"], 5, "{told}");
+    // The most replications, and nothing decided: said, and no failure.
+    let fine = ["run", &model("counter.toml"), "--best", "wait", "--smallest", "--difference", "1e-6"];
+    let told = json(&[&fine[..], &["--set", "service=0.5,0.501", "--replications", "20"]].concat());
+    assert_eq!(
+        (&told["selected"]["best"], &told["selected"]["left"]),
+        (&Value::Null, &serde_json::json!([0, 1]))
+    );
+    refused(&[&counter[..], &["--set", "service=0.5"]].concat(), &["number of systems", "at least 2"]);
+    refused(&["run", &model("counter.toml"), "--best", "wait"], &["--difference"]);
+    refused(
+        &["run", &model("counter.toml"), "--best", "way", "--difference", "1"],
+        &["way", "wait, longest, idle"],
+    );
+}
+
 /// The shipped files with a change, in a folder of their own.
 fn changed(folder: &Path, name: &str, from: &str, to: &str) -> String {
     for extension in ["toml", "wgsl"] {

@@ -26,7 +26,7 @@ use eventhorizon::models::{ModelError, PholdError};
 use eventhorizon::pdes::{CheckpointError, SimulationError};
 use eventhorizon::replication::ReplicationError;
 use eventhorizon::search::SearchError;
-use eventhorizon::statistics::{AnalysisError, Budget, Precision, Stopping};
+use eventhorizon::statistics::{AnalysisError, Budget, Design, Observations, Precision, Selected, Stopping};
 use eventhorizon::time::TimeError;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -330,4 +330,21 @@ pub fn precise(level: f64, relative: f64, replications: u32) -> Outcome<Stopping
     let stopping = Stopping::new(precision, budget);
     stopping.check()?;
     Ok(stopping)
+}
+
+/// What a selection found, and after how many runs the other points were out of it.
+pub fn selected(design: &Design, selected: &Selected) -> String {
+    let all = |points: &[usize]| {
+        let points: Vec<_> = points.iter().map(|&point| design.describe(point)).collect();
+        points.join(" and ")
+    };
+    let found = selected
+        .best
+        .map_or_else(|| format!("not decided between {}", all(&selected.survivors)), |point| all(&[point]));
+    let ended = selected.eliminated.iter().enumerate();
+    let ended: Vec<_> =
+        ended.filter_map(|(point, after)| Some(format!("{} after {}", all(&[point]), (*after)?))).collect();
+    let ended = if ended.is_empty() { String::new() } else { format!("; out of it: {}", ended.join(", ")) };
+    let runs = selected.observations.iter().map(Observations::replications).max().unwrap_or(0);
+    format!("{found} ({runs} runs{ended})")
 }

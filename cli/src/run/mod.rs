@@ -8,8 +8,10 @@ mod model;
 mod parameter;
 mod read;
 
+use std::cell::RefCell;
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
@@ -17,7 +19,9 @@ use eventhorizon::gpu::{FieldKind, Gpu, StructLayout, Word};
 use eventhorizon::pdes::{self, EngineOptions, Payload, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::replication;
-use eventhorizon::statistics::{Decision, Design, Experiment, Observations, Report, Stopping, plot};
+use eventhorizon::statistics::{
+    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping, plot,
+};
 use serde_json::json;
 
 use crate::shared::{self, Outcome, usage};
@@ -35,7 +39,7 @@ pub(crate) struct Args {
     /// Names the random streams; what the file says, or 1
     #[arg(long)]
     seed: Option<u64>,
-    /// Replications; with --precision, the most of them. What the file says, or 1 for processes and 1024 for replications
+    /// Replications; with --precision and --best, the most of them. What the file says, or 1 for processes and 1024 for replications
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     replications: Option<u32>,
     /// Confidence level
@@ -44,6 +48,16 @@ pub(crate) struct Args {
     /// Run until the half width of each measure is at most this share of its mean
     #[arg(long, value_parser = shared::positive)]
     precision: Option<f64>,
+    /// Find the combination of parameters with the largest mean of this measure: those that are clearly worse get no more replications. The answer is right with
+    /// the probability --level, where the best is better than the others by --difference
+    #[arg(long, value_name = "MEASURE", requires = "difference", conflicts_with_all = ["precision", "check", "plot"])]
+    best: Option<String>,
+    /// With --best: the smallest mean is the best
+    #[arg(long, requires = "best")]
+    smallest: bool,
+    /// With --best: the smallest difference of means that matters
+    #[arg(long, requires = "best", value_parser = shared::positive)]
+    difference: Option<f64>,
     /// The end of each run of processes, in units of time; what the file says
     #[arg(long, value_parser = shared::not_negative)]
     until: Option<f64>,
@@ -76,10 +90,18 @@ const REPLICATIONS: u32 = 1024;
 /// Runs of which a check consists, at the most.
 const CHECKED: u32 = 16;
 
+/// How many runs are made of each point.
+enum Goal {
+    All,
+    Precise(Stopping),
+    Best(Selection, String),
+}
+
 /// What came of the runs.
 struct Told {
     observations: Vec<Observations>,
     decisions: Vec<Decision>,
+    selected: Option<Selected>,
     fingerprint: u64,
     adapter: String,
     mapping: String,
@@ -99,27 +121,47 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     if let Some(0) = replications {
         return Err(usage(format!("{}: replications is 0: choose at least 1", args.file.display())));
     }
-    let stopping = match args.precision {
-        Some(relative) if file.measures.names().is_empty() => {
+    let most = replications.unwrap_or(REPLICATIONS);
+    let goal = match (args.precision, &args.best, args.difference) {
+        (Some(relative), ..) if file.measures.names().is_empty() => {
             return Err(usage(format!(
                 "--precision {relative} is of measures, and {} has none: say what is to be precise in [measures]",
                 args.file.display()
             )));
         }
-        Some(relative) => Some(shared::precise(args.level, relative, replications.unwrap_or(REPLICATIONS))?),
-        None => None,
+        (Some(relative), ..) => Goal::Precise(shared::precise(args.level, relative, most)?),
+        (None, Some(measure), Some(difference)) => {
+            let names = file.measures.names();
+            if !names.contains(&measure.as_str()) {
+                let path = args.file.display();
+                let known = if names.is_empty() {
+                    "has none".to_owned()
+                } else {
+                    format!("has {}", names.join(", "))
+                };
+                return Err(usage(format!(
+                    "--best {measure} is no measure: the table [measures] of {path} {known}"
+                )));
+            }
+            let selection = Selection {
+                smallest: args.smallest,
+                replications: Some(most.into()),
+                ..Selection::new(difference, args.level)
+            };
+            Goal::Best(selection, measure.clone())
+        }
+        _ => Goal::All,
     };
     if let Some(folder) = &args.plot {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let (points, told) = match &file.processes {
-        None => replicate(args, &file, replications.unwrap_or(REPLICATIONS), stopping.as_ref())?,
+        None => replicate(args, &file, most, &goal)?,
         Some(processes) => {
-            let most = if stopping.is_some() { REPLICATIONS } else { 1 };
-            let replications = replications.unwrap_or(most);
+            let replications = if matches!(goal, Goal::All) { replications.unwrap_or(1) } else { most };
             match processes.payload.get_ref() {
-                2 => simulate::<[u32; 2]>(args, &file, replications, stopping.as_ref())?,
-                6 => simulate::<[u32; 6]>(args, &file, replications, stopping.as_ref())?,
+                2 => simulate::<[u32; 2]>(args, &file, replications, &goal)?,
+                6 => simulate::<[u32; 6]>(args, &file, replications, &goal)?,
                 other => {
                     let what = format!("payload is {other}: events carry 2 or 6 words");
                     return Err(file.wrong(processes.payload.span(), &what));
@@ -176,12 +218,7 @@ fn experiment(args: &Args, file: &File, design: &Design, replications: u32) -> E
 }
 
 /// Runs a model of logical processes.
-fn simulate<P: Payload>(
-    args: &Args,
-    file: &File,
-    replications: u32,
-    stopping: Option<&Stopping>,
-) -> Outcome<(Points, Told)> {
+fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcome<(Points, Told)> {
     let placed = |error| file.placed(error);
     let schema = pdes::Schema::of(&file.process_model::<P>(Vec::new())?).map_err(placed)?;
     let Some(output) = &schema.output else {
@@ -194,12 +231,14 @@ fn simulate<P: Payload>(
     let points = file.points(schema.params.as_ref())?;
     let until = Until::time(file.until(args.until)?);
     let models = (0..points.design.len()).map(|point| file.process_model::<P>(points.bytes(point)));
-    // Engines take a model for each run of theirs.
-    let models = std::rc::Rc::new(models.collect::<Outcome<Vec<_>>>()?);
+    // Engines take a model for each run of theirs. The points of a selection are fewer and fewer of all, which it numbers anew.
+    let models = Rc::new(models.collect::<Outcome<Vec<_>>>()?);
+    let left = Rc::new(RefCell::new((0..models.len()).collect::<Vec<_>>()));
     let gpu = Gpu::new()?;
     let engine = |options| {
-        let models = models.clone();
-        pdes::Engine::new(&gpu, move |point| Ok::<_, String>(models[point.number()].clone()), options)
+        let (models, left) = (models.clone(), left.clone());
+        let model = move |point: &Point<'_>| Ok::<_, String>(models[left.borrow()[point.number()]].clone());
+        pdes::Engine::new(&gpu, model, options)
     };
     let mapping = args.mapping.parse::<pdes::Mapping>().map_err(|error| usage(error.to_string()))?;
     let options = EngineOptions { mapping, ..EngineOptions::default() };
@@ -212,15 +251,31 @@ fn simulate<P: Payload>(
         shared::watch()
     };
     let begun = Instant::now();
-    let (observations, decisions, fingerprint, mapping) = match stopping {
-        Some(stopping) => {
+    let mut selected = None;
+    let (observations, decisions, fingerprint, mapping) = match goal {
+        Goal::Best(selection, measure) => {
+            let (mut engine, mut sum) = (engine(options), 0_u64);
+            let found = selection.run(&experiment, measure, |some, runs| -> Outcome<_> {
+                stopped()?;
+                *left.borrow_mut() = those_of(&points.design, &some.design);
+                let run = engine.run_range(some, runs, until).map_err(placed)?;
+                sum = sum.wrapping_add(run.fingerprint);
+                bar.tick();
+                bar.set_message(format!("{} left", some.design.len()));
+                Ok(run.observations)
+            })?;
+            let observations = found.observations.clone();
+            selected = Some(found);
+            (observations, Vec::new(), sum, mapping)
+        }
+        Goal::Precise(stopping) => {
             let names = file.measures.names();
             let run = engine(options)
                 .run_until_watched(&experiment, until, stopping, &names, watch)
                 .map_err(placed)?;
             (run.observations, run.decisions, run.fingerprint, mapping)
         }
-        None => {
+        Goal::All => {
             let results = engine(options).run_watched(&experiment, until, watch).map_err(placed)?;
             (results.observations, Vec::new(), results.fingerprint, results.mapping)
         }
@@ -260,17 +315,13 @@ fn simulate<P: Payload>(
         }
     }
     let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
-    let told = Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked, each };
+    let told =
+        Told { observations, decisions, selected, fingerprint, adapter, mapping, seconds, checked, each };
     Ok((points, told))
 }
 
 /// Runs a model of replications.
-fn replicate(
-    args: &Args,
-    file: &File,
-    replications: u32,
-    stopping: Option<&Stopping>,
-) -> Outcome<(Points, Told)> {
+fn replicate(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcome<(Points, Told)> {
     use replication::Mapping;
 
     for (given, name) in [(args.until.is_some(), "--until"), (args.each.is_some(), "--each")] {
@@ -301,13 +352,28 @@ fn replicate(
     };
     let mut served = engine()?.with_mapping(mapping);
     let begun = Instant::now();
-    let (observations, decisions, fingerprint) = match stopping {
-        Some(stopping) => {
+    let mut selected = None;
+    let (observations, decisions, fingerprint) = match goal {
+        Goal::Best(selection, measure) => {
+            let mut sum = 0_u64;
+            let found = selection.run(&experiment, measure, |some, range| -> Outcome<_> {
+                stopped()?;
+                let made = u64::from(range.end - range.start) * some.design.len() as u64;
+                let results = served.run_range(&Word::default(), some, range)?;
+                sum = sum.wrapping_add(results.fingerprint);
+                bar.inc(made);
+                Ok(results.observations)
+            })?;
+            let observations = found.observations.clone();
+            selected = Some(found);
+            (observations, Vec::new(), sum)
+        }
+        Goal::Precise(stopping) => {
             let names = file.measures.names();
             let run = served.run_until_watched(&Word::default(), &experiment, stopping, &names, watch)?;
             (run.observations, run.decisions, run.fingerprint)
         }
-        None => {
+        Goal::All => {
             let results = served.run_watched(&Word::default(), &experiment, watch)?;
             (results.observations, Vec::new(), results.fingerprint)
         }
@@ -333,8 +399,30 @@ fn replicate(
     let adapter = gpu.info().name.clone();
     Ok((
         points,
-        Told { observations, decisions, fingerprint, adapter, mapping, seconds, checked, each: None },
+        Told {
+            observations,
+            decisions,
+            selected,
+            fingerprint,
+            adapter,
+            mapping,
+            seconds,
+            checked,
+            each: None,
+        },
     ))
+}
+
+/// The numbers of some points among all, both in one order.
+fn those_of(all: &Design, some: &Design) -> Vec<usize> {
+    let mut all_points = 0..all.len();
+    let place = |point| all_points.find(|&number| all.levels(number) == some.levels(point));
+    (0..some.len()).map(place).map(|number| number.expect("points of the design")).collect()
+}
+
+/// An error once Ctrl-C was pressed.
+fn stopped() -> Outcome<()> {
+    if shared::interrupted() { Err("stopped before the best was found".into()) } else { Ok(()) }
 }
 
 /// Tells what came of it, in all the forms that were asked for.
@@ -361,6 +449,10 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
                 if design.len() > 1 { format!("{}: ", design.describe(point)) } else { String::new() };
             writeln!(stdout(), "{place}{stopped}")?;
         }
+        if let (Some(found), Some(measure)) = (&told.selected, &args.best) {
+            let which = if args.smallest { "smallest" } else { "largest" };
+            writeln!(stdout(), "{which} {measure}: {}", shared::selected(design, found))?;
+        }
         writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
         for (way, came) in &told.checked {
             match came {
@@ -377,6 +469,12 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
         "seconds": told.seconds,
         "fingerprint": format!("{:016x}", told.fingerprint),
         "stopped": stopped,
+        "selected": told.selected.as_ref().map(|found| json!({
+            "measure": args.best,
+            "best": found.best,
+            "left": found.survivors,
+            "ended_after": found.eliminated,
+        })),
         "checked": told.checked.iter().map(|(way, came)| json!({
             "way": way,
             "fingerprint": came.as_ref().ok().map(|fingerprint| format!("{fingerprint:016x}")),
