@@ -13,10 +13,10 @@
 //   words    failures and what was lacking (below); from COUNTS on R: the windows in a row for which the LP stands, where STANDS is
 //            set; then 2 x R: the mails in each mailbox
 //   lps      R x (time of the first pending event (2), meta words of the queue (2)), R x (events executed (2), fingerprint of them
-//            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, unused),
+//            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, a mark: pdes/queue_windows.wgsl),
 //            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked), which holds where DRY is set. A calendar has none of these. With neighbours
-//            (pdes/neighbours.wgsl), 2 x R x (earliest output (2), earliest input (2)), R x the answer (4), R x (time of the last event executed (2), unused (2))
+//            (pdes/neighbours.wgsl), 2 x R x (earliest output, earliest input, and the answer's two times, all in units: pdes/bounds.wgsl), R x the answer (4), R x (time of the last event executed (2), unused (2))
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
@@ -116,7 +116,7 @@ const CONTROL_DONE = 0u;     // windows done (2), events executed in all windows
 const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, windows that began at that time (of
                              // a calendar, something else)
 const CONTROL_REACH = 2u;    // how far from the first event windows with an event horizon look (2): pdes/horizon_look.wgsl; unused. Not of a calendar
-const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go (pdes/bounds.wgsl); unused (3)
+const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go (pdes/bounds.wgsl); unused (3). Not of a calendar
 const CONTROL_RELAXED = 4u;  // of neighbours, half 1: the last relaxation of this window that was made; unused (3)
 
 // Words, from run.failures on: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was

@@ -54,13 +54,13 @@ fn look_ahead(
                 row_of(group, tiles.x, lane), row_of(group, tiles.y, lane),
                 row_of(group, tiles.z, lane), row_of(group, tiles.w, lane)
             );
+            let real = (rows < vec4<u32>(run.rows)) & (tiles < vec4<u32>(TILES));
             // What is asked for together comes together: in windows that hold few events, 2 to 6 % of their time (H200).
-            let there = min(rows, vec4<u32>(run.rows - 1u));
+            let there = min(select(vec4<u32>(rows.x), rows, real), vec4<u32>(run.rows - 1u));
             let a = look_told(there.x);
             let b = look_told(there.y);
             let c = look_told(there.z);
             let d = look_told(there.w);
-            let real = (rows < vec4<u32>(run.rows)) & (tiles < vec4<u32>(TILES));
             let holds = vec4<bool>(look_holds(a, reach), look_holds(b, reach), look_holds(c, reach), look_holds(d, reach));
             if real.x && holds.x { mine = merge(mine, vec4<u32>(a.known.xyz, 0u)); }
             if real.y && holds.y { mine = merge(mine, vec4<u32>(b.known.xyz, 0u)); }
@@ -86,7 +86,7 @@ fn look_ahead(
             lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(now, u32(stopped), rounds);
             for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], 0u); }
             // One window that did not go far says little about the next one.
-            let goes = max(last.w / 2u, max(went, 1u) - 1u);
+            let goes = max(last.w / 2u, select(max(went, 1u) - 1u, went, stopped));
             lps[control_row(1u, CONTROL_WENT)] = vec4<u32>(goes, 0u, 0u, 0u);
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
             // Not a store: invocations of this dispatch may be recording failures there.

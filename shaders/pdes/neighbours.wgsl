@@ -20,28 +20,33 @@ fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
     bounds_found = last < RELAXATIONS && atomicLoad(&words[CHANGES + min(last, RELAXATIONS - 1u)]) == 0u;
 }
 
+// The bound of what may arrive at a row.
+fn bounds_input(row: u32) -> u32 {
+    return lps[bounds_row(bounds_half, row)].y;
+}
+
 fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
     if !bounds_found { return horizon; }
     var own = horizon;
-    // What YAWNS would do is safe, whatever the neighbours may.
-    let input = units_time(lps[bounds_row(bounds_half, row)].y);
-    own.until = time_min(time_max(input, cell_end(horizon.now)), run.until);
+    // What the horizon of all allows is safe, whatever the neighbours may: rounded bounds can be earlier.
+    own.until = time_min(time_max(units_time(bounds_input(row)), horizon.until), run.until);
     return own;
 }
 
 fn promised_to(row: u32) -> vec2<u32> {
     if !bounds_found { return bounds_promised; }
-    return units_time(lps[bounds_row(bounds_half, row)].y);
+    return time_max(units_time(bounds_input(row)), bounds_promised);
 }
 
-// For pdes/answers.wgsl.
+// For pdes/answers.wgsl. Where nobody sends to a row, how far it goes needs no bounds.
 fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
     lps[clock_row(row)] = vec4<u32>(time, 0u, 0u);
+    if bounds_found && bounds_input(row) == BOUND_NEVER { return 1u; }
     return 2u * bits_of(time_since(time, units_begin)) + 1u;
 }
 
-// Whether it is known that the row must wait: pdes/bounds.wgsl.
+// Whether it is known that a row must wait: pdes/bounds.wgsl.
 fn idle_mark(row: u32) -> u32 {
     if !bounds_found { return 0u; }
-    return units_mark(lps[bounds_row(bounds_half, row)].y);
+    return units_mark(bounds_input(row));
 }

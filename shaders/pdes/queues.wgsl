@@ -18,7 +18,7 @@ var<private> pending_mails: u32;
 
 fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     // What is asked for together comes together: a million LPs at rate 0.001 take 41 us a window in place of 45, so asked for by fours (H200).
-    let there = min(rows, vec4<u32>(run.rows - 1u));
+    let there = min(select(vec4<u32>(rows.x), rows, rows < vec4<u32>(run.rows)), vec4<u32>(run.rows - 1u));
     let a = lps[there.x].xy;
     let b = lps[there.y].xy;
     let c = lps[there.z].xy;
@@ -49,9 +49,9 @@ fn pending_wait(
     return Waits(found.rows, merge(found.idle, pending_nothing(row, first)));
 }
 
-// What a row leaves that has nothing before the horizon.
+// What a row leaves that has nothing before the horizon. At the end of the run nobody asks why it waits.
 fn pending_nothing(row: u32, first: vec2<u32>) -> Reduced {
-    return vec4<u32>(first, 0u, select(idle_mark(row), 0u, all(first == TIME_NEVER)));
+    return vec4<u32>(first, 0u, select(0u, idle_mark(row), time_less(first, run.until)));
 }
 
 // Opens the queue of a row, and takes in its mails.

@@ -75,6 +75,11 @@ impl Relay {
         Self { lps, lookahead: step, earliest: false, memory: false, params, more: None }
     }
 
+    /// The LPs among whom tokens walk.
+    fn ring(&self) -> u32 {
+        self.lps - if self.params.rule == 4 { 2 } else { 0 }
+    }
+
     fn breaking(self, rule: u32, culprit: u32) -> Self {
         Self { earliest: rule == 3, params: RelayParams { rule, culprit, ..self.params }, ..self }
     }
@@ -116,6 +121,12 @@ impl Model for Relay {
 
 impl CpuModel for Relay {
     fn init(&self, lp: u32, _: &mut Visits, context: &mut Context<'_>) {
+        if lp >= self.ring() {
+            if lp == self.ring() {
+                context.schedule(lp, Ticks::new(1 << 50), [0, lp]);
+            }
+            return;
+        }
         if lp.is_multiple_of(self.params.stride) {
             context.schedule(lp, Ticks::new(u64::from(lp % 7)), [self.params.hops, lp]);
         }
@@ -136,7 +147,7 @@ impl CpuModel for Relay {
                 let row = context.memory_get(0).map(|word| word + more);
                 context.memory_set(0, row);
             }
-            context.schedule((lp + 1) % self.lps, time, [hops - 1, token]);
+            context.schedule((lp + 1) % self.ring(), time, [hops - 1, token]);
         }
     }
 }
@@ -307,6 +318,34 @@ fn windows_go_as_far_whatever_a_tick_is() {
         // Some 290 events of these stations, and 40 before the horizon of all.
         assert!(done.windows * 200 < events, "{ticks} ticks: {events} events in {} windows", done.windows);
     }
+}
+
+#[test]
+fn an_lp_far_ahead_does_not_hold_up_the_others() {
+    let gpu = gpu();
+    let windows = |model: Relay, sync, ends: &[Until]| {
+        let mut simulation = Simulation::new(&gpu, &model, Options { sync, ..NEIGHBOURS }).unwrap();
+        let mut cpu = CpuSimulation::new(&model, 6).unwrap();
+        let mut windows = 0;
+        for &end in ends {
+            assert_eq!(simulation.run(end).unwrap().events, cpu.run(end).unwrap().events);
+            assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{model:?} with {sync}");
+            windows = simulation.progress().unwrap().windows;
+        }
+        windows
+    };
+    let ring = Relay::new(200, 7, 300);
+    let both = Relay { lps: 202, ..ring.breaking(4, 0) };
+    // Its event is behind the end of the run: nobody asks how long it waits.
+    let ends: Vec<_> = (1..8).map(|end| Until::time(Ticks::new(end * 10_000))).collect();
+    let alone = windows(ring, Sync::Neighbours, &ends);
+    assert!(windows(both, Sync::Neighbours, &ends) <= alone + 4, "{alone} windows alone");
+    // Bounds reach for it, and become coarse: then windows are those of the event horizon.
+    let all = [Until::EMPTY];
+    let horizon = windows(both, Sync::Horizon, &all);
+    let alone = windows(ring, Sync::Neighbours, &all);
+    let held_up = windows(both, Sync::Neighbours, &all);
+    assert!(alone < held_up && held_up <= horizon + 4, "{alone}, {held_up}, {horizon} windows");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 // Tokens walk round a ring of LPs, each for some hops, and vanish. LPs say from whom they come and what they answer to those that they do not
-// know yet; by `rule`, one of them says what is not true.
+// know yet; by `rule`, one of them says what is not true. By rule 4 the last two are not in the ring: one has an event in the far future, which the other one, who
+// does nothing, might prevent for all it knows.
 
 struct Params {
     step: vec2<u32>,    // the least time of a hop, in ticks
@@ -16,7 +17,15 @@ struct State {
     order: u32,
 }
 
+fn ring() -> u32 {
+    return lp_count() - select(0u, 2u, params.rule == 4u);
+}
+
 fn init(lp: u32, state: ptr<function, State>) {
+    if lp >= ring() {
+        if lp == ring() { schedule(lp, vec2<u32>(0u, 1u << 18u), vec2<u32>(0u, lp)); }
+        return;
+    }
     if lp % params.stride == 0u {
         schedule(lp, vec2<u32>(lp % 7u, 0u), vec2<u32>(params.hops, lp));
     }
@@ -28,7 +37,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if event.payload.x > 0u {
         let time = time_add(event.time, hop());
         if memory_rows() > 0u { memory_set(0u, memory_get(0u) + draw_below(20000u)); }
-        schedule((lp + 1u) % lp_count(), time, vec2<u32>(event.payload.x - 1u, event.payload.y));
+        schedule((lp + 1u) % ring(), time, vec2<u32>(event.payload.x - 1u, event.payload.y));
     }
 }
 
@@ -44,11 +53,13 @@ fn hop() -> vec2<u32> {
 
 // The LP after the culprit expects nobody.
 fn sender_count(lp: u32) -> u32 {
+    if lp > ring() { return 0u; }
     return u32(!(params.rule == 1u && lp == (params.culprit + 1u) % lp_count()));
 }
 
 fn sender(lp: u32, index: u32) -> u32 {
-    return (lp + lp_count() - 1u) % lp_count();
+    if lp == ring() { return lp + 1u; }
+    return (lp + ring() - 1u) % ring();
 }
 
 fn answer(lp: u32, state: ptr<function, State>) -> Answer {
