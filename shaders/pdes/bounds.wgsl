@@ -4,13 +4,12 @@
 // A bound is a number of *units* since the time of the first event, of 31 bits, so that sums need no care. It is rounded down, because an earlier bound is
 // as safe; and so is BOUND_FAR, for whatever is later. The earliest input where there are no senders is BOUND_NEVER, and that is never.
 //
-// A unit is a power of two of ticks, such that bounds reach at least 256 times as far as windows do. How far that is, LPs tell by their marks
-// (pdes/queue_windows.wgsl), twice a number of bits, and one more of those that executed: how far they went; or, where an LP has events and the bound
-// before them is BOUND_FAR, so that nobody knows whether they must wait, as far as bounds reach. What is remembered of that becomes a bit less with
-// each window (pdes/horizon_look.wgsl). Where units are coarse, because one part of a network is far ahead of another, windows are those of the event horizon at
-// least (pdes/neighbours.wgsl).
+// A unit is a power of two of ticks, such that bounds reach at least 256 times as far as windows went; how far that was, LPs tell by their marks
+// (pdes/queue_windows.wgsl), in bits. What is remembered of it becomes a bit less with each window (pdes/horizon_look.wgsl). So windows that end because
+// bounds do reach 256 times as far the next time. And where units are coarse, because one part of a network is far ahead of another, windows are
+// those of the event horizon at least (pdes/neighbours.wgsl).
 //
-// Functions: bounds_row, answer_row, clock_row, units_open, units_at, units_of, units_time, units_mark, bits_of, time_max.
+// Functions: bounds_row, answer_row, clock_row, units_open, units_at, units_of, units_time, bits_of, time_max.
 //
 // import: pdes/engine.wgsl
 
@@ -62,11 +61,6 @@ fn units_of(length: vec2<u32>) -> u32 {
 fn units_time(bound: u32) -> vec2<u32> {
     let time = time_add(units_begin, vec2<u32>(bound << units_shift, (bound >> 1u) >> (31u - units_shift)));
     return select(time, TIME_NEVER, bound == BOUND_NEVER);
-}
-
-// The mark of an LP that has events which a bound does not let it execute.
-fn units_mark(bound: u32) -> u32 {
-    return select(0u, 2u * (BOUND_BITS + units_shift), bound == BOUND_FAR);
 }
 
 // How many bits a length of time has.

@@ -86,7 +86,7 @@ fn look_ahead(
             lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(now, u32(stopped), rounds);
             for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], 0u); }
             // One window that did not go far says little about the next one.
-            let goes = max(last.w / 2u, select(max(went, 1u) - 1u, went, stopped));
+            let goes = max(last.w, select(max(went, 1u) - 1u, went, stopped));
             lps[control_row(1u, CONTROL_WENT)] = vec4<u32>(goes, 0u, 0u, 0u);
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
             // Not a store: invocations of this dispatch may be recording failures there.

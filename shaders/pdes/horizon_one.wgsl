@@ -1,6 +1,6 @@
 // One horizon for all rows: pdes/horizon.wgsl. pdes/neighbours.wgsl has the same functions for a horizon of each.
 //
-// Functions: bounds_open, horizon_of, promised_to, clock_keep, idle_mark.
+// Functions: bounds_open, horizon_of, promised_to, clock_keep.
 
 // Nothing is sent for a time before.
 var<private> horizon_promised: vec2<u32>;
@@ -20,8 +20,4 @@ fn promised_to(row: u32) -> vec2<u32> {
 // No window goes beyond the horizon of the one before, so what is sent is checked when it is.
 fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
     return 1u;
-}
-
-fn idle_mark(row: u32) -> u32 {
-    return 0u;
 }

@@ -1,7 +1,7 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
 // and in runs that end by a number of events, the horizon is the same for all (pdes/horizon_one.wgsl has the same functions for that).
 //
-// Functions: bounds_open, horizon_of, promised_to, clock_keep, idle_mark.
+// Functions: bounds_open, horizon_of, promised_to, clock_keep.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
@@ -42,11 +42,5 @@ fn promised_to(row: u32) -> vec2<u32> {
 fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
     lps[clock_row(row)] = vec4<u32>(time, 0u, 0u);
     if bounds_found && bounds_input(row) == BOUND_NEVER { return 1u; }
-    return 2u * bits_of(time_since(time, units_begin)) + 1u;
-}
-
-// Whether it is known that a row must wait: pdes/bounds.wgsl.
-fn idle_mark(row: u32) -> u32 {
-    if !bounds_found { return 0u; }
-    return units_mark(bounds_input(row));
+    return max(bits_of(time_since(time, units_begin)), 1u);
 }

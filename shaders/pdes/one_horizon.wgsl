@@ -1,6 +1,6 @@
 // Windows that are the same for all LPs, and begin by taking in what the last one sent: YAWNS.
 //
-// Functions: mails_waiting, horizon_of, promised_to, clock_keep, idle_mark.
+// Functions: mails_waiting, horizon_of, promised_to, clock_keep.
 //
 // import: pdes/engine.wgsl
 //
@@ -21,8 +21,4 @@ fn promised_to(row: u32) -> vec2<u32> {
 
 fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
     return 1u;
-}
-
-fn idle_mark(row: u32) -> u32 {
-    return 0u;
 }

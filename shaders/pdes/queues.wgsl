@@ -10,7 +10,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_of, mails_waiting, clock_keep and idle_mark (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
+// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_of, mails_waiting and clock_keep (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
 
 var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
@@ -46,12 +46,7 @@ fn pending_wait(
     if mails > 0u || time_less(first, horizon_of(row, horizon).until) {
         return Waits(found.rows | (1u << bit), found.idle);
     }
-    return Waits(found.rows, merge(found.idle, pending_nothing(row, first)));
-}
-
-// What a row leaves that has nothing before the horizon. At the end of the run nobody asks why it waits.
-fn pending_nothing(row: u32, first: vec2<u32>) -> Reduced {
-    return vec4<u32>(first, 0u, select(0u, idle_mark(row), time_less(first, run.until)));
+    return Waits(found.rows, merge(found.idle, vec4<u32>(first, 0u, 0u)));
 }
 
 // Opens the queue of a row, and takes in its mails.
@@ -66,7 +61,7 @@ fn pending_begin(row: u32, horizon: Horizon) -> bool {
     let kept = lps[row];
     let mails = min(mails_waiting(row), run.mail_capacity);
     if mails == 0u && !time_less(kept.xy, horizon.until) {
-        pending_idles = pending_nothing(row, kept.xy);
+        pending_idles = vec4<u32>(kept.xy, 0u, 0u);
         return false;
     }
     pending_stands = (kept.z & STANDS) != 0u;
