@@ -9,7 +9,7 @@ use super::changes::Changes;
 use super::index::Index;
 use super::moves::{Found, Moves, Rows, Times, Way};
 use super::region::{Coordinate, Region};
-use super::scratch::{PairLists, with_filled};
+use super::scratch::{self, PairLists, with_filled};
 use super::set::{Columns, check, keys};
 use super::{Algorithm, Matcher, Matches, MatchingError};
 
@@ -64,6 +64,10 @@ pub struct MovingRegions<T, const D: usize> {
     step: u32,
     /// Tests in trees that have grown. Beyond all bounds after a failure, which leaves rubbish.
     tests: u64,
+    /// A step has begun and not ended.
+    unfinished: bool,
+    /// Steps until matching from scratch is tried again: the last time it was not possible.
+    not_yet: u32,
     /// Of 256 regions that moved in the last step, those that moved far: what the next step goes by.
     far: u32,
 }
@@ -106,14 +110,26 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         index.rebuild().submit(matcher.gpu())?;
         let moves = Moves::new(kernels, &index, sides)?;
         let (matcher, rows) = (matcher.clone(), Rows::default());
-        let lists = None;
-        Ok(Self { matcher, subscriptions, updates, index, moves, lists, rows, step: 0, tests: 0, far: 0 })
+        Ok(Self {
+            matcher,
+            subscriptions,
+            updates,
+            index,
+            moves,
+            lists: None,
+            rows,
+            step: 0,
+            tests: 0,
+            unfinished: false,
+            not_yet: 0,
+            far: 0,
+        })
     }
 
     /// All pairs that overlap now.
     ///
     /// # Errors
-    /// As [`Matcher::find`].
+    /// As [`Matcher::find`]; [`MatchingError::Unfinished`] after a step that did not end.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn matches(&self) -> Result<Matches, MatchingError> {
         pollster::block_on(self.matches_async())
@@ -122,8 +138,9 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     /// [`MovingRegions::matches`] without blocking.
     ///
     /// # Errors
-    /// As [`Matcher::find`](Matcher::find_async).
+    /// As [`MovingRegions::matches`].
     pub async fn matches_async(&self) -> Result<Matches, MatchingError> {
+        self.check_finished()?;
         self.matcher.matches(&self.subscriptions.columns, &self.updates.columns, Algorithm::Auto).await
     }
 
@@ -131,8 +148,9 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     ///
     /// # Errors
     /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`] and
-    /// [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved. After
-    /// [`MatchingError::Gpu`] the state is undefined.
+    /// [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved. After [`MatchingError::Gpu`] and
+    /// [`MatchingError::TooMuchWork`], or where a future is dropped before it is done, regions are half moved: all that is asked of them
+    /// from then on is [`MatchingError::Unfinished`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn update(
         &mut self,
@@ -151,6 +169,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         subscriptions: &[(u32, Region<T, D>)],
         updates: &[(u32, Region<T, D>)],
     ) -> Result<Changes, MatchingError> {
+        self.check_finished()?;
         self.next_step();
         self.subscriptions.check(self.step, subscriptions)?;
         self.updates.check(self.step, updates)?;
@@ -159,6 +178,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         if counts == [0, 0] {
             return Ok(Changes::default());
         }
+        self.unfinished = true;
         // Fresh memory for as many words costs more than what is written to it.
         let mut rows = std::mem::take(&mut self.rows);
         rows.set(counts, self.subscriptions.columns.dims);
@@ -168,18 +188,26 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         self.updates.advance(self.subscriptions.columns.count, updates, second);
         let found = self.find(&mut rows, filled).await?;
         self.rows = rows;
+        self.unfinished = false;
         Ok(found.changes)
+    }
+
+    /// The host knows where regions go before the device does.
+    fn check_finished(&self) -> Result<(), MatchingError> {
+        if self.unfinished { Err(MatchingError::Unfinished) } else { Ok(()) }
     }
 
     /// Finds the changes of a step; `filled` is how many regions of each side were not empty before it.
     async fn find(&mut self, rows: &mut Rows, filled: [u32; 2]) -> Result<Found, MatchingError> {
         let regions = u64::from(self.subscriptions.columns.count) + u64::from(self.updates.columns.count);
         let most = |rows: u32| u64::from(rows) * u64::from(self.moves.tuning.most_of) >= regions;
-        if most(rows.rows)
-            && most(share_of(self.far, rows.rows))
-            && let Some(found) = self.find_from_scratch(rows, filled).await?
-        {
-            return Ok(found);
+        if self.not_yet > 0 {
+            self.not_yet -= 1;
+        } else if most(rows.rows) && most(share_of(self.far, rows.rows)) {
+            if let Some(found) = self.find_from_scratch(rows, filled).await? {
+                return Ok(found);
+            }
+            (self.lists, self.not_yet) = (None, self.moves.tuning.steps_without);
         }
         if let Some(lists) = &mut self.lists {
             lists.forget();
@@ -217,7 +245,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         Ok(both)
     }
 
-    /// The same by matching from scratch. None, and nothing has changed, where there are too many pairs.
+    /// The same by matching from scratch. None, and nothing has changed, where there are too many pairs, or it takes more memory than there is: trees take less.
     async fn find_from_scratch(
         &mut self,
         rows: &mut Rows,
@@ -225,23 +253,17 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
     ) -> Result<Option<Found>, MatchingError> {
         let kernels = self.matcher.kernels();
         let sides = [&self.subscriptions.columns, &self.updates.columns];
-        let auto = Algorithm::Auto;
-        let lists = match &mut self.lists {
-            Some(lists) => lists,
-            none => none.insert(PairLists::new(kernels, sides, self.moves.tuning.most_pairs)?),
-        };
-        if !lists.is_known() {
-            let [s, u] = with_filled(sides, filled);
-            let matches = self.matcher.matches(&s, &u, auto).await?;
-            if !lists.begin(kernels, &matches).await? {
-                return Ok(None);
-            }
-        }
+        let before = with_filled(sides, filled);
+        let known = scratch::known(&self.matcher, &mut self.lists, &before, self.moves.tuning.most_pairs);
+        let Some(lists) = scratch::possible(known.await)?.flatten() else { return Ok(None) };
         // The trees do not follow: they are built again when they are needed. Until the step has ended they are rubbish in any case.
         let tests = std::mem::replace(&mut self.tests, u64::MAX);
         let far = self.moves.exchange(kernels, &self.index, sides, rows)?;
-        let matches = self.matcher.matches(sides[0], sides[1], auto).await?;
-        let Some((changes, far)) = lists.advance(kernels, &matches, far).await? else {
+        let told = async {
+            let matches = self.matcher.matches(sides[0], sides[1], Algorithm::Auto).await?;
+            lists.advance(kernels, &matches, far).await
+        };
+        let Some((changes, far)) = scratch::possible(told.await)?.flatten() else {
             self.moves.take_back(kernels.gpu(), rows)?;
             self.tests = tests;
             return Ok(None);
@@ -446,7 +468,10 @@ mod tests {
             },
             // By matching from scratch, where any region moves far; and where there are sometimes too many pairs for it.
             |moves| moves.tuning.most_of = u32::MAX,
-            |moves| (moves.tuning.most_of, moves.tuning.most_pairs) = (u32::MAX, 1 << 10),
+            |moves| {
+                (moves.tuning.most_of, moves.tuning.most_pairs, moves.tuning.steps_without) =
+                    (u32::MAX, 1 << 10, 1);
+            },
         ];
         for way in ways {
             for sizes in [[255, 257], [256, 16], [1, 300], [0, 5]] {
@@ -460,6 +485,21 @@ mod tests {
         alternate::<1>(&matcher, [256, 255], |moves| moves.tuning.few_changes = 1 << 10);
     }
 
+    #[test]
+    fn a_step_that_did_not_end_is_the_last() {
+        let gpu = Gpu::new().unwrap();
+        let regions: Vec<_> = (0..300).map(|i| Region::new([3 * i], [3 * i + 4])).collect();
+        let mut moving = MovingRegions::new(&Matcher::new(&gpu), &regions, &regions).unwrap();
+        // What is refused before anything moves leaves all as it was.
+        let far = Region::new([5_000], [5_001]);
+        assert!(matches!(moving.update(&[(300, far)], &[]), Err(MatchingError::UnknownRegion { .. })));
+        assert_eq!(moving.update(&[(0, far)], &[]).unwrap().ended.len(), 2);
+        gpu.device().destroy();
+        assert!(matches!(moving.update(&[(0, regions[0])], &[]), Err(MatchingError::Gpu(_))));
+        assert!(matches!(moving.update(&[(0, regions[0])], &[]), Err(MatchingError::Unfinished)));
+        assert!(matches!(moving.matches(), Err(MatchingError::Unfinished)));
+    }
+
     /// Few pairs before a step and too many after it: the regions go back, and are looked up.
     #[test]
     fn too_many_pairs_for_a_list_are_looked_up() {
@@ -469,7 +509,8 @@ mod tests {
         let together: Vec<_> = (0..300).map(|i| Region::new([-i], [1_000 + i])).collect();
         let rows = |set: &[Region<i32, 1>]| -> Vec<_> { (0..).zip(set.iter().copied()).collect() };
         let mut moving = MovingRegions::new(&matcher, &apart(0), &apart(1)).unwrap();
-        (moving.moves.tuning.most_of, moving.moves.tuning.most_pairs) = (u32::MAX, 400);
+        let tuning = &mut moving.moves.tuning;
+        (tuning.most_of, tuning.most_pairs, tuning.steps_without) = (u32::MAX, 400, 0);
         let (mut sets, mut listed) = ([apart(0), apart(1)], Vec::new());
         let places = [apart(5_000), apart(100), together, apart(0), apart(7_000), apart(7_000), apart(2_000)];
         for (step, place) in places.iter().enumerate() {

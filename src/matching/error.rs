@@ -166,6 +166,11 @@ pub enum MatchingError {
         /// The dimension's upper bound.
         limit: u32,
     },
+    /// A step of moving regions did not end: it failed, or its future was dropped, and some regions have moved and others have not.
+    #[error(
+        "the last step of these moving regions did not end, because it failed or was given up: make new ones from where the regions are"
+    )]
+    Unfinished,
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),

@@ -333,7 +333,7 @@ impl<const D: usize> Service<D> {
             self.changed.extend(self.regions.values().map(|usage| usage.row));
         }
         let (mut subscriptions, mut updates) = (Vec::new(), Vec::new());
-        for row in std::mem::take(&mut self.changed) {
+        for &row in &self.changed {
             let usage = self.region_in(row);
             let bounds = |used: bool, usage: &Use<D>| if used { usage.bounds } else { nowhere };
             let subscribed = usage.map_or(nowhere, |usage| bounds(!usage.subscribers.is_empty(), usage));
@@ -342,7 +342,15 @@ impl<const D: usize> Service<D> {
             updates.push((row, associated));
         }
         let Some(matching) = &mut self.matching else { return Ok(()) };
-        let changes = matching.update_async(&subscriptions, &updates).await?;
+        let changes = match matching.update_async(&subscriptions, &updates).await {
+            Ok(changes) => changes,
+            Err(error) => {
+                // The next time all begins anew.
+                self.matching = None;
+                return Err(error);
+            }
+        };
+        self.changed.clear();
         for [subscribed, associated] in changes.began {
             self.overlaps.entry(associated).or_default().insert(subscribed);
         }

@@ -22,6 +22,8 @@ const MANY_OF: u32 = 8;
 const MOST_OF: u32 = 8;
 /// The same on a processor that plays a GPU, where sorts of the pairs take longer: of 100,000 regions on llvmpipe it is slower where three in ten move, and faster where all do.
 const MOST_OF_ON_PROCESSOR: u32 = 2;
+/// Steps until matching from scratch is tried again after there were too many pairs for it, or too little memory. (A guess.)
+const STEPS_WITHOUT: u32 = 64;
 /// Words for counts: the changes, and the entries of each level; the last is that of the regions that moved far, `FAR` in moves.wgsl.
 const COUNTS: usize = 16;
 /// A list may hold so many entries, and a submission find so many changes (or as many as one query needs, if that is
@@ -74,6 +76,8 @@ pub(super) struct Tuning {
     pub(super) most_of: u32,
     /// And there are so many pairs at the most.
     pub(super) most_pairs: u64,
+    /// Steps until that is tried again after it was not possible.
+    pub(super) steps_without: u32,
 }
 
 impl Tuning {
@@ -88,6 +92,7 @@ impl Tuning {
             few_changes,
             most_of: if slow { MOST_OF_ON_PROCESSOR } else { MOST_OF },
             most_pairs: scratch::MOST,
+            steps_without: STEPS_WITHOUT,
         }
     }
 }

@@ -9,12 +9,15 @@ use super::changes::Changes;
 use super::kernels::{Kernels, Wanted};
 use super::memory::Lent;
 use super::set::Columns;
-use super::{Matches, MatchingError, programs};
-use crate::gpu::{Buffer, Download, Plan};
+use super::{Algorithm, Matcher, Matches, MatchingError, programs};
+use crate::gpu::{Buffer, Download, GpuError, Plan};
 use crate::primitives::{Count, RadixSort, Status};
 
 /// Lists are this long at the most: with all that goes with them, some 80 bytes for each pair.
 pub(super) const MOST: u64 = 1 << 24;
+
+/// Changes that are read with their number, at the most; the rest is read after.
+const MOST_AT_ONCE: u32 = 1 << 22;
 
 /// As in differences.wgsl.
 #[repr(C)]
@@ -48,7 +51,8 @@ pub(super) struct PairLists {
 impl PairLists {
     /// Lists of up to `most` pairs of these sets.
     pub(super) fn new(kernels: &Kernels, sides: [&Columns; 2], most: u64) -> Result<Self, MatchingError> {
-        let most = most.min(kernels.gpu().max_buffer_bytes() / size_of::<u64>() as u64);
+        // Both lists at once, and a word more, are in one binding.
+        let most = most.min((kernels.gpu().max_buffer_bytes() / size_of::<u64>() as u64 - 1) / 2);
         Self::with_room(kernels, 1, sides.map(|side| u32::BITS - side.count.leading_zeros()), most)
     }
 
@@ -136,11 +140,7 @@ impl PairLists {
     }
 
     /// Takes in the pairs before a step, where they are not known. False if there are too many.
-    pub(super) async fn begin(
-        &mut self,
-        kernels: &Kernels,
-        matches: &Matches,
-    ) -> Result<bool, MatchingError> {
+    async fn begin(&mut self, kernels: &Kernels, matches: &Matches) -> Result<bool, MatchingError> {
         let Some((len, plan)) = self.list(kernels, matches, false).await? else { return Ok(false) };
         plan.submit(kernels.gpu())?;
         self.len = Some(len);
@@ -201,10 +201,43 @@ impl PairLists {
             Some(found) => found,
             None => Changes::new(bytemuck::cast_slice(&changes.read_range(gpu, 0, count.into()).await?)),
         };
-        self.expected = (count + count / 8).max(1 << 10);
+        self.expected = (count + count / 8).clamp(1 << 10, MOST_AT_ONCE);
         self.current = 1 - self.current;
         self.len = Some(now);
         Ok(Some((found, besides)))
+    }
+}
+
+/// The lists with the pairs of these sets in one of them. None if there are too many.
+pub(super) async fn known<'l>(
+    matcher: &Matcher,
+    lists: &'l mut Option<PairLists>,
+    [subscriptions, updates]: &[Columns; 2],
+    most: u64,
+) -> Result<Option<&'l mut PairLists>, MatchingError> {
+    let kernels = matcher.kernels();
+    let lists = match lists {
+        Some(lists) => lists,
+        none => none.insert(PairLists::new(kernels, [subscriptions, updates], most)?),
+    };
+    if !lists.is_known() {
+        let matches = matcher.matches(subscriptions, updates, Algorithm::Auto).await?;
+        if !lists.begin(kernels, &matches).await? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(lists))
+}
+
+/// What came of an attempt; none where it takes more than there is, and a way that takes less is left.
+pub(super) fn possible<V>(outcome: Result<V, MatchingError>) -> Result<Option<V>, MatchingError> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(error @ MatchingError::Gpu(GpuError::Lost { .. } | GpuError::Timeout { .. })) => Err(error),
+        Err(error) => {
+            log::debug!("not from scratch: {error}");
+            Ok(None)
+        }
     }
 }
 
