@@ -1,13 +1,14 @@
 //! What all algorithms of the module use: its kernels, dispatches of them, and the primitives' scratch memory.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use bytemuck::Pod;
+use web_time::Instant;
 
 use super::auto::Took;
 use super::counter::Ranking;
 use super::memory::{Lent, Pool, Slot};
-use super::set::Columns;
 use super::{MatchingError, grid, sweep};
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
@@ -265,6 +266,33 @@ impl Kernels {
         tasks <= pace.units().saturating_mul(sweep::UNIT)
     }
 
+    /// [`Kernels::run`] where so many tiles of candidates are tested in one submission, with other work: that tells nothing where it
+    /// is quick, but where it takes long the tests may be at fault.
+    pub(super) async fn run_tests(
+        &self,
+        plans: &[&Plan],
+        apart: bool,
+        wanted: &[Wanted<'_>],
+        tasks: u32,
+    ) -> Result<Vec<Vec<u32>>, MatchingError> {
+        let start = Instant::now();
+        let read = self.run(plans, apart, wanted).await?;
+        self.tested_within(tasks, start.elapsed());
+        Ok(read)
+    }
+
+    /// Takes in that so many tiles of candidates were tested in one submission, in no more than this time.
+    fn tested_within(&self, tasks: u32, elapsed: Duration) {
+        if tasks > 0 && elapsed > LONG {
+            let mut pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = pace.clone();
+            pace.record(tasks.div_ceil(sweep::UNIT), elapsed);
+            if pace.units() > before.units() {
+                *pace = before;
+            }
+        }
+    }
+
     /// Runs plans one after the other, and brings what is wanted of what they leave: in one submission, because a submission with a
     /// wait takes longer than the work of small sets. Plans that take their time are submitted `apart`.
     pub(super) async fn run(
@@ -301,12 +329,15 @@ impl Kernels {
     }
 }
 
-/// Regions of both sides whose plans go into one submission: a sort of as many takes some milliseconds on all but the slowest devices. A guess.
+/// Regions, or entries, of both sides whose plans go into one submission: a sort of as many takes some milliseconds on all but the slowest devices. A guess.
 const TOGETHER: u64 = 1 << 22;
 
-/// Whether plans for these sets take their time.
-pub(super) fn apart(sides: [&Columns; 2]) -> bool {
-    sides.iter().map(|side| u64::from(side.count)).sum::<u64>() > TOGETHER
+/// A submission with tests that takes longer is taken for too long. Eight times what submissions shall take, because other work is in it.
+const LONG: Duration = Duration::from_millis(240);
+
+/// Whether plans for so many regions, or entries, of both sides take their time.
+pub(super) fn apart(counts: [u32; 2]) -> bool {
+    counts.map(u64::from).iter().sum::<u64>() > TOGETHER
 }
 
 /// What is kept already. Those that nobody asked for the longest are dropped first.
