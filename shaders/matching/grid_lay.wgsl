@@ -33,8 +33,8 @@ fn merge(a: u32, b: u32) -> u32 {
     return a + b;
 }
 
-// floor(cells 2^32 / (last + 1)), where last has its highest bit set. It is below 2^32 / cells + ..., so that the product with
-// a place, of which `last` is the greatest, has a high word below `cells`.
+// floor(cells 2^32 / (last + 1)), where last has its highest bit set: so it is below 2 cells. The product with a place, of which
+// `last` is the greatest, has a high word below `cells`.
 fn cells_per_line(cells: u32, last: u32) -> u32 {
     if last == ~0u {
         return cells;

@@ -1,7 +1,7 @@
 //! Which way candidates are found, and how much room they take. Both are known when the device has looked at the sets; but a lone
 //! submission with a wait for that takes longer than the work. So the way and the room of the last call with sets like these are
 //! assumed, the look is part of the same submission, and where it tells something else the call is made again. What is found does not
-//! depend on what was assumed, nor does its order.
+//! depend on what was assumed, nor does its order. Where the device has no room for what was assumed, it is forgotten (`Kernels::fails`).
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,6 +9,7 @@ use super::kernels::{Kernels, Wanted};
 use super::matches::Source;
 use super::sample::Sample;
 use super::set::Columns;
+use super::work::MAX_TASKS;
 use super::{Algorithm, MatchingError, grid, sweep};
 use crate::gpu::{Gpu, Plan};
 
@@ -158,7 +159,8 @@ impl Room {
             u32::try_from(scaled + 1).unwrap_or(u32::MAX)
         };
         let entries = [scaled(self.entries[0], 0), scaled(self.entries[1], 1)];
-        Self { counts, entries, tasks: scaled(self.tasks, 0).max(scaled(self.tasks, 1)), ..self }
+        let tasks = scaled(self.tasks, 0).max(scaled(self.tasks, 1)).min(MAX_TASKS);
+        Self { counts, entries, tasks, ..self }
     }
 }
 
@@ -176,6 +178,10 @@ pub(super) struct Took(Mutex<Vec<(Alike, Room)>>);
 const KINDS: usize = 16;
 
 impl Took {
+    pub(super) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn last(&self, alike: Alike) -> Option<Room> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().find(|(kind, _)| *kind == alike).map(|(_, room)| *room)
@@ -226,6 +232,7 @@ pub(super) async fn matches(
 mod tests {
     use super::*;
     use crate::gpu::CALLS;
+    use crate::matching::work::{Memory, Placed};
     use crate::matching::{Matcher, Region, Regions};
 
     /// Two sides of a set of squares of that size, by chance.
@@ -268,6 +275,58 @@ mod tests {
                 assert_eq!(of_others, [1, 1], "{algorithm:?}, squares of {size}");
             }
         }
+    }
+
+    /// Presets what the last call with sets like these by sorting took.
+    fn took(kernels: &Kernels, count: u32, tasks: u32) -> Alike {
+        let alike = Alike { algorithm: Algorithm::Sort, dims: 2, sizes: [count.ilog2(); 2] };
+        let room = Room { tasks, ..Room::guess(Way::Sort { dim: 0 }, [count; 2]) };
+        kernels.took.keep(alike, room);
+        alike
+    }
+
+    #[test]
+    fn room_that_the_device_refuses_is_forgotten() {
+        let gpu = Gpu::for_test();
+        let matcher = Matcher::new(&gpu);
+        let [s, u] = sides(&matcher, 300, 40_000);
+        let expected = matcher.count(&s, &u, Algorithm::Brute).unwrap();
+        let kernels = matcher.kernels();
+        // More than a buffer holds.
+        let Some(tasks) = u32::try_from(gpu.max_buffer_bytes() / 4).ok().filter(|tasks| *tasks < MAX_TASKS)
+        else {
+            return;
+        };
+        // Tests are taken for so fast that all go into one submission.
+        {
+            let mut pace = kernels.test_pace.lock().unwrap();
+            while pace.units() < u32::MAX {
+                let units = pace.units();
+                pace.record(units, std::time::Duration::ZERO);
+            }
+        }
+        let alike = took(kernels, 300, tasks);
+        assert_eq!(matcher.count(&s, &u, Algorithm::Sort).unwrap(), expected);
+        assert!(kernels.took.last(alike).unwrap().tasks < 2_000);
+        let (count, of_count) = calls(|| matcher.count(&s, &u, Algorithm::Sort).unwrap());
+        assert_eq!((count, of_count), (expected, [1, 1]));
+    }
+
+    /// Empty tiles take no time: slices of them would tell that tests do not.
+    #[test]
+    fn tests_in_slices_have_no_spare_tiles() {
+        let matcher = Matcher::new(&Gpu::for_test());
+        let kernels = matcher.kernels();
+        let all = matcher.upload("identical", &[Region::new([3u32, 3], [5, 5]); 3_800]).unwrap().columns;
+        // More tiles than a first submission has, and few enough to be kept.
+        took(kernels, 3_800, sweep::UNIT + 100);
+        let found = matches(kernels, [&all, &all], Algorithm::Sort);
+        let (total, source) = pollster::block_on(found).unwrap();
+        assert_eq!(total, 3_800 * 3_800);
+        let Source::Placed(Placed { memory: Memory::Sweep(memory), .. }) = source else {
+            panic!("not a sweep")
+        };
+        assert!(memory.1.is_at_once((3_800u32 * 3_800).div_ceil(sweep::TILE)));
     }
 
     #[test]

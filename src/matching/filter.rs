@@ -20,40 +20,47 @@ pub(super) struct Filter {
     lengths: Lent<u32>,
     offsets: Lent<u64>,
     finding: Plan,
-    testing: Plan,
+    /// None where the tests take several submissions.
+    testing: Option<Plan>,
     placing: Plan,
 }
 
 impl Filter {
+    /// `at_once` says whether all is tested in one submission: [`Kernels::tests_at_once`].
     pub(super) fn new(
         kernels: &Kernels,
         ranges: &Ranges,
         origin: Origin,
         tasks: u32,
+        at_once: bool,
     ) -> Result<Self, MatchingError> {
         let mut finding = Plan::new("first ranges of tiles");
         let firsts = ranges.firsts(kernels, &mut finding, 0, tasks)?;
         let lengths = kernels.lend("matches of tasks", tasks.into())?;
         let mut placing = Plan::new("places of tasks");
         let offsets = kernels.add_offsets(&mut placing, &lengths, tasks)?;
-        let testing = Plan::new("tests");
-        let mut filter = Self { origin, tasks, firsts, lengths, offsets, finding, testing, placing };
+        let mut filter = Self { origin, tasks, firsts, lengths, offsets, finding, testing: None, placing };
+        if !at_once {
+            return Ok(filter);
+        }
         let work = filter.work(ranges, tasks);
         let mut buffers: Vec<_> = work.inputs.iter().map(|(name, buffer)| (*name, buffer)).collect();
         buffers.push(("lengths", filter.lengths.raw()));
         let params = TaskParams::new(work.sides, (0, tasks), work.ranges, Window::NONE);
-        kernels.add(&mut filter.testing, &work.count, tasks, &params, &buffers)?;
+        let mut testing = Plan::new("tests");
+        kernels.add(&mut testing, &work.count, tasks, &params, &buffers)?;
+        filter.testing = Some(testing);
         Ok(filter)
     }
 
-    /// All of it, where it serves in one submission: [`Kernels::tests_at_once`].
-    pub(super) fn plans(&self) -> [&Plan; 3] {
-        [&self.finding, &self.testing, &self.placing]
+    /// All of it, where the tests are among them.
+    pub(super) fn plans(&self) -> impl Iterator<Item = &Plan> {
+        [&self.finding].into_iter().chain(&self.testing).chain([&self.placing])
     }
 
-    /// Tiles that there is room for.
-    pub(super) fn tasks(&self) -> u32 {
-        self.tasks
+    /// Whether it is one that has room for so many tiles and tests them in one submission.
+    pub(super) fn is_at_once(&self, tasks: u32) -> bool {
+        self.testing.is_some() && self.tasks == tasks
     }
 
     /// How many candidates match, when the plans have run.
@@ -77,11 +84,11 @@ impl Filter {
 
     /// Tests and counts in as many submissions as it takes.
     async fn run(&self, kernels: &Kernels, ranges: &Ranges) -> Result<u64, MatchingError> {
-        let read = if kernels.tests_at_once(self.tasks) {
-            kernels.run(&self.plans(), false, &[self.wanted()]).await?
+        let read = if self.testing.is_some() {
+            let plans: Vec<_> = self.plans().collect();
+            kernels.run_tests(&plans, false, &[self.wanted()], self.tasks).await?
         } else {
             self.finding.submit(kernels.gpu())?;
-            // The tasks behind have no candidates, and are counted, too.
             let work = self.work(ranges, self.tasks);
             work.run(kernels, &work.count, &[("lengths", self.lengths.raw())], Window::NONE).await?;
             kernels.run(&[&self.placing], false, &[self.wanted()]).await?
@@ -115,7 +122,9 @@ pub(super) async fn count(
     if let Some((filter, total)) = done.filter(|(filter, _)| tasks <= filter.tasks) {
         return Ok(Counted { filter, tasks, total });
     }
-    let filter = Filter::new(kernels, ranges, origin, known.tasks)?;
+    // Spare tiles are for the next call, which tests them in one submission or not at all: slices of empty tiles would tell that tests take no time.
+    let tiles = if kernels.tests_at_once(known.tasks) { known.tasks } else { tasks };
+    let filter = Filter::new(kernels, ranges, origin, tiles, kernels.tests_at_once(tiles))?;
     let total = filter.run(kernels, ranges).await?;
     Ok(Counted { filter, tasks, total })
 }

@@ -27,7 +27,7 @@ fn columns(dims: u32) -> u32 {
 
 /// The most entries of a set: kernels number their words with 32 bits.
 fn max_entries(dims: u32) -> u32 {
-    (u32::MAX / columns(dims)).min(1 << 30)
+    u32::MAX / columns(dims)
 }
 
 /// Regions of each side that are looked at before a grid is laid: together `SAMPLE` in grid_lay.wgsl.
@@ -114,7 +114,7 @@ pub(super) struct Run {
 impl Run {
     fn new(kernels: &Kernels, shape: Shape) -> Result<Self, MatchingError> {
         let Shape { dims, counts, entries, tasks, .. } = shape;
-        // Of either there are 2^30 at the most on each side. (A sort of 2^31 is refused.)
+        // Of either there are 2^30 at the most on each side (a row has five columns or more). A sort of 2^31 is refused.
         let (regions, rows) = (counts[0] + counts[1], entries[0] + entries[1]);
         let bounds = kernels.lend("bounding box", 8)?;
         let laid = kernels.lend("grid", LAID)?;
@@ -142,7 +142,7 @@ impl Run {
         let ranges = Ranges::new(kernels, &mut ranging, sides, dims, Origin::Grid)?;
         let filter = match tasks {
             0 => None,
-            _ => Some(Filter::new(kernels, &ranges, Origin::Grid, tasks)?),
+            _ => Some(Filter::new(kernels, &ranges, Origin::Grid, tasks, true)?),
         };
         Ok(Self { shape, bounds, laid, cells, lengths, places, keys, ids, listing, ranging, ranges, filter })
     }
@@ -274,7 +274,9 @@ pub(super) async fn matches(
         all.extend([&laying, &run.listing, &gathering, &run.ranging]);
         all.extend(run.filter.iter().flat_map(Filter::plans));
         let looked = looked.is_some();
-        let mut read = kernels.run(&all, apart(sides), &wanted).await?.into_iter();
+        // A few regions may meet very many cells.
+        let apart = apart(counts) || apart(room.entries);
+        let mut read = kernels.run_tests(&all, apart, &wanted, tasks).await?.into_iter();
         if looked && !read.next().is_none_or(|hits| look.told(&hits)) {
             return Ok(None);
         }
@@ -296,10 +298,9 @@ pub(super) async fn matches(
         let done = run.filter.take().zip(read.next().map(|words| wide(&words)));
         let counted = filter::count(kernels, &run.ranges, Origin::Grid, candidates, done, room).await?;
         let source = counted.source(&run.ranges);
-        let tasks = counted.filter.tasks();
-        let memory = match kernels.tests_at_once(tasks) {
+        let memory = match counted.filter.is_at_once(room.tasks) {
             true => {
-                run.shape.tasks = tasks;
+                run.shape.tasks = room.tasks;
                 run.filter = Some(counted.filter);
                 Memory::Grid(Box::new(run), None)
             }

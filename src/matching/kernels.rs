@@ -1,15 +1,16 @@
 //! What all algorithms of the module use: its kernels, dispatches of them, and the primitives' scratch memory.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use bytemuck::Pod;
+use web_time::Instant;
 
 use super::auto::Took;
 use super::counter::Ranking;
 use super::memory::{Lent, Pool, Slot};
-use super::set::Columns;
 use super::{MatchingError, grid, sweep};
-use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, Recipe};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
 
 /// Invocations of a workgroup, in every kernel of the module: as in common.wgsl.
@@ -88,14 +89,51 @@ impl Kernels {
         &self.gpu
     }
 
+    /// Looks at what came of work on the device, and if that is an error of the device's, forgets all that is kept between calls. True if it is
+    /// worth doing again without: where memory was missing, what was kept may be what is missing, and room that was assumed (`auto.rs`) may
+    /// be more than is needed. To be asked when the work has dropped what it was lent.
+    pub(super) fn fails<T>(&self, done: &Result<T, MatchingError>) -> bool {
+        let Err(MatchingError::Gpu(error)) = done else { return false };
+        // In browsers this may be what they refused long ago, and whatever was made since may be invalid.
+        self.forget();
+        match error {
+            GpuError::TooLarge { .. } => true,
+            // There it may be somebody else's error, who would not hear of it.
+            GpuError::OutOfMemory { .. } => !cfg!(target_arch = "wasm32"),
+            _ => false,
+        }
+    }
+
+    /// Gives back all that is kept between calls.
+    fn forget(&self) {
+        fn clear<T: Default>(kept: &Mutex<T>) {
+            drop(std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner)));
+        }
+        // What the last matching was lent goes back to the others.
+        self.grid.clear();
+        clear(&self.words);
+        clear(&self.wide);
+        clear(&self.uniforms);
+        clear(&self.counts);
+        clear(&self.sort);
+        clear(&self.scan);
+        clear(&self.ranking);
+        self.took.clear();
+    }
+
     /// Words for a call: see [`Lent`].
     pub(super) fn lend(&self, label: &str, len: u64) -> Result<Lent<u32>, MatchingError> {
-        Lent::new(&self.gpu, &self.words, label, len)
+        self.lend_from(&self.words, label, len)
     }
 
     /// The same of 64 bits each.
     pub(super) fn lend_wide(&self, label: &str, len: u64) -> Result<Lent<u64>, MatchingError> {
-        Lent::new(&self.gpu, &self.wide, label, len)
+        self.lend_from(&self.wide, label, len)
+    }
+
+    fn lend_from<T: Pod>(&self, pool: &Pool<T>, label: &str, len: u64) -> Result<Lent<T>, MatchingError> {
+        let lent = Lent::new(&self.gpu, pool, label, len);
+        if self.fails(&lent) { Lent::new(&self.gpu, pool, label, len) } else { lent }
     }
 
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
@@ -120,8 +158,9 @@ impl Kernels {
         // Indices from data, by group of kernels:
         // * order: `ids` is numbered 0 .. n and permuted by a stable sort of n pairs. Buffers may be longer than was asked for, with rubbish behind (`Lent`):
         //   no kernel asks for their lengths, and all that is read was written before.
-        // * grid: a cell is the high word of a place's product with `scale`, and below `cells` per dimension for any place (`cells_per_line`); bounds
-        //   lie within the bounding box, and where they did not, cells would still have the bits of their dimension (`cell_in`). `places` is the exclusive
+        // * grid: a cell is the high word of a place's product with `scale`, and below `cells` per dimension up to the box's last place
+        //   (`cells_per_line`). Beyond it would be below 2 `cells`, and `find_cells` packs cells without a mask; but keys outside of the box do not
+        //   occur: `find_bounds` takes it from the same buffers, of which all regions but empty ones (which have no cells), before in the same plan. `places` is the exclusive
         //   prefix sum of `lengths`; its search runs in 1 .. regions and less 1 is a region. Rows and sorted entries are reached below the numbers of
         //   entries that there is room for: where `places` tells of more, `entries()` says that there are none. `sorted_ids` permutes regions, those
         //   of updates behind those of subscriptions. Rows without an entry have ranges of length 0.
@@ -265,6 +304,33 @@ impl Kernels {
         tasks <= pace.units().saturating_mul(sweep::UNIT)
     }
 
+    /// [`Kernels::run`] where so many tiles of candidates are tested in one submission, with other work: that tells nothing where it
+    /// is quick, but where it takes long the tests may be at fault.
+    pub(super) async fn run_tests(
+        &self,
+        plans: &[&Plan],
+        apart: bool,
+        wanted: &[Wanted<'_>],
+        tasks: u32,
+    ) -> Result<Vec<Vec<u32>>, MatchingError> {
+        let start = Instant::now();
+        let read = self.run(plans, apart, wanted).await?;
+        self.tested_within(tasks, start.elapsed());
+        Ok(read)
+    }
+
+    /// Takes in that so many tiles of candidates were tested in one submission, in no more than this time.
+    fn tested_within(&self, tasks: u32, elapsed: Duration) {
+        if tasks > 0 && elapsed > LONG {
+            let mut pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = pace.clone();
+            pace.record(tasks.div_ceil(sweep::UNIT), elapsed);
+            if pace.units() > before.units() {
+                *pace = before;
+            }
+        }
+    }
+
     /// Runs plans one after the other, and brings what is wanted of what they leave: in one submission, because a submission with a
     /// wait takes longer than the work of small sets. Plans that take their time are submitted `apart`.
     pub(super) async fn run(
@@ -301,12 +367,15 @@ impl Kernels {
     }
 }
 
-/// Regions of both sides whose plans go into one submission: a sort of as many takes some milliseconds on all but the slowest devices. A guess.
+/// Regions, or entries, of both sides whose plans go into one submission: a sort of as many takes some milliseconds on all but the slowest devices. A guess.
 const TOGETHER: u64 = 1 << 22;
 
-/// Whether plans for these sets take their time.
-pub(super) fn apart(sides: [&Columns; 2]) -> bool {
-    sides.iter().map(|side| u64::from(side.count)).sum::<u64>() > TOGETHER
+/// A submission with tests that takes longer is taken for too long. Eight times what submissions shall take, because other work is in it.
+const LONG: Duration = Duration::from_millis(240);
+
+/// Whether plans for so many regions, or entries, of both sides take their time.
+pub(super) fn apart(counts: [u32; 2]) -> bool {
+    counts.map(u64::from).iter().sum::<u64>() > TOGETHER
 }
 
 /// What is kept already. Those that nobody asked for the longest are dropped first.
@@ -323,4 +392,48 @@ fn keep<T>(kept: &mut Vec<T>, new: T) {
         kept.remove(0);
     }
     kept.push(new);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::{Algorithm, Matcher, Region};
+
+    #[test]
+    fn tests_that_took_long_are_cut_the_next_time() {
+        let kernels = Kernels::new(&Gpu::for_test());
+        let mut pace = Pace::new(u32::MAX);
+        pace.record(8, Duration::ZERO);
+        *kernels.test_pace.lock().unwrap() = pace;
+        let tasks = 64 * sweep::UNIT;
+        // Nothing was tested, or it was quick.
+        kernels.tested_within(0, Duration::from_secs(3));
+        kernels.tested_within(sweep::UNIT, Duration::ZERO);
+        assert!(kernels.tests_at_once(tasks) && !kernels.tests_at_once(tasks + 1));
+        // In 30 ms of 3 s there is time for less than one of 64 units.
+        kernels.tested_within(tasks, Duration::from_secs(3));
+        assert!(kernels.tests_at_once(sweep::UNIT) && !kernels.tests_at_once(sweep::UNIT + 1));
+    }
+
+    #[test]
+    fn nothing_is_kept_when_the_device_failed() {
+        let matcher = Matcher::new(&Gpu::for_test());
+        let line: Vec<_> = (0..600u32).map(|i| Region::new([i, 0], [i + 2, 1])).collect();
+        let set = matcher.upload("line", &line).unwrap();
+        let count = |algorithm| matcher.count(&set, &set, algorithm).unwrap();
+        let algorithms = [Algorithm::Sort, Algorithm::Grid { cells: None }, Algorithm::IntervalTree];
+        let before = algorithms.map(count);
+        assert_eq!(before, [600 + 2 * 599; 3]);
+        let kernels = matcher.kernels();
+        let refused = GpuError::OutOfMemory { context: "a buffer".into(), message: "none left".into() };
+        assert!(kernels.fails::<()>(&Err(refused.into())));
+        assert!(kernels.words.lock().unwrap().is_empty() && kernels.wide.lock().unwrap().is_empty());
+        assert!(kernels.sort.lock().unwrap().is_none() && kernels.uniforms.lock().unwrap().is_empty());
+        assert!(kernels.grid.take(|_| true, || Err(())).is_err());
+        assert_eq!(algorithms.map(count), before);
+        // Other errors say nothing about the device.
+        let other = MatchingError::GridCells { cells: 0, dimensions: 2, limit: 2048 };
+        assert!(!kernels.fails::<()>(&Err(other)));
+        assert!(!kernels.words.lock().unwrap().is_empty());
+    }
 }

@@ -7,7 +7,7 @@ use super::kernels::Kernels;
 use super::sweep::Ranges;
 use super::tree::Tree;
 use super::work::{Placed, Window};
-use crate::gpu::{Buffer, Gpu, Verdict};
+use crate::gpu::{Buffer, Verdict};
 
 /// The overlapping pairs of two sets: how many there are, and the pairs themselves, in pages on the device.
 ///
@@ -40,7 +40,7 @@ pub(super) enum Source {
 /// Some of the pairs, on the device.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
-    gpu: &'a Gpu,
+    kernels: &'a Kernels,
     first: u64,
     len: u32,
     pairs: &'a Buffer<[u32; 2]>,
@@ -97,16 +97,26 @@ impl Matches {
         if left == 0 {
             return Ok(None);
         }
+        let len = u32::try_from(left).map_or(self.page_len, |left| left.min(self.page_len));
+        let first = self.next;
+        let window = Window { first, len };
+        let mut pairs = self.pairs_of(window).await;
+        if self.kernels.fails(&pairs) {
+            pairs = self.pairs_of(window).await;
+        }
+        let pairs = &*self.pairs.insert(pairs?);
+        self.next += u64::from(len);
+        Ok(Some(Page { kernels: &self.kernels, first, len, pairs }))
+    }
+
+    /// Writes a window of the pairs to the page buffer.
+    async fn pairs_of(&mut self, window: Window) -> Result<Buffer<[u32; 2]>, MatchingError> {
         let pairs = match self.pairs.take() {
             Some(pairs) => pairs,
             None => Buffer::storage(self.kernels.gpu(), "pairs", self.page_len.into())?,
         };
-        let len = u32::try_from(left).map_or(self.page_len, |left| left.min(self.page_len));
-        let first = self.next;
-        self.source.write(&self.kernels, Window { first, len }, &pairs).await?;
-        self.next += u64::from(len);
-        let pairs = &*self.pairs.insert(pairs);
-        Ok(Some(Page { gpu: self.kernels.gpu(), first, len, pairs }))
+        self.source.write(&self.kernels, window, &pairs).await?;
+        Ok(pairs)
     }
 
     /// Reads all pairs back, from the first on.
@@ -198,6 +208,9 @@ impl Page<'_> {
     /// # Errors
     /// As [`Page::read`].
     pub async fn read_async(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
-        Ok(self.pairs.read_range(self.gpu, 0, self.len.into()).await?)
+        let pairs = self.pairs.read_range(self.kernels.gpu(), 0, self.len.into()).await.map_err(Into::into);
+        // It is not read again: in browsers, where it may not have been written, the error is an older call's.
+        self.kernels.fails(&pairs);
+        pairs
     }
 }

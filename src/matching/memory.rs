@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytemuck::Pod;
 
 use super::MatchingError;
-use crate::gpu::{Buffer, Gpu, GpuError};
+use crate::gpu::{Buffer, Gpu};
 
 /// Memory that no call uses.
 pub(super) type Pool<T> = Arc<Mutex<Vec<Buffer<T>>>>;
@@ -31,15 +31,7 @@ impl<T: Pod> Lent<T> {
             let serving = (0..kept.len()).filter(|&place| serves(&kept[place]));
             serving.min_by_key(|&place| kept[place].len()).map(|place| kept.remove(place))
         };
-        let fresh = || match Buffer::storage(gpu, label, len) {
-            Err(GpuError::OutOfMemory { .. }) => {
-                // What is kept may be what is missing.
-                home.lock().unwrap_or_else(PoisonError::into_inner).clear();
-                Buffer::storage(gpu, label, len)
-            }
-            made => made,
-        };
-        let buffer = kept.map_or_else(fresh, Ok)?;
+        let buffer = kept.map_or_else(|| Buffer::storage(gpu, label, len), Ok)?;
         Ok(Self { buffer, home: Arc::clone(home) })
     }
 }
@@ -73,6 +65,13 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Slot<T> {
+    /// Gives back what is kept.
+    pub(super) fn clear(&self) {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Outside of the lock.
+        drop(kept);
+    }
+
     /// What is kept, if it `serves`, and else what is made. What does not serve gives its memory back before.
     pub(super) fn take<E>(
         &self,

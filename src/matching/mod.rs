@@ -77,6 +77,7 @@
 //!
 //! A call is one submission with one wait, where the last one with sets like these (the same algorithm and dimensions, sizes within a factor of two) is known: it assumes the
 //! room for entries and candidates that served there, and what a sample told of the way to go, and is made again where the numbers that come back say something else.
+//! Every call is made again where a few regions are so large that the sample of a grid misses them: once for each time that cells must be joined further for them.
 //! Before there was a submission with a wait for each of these numbers. The way of matching, and so the order of pairs, follows from the sets alone.
 //!
 //! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
@@ -161,7 +162,9 @@ pub enum Algorithm {
 }
 
 /// Region matching on one device. It keeps the kernels, the scratch memory of the largest sort (8 bytes per
-/// region) and that of the last calls (some 50 bytes per region of two sets in one dimension, up to 190 where a grid serves), so make one and use it again. Clones share them.
+/// region, or per entry of a grid) and that of the last calls, so make one and use it again. Clones share them. That is some 50 bytes per region of two
+/// sets in one dimension. Where a grid serves it is 20 bytes per region and 28 + 8 `D` per entry: a region has an entry for each
+/// cell that it meets, 4 at the most on average where the library chooses the cells, and there may be room for twice as many. Memory is given back where the device has too little.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     kernels: Arc<Kernels>,
@@ -230,17 +233,29 @@ impl Matcher {
         updates: &Regions<T, D>,
         algorithm: Algorithm,
     ) -> Result<u64, MatchingError> {
-        let (subscriptions, updates) = (&subscriptions.columns, &updates.columns);
+        let sides = [&subscriptions.columns, &updates.columns];
+        let mut count = self.count_once(sides, algorithm).await;
+        if self.kernels.fails(&count) {
+            count = self.count_once(sides, algorithm).await;
+        }
+        count
+    }
+
+    async fn count_once(
+        &self,
+        [subscriptions, updates]: [&Columns; 2],
+        algorithm: Algorithm,
+    ) -> Result<u64, MatchingError> {
         // In one dimension, ranks are enough.
         let by_ranks = match algorithm {
             Algorithm::Sort => subscriptions.filled > 0 && updates.filled > 0,
             Algorithm::Auto => !auto::brute_serves(self.gpu(), subscriptions, updates),
             _ => false,
         };
-        if D == 1 && by_ranks {
+        if subscriptions.dims == 1 && by_ranks {
             return Counter::count_once(&self.kernels, subscriptions, updates).await;
         }
-        Ok(self.matches(subscriptions, updates, algorithm).await?.total())
+        Ok(self.matches_once(subscriptions, updates, algorithm).await?.total())
     }
 
     /// What [`Algorithm::Auto`] takes for these sets: brute force where the pairs are few, then a sweep by sorting where a
@@ -270,7 +285,11 @@ impl Matcher {
         if auto::brute_serves(self.gpu(), subscriptions, updates) {
             return Ok(Algorithm::Brute);
         }
-        Ok(match auto::way(&self.kernels, [subscriptions, updates]).await? {
+        let mut way = auto::way(&self.kernels, [subscriptions, updates]).await;
+        if self.kernels.fails(&way) {
+            way = auto::way(&self.kernels, [subscriptions, updates]).await;
+        }
+        Ok(match way? {
             Way::Sort { .. } => Algorithm::Sort,
             Way::Grid { cells } => Algorithm::Grid { cells },
         })
@@ -305,6 +324,19 @@ impl Matcher {
     }
 
     async fn matches(
+        &self,
+        subscriptions: &Columns,
+        updates: &Columns,
+        algorithm: Algorithm,
+    ) -> Result<Matches, MatchingError> {
+        let mut found = self.matches_once(subscriptions, updates, algorithm).await;
+        if self.kernels.fails(&found) {
+            found = self.matches_once(subscriptions, updates, algorithm).await;
+        }
+        found
+    }
+
+    async fn matches_once(
         &self,
         subscriptions: &Columns,
         updates: &Columns,

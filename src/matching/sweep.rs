@@ -262,7 +262,7 @@ pub(super) async fn matches(
     let (plans, ranges, scratch) = sweep(kernels, sides, dim)?;
     let (origin, several) = (Origin::Sweep { dim }, sides[0].dims > 1);
     let filter = match several && kernels.tests_at_once(room.tasks) {
-        true => Some(Filter::new(kernels, &ranges, origin, room.tasks)?),
+        true => Some(Filter::new(kernels, &ranges, origin, room.tasks, true)?),
         false => None,
     };
     let looked = look.part();
@@ -272,7 +272,9 @@ pub(super) async fn matches(
     let mut all: Vec<_> = looked.iter().map(|(plan, _)| *plan).chain(&plans).collect();
     all.extend(filter.iter().flat_map(Filter::plans));
     let looked = looked.is_some();
-    let mut read = kernels.run(&all, kernels::apart(sides), &wanted).await?.into_iter();
+    let apart = kernels::apart(sides.map(|side| side.count));
+    let tested = filter.as_ref().map_or(0, |_| room.tasks);
+    let mut read = kernels.run_tests(&all, apart, &wanted, tested).await?.into_iter();
     drop(scratch);
     if looked && !read.next().is_none_or(|hits| look.told(&hits)) {
         return Ok(None);

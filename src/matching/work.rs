@@ -89,7 +89,7 @@ pub(super) struct Placed {
     pub(super) work: Work,
     pub(super) offsets: Buffer<u64>,
     /// What the buffers belong to: nobody else may have them as long.
-    #[expect(dead_code, reason = "held on to, so that its memory is not lent again")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "held on to, so that its memory is not lent again"))]
     pub(super) memory: Memory,
 }
 
