@@ -186,7 +186,9 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         let filled = [self.subscriptions.columns.filled, self.updates.columns.filled];
         self.subscriptions.advance(0, subscriptions, first);
         self.updates.advance(self.subscriptions.columns.count, updates, second);
-        let found = self.find(&mut rows, filled).await?;
+        let found = self.find(&mut rows, filled).await;
+        self.matcher.kernels().fails(&found);
+        let found = found?;
         self.rows = rows;
         self.unfinished = false;
         Ok(found.changes)
