@@ -39,7 +39,7 @@ const BOUND_SPARE = 8u;
 var<private> units_begin: vec2<u32>;
 var<private> units_shift: u32;
 
-// To be called first, in the second half of a window.
+// To be called first, in relaxations and in the dispatch that executes: they have the same units.
 fn units_open() {
     units_begin = lps[control_row(1u, CONTROL_STATUS)].xy;
     let went = lps[control_row(1u, CONTROL_WENT)].x;

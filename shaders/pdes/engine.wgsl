@@ -157,6 +157,22 @@ fn row_of(group: u32, tile: u32, lane: u32) -> u32 {
     return (group * TILES + tile) * GROUP_SIZE + lane;
 }
 
+// Those of four tiles, from `tile` on; NO_ROW where there is none.
+fn rows_of_four(group: u32, tile: u32, lane: u32) -> vec4<u32> {
+    let tiles = vec4<u32>(0u, 1u, 2u, 3u) + tile;
+    let rows = vec4<u32>(
+        row_of(group, tiles.x, lane), row_of(group, tiles.y, lane),
+        row_of(group, tiles.z, lane), row_of(group, tiles.w, lane)
+    );
+    return select(vec4<u32>(NO_ROW), rows, (tiles < vec4<u32>(TILES)) & (rows < vec4<u32>(run.rows)));
+}
+
+// Rows to read for these four, whether they are there or not, so that no read waits for another: in place of one that is not there, one of the same
+// workgroup's. (If the first is not there, the workgroup is the last one.)
+fn rows_to_read(rows: vec4<u32>) -> vec4<u32> {
+    return min(select(vec4<u32>(rows.x), rows, rows < vec4<u32>(run.rows)), vec4<u32>(run.rows - 1u));
+}
+
 fn name_of(row: u32) -> u32 {
     return run.first_lp + row;
 }

@@ -49,19 +49,17 @@ fn look_ahead(
     var chosen = 0u;
     if !stopped {
         for (var tile = 0u; tile < TILES; tile += 4u) {
-            let tiles = vec4<u32>(0u, 1u, 2u, 3u) + tile;
-            let rows = vec4<u32>(
-                row_of(group, tiles.x, lane), row_of(group, tiles.y, lane),
-                row_of(group, tiles.z, lane), row_of(group, tiles.w, lane)
-            );
-            let real = (rows < vec4<u32>(run.rows)) & (tiles < vec4<u32>(TILES));
+            let rows = rows_of_four(group, tile, lane);
             // What is asked for together comes together: in windows that hold few events, 2 to 6 % of their time (H200).
-            let there = min(select(vec4<u32>(rows.x), rows, real), vec4<u32>(run.rows - 1u));
+            let there = rows_to_read(rows);
             let a = look_told(there.x);
             let b = look_told(there.y);
             let c = look_told(there.z);
             let d = look_told(there.w);
-            let holds = vec4<bool>(look_holds(a, reach), look_holds(b, reach), look_holds(c, reach), look_holds(d, reach));
+            let real = rows < vec4<u32>(run.rows);
+            let holds = vec4<bool>(
+                look_holds(a, reach), look_holds(b, reach), look_holds(c, reach), look_holds(d, reach)
+            );
             if real.x && holds.x { mine = merge(mine, vec4<u32>(a.known.xyz, 0u)); }
             if real.y && holds.y { mine = merge(mine, vec4<u32>(b.known.xyz, 0u)); }
             if real.z && holds.z { mine = merge(mine, vec4<u32>(c.known.xyz, 0u)); }

@@ -24,7 +24,8 @@ const RELAX_ROUNDS = 12u;
 const RELAX_INSIDE = 8u;
 
 // The earliest outputs, in two halves: relaxations read one and write the other. The last of each is of no row, and far.
-var<workgroup> relax_outputs: array<u32, 2u * GROUP_SIZE + 2u>;
+override RELAX_HALF: u32 = GROUP_SIZE + 1u;
+var<workgroup> relax_outputs: array<u32, 2u * RELAX_HALF>;
 var<workgroup> relax_changes: atomic<u32>;
 var<workgroup> relax_changed: u32;
 
@@ -63,23 +64,26 @@ fn relax(
     relax_output = begun;
     relax_input = BOUND_FAR;
     relax_outputs[lane] = begun;
-    if lane < 2u { relax_outputs[lane * (GROUP_SIZE + 1u) + GROUP_SIZE] = BOUND_FAR; }
+    if lane < 2u { relax_outputs[lane * RELAX_HALF + GROUP_SIZE] = BOUND_FAR; }
     workgroupBarrier();
     for (var round = 0u; round < RELAX_ROUNDS; round += 1u) {
         let before = relax_output;
-        relax_step(lane, 0u, (GROUP_SIZE + 1u));
+        relax_step(lane, 0u, RELAX_HALF);
         workgroupBarrier();
-        relax_step(lane, (GROUP_SIZE + 1u), 0u);
+        relax_step(lane, RELAX_HALF, 0u);
         workgroupBarrier();
-        relax_step(lane, 0u, (GROUP_SIZE + 1u));
+        relax_step(lane, 0u, RELAX_HALF);
         workgroupBarrier();
-        relax_step(lane, (GROUP_SIZE + 1u), 0u);
+        relax_step(lane, RELAX_HALF, 0u);
         if relax_output != before { atomicStore(&relax_changes, 1u); }
         workgroupBarrier();
         if lane == 0u { relax_changed = atomicExchange(&relax_changes, 0u); }
         if workgroupUniformLoad(&relax_changed) == 0u { break; }
     }
-    if served { lps[bounds_row(turn % 2u, row)] = vec4<u32>(relax_output, select(BOUND_NEVER, relax_input, relax_hears), relax_since, relax_delay); }
+    if served {
+        let input = select(BOUND_NEVER, relax_input, relax_hears);
+        lps[bounds_row(turn % 2u, row)] = vec4<u32>(relax_output, input, relax_since, relax_delay);
+    }
     if relax_output != begun { atomicStore(&words[CHANGES + turn], 1u); }
     if row == 0u { lps[control_row(1u, CONTROL_RELAXED)] = vec4<u32>(turn, 0u, 0u, 0u); }
     if served && loops_cut(run.rows) { fail(row, LOOPS_CUT); }

@@ -18,7 +18,7 @@ var<private> pending_mails: u32;
 
 fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     // What is asked for together comes together: a million LPs at rate 0.001 take 41 us a window in place of 45, so asked for by fours (H200).
-    let there = min(select(vec4<u32>(rows.x), rows, rows < vec4<u32>(run.rows)), vec4<u32>(run.rows - 1u));
+    let there = rows_to_read(rows);
     let a = lps[there.x].xy;
     let b = lps[there.y].xy;
     let c = lps[there.z].xy;

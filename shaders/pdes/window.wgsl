@@ -46,12 +46,7 @@ fn window_tiles(
     var chosen = 0u;
     if horizon.serve {
         for (var tile = 0u; tile < TILES; tile += 4u) {
-            let tiles = vec4<u32>(0u, 1u, 2u, 3u) + tile;
-            let rows = vec4<u32>(
-                row_of(group, tiles.x, lane), row_of(group, tiles.y, lane),
-                row_of(group, tiles.z, lane), row_of(group, tiles.w, lane)
-            );
-            let found = pending_waits(select(vec4<u32>(NO_ROW), rows, tiles < vec4<u32>(TILES)), horizon);
+            let found = pending_waits(rows_of_four(group, tile, lane), horizon);
             chosen |= found.rows << tile;
             mine = merge(mine, found.idle);
         }

@@ -1,7 +1,7 @@
 //! Which way candidates are found, and how much room they take. Both are known when the device has looked at the sets; but a lone
 //! submission with a wait for that takes longer than the work. So the way and the room of the last call with sets like these are
 //! assumed, the look is part of the same submission, and where it tells something else the call is made again. What is found does not
-//! depend on what was assumed, nor does its order. Where the device has no room for what was assumed, it is forgotten (`Kernels::fails`).
+//! depend on what was assumed, nor does its order. Where the device has no room for what was assumed, it is forgotten (`Kernels::forget_if_failed`).
 
 use std::sync::{Mutex, PoisonError};
 

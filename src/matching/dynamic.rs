@@ -187,7 +187,7 @@ impl<T: Coordinate, const D: usize> MovingRegions<T, D> {
         self.subscriptions.advance(0, subscriptions, first);
         self.updates.advance(self.subscriptions.columns.count, updates, second);
         let found = self.find(&mut rows, filled).await;
-        self.matcher.kernels().fails(&found);
+        self.matcher.kernels().forget_if_failed(&found);
         let found = found?;
         self.rows = rows;
         self.unfinished = false;

@@ -92,7 +92,7 @@ impl Kernels {
     /// Looks at what came of work on the device, and if that is an error of the device's, forgets all that is kept between calls. True if it is
     /// worth doing again without: where memory was missing, what was kept may be what is missing, and room that was assumed (`auto.rs`) may
     /// be more than is needed. To be asked when the work has dropped what it was lent.
-    pub(super) fn fails<T>(&self, done: &Result<T, MatchingError>) -> bool {
+    pub(super) fn forget_if_failed<T>(&self, done: &Result<T, MatchingError>) -> bool {
         let Err(MatchingError::Gpu(error)) = done else { return false };
         // In browsers this may be what they refused long ago, and whatever was made since may be invalid.
         self.forget();
@@ -133,7 +133,7 @@ impl Kernels {
 
     fn lend_from<T: Pod>(&self, pool: &Pool<T>, label: &str, len: u64) -> Result<Lent<T>, MatchingError> {
         let lent = Lent::new(&self.gpu, pool, label, len);
-        if self.fails(&lent) { Lent::new(&self.gpu, pool, label, len) } else { lent }
+        if self.forget_if_failed(&lent) { Lent::new(&self.gpu, pool, label, len) } else { lent }
     }
 
     pub(super) fn kernel(&self, recipe: &Recipe) -> Result<Kernel, MatchingError> {
@@ -426,14 +426,14 @@ mod tests {
         assert_eq!(before, [600 + 2 * 599; 3]);
         let kernels = matcher.kernels();
         let refused = GpuError::OutOfMemory { context: "a buffer".into(), message: "none left".into() };
-        assert!(kernels.fails::<()>(&Err(refused.into())));
+        assert!(kernels.forget_if_failed::<()>(&Err(refused.into())));
         assert!(kernels.words.lock().unwrap().is_empty() && kernels.wide.lock().unwrap().is_empty());
         assert!(kernels.sort.lock().unwrap().is_none() && kernels.uniforms.lock().unwrap().is_empty());
         assert!(kernels.grid.take(|_| true, || Err(())).is_err());
         assert_eq!(algorithms.map(count), before);
         // Other errors say nothing about the device.
         let other = MatchingError::GridCells { cells: 0, dimensions: 2, limit: 2048 };
-        assert!(!kernels.fails::<()>(&Err(other)));
+        assert!(!kernels.forget_if_failed::<()>(&Err(other)));
         assert!(!kernels.words.lock().unwrap().is_empty());
     }
 }

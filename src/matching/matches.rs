@@ -101,7 +101,7 @@ impl Matches {
         let first = self.next;
         let window = Window { first, len };
         let mut pairs = self.pairs_of(window).await;
-        if self.kernels.fails(&pairs) {
+        if self.kernels.forget_if_failed(&pairs) {
             pairs = self.pairs_of(window).await;
         }
         let pairs = &*self.pairs.insert(pairs?);
@@ -210,7 +210,7 @@ impl Page<'_> {
     pub async fn read_async(&self) -> Result<Vec<[u32; 2]>, MatchingError> {
         let pairs = self.pairs.read_range(self.kernels.gpu(), 0, self.len.into()).await.map_err(Into::into);
         // It is not read again: in browsers, where it may not have been written, the error is an older call's.
-        self.kernels.fails(&pairs);
+        self.kernels.forget_if_failed(&pairs);
         pairs
     }
 }

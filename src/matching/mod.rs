@@ -235,7 +235,7 @@ impl Matcher {
     ) -> Result<u64, MatchingError> {
         let sides = [&subscriptions.columns, &updates.columns];
         let mut count = self.count_once(sides, algorithm).await;
-        if self.kernels.fails(&count) {
+        if self.kernels.forget_if_failed(&count) {
             count = self.count_once(sides, algorithm).await;
         }
         count
@@ -286,7 +286,7 @@ impl Matcher {
             return Ok(Algorithm::Brute);
         }
         let mut way = auto::way(&self.kernels, [subscriptions, updates]).await;
-        if self.kernels.fails(&way) {
+        if self.kernels.forget_if_failed(&way) {
             way = auto::way(&self.kernels, [subscriptions, updates]).await;
         }
         Ok(match way? {
@@ -330,7 +330,7 @@ impl Matcher {
         algorithm: Algorithm,
     ) -> Result<Matches, MatchingError> {
         let mut found = self.matches_once(subscriptions, updates, algorithm).await;
-        if self.kernels.fails(&found) {
+        if self.kernels.forget_if_failed(&found) {
             found = self.matches_once(subscriptions, updates, algorithm).await;
         }
         found

@@ -161,7 +161,7 @@ impl PairLists {
         let Some((now, mut plan)) = self.list(kernels, matches, true).await? else { return Ok(None) };
         let gpu = kernels.gpu();
         let old = self.len.take().expect("the pairs before the step are known");
-        // Below 2^26 together.
+        // At most 2^25 together: MOST.
         let all = (now + old).max(1);
         let params = DifferenceParams { now, old };
         let flags = kernels.lend("differences", all.into())?;

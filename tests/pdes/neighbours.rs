@@ -323,13 +323,13 @@ fn windows_go_as_far_whatever_a_tick_is() {
 #[test]
 fn an_lp_far_ahead_does_not_hold_up_the_others() {
     let gpu = gpu();
-    let windows = |model: Relay, sync, ends: &[Until]| {
-        let mut simulation = Simulation::new(&gpu, &model, Options { sync, ..NEIGHBOURS }).unwrap();
+    let windows = |model: Relay, ends: &[Until]| {
+        let mut simulation = Simulation::new(&gpu, &model, NEIGHBOURS).unwrap();
         let mut cpu = CpuSimulation::new(&model, 6).unwrap();
         let mut windows = 0;
         for &end in ends {
             assert_eq!(simulation.run(end).unwrap().events, cpu.run(end).unwrap().events);
-            assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{model:?} with {sync}");
+            assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{model:?}");
             windows = simulation.progress().unwrap().windows;
         }
         windows
@@ -339,8 +339,8 @@ fn an_lp_far_ahead_does_not_hold_up_the_others() {
     // Many short runs, and one to the end: which that event is.
     let short: Vec<_> = (1..8).map(|end| Until::time(Ticks::new(end * 10_000))).collect();
     for ends in [&short[..], &[Until::EMPTY]] {
-        let alone = windows(ring, Sync::Neighbours, ends);
-        let together = windows(both, Sync::Neighbours, ends);
+        let alone = windows(ring, ends);
+        let together = windows(both, ends);
         assert!(together <= alone + 4, "{together} windows, and {alone} without it");
     }
 }
