@@ -15,7 +15,7 @@
 //                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
 //                 station, the first tag of who is there at the beginning
 //     laws        8 words: kind, a number, three times
-//     ways        WAY_WORDS words: threshold and other of an alias table, LP, class
+//     ways        WAY_WORDS words: threshold and other of an alias table, LP, class, law of the time of travel (0: none)
 //     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
 //     odds        a word each, by the number of customers found: a probability in units of 2^-32, SURE for 1
 //     listeners   2 words each: the LP that wants to know how many customers are here, and the number of this node there
@@ -24,8 +24,9 @@
 //     lines       CLASSES and one for guests: first + 1, last + 1 (0: nobody waits)
 //     SERVERS     a TimeAverage (3): servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
 //                 came back and wait for the others
+//     TRIPS       two TimeAverages, whose levels count from the beginning: customers that began a trip here, along ways that take time, and that ended one
 //     RECORDS     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
-//                 lost, reneged), ages (1: see `record`), counts (1: balked, joined)
+//                 lost, reneged), ages (1: see `record`), counts (2: balked, joined; trips begun, ended)
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
 //     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
@@ -86,6 +87,7 @@ const SINK = 2u;
 const ROUTER = 3u;
 const FORK = 4u;
 const SIBLING = 0x80000000u; // and the fork's LP: the high word of a sibling's `entered`
+const TRIP = 0x80000000u;    // of an arrival
 const LIFO = 1u; // disciplines; first come first served is 0
 const RANDOM = 2u;
 const PRIORITY = 3u;
@@ -99,10 +101,11 @@ const WAKES = 8u;       // servers may be free while customers wait: it holds, o
 const PAIR_WORDS = 8u;
 const IN_TURN = 1u; // ways; by chance is 0
 const SHORTEST = 2u;
-const WAY_WORDS = 4u;
+const WAY_WORDS = 5u;
 const SERVERS = 5u;
-const RECORDS = 8u;
-const RECORD_ROWS = 18u;
+const TRIPS = 8u;
+const RECORDS = 14u;
+const RECORD_ROWS = 19u;
 
 // Kinds of event, in the order in which they come at one time: see `event_of` for the words.
 const SHIFT = 0u;      // of the calendar (place 0), a breakdown (1), the end of its repair, or the beginning (2)
@@ -112,7 +115,7 @@ const RELEASE = 3u;    // a node took in the customer that kept a server here
 const REPORT = 4u;     // the node of number `place` has `serial` customers more
 const WAKE = 5u;       // a free server takes who waits
 const ADMIT = 6u;      // the first guest comes in
-const ARRIVAL = 7u;    // serial: LP + 1 where it comes from; place: its class there + 1 if it keeps a server
+const ARRIVAL = 7u;    // serial: LP + 1 where it comes from, with the highest bit if it took time; place: its class there + 1 if it keeps a server
 const RENEGE = 8u;
 const NOTHING = 9u;
 
@@ -208,7 +211,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var drops = SURE;       // slot of who leaves the line `from_line`
     var from_line = GUESTS;
     var interrupted = SURE; // the class of who was
-    var sender = vec2<u32>(words[1], place); // of who arrives: LP + 1, and his class there + 1 if he keeps a server
+    var sender = vec2<u32>(words[1] & ~TRIP, place); // of who arrives: LP + 1, and his class there + 1 if he keeps a server
+    if kind == ARRIVAL { deed.ended = u32((words[1] & TRIP) != 0u); }
     var holds = false;      // whether who goes on keeps his server
     var parts = false;      // whether those who go on are siblings
     var back = 0;           // siblings who wait at their fork, more or less than before
@@ -397,64 +401,66 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if begins || shares {
         if fresh { law = data[pair(lp, next.class_)]; } else { span = next.left; }
     }
-    if law != 0u { span = variate(law); }
 
-    // The next event of the node's own: what it is, and of whom.
-    if begins {
-        own = COMPLETION;
-        slot = 0u;
-        serial = 0u;
-        (*state).busy += 1u;
-        if discipline == POLLING { (*state).polled = next.class_; }
-        if (flags & SERVER_ROWS) != 0u {
-            slot = server;
-            if server == SURE { slot = free_server(lp); }
-            serial = next_serial(state);
-            memory_set(params.servers + 2u * slot, vec4<u32>(serial, next.class_, time_add(now(), span)));
-            memory_set(params.servers + 2u * slot + 1u, vec4<u32>(next.entered, next.arrived));
-        }
-    }
-    if discipline == SHARING && (shares || kind == COMPLETION) {
-        if !shares { (*state).due = TIME_NEVER; }
-        if shares || moves != 0u { change_shared(next, span, shares, state); }
-        if (*state).busy > 0u {
-            span = until_next(lp, state);
-            if !shares || time_less(time_add(now(), span), (*state).due) {
-                own = COMPLETION;
-                serial = next_serial(state);
-                (*state).next = serial;
-                (*state).due = time_add(now(), span);
-            }
-        }
-    }
-    let at = time_add(now(), span);
-    if kind == SHIFT && place == 1u {
-        // It breaks down: all services take longer by the repair. At most 32.
-        for (var i = 0u; i < data[node + 1u]; i += 1u) {
-            let row = memory_get(params.servers + 2u * i);
-            if row.x != 0u { memory_set(params.servers + 2u * i, vec4<u32>(row.xy, time_add(row.zw, span))); }
-        }
-    }
-
-    // And then customers that go on, at most 256; what a node with flags tells itself, and the node from which a guest came; and listeners. (One call of a function where
-    // it can be: drivers put the function in the place of each.)
+    // The next event of the node's own: what it is, and of whom. And then customers that go on, at most 256; what a node with flags tells itself, and the node from which a guest came; and
+    // listeners. (One call of a function where it can be: drivers put the function in the place of each.)
     let listeners = data[node + 14u];
     let last = moves + select(0u, 3u, flags != 0u) + listeners;
     for (var i = 0u; i <= last; i += 1u) {
         var to = lp;
-        var when = now();
+        var way = 0u;
+        if i > 0u {
+            law = 0u;
+            span = TIME_ZERO;
+            if i <= moves {
+                if parts { way = sibling_way(lp, who.class_, i - 1u); } else { way = way_of(lp, who.class_, state); }
+                to = data[way + 2u];
+                law = data[way + 4u];
+            }
+        }
+        if law != 0u { span = variate(law); }
         var what = event_of(WAKE, 0u, 0u, nobody(0u));
         var tells = true;
         if i == 0u {
+            if begins {
+                own = COMPLETION;
+                slot = 0u;
+                serial = 0u;
+                (*state).busy += 1u;
+                if discipline == POLLING { (*state).polled = next.class_; }
+                if (flags & SERVER_ROWS) != 0u {
+                    slot = server;
+                    if server == SURE { slot = free_server(lp); }
+                    serial = next_serial(state);
+                    memory_set(params.servers + 2u * slot, vec4<u32>(serial, next.class_, time_add(now(), span)));
+                    memory_set(params.servers + 2u * slot + 1u, vec4<u32>(next.entered, next.arrived));
+                }
+            }
+            if discipline == SHARING && (shares || kind == COMPLETION) {
+                if !shares { (*state).due = TIME_NEVER; }
+                if shares || moves != 0u { change_shared(next, span, shares, state); }
+                if (*state).busy > 0u {
+                    span = until_next(lp, state);
+                    if !shares || time_less(time_add(now(), span), (*state).due) {
+                        own = COMPLETION;
+                        serial = next_serial(state);
+                        (*state).next = serial;
+                        (*state).due = time_add(now(), span);
+                    }
+                }
+            }
+            if kind == SHIFT && place == 1u {
+                // It breaks down: all services take longer by the repair. At most 32.
+                for (var i = 0u; i < data[node + 1u]; i += 1u) {
+                    let row = memory_get(params.servers + 2u * i);
+                    if row.x != 0u { memory_set(params.servers + 2u * i, vec4<u32>(row.xy, time_add(row.zw, span))); }
+                }
+            }
             tells = own != NOTHING;
-            when = at;
             var whose = next;
             if discipline == SHARING { whose = nobody(0u); }
             what = event_of(own, slot, serial, whose);
         } else if i <= moves {
-            var way = 0u;
-            if parts { way = sibling_way(lp, who.class_, i - 1u); } else { way = way_of(lp, who.class_, state); }
-            to = data[way + 2u];
             var goes = Customer(data[way + 3u], who.entered, TIME_ZERO, TIME_NEVER);
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             var from_ = lp + 1u;
@@ -475,6 +481,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 (*state).busy += 1u;
                 deed = Deed();
             }
+            if law != 0u {
+                from_ |= TRIP;
+                deed.begun += 1u;
+            }
             what = event_of(ARRIVAL, keeps, from_, goes);
         } else if i > last - listeners {
             // Who sent somebody here knows of him.
@@ -493,7 +503,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             tells = deed.present > 0 && sender.y != 0u;
             what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
         }
-        if tells { schedule(to, when, what); }
+        if tells { schedule(to, time_add(now(), span), what); }
     }
 
     // Statistics.
@@ -502,7 +512,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let visited = data[node] != SOURCE && data[node] != ROUTER;
     record(who, deed, next, (begins || shares) && fresh, visited && params.trace != 0u);
     if (*state).busy + (*state).waiting != before && data[node] == STATION { were_here(before, state); }
-    for (var i = 0u; i < 5u; i += 1u) {
+    for (var i = 0u; i < 7u; i += 1u) {
         var at_row = record_of(who.class_) + 8u;
         var change = deed.present;
         switch i {
@@ -518,6 +528,14 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             case 3u: {
                 at_row = record_of(interrupted) + 11u;
                 change = -i32(interrupted != SURE);
+            }
+            case 4u: {
+                at_row = TRIPS;
+                change = i32(deed.begun);
+            }
+            case 5u: {
+                at_row = TRIPS + 3u;
+                change = i32(deed.ended);
             }
             default: {
                 at_row = SERVERS;

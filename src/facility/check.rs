@@ -157,6 +157,15 @@ pub(super) struct Way {
     pub(super) probability: f64,
     pub(super) node: usize,
     pub(super) class: usize,
+    /// The time that it takes.
+    pub(super) travel: Option<Distribution>,
+}
+
+impl Way {
+    /// The mean of that time.
+    pub(super) fn mean_travel(&self) -> f64 {
+        self.travel.map_or(0.0, |travel| travel.mean())
+    }
 }
 
 /// The nodes of a network, in the order of their LPs.
@@ -194,12 +203,14 @@ struct Names<'n> {
     classes: &'n [String],
     nodes: HashMap<&'n str, usize>,
     sources: usize,
+    /// Of ways that do not say their own time.
+    travel: Option<Distribution>,
 }
 
 impl<'n> Names<'n> {
     fn new(network: &'n Network) -> Self {
         let nodes = network.names().enumerate().map(|(number, name)| (name, number)).collect();
-        Self { classes: &network.classes, nodes, sources: network.sources.len() }
+        Self { classes: &network.classes, nodes, sources: network.sources.len(), travel: network.travel }
     }
 
     fn class(&self, node: &str, class: &str) -> Result<usize, FacilityError> {
@@ -255,8 +266,9 @@ impl<'n> Names<'n> {
                 #[expect(clippy::cast_precision_loss, reason = "a probability")]
                 let share = 1.0 / nodes.len() as f64;
                 let nodes = nodes.iter().map(|to| self.node(node, to)).collect::<Result<Vec<_>, _>>()?;
-                let of =
-                    |class| nodes.iter().map(move |&node| Way { probability: share, node, class }).collect();
+                let travel = self.travel;
+                let way = |node, class| Way { probability: share, node, class, travel };
+                let of = |class| nodes.iter().map(|&node| way(node, class)).collect();
                 return Ok((0..self.classes.len()).map(of).collect());
             }
         };
@@ -295,6 +307,7 @@ impl<'n> Names<'n> {
             probability,
             node: self.node(from, &link.node)?,
             class: link.becomes.as_ref().map_or(Ok(class), |class| self.class(from, class))?,
+            travel: link.travel.or(self.travel),
         })
     }
 
@@ -500,6 +513,17 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
                 }
             }
         }
+        if node
+            .pairs
+            .iter()
+            .flat_map(Pair::all_ways)
+            .any(|way| way.travel.is_some() && nodes[way.node].blocks)
+        {
+            return refused(
+                "a time of travel to a station that blocks",
+                "who is on his way has left his server, and cannot wait there for room; let the way lead to a delay before that station",
+            );
+        }
         let mut all = node.pairs.iter().flat_map(Pair::all_ways);
         if matches!(node.kind, Kind::Router | Kind::Fork) && all.any(|way| nodes[way.node].blocks) {
             return refused(
@@ -579,7 +603,7 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
     while let Some(place) = left.iter().position(|&node| {
         let fork = nodes[node].kind == Kind::Fork;
         let ways = nodes[node].pairs.iter().flat_map(|pair| if fork { &pair.siblings } else { &pair.ways });
-        ways.into_iter().all(|way| !left.contains(&way.node))
+        ways.into_iter().all(|way| way.travel.is_some() || !left.contains(&way.node))
     }) {
         left.remove(place);
     }
@@ -588,7 +612,7 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         Some(&node) => Err(unsupported(
             &nodes[node].name,
             "a way round through routers and forks only",
-            "it takes no time, and would never end; put a delay on it",
+            "it takes no time, and would never end; let one of its ways take some",
         )),
     }
 }

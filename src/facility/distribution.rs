@@ -116,6 +116,14 @@ impl Distribution {
         }
     }
 
+    /// No time that is drawn by a law's words is shorter: the least that it can be where that is above zero by more than rounding, else zero.
+    pub(super) fn least(words: &[u32; 8]) -> Ticks {
+        match words[0] {
+            0 | 2 | 5 => Ticks::from_words([words[2], words[3]]),
+            _ => Ticks::ZERO,
+        }
+    }
+
     /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
     pub(super) fn words(&self, resolution: Resolution) -> Result<[u32; 8], String> {
         let time = |units: f64| resolution.ticks(units).map_err(|error| error.to_string());

@@ -163,6 +163,9 @@ impl FelNetwork {
             if node.kind != fifo {
                 return lacks("is no such station");
             }
+            if pair.ways.iter().any(|way| way.travel.is_some()) {
+                return lacks("sends customers along ways that take time");
+            }
             if pair.patience.is_some() || !node.plain() || node.choice != super::check::Choice::Chance {
                 return lacks("has customers who lose patience, or go on in turn");
             }

@@ -5,10 +5,10 @@ use std::ops::Sub;
 
 use serde::Serialize;
 
-use crate::statistics::Tally;
+use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
 
-use super::check::{Kind, Node};
+use super::check::{Kind, Node, Pair};
 use super::model::{LAST_BIN, LENGTHS, QUANTILES, bin_edges};
 use super::theory;
 use super::{ClassOutput, Discipline, Facility, FacilityOutput, MAX_CLASSES, Quantile};
@@ -23,6 +23,8 @@ pub enum Measure {
     Utilisation,
     /// Customers who are there, on average; at a fork, those whose siblings have not all come back. In the whole network, who was parted counts once.
     Number,
+    /// Customers who are on their way from one node to another, on average: of the whole network, where ways take time.
+    Travelling,
     /// Customers who wait, on average.
     Queue,
     /// Mean time from arrival to the beginning of service.
@@ -60,6 +62,7 @@ impl Measure {
             Self::Throughput => "throughput",
             Self::Utilisation => "utilisation",
             Self::Number => "number",
+            Self::Travelling => "travelling",
             Self::Queue => "queue",
             Self::Wait => "wait",
             Self::WaitDeviation => "wait_deviation",
@@ -180,7 +183,16 @@ impl Facility {
             }
         }
         columns.push(Measured::new(None, None, Number));
+        if self.takes_time() {
+            columns.push(Measured::new(None, None, Travelling));
+        }
         columns
+    }
+
+    /// Whether any way takes time.
+    pub(super) fn takes_time(&self) -> bool {
+        let mut ways = self.nodes.iter().flat_map(|node| &node.pairs).flat_map(Pair::all_ways);
+        ways.any(|way| way.travel.is_some())
     }
 
     pub(super) fn details(&self) -> bool {
@@ -193,7 +205,9 @@ impl Facility {
         let ticks = f64::from(self.resolution.ticks_per_unit());
         let span = seen.span / ticks;
         let Some(number) = column.node else {
-            return real(self.customers(seen)) / ticks / span;
+            let area =
+                if column.measure == Measure::Travelling { seen.travelling() } else { self.customers(seen) };
+            return real(area) / ticks / span;
         };
         let sum = seen.sum(number, column.class);
         let share = |part: u64| {
@@ -230,6 +244,7 @@ impl Facility {
             Measure::Siblings => real(seen.servers(number)) / ticks / span,
             Measure::Blocked => real(seen.servers(number)) / ticks / span / servers(),
             Measure::Number => real(sum.present) / ticks / span,
+            Measure::Travelling => unreachable!("it is of the whole network"),
             Measure::Queue => real(sum.present.saturating_sub(sum.busy)) / ticks / span,
             Measure::Wait => sum.wait.mean() / ticks,
             Measure::WaitDeviation => sum.wait.deviation() / ticks,
@@ -245,9 +260,9 @@ impl Facility {
     }
 
     /// The area under the number of customers in the network. Those that were parted count once, at their outermost fork: whoever is at a fork is not there
-    /// himself but by his siblings, at stations or at forks, but for those that came back.
+    /// himself but by his siblings, at stations or at forks or on their way, but for those that came back.
     fn customers(&self, seen: &Seen<'_>) -> u128 {
-        let (mut all, mut siblings) = (0_u128, 0_u128);
+        let (mut all, mut siblings) = (seen.travelling(), 0_u128);
         for (number, node) in self.nodes.iter().enumerate() {
             all += seen.sum(number, None).present;
             if node.kind == Kind::Fork {
@@ -321,7 +336,12 @@ impl Facility {
             }
             let stations = self.nodes.iter().enumerate();
             let stations = stations.filter(|(_, node)| matches!(node.kind, Kind::Station { .. }));
-            return stations.map(|(node, _)| known.get(&(node, None, Measure::Number)).copied()).sum();
+            let travelling = theory::travelling(&self.nodes, known)?;
+            if column.measure == Measure::Travelling {
+                return Some(travelling);
+            }
+            let numbers = stations.map(|(node, _)| known.get(&(node, None, Measure::Number)).copied());
+            return numbers.sum::<Option<f64>>().map(|numbers| numbers + travelling);
         };
         let alone = self.nodes[node].pairs.iter().filter(|pair| pair.comes).count() == 1;
         let of = |class| known.get(&(node, class, column.measure)).copied();
@@ -377,6 +397,17 @@ impl<'r> Seen<'r> {
 
     fn servers(&self, node: usize) -> u128 {
         let area = |rows: &[FacilityOutput]| rows[node].servers.area().unwrap_or(0);
+        area(self.rows).saturating_sub(self.before.map_or(0, area))
+    }
+
+    /// The area under the number of those who are on their way.
+    fn travelling(&self) -> u128 {
+        let area = |rows: &[FacilityOutput]| {
+            let of = |trips: fn(&FacilityOutput) -> &TimeAverage| -> u128 {
+                rows.iter().map(|row| trips(row).area().unwrap_or(0)).sum()
+            };
+            of(|row| &row.begun).saturating_sub(of(|row| &row.ended))
+        };
         area(self.rows).saturating_sub(self.before.map_or(0, area))
     }
 

@@ -55,14 +55,15 @@
 //! Customers go on by probabilities, in turn, or to the shortest of several lines, and may change their class ([`Link`], [`Route`]). Networks are open, closed (with customers from the
 //! beginning: [`Station::population`]), or both. All times are of a [`Distribution`].
 //!
-//! What is not there is refused, and never approximated: times of travel, more than [`MAX_CLASSES`] classes, and what does not go together, such as
+//! A way may take a time ([`Link::taking`], [`Network::with_travel`]). What is not there is refused, and never approximated: more than [`MAX_CLASSES`] classes, and what does not go together, such as
 //! patience in a line in random order, or breakdowns of shared servers: the error names the node, and why.
 //!
 //! # What it means
 //!
-//! Times are whole ticks ([`Network::ticks_per_unit`]); each time that is drawn is rounded once. Ways from node to node take no time: the model has no lookahead, and what
-//! happens at one time has an order by rounds (see [`pdes::Model`](crate::pdes::Model)): at a node, changes of the number of servers come first, then departures, arrivals, and ends of
-//! patience; arrivals at one time in one round are in the order of their classes, then of the nodes that they come from, and then of when they entered the network.
+//! Times are whole ticks ([`Network::ticks_per_unit`]); each time that is drawn is rounded once. Ways from node to node take no time unless it is said. Where all take some, and never less than a known
+//! one, that is the model's lookahead, and the windows of large networks are as long; else there is none, and what
+//! happens at one time has an order by rounds (see [`pdes::Model`](crate::pdes::Model)). At a node, changes of the number of servers come first, then departures, arrivals, and ends of
+//! patience; arrivals at one time in one round are in the order of their classes, those along ways that take time after others, then of the nodes that they come from, and then of when they entered the network.
 //!
 //! * *Blocking.* Who is served goes to the next node, and his server stays his until that node takes him in: two rounds later if it has room, and else when somebody leaves there, in
 //!   the order in which they came. Both are at the same time, so no tick is lost. But for these two rounds he counts at his old station, too, even if the next has room: who comes there at
@@ -70,6 +71,8 @@
 //!   ([`FacilityError::Deadlock`]).
 //! * *The shortest line.* A node that sends customers to the shortest of several lines knows what each told by the end of the last round, and whom it sent there since; of equal
 //!   ones it takes the first. So what others do in the same round does not count, and all else does.
+//! * *Travel.* Who goes along a way that takes time is at no node meanwhile; he is counted in the network ([`Measure::Number`], [`Measure::Travelling`]), and his time on the way is part of that which a sink tells.
+//!   A way to a station that blocks takes none: who is on his way has no server to wait at. Who sends to the shortest line counts those whom it sent there, on their way or not.
 //! * *Shared servers* give everybody the same part, in units of 2^-16 ticks of service, rounded down at each arrival and departure; who has got all his service leaves at the next whole
 //!   tick. (`shaders/facility/network/sharing.wgsl`)
 //! * *Fork and join.* Who comes to a fork stays there, and his siblings go on at once; a sibling that comes back is told from who is to be parted, and joined with those of the same customer, by

@@ -20,7 +20,7 @@ use super::{Discipline, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]
 pub(super) use laws::variate;
-use tables::{bin_shift, capacity, discipline, flags, population, servers, tables};
+use tables::{Tables, bin_shift, capacity, discipline, flags, population, servers, tables};
 
 pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
 pub use records::{LENGTHS, QUANTILES};
@@ -41,6 +41,8 @@ const ROUTER: u32 = 3;
 const FORK: u32 = 4;
 /// The highest word of what siblings have in the place of the time when they entered the network, less the fork's LP.
 const SIBLING: u32 = 1 << 31;
+/// Of an arrival that took time, with the LP where it began.
+const TRIP: u32 = 1 << 31;
 const LIFO: u32 = 1;
 const RANDOM: u32 = 2;
 const PREEMPTIVE: u32 = 4;
@@ -53,10 +55,11 @@ const WAKES: u32 = 8;
 const PAIR_WORDS: usize = 8;
 const IN_TURN: u32 = 1;
 const SHORTEST: u32 = 2;
-const WAY_WORDS: usize = 4;
+const WAY_WORDS: usize = 5;
 const SERVERS: u32 = 5;
-const RECORDS: u32 = 8;
-const RECORD_ROWS: u32 = 18;
+const TRIPS: u32 = 8;
+const RECORDS: u32 = 14;
+const RECORD_ROWS: u32 = 19;
 
 const SHIFT: u32 = 0;
 const COMPLETION: u32 = 1;
@@ -68,7 +71,8 @@ const ADMIT: u32 = 6;
 const ARRIVAL: u32 = 7;
 const RENEGE: u32 = 8;
 
-/// A network that was checked, as a model of the engine: an LP for each node, in the order of [`Network::names`], and no lookahead.
+/// A network that was checked, as a model of the engine: an LP for each node, in the order of [`Network::names`]. Its lookahead is the shortest time of travel from a node to
+/// another, if all such ways take a time that is never shorter (a constant one, or uniform or triangular from one above zero on) and nobody chooses the shortest line; else it has none.
 ///
 /// [`Network::compile`] makes it. It runs in [`Simulation`](crate::pdes::Simulation), [`CpuSimulation`](crate::pdes::CpuSimulation) and both engines of
 /// replicas as any model does; [`Facility::study`] makes runs of it and tells what came out. Who runs it himself ends before 2^47 ticks where a station shares its servers
@@ -81,6 +85,7 @@ pub struct Facility {
     data: Vec<u32>,
     params: FacilityParams,
     capacity: Capacity,
+    lookahead: Ticks,
 }
 
 /// The WGSL `struct Params` of [`Facility`].
@@ -182,6 +187,10 @@ pub struct ClassOutput {
     pub stayed: u64,
     /// Siblings who came back; at a fork, of the customers of this class.
     pub joined: u64,
+    /// Who went from here along a way that takes time.
+    pub begun: u64,
+    /// Who came here along such a way.
+    pub ended: u64,
 }
 
 /// Where a quantile lies among the bins of a histogram: the WGSL `struct Quantile`.
@@ -212,6 +221,11 @@ pub struct Quantiles {
 pub struct FacilityOutput {
     /// By class.
     pub classes: [ClassOutput; MAX_CLASSES],
+    /// How many went from here along ways that take time, since the beginning of the run. The area under it, less that under `ended`, of all nodes together, is that
+    /// under the number of those on their way.
+    pub begun: TimeAverage,
+    /// How many came here along such ways.
+    pub ended: TimeAverage,
     /// Servers that wait until another node has room; of a station that shares its servers, those that work.
     pub servers: TimeAverage,
     /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless [`Facility::with_details`] says so.
@@ -248,7 +262,7 @@ impl Facility {
         let resolution = Resolution::new(network.ticks_per_unit)
             .map_err(|source| FacilityError::Time { what: "resolution", source })?;
         let nodes = check(network, allow_unstable)?;
-        let data = tables(&nodes, network, resolution)?;
+        let Tables { data, lookahead } = tables(&nodes, network, resolution)?;
         let third = |node: &Node| {
             node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)
         };
@@ -258,9 +272,9 @@ impl Facility {
             bin_shift: bin_shift(&nodes, resolution),
             ..FacilityParams::zeroed()
         };
-        let capacity = capacity(&nodes);
-        let made =
-            Self { network: network.clone(), nodes, resolution, data, params, capacity }.laid_out(false);
+        let capacity = capacity(&nodes, resolution, lookahead);
+        let made = Self { network: network.clone(), nodes, resolution, data, params, capacity, lookahead }
+            .laid_out(false);
         let room = made.most_waiting().min(ROOM);
         Ok(made.with_room(room))
     }
@@ -419,7 +433,7 @@ impl Model for Facility {
     }
 
     fn lookahead(&self) -> Ticks {
-        Ticks::ZERO
+        self.lookahead
     }
 
     fn params(&self) -> FacilityParams {

@@ -35,6 +35,9 @@ pub struct Network {
     /// When statistics should begin, unless somebody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<f64>,
+    /// The time that ways take which do not say their own; none, unless it is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub travel: Option<Distribution>,
     /// Where customers come from.
     #[serde(
         default,
@@ -331,6 +334,7 @@ impl Network {
             classes: classes(),
             until: None,
             warm_up: None,
+            travel: None,
             sources: IndexMap::new(),
             stations: IndexMap::new(),
             delays: IndexMap::new(),
@@ -362,6 +366,12 @@ impl Network {
     pub fn with_classes(mut self, classes: &[&str]) -> Self {
         self.classes = classes.iter().map(|&class| class.to_owned()).collect();
         self
+    }
+
+    /// The same, and all ways that do not say their own time take this one.
+    #[must_use]
+    pub fn with_travel(self, travel: Distribution) -> Self {
+        Self { travel: Some(travel), ..self }
     }
 
     /// The same with a source more.

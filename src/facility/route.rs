@@ -6,6 +6,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::Distribution;
+
 /// Where customers go. In a file: a name; a list of names or [`Link`]s; or `{ in_turn = [...] }` or `{ shortest = [...] }` for a list of names.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -40,12 +42,15 @@ pub struct Link {
     /// The class that customers have from then on; their own, unless it is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becomes: Option<String>,
+    /// The time that it takes: who goes along it is at neither node meanwhile. None, unless it is said here or for the whole network ([`Network::travel`](super::Network::travel)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub travel: Option<Distribution>,
 }
 
 impl Link {
     /// A link that is taken by all who take no other.
     pub fn to(node: &str) -> Self {
-        Self { node: node.to_owned(), probability: None, class: None, becomes: None }
+        Self { node: node.to_owned(), probability: None, class: None, becomes: None, travel: None }
     }
 
     /// The same with a probability.
@@ -64,6 +69,12 @@ impl Link {
     #[must_use]
     pub fn becoming(self, class: &str) -> Self {
         Self { becomes: Some(class.to_owned()), ..self }
+    }
+
+    /// The same, and it takes a time.
+    #[must_use]
+    pub fn taking(self, travel: Distribution) -> Self {
+        Self { travel: Some(travel), ..self }
     }
 }
 

@@ -495,6 +495,14 @@ impl Facility {
     ) -> Result<(), FacilityError> {
         let (mut sent, mut came) = (0_u64, 0_u64);
         for (node, row) in self.nodes.iter().zip(rows) {
+            if row.begun.area().is_none() || row.ended.area().is_none() {
+                return Err(FacilityError::Setting {
+                    node: node.name.clone(),
+                    what: "the number of trips to or from a node in a run",
+                    value: "2^32 or more".to_owned(),
+                    remedy: "choose a shorter run".to_owned(),
+                });
+            }
             for (number, (class, told)) in self.network.classes.iter().zip(&row.classes).enumerate() {
                 // Of who was parted, too, though he waits for siblings only.
                 if matches!(node.kind, Kind::Station { .. } | Kind::Fork) {
@@ -506,6 +514,8 @@ impl Facility {
                         area,
                     })?;
                 }
+                // Who is on his way has been sent, and has not come.
+                came = came.wrapping_add(told.begun).wrapping_sub(told.ended);
                 match node.kind {
                     Kind::Source { .. } => sent = sent.wrapping_add(told.served),
                     Kind::Sink => came = came.wrapping_add(told.arrivals),

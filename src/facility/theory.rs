@@ -134,7 +134,7 @@ fn open(nodes: &[Node], known: &mut Known) {
             alone(queue, known);
         }
     }
-    if conserved {
+    if conserved && !takes_time(nodes) {
         fork::siblings(nodes, known, &poisson);
     }
     // Little's law for the whole: those in it over those who come.
@@ -146,10 +146,34 @@ fn open(nodes: &[Node], known: &mut Known) {
         let numbers = queues.iter().flatten().map(|queue| known.get(&(queue.number, None, Measure::Number)));
         let inside: Option<f64> = numbers.map(|number| number.copied()).sum();
         let rate = known.get(&(sink, None, Measure::Throughput));
-        if let (Some(inside), Some(rate)) = (inside, rate) {
-            known.insert((sink, None, Measure::Sojourn), inside / rate);
+        if let (Some(inside), Some(travelling), Some(rate)) = (inside, travelling(nodes, known), rate) {
+            known.insert((sink, None, Measure::Sojourn), (inside + travelling) / rate);
         }
     }
+}
+
+/// How many customers are on their way from one node to another, where it is known how many go along the ways that take time.
+pub(super) fn travelling(nodes: &[Node], known: &Known) -> Option<f64> {
+    let mut all = 0.0;
+    for (number, node) in nodes.iter().enumerate() {
+        for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
+            let travel = mean_travel(pair);
+            if travel > 0.0 {
+                all += travel * known.get(&(number, Some(class), Measure::Throughput))?;
+            }
+        }
+    }
+    Some(all)
+}
+
+/// The time that who goes on from a node travels, on average; of who is parted, that of his siblings together.
+fn mean_travel(pair: &Pair) -> f64 {
+    pair.all_ways().map(|way| way.probability * way.mean_travel()).sum()
+}
+
+/// Whether any way takes time.
+fn takes_time(nodes: &[Node]) -> bool {
+    nodes.iter().flat_map(|node| &node.pairs).any(|pair| mean_travel(pair) > 0.0)
 }
 
 /// What comes to a node and goes on, where nobody is lost.
@@ -351,10 +375,13 @@ fn closed(nodes: &[Node], known: &mut Known) {
     let customers: u32 = nodes.iter().map(|node| node.pairs[0].population).sum();
     let Some(visits) = visits(nodes, 0) else { return };
     let demands: Vec<f64> = kinds.iter().zip(&visits).map(|(kind, visits)| kind.1 * visits).collect();
+    // Ways that take time are delays: nobody waits there, and whatever the distribution, the mean counts (BCMP).
+    let travel: f64 =
+        nodes.iter().zip(&visits).map(|(node, visits)| mean_travel(&node.pairs[0]) * visits).sum();
     // Rounds per unit of time, and the mean number at each node.
     let (throughput, numbers) = if kinds.iter().all(|kind| kind.0.is_none_or(|servers| servers == 1)) {
-        let delay =
-            kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_none()).map(|(_, demand)| demand).sum();
+        let delays = kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_none());
+        let delay = travel + delays.map(|(_, demand)| demand).sum::<f64>();
         let served =
             kinds.iter().zip(&demands).filter(|(kind, _)| kind.0.is_some()).map(|(_, &demand)| demand);
         // Nodes of one demand are one kind.
@@ -384,7 +411,10 @@ fn closed(nodes: &[Node], known: &mut Known) {
         if nodes.len() as f64 * f64::from(customers).powi(2) > MOST_WORK {
             return;
         }
-        let kinds: Vec<_> = kinds.iter().zip(&demands).map(|(kind, &demand)| (kind.0, demand)).collect();
+        let mut kinds: Vec<_> = kinds.iter().zip(&demands).map(|(kind, &demand)| (kind.0, demand)).collect();
+        if travel > 0.0 {
+            kinds.push((None, travel));
+        }
         let Ok(network) = GordonNewell::new(&kinds, customers) else { return };
         let Some(numbers) = (0..nodes.len()).map(|node| network.number(node)).collect() else { return };
         (network.throughput(), numbers)

@@ -14,6 +14,7 @@ mod runs;
 mod saved;
 mod theory;
 mod traces;
+mod travel;
 
 use std::path::PathBuf;
 

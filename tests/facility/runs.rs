@@ -109,24 +109,28 @@ pub(crate) fn chance(number: u64) -> Network {
         }
     };
     let nodes: Vec<String> = (0..stations).map(|station| format!("s{station}")).collect();
+    // Ways to anybody but those that block, of which a half take time.
+    let travel = law(2.0);
+    let away = |link: Link, takes: bool| if takes { link.taking(travel) } else { link };
     let mut route = {
         let (mut stream, nodes) = (Stream::new(2024, 2, number), nodes.clone());
         let classes = classes.to_vec();
         move || -> Route {
+            let takes = stream.below(2) == 0;
             let other = &nodes[stream.below(stations) as usize];
             let class = classes[stream.below(count as u32) as usize];
             match stream.below(6) {
-                4 => Route::from([Link::to("crossing").with(0.7), Link::to("out")]),
+                4 => Route::from([away(Link::to("crossing").with(0.7), takes), Link::to("out")]),
                 0 => Route::in_turn(&["out", other, "pause", "out"]),
-                1 => Route::from([Link::to("out"), Link::to(other).with(0.4).becoming(class)]),
+                1 => Route::from([Link::to("out"), away(Link::to(other).with(0.4).becoming(class), takes)]),
                 2 => Route::from([
                     Link::to("out").with(0.5),
-                    Link::to("pause").with(0.25),
+                    away(Link::to("pause").with(0.25), takes),
                     Link::to(other),
                     Link::to(other).of(class).with(0.3),
                     Link::to("out").of(class),
                 ]),
-                _ => "out".into(),
+                _ => Route::from([away(Link::to("out"), takes)]),
             }
         }
     };
@@ -152,7 +156,10 @@ pub(crate) fn chance(number: u64) -> Network {
         )
         .station("gate", Station::new(law(2.0), "out").with_capacity(1 + stream.below(2)).blocking());
     for (number, class) in classes.iter().enumerate() {
-        let to = Route::from([Link::to(&nodes[0]), Link::to(&nodes[nodes.len() - 1]).with(0.5)]);
+        let to = Route::from([
+            Link::to(&nodes[0]),
+            away(Link::to(&nodes[nodes.len() - 1]).with(0.5), number == 1),
+        ]);
         let source = Source::new(law(4.0), to).of(class).in_batches(1 + stream.below(3));
         network = network.source(&format!("in{number}"), source);
     }
@@ -217,12 +224,18 @@ fn parted(network: Network, number: u64, mut law: impl FnMut(f64) -> Distributio
     }
     network
         .source("orders", Source::new(law(8.0), "parts").in_batches(1 + stream.below(2)))
-        .fork("parts", Fork::new([Link::to("bench"), Link::to("inner").becoming(&class)], to))
+        .fork(
+            "parts",
+            Fork::new([Link::to("bench").taking(law(0.5)), Link::to("inner").becoming(&class)], to),
+        )
         .fork("inner", Fork::new(["shelf", "shelf", "narrow"], Route::in_turn(&["parts", "shop"])))
         .station("bench", bench)
         .delay("shelf", Delay::new(law(1.0), "hatch"))
         .station("hatch", Station::new(law(0.4), "inner").with_capacity(2).blocking())
-        .delay("narrow", Delay::new(law(1.0), [Link::to("inner").with(0.9), Link::to("narrow")]))
+        .delay(
+            "narrow",
+            Delay::new(law(1.0), [Link::to("inner").with(0.9).taking(law(0.3)), Link::to("narrow")]),
+        )
         .station("shop", Station::new(law(1.0), "parts").with_discipline(Discipline::Polling))
 }
 

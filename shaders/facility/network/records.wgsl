@@ -17,6 +17,8 @@ struct ClassOutput {
     came: vec2<u32>,      // sum of the times of arrival of those present, modulo 2^64
     stayed: vec2<u32>,    // sum of the times that those who left were here, modulo 2^64
     joined: vec2<u32>,    // siblings who came back; at a fork, of the customers of this class
+    begun: vec2<u32>,     // trips from here, along ways that take time
+    ended: vec2<u32>,     // and to here
 }
 
 // Where a quantile lies among the bins of a histogram.
@@ -34,6 +36,8 @@ struct Quantiles {
 
 struct Output {
     classes: array<ClassOutput, CLASSES>,
+    begun: TimeAverage,                    // trips, from time zero on
+    ended: TimeAverage,
     servers: TimeAverage,                  // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait
     lengths: array<vec2<u32>, LENGTHS>,    // ticks with so many customers, and in the last, with more
     quantiles: array<Quantiles, CLASSES_AND_ALL>,
@@ -56,6 +60,8 @@ struct Deed {
     reneged: u32,
     balked: u32,
     joined: u32,
+    begun: u32,
+    ended: u32,
     present: i32,
     busy: i32,
 }
@@ -87,7 +93,8 @@ fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool)
         var more = vec2<u32>(deed.arrivals, deed.served);
         if i == 1u { more = vec2<u32>(deed.lost, deed.reneged); }
         if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
-        var row = at + select(14u + i, 17u, i == 2u);
+        if i == 3u { more = vec2<u32>(deed.begun, deed.ended); }
+        var row = at + select(14u, 15u, i > 1u) + i;
         var note = vec4<u32>(0u);
         if i >= COUNT_ROWS {
             // How many notes there are, and the note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
@@ -117,7 +124,7 @@ fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool)
 }
 
 // Rows of two counts.
-const COUNT_ROWS = 3u;
+const COUNT_ROWS = 4u;
 
 // What is noted of a customer who is followed.
 const CAME = 1u;
@@ -248,16 +255,19 @@ fn class_output(class_: u32) -> ClassOutput {
     let others = memory_get(at + 15u);
     let ages = memory_get(at + 16u);
     let rest = memory_get(at + 17u);
+    let trips = memory_get(at + 18u);
     return ClassOutput(
         tally_of(at), tally_of(at + 4u),
         time_average_at(level_of(at + 8u), now()), time_average_at(level_of(at + 11u), now()),
-        counts.xy, counts.zw, others.xy, others.zw, rest.xy, ages.xy, ages.zw, rest.zw,
+        counts.xy, counts.zw, others.xy, others.zw, rest.xy, ages.xy, ages.zw, rest.zw, trips.xy, trips.zw,
     );
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
     var told = Output();
     for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
+    told.begun = time_average_at(level_of(TRIPS), now());
+    told.ended = time_average_at(level_of(TRIPS + 3u), now());
     told.servers = time_average_at(level_of(SERVERS), now());
     if params.details == 0u { return told; }
     let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);

@@ -1,6 +1,8 @@
 //! The twin of `shaders/facility/network/records.wgsl`: what is counted, in LP memory.
 
-use super::{CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, halves, since, times};
+use super::{
+    CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, TRIPS, halves, since, times,
+};
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
@@ -51,6 +53,8 @@ pub(super) struct Deed {
     pub(super) reneged: u32,
     pub(super) balked: u32,
     pub(super) joined: u32,
+    pub(super) begun: u32,
+    pub(super) ended: u32,
     pub(super) present: i32,
     pub(super) busy: i32,
 }
@@ -111,6 +115,7 @@ impl Facility {
             (14, [deed.arrivals, deed.served]),
             (15, [deed.lost, deed.reneged]),
             (17, [deed.balked, deed.joined]),
+            (18, [deed.begun, deed.ended]),
         ];
         for (row, more) in counts {
             if more != [0, 0] {
@@ -228,8 +233,8 @@ impl Facility {
     fn class_output(&self, class: u32, context: &mut Here<'_>) -> ClassOutput {
         let at = record_of(class);
         let now = context.now();
-        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined]] =
-            [14, 15, 16, 17].map(|row| halves(context.memory_get(at + row)).map(Ticks::get));
+        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined], [begun, ended]] =
+            [14, 15, 16, 17, 18].map(|row| halves(context.memory_get(at + row)).map(Ticks::get));
         ClassOutput {
             sojourn: self.tally_of(at, context),
             wait: self.tally_of(at + 4, context),
@@ -243,6 +248,8 @@ impl Facility {
             came,
             stayed,
             joined,
+            begun,
+            ended,
         }
     }
 
@@ -276,7 +283,8 @@ impl Facility {
         for (class, told) in (0..classes).zip(&mut output.classes) {
             *told = self.class_output(class, context);
         }
-        output.servers = self.level_of(SERVERS, context).at(context.now());
+        let mut until_now = |at| self.level_of(at, context).at(context.now());
+        [output.begun, output.ended, output.servers] = [TRIPS, TRIPS + 3, SERVERS].map(&mut until_now);
         if self.params.details == 0 {
             return output;
         }

@@ -1,5 +1,7 @@
 //! What a network becomes: the words that kernels read, as the head of `shaders/facility/network.wgsl` has them, and how much LPs hold.
 
+use std::collections::HashMap;
+
 use crate::pdes::Capacity;
 use crate::random::{AliasTable, probability};
 use crate::time::{Resolution, Ticks};
@@ -53,20 +55,35 @@ pub(super) fn bin_shift(nodes: &[Node], resolution: Resolution) -> u32 {
     least.get().max(1).ilog2().saturating_sub(6).min(31)
 }
 
-/// The words that kernels read.
+/// What a network becomes.
+pub(super) struct Tables {
+    /// The words that kernels read.
+    pub(super) data: Vec<u32>,
+    /// What a node tells another is never for an earlier time from then on.
+    pub(super) lookahead: Ticks,
+}
+
 pub(super) fn tables(
     nodes: &[Node],
     network: &Network,
     resolution: Resolution,
-) -> Result<Vec<u32>, FacilityError> {
+) -> Result<Tables, FacilityError> {
     let classes = network.classes.len();
     let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
-    let law = |data: &mut Vec<u32>, node: &Node, what: String, law: &Distribution| {
+    // Each law once: large networks have few, and what is read often is found in a cache.
+    let mut laws: HashMap<[u32; 8], u32> = HashMap::new();
+    let mut law = |data: &mut Vec<u32>, node: &Node, what: String, law: &Distribution| {
         let refused = |reason| FacilityError::Distribution { node: node.name.clone(), what, reason };
-        let at = word(data.len());
-        data.extend(law.words(resolution).map_err(refused)?);
+        let words = law.words(resolution).map_err(refused)?;
+        let at = *laws.entry(words).or_insert_with(|| {
+            data.extend(words);
+            word(data.len() - words.len())
+        });
         Ok::<u32, FacilityError>(at)
     };
+    // (Who wants to know about a line is told at once. Of ways to where they begin, nobody else learns.)
+    let told = nodes.iter().any(|node| node.choice == Choice::Shortest);
+    let mut lookahead = (!told).then_some(Ticks::NEVER);
     for (number, node) in nodes.iter().enumerate() {
         let mut row = [0; NODE_WORDS];
         let known = match node.kind {
@@ -131,7 +148,6 @@ pub(super) fn tables(
             if let Some(patience) = &pair.patience {
                 row[1] = law(&mut data, node, named("patience"), patience)?;
             }
-            row[2] = word(data.len());
             row[3] = word(pair.ways.len());
             row[4] = match node.choice {
                 Choice::Chance => 0,
@@ -141,13 +157,30 @@ pub(super) fn tables(
             row[5] = if matches!(discipline(node), 3 | PREEMPTIVE | POLLING) { word(class) } else { 0 };
             row[6] = pair.population;
             row[7] = word(pair.siblings.len());
-            data.extend(ways(pair));
-            data.extend(pair.siblings.iter().flat_map(|way| [0, 0, word(way.node), word(way.class)]));
+            let mut travel = Vec::new();
+            for way in pair.all_ways() {
+                let what = || format!("time of travel to `{}`", nodes[way.node].name);
+                let at = way.travel.map_or(Ok(0), |travel| law(&mut data, node, what(), &travel))?;
+                travel.push(at);
+                let least = match data[at as usize..].first_chunk() {
+                    Some(words) if at > 0 => Distribution::least(words),
+                    _ => Ticks::ZERO,
+                };
+                if way.node != number {
+                    lookahead = lookahead.map(|lookahead| lookahead.min(least));
+                }
+            }
+            row[2] = word(data.len());
+            let (of_ways, of_siblings) = travel.split_at(pair.ways.len());
+            data.extend(ways(pair, of_ways));
+            let siblings = pair.siblings.iter().zip(of_siblings);
+            data.extend(siblings.flat_map(|(way, &travel)| [0, 0, word(way.node), word(way.class), travel]));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
                 .copy_from_slice(&row);
         }
     }
-    Ok(data)
+    let lookahead = lookahead.filter(|&lookahead| lookahead != Ticks::NEVER).unwrap_or(Ticks::ZERO);
+    Ok(Tables { data, lookahead })
 }
 
 /// A probability that was checked, in units of 2^-32, and of 1 more than all of them.
@@ -155,12 +188,14 @@ fn odds(value: f64) -> u32 {
     probability(value).unwrap_or(SURE)
 }
 
-/// An alias table with where each way leads.
-fn ways(pair: &Pair) -> Vec<u32> {
+/// An alias table with where each way leads, and the law of the time that it takes.
+fn ways(pair: &Pair, travel: &[u32]) -> Vec<u32> {
     let weights: Vec<f64> = pair.ways.iter().map(|way| way.probability).collect();
     let Ok(table) = AliasTable::new(&weights) else { return Vec::new() }; // of a sink, which has no ways
-    let slots = table.words().chunks_exact(2).zip(&pair.ways);
-    slots.flat_map(|(slot, way)| [slot[0], slot[1], word(way.node), word(way.class)]).collect()
+    let slots = table.words().chunks_exact(2).zip(pair.ways.iter().zip(travel));
+    slots
+        .flat_map(|(slot, (way, &travel))| [slot[0], slot[1], word(way.node), word(way.class), travel])
+        .collect()
 }
 
 /// Customers that are there from the beginning, each as often as forks within each other make siblings of him at once.
@@ -182,13 +217,29 @@ fn held_at_first(node: &Node) -> u32 {
     node.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.population))
 }
 
-/// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave.
-pub(super) fn capacity(nodes: &[Node]) -> Capacity {
+/// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave, and each of them who is on his way there. What they are sent in a window,
+/// which is as long as the lookahead.
+pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks) -> Capacity {
     let all = population(nodes);
-    let held = |node: &Node| {
+    // Who is on his way to each node, on average, and how many come to it in a unit of time; of those from outside.
+    let mut coming = vec![(0.0, 0.0); nodes.len()];
+    for pair in nodes.iter().flat_map(|node| &node.pairs).filter(|pair| pair.from_outside) {
+        for way in pair.all_ways() {
+            let rate = pair.rate * way.probability;
+            coming[way.node].0 += rate * way.mean_travel();
+            coming[way.node].1 += rate;
+        }
+    }
+    let held = |(node, (travel, _)): (&Node, &(f64, f64))| {
         let known = held_at_first(node);
-        let Kind::Station { servers, .. } = node.kind else { return 4 };
-        let mut load = work(node);
+        let Kind::Station { servers, .. } = node.kind else {
+            return if travel.is_finite() {
+                Capacity::poisson(*travel, 0.0).queue.saturating_add(4)
+            } else {
+                4
+            };
+        };
+        let mut load = work(node) + travel;
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
             load += pair.rate * pair.patience.map_or(0.0, |patience| patience.mean());
         }
@@ -196,8 +247,10 @@ pub(super) fn capacity(nodes: &[Node]) -> Capacity {
         let served = servers.map_or(all, |servers| servers.min(all)).saturating_add(open);
         served.max(known).saturating_add(4)
     };
-    let queue = nodes.iter().map(held).max().unwrap_or(1).clamp(8, 1 << 16);
-    Capacity { queue, mailbox: 16 }
+    let queue = nodes.iter().zip(&coming).map(held).max().unwrap_or(1).clamp(8, 1 << 16);
+    let most = coming.iter().map(|coming| coming.1).filter(|rate| rate.is_finite()).fold(0.0, f64::max);
+    let mailbox = Capacity::poisson(0.0, most * resolution.units(lookahead)).mailbox.clamp(16, 1 << 12);
+    Capacity { queue, mailbox }
 }
 
 #[cfg(test)]

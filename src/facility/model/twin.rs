@@ -5,8 +5,8 @@ use super::records::{BEGAN, Deed, deed_of, record_of};
 use super::{
     ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, HOLDS, Here, IN_TURN, LIFO,
     POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
-    SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, WAKE, WAKES, WAY_WORDS, event_of, halves, laws::variate,
-    since, times,
+    SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, TRIPS, WAKE, WAKES, WAY_WORDS, event_of, halves,
+    laws::variate, since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
 use crate::pdes::{CpuModel, Event};
@@ -109,7 +109,10 @@ impl CpuModel for Facility {
         let (mut begins, mut shares, mut holds) = (false, false, false);
         let (mut next, mut server, mut interrupted) = (who, None, None);
         let mut joins = None; // who, and which line
-        let mut sender = [words[1], place];
+        let mut sender = [words[1] & !TRIP, place];
+        if kind == ARRIVAL {
+            deed.ended = u32::from(words[1] & TRIP != 0);
+        }
         let mut parts = false; // whether those who go on are siblings
         let mut back = 0; // siblings who wait at their fork, more or less than before
 
@@ -354,7 +357,7 @@ impl CpuModel for Facility {
                 true => self.sibling_way(lp, who.class, number),
                 false => self.way_of(lp, who.class, state, context),
             };
-            let [to, class] = [self.data[way + 2], self.data[way + 3]];
+            let [to, class, law] = [2, 3, 4].map(|index| self.data[way + index]);
             let mut goes = Customer { arrived: Ticks::ZERO, class, ..who };
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             let mut from = lp + 1;
@@ -375,7 +378,13 @@ impl CpuModel for Facility {
                 state.busy += 1;
                 deed = Deed::default();
             }
-            context.schedule(to, now, event_of(ARRIVAL, keeps, from, goes));
+            let mut at = now;
+            if law != 0 {
+                at = now.saturating_add(variate(context.stream(), &self.data[law as usize..]));
+                from |= TRIP;
+                deed.begun += 1;
+            }
+            context.schedule(to, at, event_of(ARRIVAL, keeps, from, goes));
         }
         if flags & WAKES != 0 && state.waiting > 0 && free_servers(state) > 0 {
             context.schedule(lp, now, event_of(WAKE, 0, 0, nobody(0)));
@@ -415,6 +424,8 @@ impl CpuModel for Facility {
             (record_of(who.class) + 11, deed.busy),
             (record_of(next.class) + 11, i32::from(begins && !begun)),
             (record_of(interrupted.unwrap_or(0)) + 11, -i32::from(interrupted.is_some())),
+            (TRIPS, deed.begun.cast_signed()),
+            (TRIPS + 3, deed.ended.cast_signed()),
             (SERVERS, servers),
         ] {
             if change != 0 {

@@ -1,6 +1,6 @@
 //! Closed networks of several classes in product form, by mean value analysis.
 
-use super::{Known, visits};
+use super::{Known, mean_travel, takes_time, visits};
 use crate::facility::check::{Choice, Kind, Node};
 use crate::facility::{Discipline, Distribution, Measure};
 
@@ -48,6 +48,14 @@ pub(super) fn closed(nodes: &[Node], known: &mut Known) {
             visits: rounds.iter().map(|visits| visits[number]).collect(),
         });
     }
+    if takes_time(nodes) {
+        // Ways are one more delay, to which everybody comes once a round.
+        let travel = |class: usize, rounds: &[f64]| -> f64 {
+            nodes.iter().zip(rounds).map(|(node, visits)| visits * mean_travel(&node.pairs[class])).sum()
+        };
+        let service = rounds.iter().enumerate().map(|(class, rounds)| travel(class, rounds)).collect();
+        places.push(Place { waits: false, service, visits: vec![1.0; classes] });
+    }
     let customers: Vec<usize> = (0..classes)
         .map(|class| nodes.iter().map(|node| node.pairs[class].population as usize).sum())
         .collect();
@@ -56,7 +64,7 @@ pub(super) fn closed(nodes: &[Node], known: &mut Known) {
         return;
     }
     let (throughput, numbers) = solve(&places, &customers);
-    for (number, place) in places.iter().enumerate() {
+    for (number, place) in places.iter().enumerate().take(nodes.len()) {
         let mut all = (0.0, 0.0, 0.0);
         for class in (0..classes).filter(|&class| nodes[number].pairs[class].comes) {
             let rate = throughput[class] * place.visits[class];
