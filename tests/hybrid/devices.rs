@@ -15,7 +15,7 @@ use eventhorizon::time::Resolution;
 
 use super::common::like::Like;
 use super::common::models::Mischief;
-use super::ticks;
+use super::{networks, ticks};
 
 /// A device of a rank's own, which the tests share: it keeps its kernels.
 pub(crate) fn device(rank: &dyn Transport) -> Gpu {
@@ -128,6 +128,15 @@ fn wide_windows_have_the_same_bits() {
     let ends = [0.0001, 0.0002].map(until);
     same(&rounds, &ends, &[2], Options::default());
     same(&rounds, &ends, &[2], Options { sync: Sync::Yawns, ..Options::default() });
+}
+
+#[test]
+fn queueing_networks_are_cut() {
+    // Without times of travel by the event horizon, as parts choose by themselves, and with them by windows of the lookahead, or either.
+    let [tandem, towns] = networks();
+    same(&tandem, &[until(40.0), until(60.0)], &[2], Options::default());
+    same(&towns, &[until(9.5), until(30.0)], &[4], Options::default());
+    same(&towns, &[until(20.0)], &[2], Options { sync: Sync::Horizon, ..Options::default() });
 }
 
 #[test]

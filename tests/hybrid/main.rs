@@ -14,7 +14,7 @@ mod saved;
 
 use std::sync::Arc;
 
-use eventhorizon::facility::{Distribution, Network, Source, Station};
+use eventhorizon::facility::{Distribution, Facility, Link, Network, Source, Station};
 use eventhorizon::hybrid::{
     Entity, HybridError, Lp, Message, Options, Simulation, Spread, Transport, in_process,
 };
@@ -102,14 +102,33 @@ fn without_a_lookahead_time_goes_in_rounds() {
     same(&Phold::new(1, 3, 0.5, 1.0, Resolution::default()).unwrap(), &[50.0]);
 }
 
-#[test]
-fn a_queueing_network_has_the_bits_of_the_sequential_engine() {
-    let network = Network::new("tandem")
-        .source("in", Source::new(Distribution::Exponential(2.0), "first"))
-        .station("first", Station::new(Distribution::Exponential(1.0), "second"))
+/// Networks of queues: a tandem without times of travel, and towns in a ring, between which customers travel.
+pub(crate) fn networks() -> [Facility; 2] {
+    let exponential = Distribution::Exponential;
+    let tandem = Network::new("tandem")
+        .source("in", Source::new(exponential(2.0), "first"))
+        .station("first", Station::new(exponential(1.0), "second"))
         .station("second", Station::new(Distribution::Uniform([0.5, 1.5]), "out"))
         .sink("out");
-    same(&network.compile().unwrap(), &[100.0, 300.0]);
+    let mut towns = Network::new("towns").with_travel(Distribution::Uniform([0.5, 2.0]));
+    for town in 0..30 {
+        let name = |town| format!("town {}", town % 30);
+        let to = [
+            Link::to(&name(town + 1)),
+            Link::to(&name(town + 29)).with(0.4),
+            Link::to(&name(town + 7)).with(0.1),
+        ];
+        towns =
+            towns.station(&name(town), Station::new(exponential(1.0), to).with_servers(2).with_population(3));
+    }
+    [tandem, towns].map(|network| network.compile().unwrap())
+}
+
+#[test]
+fn queueing_networks_have_the_bits_of_the_sequential_engine() {
+    let [tandem, towns] = networks();
+    same(&tandem, &[100.0, 300.0]);
+    same(&towns, &[9.5, 60.0]);
 }
 
 #[test]
