@@ -19,6 +19,8 @@ files! {
     "facility/network/lines.wgsl",
     "facility/network/records.wgsl",
     "facility/network/sharing.wgsl",
+    "facility/network_plain.wgsl",
+    "facility/network_special.wgsl",
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",
     "gpu/reduce_subgroups.wgsl",
@@ -221,7 +223,7 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Parts of the file of a model, which have no more rights than it has.
-const OF_MODELS: &str = "facility/network/";
+const OF_MODELS: &str = "facility/network";
 
 /// The file at `path`, relative to `shaders/`; errors in it are reported as `shaders/PATH`.
 pub(crate) fn find(path: &str) -> Option<Source> {

@@ -58,8 +58,6 @@ struct Params {
     every: u32,         // of each source, and of those that are at a node at the beginning, one in so many is followed
     most: u32,          // so many of them
 }
-@group(1) @binding(0) var<uniform> params: Params;
-@group(1) @binding(1) var<storage, read> data: array<u32>;
 
 struct State {
     busy: u32,    // customers in service
@@ -171,10 +169,23 @@ fn init(lp: u32, state: ptr<function, State>) {
             count = u32(data[node] == SOURCE);
         }
         for (var i = 0u; i < count; i += 1u) {
-            if class_ < params.classes && params.trace != 0u { what[3] = tag_at(data[pair(lp, class_) + 7u], i); }
+            if traced() && class_ < params.classes { what[3] = tag_at(data[pair(lp, class_) + 7u], i); }
             schedule(lp, TIME_ZERO, what);
         }
     }
+}
+
+// Whether customers are followed, and whether distributions are told.
+fn traced() -> bool {
+    return SPECIAL && params.trace != 0u;
+}
+
+fn detailed() -> bool {
+    return SPECIAL && params.details != 0u;
+}
+
+fn discipline_of(lp: u32) -> u32 {
+    return data[lp * NODE_WORDS + 3u];
 }
 
 // Servers that may begin a service.
@@ -188,8 +199,15 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let words = event.payload;
     let kind = words[0] >> 24u;
     let place = (words[0] >> 8u) & 0xffffu;
-    let discipline = data[node + 3u];
-    let flags = data[node + 15u];
+    let discipline = discipline_of(lp);
+    let sharing = SPECIAL && discipline == SHARING;
+    let preemptive = SPECIAL && discipline == PREEMPTIVE;
+    var flags = 0u;
+    var listeners = 0u;
+    if SPECIAL {
+        flags = data[node + 15u];
+        listeners = data[node + 14u];
+    }
     let before = (*state).busy + (*state).waiting;
     var came = TIME_ZERO; // of who arrives: where he keeps a server
     let working = min((*state).busy, (*state).open);
@@ -219,14 +237,15 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
 
     // What happens with a probability only.
     var odds = SURE;
-    if kind == EMISSION && data[node + 7u] != 0u { odds = (*state).open; }
+    if SPECIAL && kind == EMISSION && data[node + 7u] != 0u { odds = (*state).open; }
     if kind == ARRIVAL && data[node + 11u] != 0u { odds = data[data[node + 11u] + min(before, data[node + 12u] - 1u)]; }
     let stays = odds == SURE || draw() < odds;
 
-    if discipline == SHARING && (kind == ARRIVAL || (kind == COMPLETION && words[1] == (*state).next)) { advance(lp, state); }
+    if sharing && (kind == ARRIVAL || (kind == COMPLETION && words[1] == (*state).next)) { advance(lp, state); }
 
     switch kind {
         case SHIFT: {
+            if !SPECIAL { return; }
             own = SHIFT;
             if place == 0u {
                 let piece = data[node + 7u] + 3u * (*state).piece;
@@ -241,7 +260,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             next = nobody(0u);
         }
         case COMPLETION: {
-            if discipline == SHARING {
+            if sharing {
                 if words[1] != (*state).next { return; } // another came, who leaves earlier
                 // Else others came, and he leaves later.
                 if !time_less((*state).clock, slot_row(0u, 2u).xy) {
@@ -283,31 +302,36 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             next = nobody(who.class_);
         }
         case RELEASE: {
+            if !SPECIAL { return; }
             (*state).busy -= 1u;
             deed.served = 1u;
             deed.present = -1;
             deed.busy = -1;
         }
         case REPORT: {
+            if !SPECIAL { return; }
             var known = memory_get(params.known + place / 4u);
             known[place & 3u] += words[1];
             memory_set(params.known + place / 4u, known);
             return;
         }
         case WAKE: {
+            if !SPECIAL { return; }
             begins = (*state).waiting > 0u && free_servers(state) > 0u;
             if !begins { return; }
         }
         case ADMIT, ARRIVAL: {
             // (Who enters the network has a time below 2^63, and stations are no forks.)
-            let returns = kind == ARRIVAL && who.entered.y == (SIBLING | lp);
+            let forks = SPECIAL && data[node] == FORK;
+            let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (SIBLING | lp);
             var found = who.entered.x >> 16u;
             if kind == ADMIT {
+                if !SPECIAL { return; }
                 if (*state).guests == 0u || before >= data[node + 2u] { return; }
                 found = memory_get(GUESTS).x - 1u;
                 drops = found;
             }
-            if kind == ADMIT || returns {
+            if (SPECIAL && kind == ADMIT) || returns {
                 who = customer_of(found);
                 sender = who.left;
             }
@@ -330,7 +354,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     moves = 1u;
                     back = 1 - i32(data[pair(lp, who.class_) + 7u]);
                 }
-            } else if data[node] == FORK {
+            } else if forks {
                 deed.present = 1;
                 moves = data[pair(lp, who.class_) + 7u];
                 parts = true;
@@ -346,15 +370,15 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 moves = 1u;
             } else if !stays {
                 deed.balked = 1u;
-            } else if before >= data[node + 2u] || (kind == ARRIVAL && (*state).guests > 0u) {
-                joins = sender.y != 0u;
+            } else if before >= data[node + 2u] || (SPECIAL && kind == ARRIVAL && (*state).guests > 0u) {
+                joins = SPECIAL && sender.y != 0u;
                 deed.arrivals = u32(!joins);
                 deed.lost = u32(!joins);
             } else {
                 deed.present = 1;
-                shares = discipline == SHARING;
+                shares = sharing;
                 begins = !shares && (*state).waiting == 0u && free_servers(state) > 0u;
-                if discipline == PREEMPTIVE {
+                if preemptive {
                     begins = free_servers(state) > 0u;
                     if !begins {
                         server = worst_server(lp);
@@ -404,7 +428,6 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
 
     // The next event of the node's own: what it is, and of whom. And then customers that go on, at most 256; what a node with flags tells itself, and the node from which a guest came; and
     // listeners. (One call of a function where it can be: drivers put the function in the place of each.)
-    let listeners = data[node + 14u];
     let last = moves + select(0u, 3u, flags != 0u) + listeners;
     for (var i = 0u; i <= last; i += 1u) {
         var to = lp;
@@ -436,7 +459,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     memory_set(params.servers + 2u * slot + 1u, vec4<u32>(next.entered, next.arrived));
                 }
             }
-            if discipline == SHARING && (shares || kind == COMPLETION) {
+            if sharing && (shares || kind == COMPLETION) {
                 if !shares { (*state).due = TIME_NEVER; }
                 if shares || moves != 0u { change_shared(next, span, shares, state); }
                 if (*state).busy > 0u {
@@ -449,7 +472,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     }
                 }
             }
-            if kind == SHIFT && place == 1u {
+            if SPECIAL && kind == SHIFT && place == 1u {
                 // It breaks down: all services take longer by the repair. At most 32.
                 for (var i = 0u; i < data[node + 1u]; i += 1u) {
                     let row = memory_get(params.servers + 2u * i);
@@ -458,7 +481,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             }
             tells = own != NOTHING;
             var whose = next;
-            if discipline == SHARING { whose = nobody(0u); }
+            if sharing { whose = nobody(0u); }
             what = event_of(own, slot, serial, whose);
         } else if i <= moves {
             var goes = Customer(data[way + 3u], who.entered, TIME_ZERO, TIME_NEVER);
@@ -468,7 +491,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 goes.entered = vec2<u32>((slot << 16u) | tag_of(who.entered), SIBLING | lp);
                 from_ = 0u;
             }
-            if kind == EMISSION && params.trace != 0u {
+            if traced() && kind == EMISSION {
                 goes.entered = vec2<u32>(goes.entered.x << 16u, (goes.entered.y << 16u) | (goes.entered.x >> 16u));
                 goes.entered.x |= tag_at(data[node + 11u], (*state).serial);
                 (*state).serial += 1u;
@@ -486,22 +509,26 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 deed.begun += 1u;
             }
             what = event_of(ARRIVAL, keeps, from_, goes);
-        } else if i > last - listeners {
+        } else if SPECIAL && i > last - listeners {
             // Who sent somebody here knows of him.
             let listener = data[node + 13u] + 2u * (i + listeners - last - 1u);
             to = data[listener];
             let change = deed.present - i32(kind == ARRIVAL && sender.x == to + 1u);
             tells = change != 0;
             what = event_of(REPORT, data[listener + 1u], bitcast<u32>(change), nobody(0u));
-        } else if i == moves + 1u {
-            tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u;
-        } else if i == moves + 2u {
-            what = event_of(ADMIT, 0u, 0u, nobody(0u));
-            tells = (*state).guests > 0u && (*state).busy + (*state).waiting < data[node + 2u];
-        } else {
-            to = sender.x - 1u;
-            tells = deed.present > 0 && sender.y != 0u;
-            what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
+        } else if SPECIAL {
+            switch i - moves {
+                case 1u: { tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
+                case 2u: {
+                    what = event_of(ADMIT, 0u, 0u, nobody(0u));
+                    tells = (*state).guests > 0u && (*state).busy + (*state).waiting < data[node + 2u];
+                }
+                default: {
+                    to = sender.x - 1u;
+                    tells = deed.present > 0 && sender.y != 0u;
+                    what = event_of(RELEASE, 0u, 0u, Customer(sender.y - 1u, who.entered, came, TIME_NEVER));
+                }
+            }
         }
         if tells { schedule(to, time_add(now(), span), what); }
     }
@@ -510,51 +537,60 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let begun = (begins || shares) && (kind == ARRIVAL || kind == ADMIT); // who came begins at once
     if begun { deed.busy = 1; }
     let visited = data[node] != SOURCE && data[node] != ROUTER;
-    record(who, deed, next, (begins || shares) && fresh, visited && params.trace != 0u);
+    record(who, deed, next, (begins || shares) && fresh, visited && traced());
     if (*state).busy + (*state).waiting != before && data[node] == STATION { were_here(before, state); }
-    for (var i = 0u; i < 7u; i += 1u) {
-        var at_row = record_of(who.class_) + 8u;
-        var change = deed.present;
-        switch i {
+    // Levels that changed, each with a bit; all by one call, as often as there are, which is seven times at most. (A loop over all of them would go seven times for each event.)
+    let here = deed.present;
+    let served = deed.busy;
+    let took = i32(begins && !begun);
+    let gave = -i32(interrupted != SURE);
+    var kept = 0;
+    if SPECIAL { kept = i32(holds) - i32(kind == RELEASE) + back; }
+    if sharing { kept = i32(min((*state).busy, (*state).open)) - i32(working); }
+    var left = u32(here != 0) | (u32(served != 0) << 1u);
+    left |= (u32(took != 0) << 2u) | (u32(gave != 0) << 3u);
+    left |= (u32(deed.begun != 0u) << 4u) | (u32(deed.ended != 0u) << 5u);
+    left |= u32(kept != 0) << 6u;
+    while left != 0u {
+        var row = record_of(who.class_) + 8u;
+        var change = here;
+        switch firstTrailingBit(left) {
             case 0u: {}
             case 1u: {
-                at_row += 3u;
-                change = deed.busy;
+                row += 3u;
+                change = served;
             }
             case 2u: {
-                at_row = record_of(next.class_) + 11u;
-                change = i32(begins && !begun);
+                row = record_of(next.class_) + 11u;
+                change = took;
             }
             case 3u: {
-                at_row = record_of(interrupted) + 11u;
-                change = -i32(interrupted != SURE);
+                row = record_of(interrupted) + 11u;
+                change = gave;
             }
             case 4u: {
-                at_row = TRIPS;
+                row = TRIPS;
                 change = i32(deed.begun);
             }
             case 5u: {
-                at_row = TRIPS + 3u;
+                row = TRIPS + 3u;
                 change = i32(deed.ended);
             }
             default: {
-                at_row = SERVERS;
-                change = i32(holds) - i32(kind == RELEASE) + back;
-                if discipline == SHARING { change = i32(min((*state).busy, (*state).open)) - i32(working); }
+                row = SERVERS;
+                change = kept;
             }
         }
-        if change != 0 { level(at_row, change); }
+        left &= left - 1u;
+        level(row, change);
     }
-    for (var i = 0u; i < 2u; i += 1u) {
-        var class_ = who.class_;
-        var arrived = who.arrived;
-        var counts = deed.served > 0u && visited;
-        if i == 1u {
-            class_ = next.class_;
-            arrived = next.arrived;
-            counts = (begins || shares) && fresh;
-        }
-        if counts { tally(class_, i, time_since(now(), arrived)); }
+    // And times, of one or two: of who goes, and of who waited.
+    var waited = u32((begins || shares) && fresh) << 1u;
+    waited |= u32(deed.served > 0u && visited);
+    while waited != 0u {
+        let which = firstTrailingBit(waited);
+        waited &= waited - 1u;
+        tally(select(next.class_, who.class_, which == 0u), which, time_since(now(), select(next.arrived, who.arrived, which == 0u)));
     }
 }
 
@@ -573,7 +609,7 @@ fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
     if data[ways + 4u] == IN_TURN {
         way = (*state).turn % count;
         (*state).turn = (way + 1u) % count;
-    } else if data[ways + 4u] == SHORTEST {
+    } else if SPECIAL && data[ways + 4u] == SHORTEST {
         var least = SURE;
         // At most 64.
         for (var i = 0u; i < count; i += 1u) {

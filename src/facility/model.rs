@@ -279,8 +279,21 @@ impl Facility {
         Ok(made.with_room(room))
     }
 
+    /// Whether it takes the interpreter of all that there is: `shaders/facility/network_plain.wgsl` says for what it does not.
+    fn special(&self) -> bool {
+        let of = |node: &Node| {
+            let interrupts = matches!(discipline(node), PREEMPTIVE | SHARING);
+            interrupts
+                || !node.calendar.is_empty()
+                || node.kind == Kind::Fork
+                || node.choice == Choice::Shortest
+        };
+        let has = |node: &Node| of(node) || flags(node, &self.nodes) != 0;
+        self.params.details != 0 || self.params.trace != 0 || self.nodes.iter().any(has)
+    }
+
     /// With rows for what distributions are told of, or without.
-    fn laid_out(mut self, details: bool) -> Self {
+    pub(super) fn laid_out(mut self, details: bool) -> Self {
         let most = |of: &dyn Fn(&Node) -> u32| self.nodes.iter().map(of).max().unwrap_or(0);
         let known = most(&|node| if node.choice == Choice::Shortest { word(node.most_ways()) } else { 0 });
         let servers =
@@ -425,7 +438,11 @@ impl Model for Facility {
     }
 
     fn source(&self) -> Source {
-        crate::wgsl!("../../shaders/facility/network.wgsl")
+        if self.special() {
+            crate::wgsl!("../../shaders/facility/network_special.wgsl")
+        } else {
+            crate::wgsl!("../../shaders/facility/network_plain.wgsl")
+        }
     }
 
     fn lps(&self) -> u32 {

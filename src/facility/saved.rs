@@ -259,9 +259,9 @@ impl std::fmt::Debug for SavedStudy {
     }
 }
 
-/// Which WGSL makes the runs.
+/// Which WGSL makes the runs of a network, but for what is told of them.
 pub(super) fn source(facility: &Facility) -> [u64; 2] {
-    Identity::of(facility).source()
+    Identity::of(&facility.clone().laid_out(false)).source()
 }
 
 /// Which network it is: its description in one form.

@@ -105,13 +105,14 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(crate) fn of<M: Model>(model: &M) -> Self {
-        let source = model.source();
         let mut text = crc32fast::Hasher::new();
         let mut length = 0;
-        // Ends of lines are those of whoever checked the file out.
-        for piece in source.text().split('\r') {
-            text.update(piece.as_bytes());
-            length += piece.len() as u64;
+        for part in model.source().parts() {
+            // Ends of lines are those of whoever checked the file out.
+            for piece in part.text().split('\r') {
+                text.update(piece.as_bytes());
+                length += piece.len() as u64;
+            }
         }
         let data = model.data();
         Self {
@@ -127,7 +128,7 @@ impl Identity {
         }
     }
 
-    /// Of the WGSL: its bytes without carriage returns, and their CRC-32.
+    /// Of the WGSL, with the files of the model's own that it imports: its bytes without carriage returns, and their CRC-32.
     pub(crate) fn source(&self) -> [u64; 2] {
         self.source
     }

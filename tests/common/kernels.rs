@@ -22,6 +22,7 @@ pub fn recipes() -> Vec<Recipe> {
         pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
         pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
         pdes::kernels(&queues()),
+        pdes::kernels(&queues().with_details()),
         primitives::kernels(),
         queue::kernels(),
         matching::kernels(),
@@ -36,7 +37,7 @@ pub fn recipes() -> Vec<Recipe> {
     recipes.into_iter().flatten().collect()
 }
 
-/// Any network: all are the same kernels.
+/// Any network without what takes the other interpreter, as it does with details: all are the same kernels.
 fn queues() -> facility::Facility {
     let network = facility::Network::new("M/M/1")
         .source("in", facility::Source::new(facility::Distribution::Exponential(2.0), "server"))

@@ -14,7 +14,7 @@ fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
 // Puts a customer into a line, at the end or in front. Returns its slot.
 fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, State>) -> u32 {
     // Without gaps for a random order, else from the list of those that are free.
-    let random = data[lp * NODE_WORDS + 3u] == RANDOM;
+    let random = discipline_of(lp) == RANDOM;
     var slot = (*state).waiting;
     if !random {
         slot = (*state).free - 1u;
@@ -44,7 +44,7 @@ fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, 
     }
     set_slot_row(slot, 0u, vec4<u32>(who.entered, who.arrived));
     set_slot_row(slot, 1u, vec4<u32>(who.class_, neighbours, next_serial(state)));
-    if params.slot_rows > 2u { set_slot_row(slot, 2u, vec4<u32>(who.left, 0u, 0u)); }
+    if SPECIAL && params.slot_rows > 2u { set_slot_row(slot, 2u, vec4<u32>(who.left, 0u, 0u)); }
     return slot;
 }
 
@@ -59,7 +59,7 @@ fn link(slot: u32, side: u32, other: u32) {
 // Takes a customer out of a line.
 fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
     if line == GUESTS { (*state).guests -= 1u; } else { (*state).waiting -= 1u; }
-    if data[lp * NODE_WORDS + 3u] == RANDOM {
+    if discipline_of(lp) == RANDOM {
         // The last one comes to his place.
         move_slot((*state).waiting, slot, params.slot_rows);
         return;
@@ -84,13 +84,13 @@ fn move_slot(from_: u32, to: u32, rows: u32) {
 fn customer_of(slot: u32) -> Customer {
     let times = slot_row(slot, 0u);
     var who = Customer(slot_row(slot, 1u).x, times.xy, times.zw, TIME_NEVER);
-    if params.slot_rows > 2u { who.left = slot_row(slot, 2u).xy; }
+    if SPECIAL && params.slot_rows > 2u { who.left = slot_row(slot, 2u).xy; }
     return who;
 }
 
 // The line of who is served next, and his slot. Somebody waits.
 fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
-    let discipline = data[lp * NODE_WORDS + 3u];
+    let discipline = discipline_of(lp);
     if discipline == RANDOM { return vec2<u32>(0u, draw_below((*state).waiting)); }
     // Where classes are polled, from the one on that was served last.
     let first = select(0u, (*state).polled, discipline == POLLING);

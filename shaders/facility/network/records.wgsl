@@ -86,33 +86,43 @@ fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool)
         if deed.present < 0 { sums = vec4<u32>(minus(ages.xy, since), plus(ages.zw, minus(till, since))); }
         memory_set(at + 16u, sums);
     }
-    let first = select(0u, COUNT_ROWS, time_less(now(), params.warm_up));
-    let last = select(COUNT_ROWS, COUNT_ROWS + 4u, follows);
+    // What there is to write, each with a bit: at most eight rows.
+    var left = 0u;
+    if !time_less(now(), params.warm_up) {
+        left = u32((deed.arrivals | deed.served) != 0u);
+        left |= u32((deed.lost | deed.reneged) != 0u) << 1u;
+        left |= u32((deed.balked | deed.joined) != 0u) << 2u;
+        left |= u32((deed.begun | deed.ended) != 0u) << 3u;
+    }
+    if follows {
+        if deed_of(deed) != 0u && tag_of(who.entered) != 0u { left |= 3u << 4u; }
+        if began && tag_of(next.entered) != 0u { left |= 3u << 6u; }
+    }
     var notes = 0u;
-    for (var i = first; i < last; i += 1u) {
+    while left != 0u {
+        let i = firstTrailingBit(left);
+        left &= left - 1u;
         var more = vec2<u32>(deed.arrivals, deed.served);
         if i == 1u { more = vec2<u32>(deed.lost, deed.reneged); }
         if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
         if i == 3u { more = vec2<u32>(deed.begun, deed.ended); }
         var row = at + select(14u, 15u, i > 1u) + i;
         var note = vec4<u32>(0u);
-        if i >= COUNT_ROWS {
+        if SPECIAL && i > 3u {
             // How many notes there are, and the note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
             var of_ = who;
             var what = deed_of(deed);
-            if i >= COUNT_ROWS + 2u {
+            if i > 5u {
                 of_ = next;
-                what = select(0u, BEGAN, began);
+                what = BEGAN;
             }
-            let tag = tag_of(of_.entered);
-            more = vec2<u32>(u32(what != 0u && tag != 0u), 0u);
-            note = vec4<u32>(tag | (what << 16u) | (of_.class_ << 24u), now(), of_.arrived.x);
-            row = params.trace + select(notes, 0u, ((i - COUNT_ROWS) & 1u) == 0u);
+            more = vec2<u32>(1u, 0u);
+            note = vec4<u32>(tag_of(of_.entered) | (what << 16u) | (of_.class_ << 24u), now(), of_.arrived.x);
+            row = params.trace + select(notes, 0u, (i & 1u) == 0u);
         }
-        if all(more == vec2<u32>(0u)) { continue; }
         let counts = memory_get(row);
         var sums = vec4<u32>(plus(counts.xy, vec2<u32>(more.x, 0u)), plus(counts.zw, vec2<u32>(more.y, 0u)));
-        if i >= COUNT_ROWS {
+        if SPECIAL && i > 3u {
             if row == params.trace { notes = sums.x; } else { sums = note; }
             if notes >= params.trace_rows {
                 memory_full();
@@ -122,9 +132,6 @@ fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool)
         memory_set(row, sums);
     }
 }
-
-// Rows of two counts.
-const COUNT_ROWS = 4u;
 
 // What is noted of a customer who is followed.
 const CAME = 1u;
@@ -142,13 +149,13 @@ fn tag_at(first: u32, number: u32) -> u32 {
 
 // The tag in the place of the time when somebody entered the network.
 fn tag_of(entered: vec2<u32>) -> u32 {
-    if params.trace == 0u { return 0u; }
+    if !traced() { return 0u; }
     return entered.x & 0xffffu;
 }
 
 // And the time.
 fn time_of(entered: vec2<u32>) -> vec2<u32> {
-    if params.trace == 0u { return entered; }
+    if !traced() { return entered; }
     return vec2<u32>((entered.x >> 16u) | (entered.y << 16u), entered.y >> 16u);
 }
 
@@ -189,7 +196,7 @@ fn tally(class_: u32, which: u32, value: vec2<u32>) {
     memory_set(at + 1u, next.squares);
     memory_set(at + 2u, vec4<u32>(next.minimum, next.maximum));
     memory_set(at + 3u, vec4<u32>(next.count, next.since));
-    if params.details != 0u && !time_less(now(), params.warm_up) {
+    if detailed() && !time_less(now(), params.warm_up) {
         let bin = bin_of(value);
         let place = bins_of(class_, which) + bin / 4u;
         var row = memory_get(place);
@@ -233,7 +240,7 @@ fn lasted(state: ptr<function, State>) -> vec2<u32> {
 
 // There were so many customers until now.
 fn were_here(customers: u32, state: ptr<function, State>) {
-    if params.details == 0u { return; }
+    if !detailed() { return; }
     let place = min(customers, LENGTHS - 1u);
     var row = memory_get(params.details + place / 2u);
     let span = lasted(state);
@@ -269,7 +276,7 @@ fn output(lp: u32, state: ptr<function, State>) -> Output {
     told.begun = time_average_at(level_of(TRIPS), now());
     told.ended = time_average_at(level_of(TRIPS + 3u), now());
     told.servers = time_average_at(level_of(SERVERS), now());
-    if params.details == 0u { return told; }
+    if !detailed() { return told; }
     let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);
     for (var i = 0u; i < LENGTHS; i += 1u) {
         let row = memory_get(params.details + i / 2u);
