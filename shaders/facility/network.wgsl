@@ -24,9 +24,10 @@
 //     lines       CLASSES and one for guests: first + 1, last + 1 (0: nobody waits)
 //     SERVERS     a TimeAverage (3): servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
 //                 came back and wait for the others
-//     TRIPS       two TimeAverages, whose levels count from the beginning: customers that began a trip here, along ways that take time, and that ended one
 //     RECORDS     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
-//                 lost, reneged), ages (1: see `record`), counts (2: balked, joined; trips begun, ended)
+//                 lost, reneged), ages (1: see `record`), counts (1: balked, joined)
+//     trips       (params.trips; 0: no way takes time) two TimeAverages, whose levels count from the beginning: customers that began a trip here, and that ended one; and the same in
+//                 counts of each class (1)
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
 //     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
@@ -57,6 +58,8 @@ struct Params {
     trace_rows: u32,    // rows of that, the first of which counts the others
     every: u32,         // of each source, and of those that are at a node at the beginning, one in so many is followed
     most: u32,          // so many of them
+    trips: u32,
+    unused: u32,
 }
 
 struct State {
@@ -101,9 +104,8 @@ const IN_TURN = 1u; // ways; by chance is 0
 const SHORTEST = 2u;
 const WAY_WORDS = 5u;
 const SERVERS = 5u;
-const TRIPS = 8u;
-const RECORDS = 14u;
-const RECORD_ROWS = 19u;
+const RECORDS = 8u;
+const RECORD_ROWS = 18u;
 
 // Kinds of event, in the order in which they come at one time: see `event_of` for the words.
 const SHIFT = 0u;      // of the calendar (place 0), a breakdown (1), the end of its repair, or the beginning (2)
@@ -569,11 +571,11 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 change = gave;
             }
             case 4u: {
-                row = TRIPS;
+                row = params.trips;
                 change = i32(deed.begun);
             }
             case 5u: {
-                row = TRIPS + 3u;
+                row = params.trips + 3u;
                 change = i32(deed.ended);
             }
             default: {

@@ -284,7 +284,7 @@ impl Facility {
             room: self.room().into(),
             ..Numbers::zeroed()
         };
-        let mut saving = Saving::new(keep.to, u32::MAX);
+        let mut saving = Saving::new(keep.to, u32::MAX, false);
         let mut events = keep.from.and_then(SavedStudy::run).map_or(0, |run| run.progress().events);
         for &end in &ends[told.len()..] {
             let mut stopped = false;

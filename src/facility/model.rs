@@ -57,9 +57,8 @@ const IN_TURN: u32 = 1;
 const SHORTEST: u32 = 2;
 const WAY_WORDS: usize = 5;
 const SERVERS: u32 = 5;
-const TRIPS: u32 = 8;
-const RECORDS: u32 = 14;
-const RECORD_ROWS: u32 = 19;
+const RECORDS: u32 = 8;
+const RECORD_ROWS: u32 = 18;
 
 const SHIFT: u32 = 0;
 const COMPLETION: u32 = 1;
@@ -118,6 +117,10 @@ pub struct FacilityParams {
     pub every: u32,
     /// So many of them.
     pub most: u32,
+    /// The first row of who goes along ways that take time; 0 if none does.
+    pub trips: u32,
+    /// Zero.
+    pub unused: u32,
 }
 
 /// The WGSL `struct State` of [`Facility`].
@@ -299,7 +302,10 @@ impl Facility {
         let servers =
             most(&|node| if flags(node, &self.nodes) & SERVER_ROWS == 0 { 0 } else { servers(node) });
         let classes = self.params.classes;
-        let first = RECORDS + classes * RECORD_ROWS;
+        let trips = RECORDS + classes * RECORD_ROWS;
+        let takes_time = self.takes_time();
+        self.params.trips = if takes_time { trips } else { 0 };
+        let first = trips + if takes_time { 6 + classes } else { 0 };
         self.params.details = if details { first } else { 0 };
         self.params.known = first + if details { records::detail_rows(classes) } else { 0 };
         self.params.servers = self.params.known + known.div_ceil(4);

@@ -269,37 +269,41 @@ fn text(network: &Network) -> String {
     serde_json::to_string(network).expect("a description can be written")
 }
 
-/// When a study is saved, and how many replications are made until then.
+/// When a study is saved, and how many replications are made until then, or until somebody is told how far it is.
 pub(super) struct Saving<'a> {
     to: Option<(&'a Path, Duration)>,
     saved: Instant,
+    /// What is done at the end of a part should be done so often.
+    pace: Duration,
     /// Replications of the next part.
     part: u32,
     most: u32,
 }
 
-/// Replications of the first part: few enough for any pace, and enough for a device.
+/// Replications of the first part: few enough for any pace, and enough for a device; and on the host.
 const FIRST: u32 = 1024;
+const FIRST_ON_HOST: u32 = 32;
+
+/// How often the host tells how far it is. (A device does so by itself.)
+const TELL: Duration = Duration::from_millis(200);
 
 impl<'a> Saving<'a> {
-    pub(super) fn new(to: Option<(&'a Path, Duration)>, most: u32) -> Self {
-        let part = match to {
-            Some((_, every)) if every < Duration::MAX => most.min(FIRST),
-            _ => most,
-        };
-        Self { to, saved: Instant::now(), part, most }
+    pub(super) fn new(to: Option<(&'a Path, Duration)>, most: u32, on_host: bool) -> Self {
+        let (tell, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
+        let pace = to.map_or(tell, |(_, every)| every.min(tell));
+        let part = if pace < Duration::MAX { most.min(first) } else { most };
+        Self { to, saved: Instant::now(), pace, part, most }
     }
 
     pub(super) fn part(&self) -> u32 {
         self.part
     }
 
-    /// A part took so long: the next one should take half of what lies between two files, or less.
+    /// A part took so long: the next one should take half of the time that is to be kept, or less.
     pub(super) fn took(&mut self, time: Duration) {
-        let Some((_, every)) = self.to else { return };
-        if time > every / 2 {
+        if time > self.pace / 2 {
             self.part = (self.part / 2).max(1);
-        } else if time < every / 4 {
+        } else if time < self.pace / 4 {
             self.part = self.part.saturating_mul(2).min(self.most);
         }
     }

@@ -74,9 +74,6 @@ pub enum Place<'g> {
 /// Bytes of results that are kept at once.
 const PART: usize = 128 << 20;
 
-/// Replications after which a run on the host tells how far it is.
-const CPU_PART: u32 = 32;
-
 /// A run's model has room for so many times more that wait, where it had too little.
 pub(super) const MORE: u32 = 4;
 
@@ -207,8 +204,7 @@ impl Facility {
         let mut maker = Maker::new(place, &facility);
         let row_bytes = size_of::<FacilityOutput>() * facility.nodes.len();
         let most = u32::try_from(PART / row_bytes).unwrap_or(u32::MAX).max(1);
-        let most = if matches!(place, Place::Cpu) { most.min(CPU_PART) } else { most };
-        let mut saving = Saving::new(keep.to, most);
+        let mut saving = Saving::new(keep.to, most, matches!(place, Place::Cpu));
         let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
         let mut done = whole(now.done);
         let mut mapping = None;

@@ -5,11 +5,12 @@
 /// It tells runs apart; it is no defence against someone who wants two of them to collide.
 pub fn mix(kind: u32, words: impl IntoIterator<Item = u32>) -> u64 {
     let mut lanes = [0x9e37_79b9_u32, 0x7f4a_7c15];
-    for word in std::iter::once(kind).chain(words) {
+    // (Not a loop, which would ask a chain of iterators for each word where it is.)
+    std::iter::once(kind).chain(words).for_each(|word| {
         lanes[0] = (lanes[0] ^ word).wrapping_mul(0x85eb_ca6b);
         lanes[1] = (lanes[1] ^ word).wrapping_mul(0xc2b2_ae35);
         lanes = [lanes[0] ^ (lanes[0] >> 15), lanes[1] ^ (lanes[1] >> 13)];
-    }
+    });
     let first = lane(lanes[0]);
     let high = lane(lanes[1] ^ first);
     let low = lane(first.wrapping_add(high));

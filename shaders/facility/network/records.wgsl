@@ -106,7 +106,8 @@ fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool)
         if i == 1u { more = vec2<u32>(deed.lost, deed.reneged); }
         if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
         if i == 3u { more = vec2<u32>(deed.begun, deed.ended); }
-        var row = at + select(14u, 15u, i > 1u) + i;
+        var row = at + select(14u + i, 17u, i == 2u);
+        if i == 3u { row = params.trips + 6u + who.class_; }
         var note = vec4<u32>(0u);
         if SPECIAL && i > 3u {
             // How many notes there are, and the note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
@@ -262,7 +263,8 @@ fn class_output(class_: u32) -> ClassOutput {
     let others = memory_get(at + 15u);
     let ages = memory_get(at + 16u);
     let rest = memory_get(at + 17u);
-    let trips = memory_get(at + 18u);
+    var trips = vec4<u32>(0u);
+    if params.trips != 0u { trips = memory_get(params.trips + 6u + class_); }
     return ClassOutput(
         tally_of(at), tally_of(at + 4u),
         time_average_at(level_of(at + 8u), now()), time_average_at(level_of(at + 11u), now()),
@@ -273,8 +275,10 @@ fn class_output(class_: u32) -> ClassOutput {
 fn output(lp: u32, state: ptr<function, State>) -> Output {
     var told = Output();
     for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
-    told.begun = time_average_at(level_of(TRIPS), now());
-    told.ended = time_average_at(level_of(TRIPS + 3u), now());
+    if params.trips != 0u {
+        told.begun = time_average_at(level_of(params.trips), now());
+        told.ended = time_average_at(level_of(params.trips + 3u), now());
+    }
     told.servers = time_average_at(level_of(SERVERS), now());
     if !detailed() { return told; }
     let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);

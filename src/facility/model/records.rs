@@ -1,8 +1,6 @@
 //! The twin of `shaders/facility/network/records.wgsl`: what is counted, in LP memory.
 
-use super::{
-    CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, TRIPS, halves, since, times,
-};
+use super::{CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, halves, since, times};
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
@@ -112,16 +110,16 @@ impl Facility {
             return;
         }
         let counts = [
-            (14, [deed.arrivals, deed.served]),
-            (15, [deed.lost, deed.reneged]),
-            (17, [deed.balked, deed.joined]),
-            (18, [deed.begun, deed.ended]),
+            (at + 14, [deed.arrivals, deed.served]),
+            (at + 15, [deed.lost, deed.reneged]),
+            (at + 17, [deed.balked, deed.joined]),
+            (self.params.trips + 6 + who.class, [deed.begun, deed.ended]),
         ];
         for (row, more) in counts {
             if more != [0, 0] {
-                let [first, second] = halves(context.memory_get(at + row)).map(Ticks::get);
+                let [first, second] = halves(context.memory_get(row)).map(Ticks::get);
                 let sum = |count: u64, more: u32| Ticks::new(count.wrapping_add(more.into()));
-                context.memory_set(at + row, times(sum(first, more[0]), sum(second, more[1])));
+                context.memory_set(row, times(sum(first, more[0]), sum(second, more[1])));
             }
         }
     }
@@ -233,8 +231,11 @@ impl Facility {
     fn class_output(&self, class: u32, context: &mut Here<'_>) -> ClassOutput {
         let at = record_of(class);
         let now = context.now();
-        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined], [begun, ended]] =
-            [14, 15, 16, 17, 18].map(|row| halves(context.memory_get(at + row)).map(Ticks::get));
+        let mut counts = |row| halves(context.memory_get(row)).map(Ticks::get);
+        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined]] =
+            [14, 15, 16, 17].map(|row| counts(at + row));
+        let trips = self.params.trips;
+        let [begun, ended] = if trips == 0 { [0; 2] } else { counts(trips + 6 + class) };
         ClassOutput {
             sojourn: self.tally_of(at, context),
             wait: self.tally_of(at + 4, context),
@@ -284,7 +285,10 @@ impl Facility {
             *told = self.class_output(class, context);
         }
         let mut until_now = |at| self.level_of(at, context).at(context.now());
-        [output.begun, output.ended, output.servers] = [TRIPS, TRIPS + 3, SERVERS].map(&mut until_now);
+        output.servers = until_now(SERVERS);
+        if self.params.trips != 0 {
+            [output.begun, output.ended] = [0, 3].map(|row| until_now(self.params.trips + row));
+        }
         if self.params.details == 0 {
             return output;
         }

@@ -5,7 +5,7 @@ use super::records::{BEGAN, Deed, deed_of, record_of};
 use super::{
     ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, HOLDS, Here, IN_TURN, LIFO,
     POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
-    SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, TRIPS, WAKE, WAKES, WAY_WORDS, event_of, halves,
+    SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, WAY_WORDS, event_of, halves,
     laws::variate, since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
@@ -424,8 +424,8 @@ impl CpuModel for Facility {
             (record_of(who.class) + 11, deed.busy),
             (record_of(next.class) + 11, i32::from(begins && !begun)),
             (record_of(interrupted.unwrap_or(0)) + 11, -i32::from(interrupted.is_some())),
-            (TRIPS, deed.begun.cast_signed()),
-            (TRIPS + 3, deed.ended.cast_signed()),
+            (self.params.trips, deed.begun.cast_signed()),
+            (self.params.trips + 3, deed.ended.cast_signed()),
             (SERVERS, servers),
         ] {
             if change != 0 {
