@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         ..Study::new(args.runs.replications, until, warm_up)
     };
 
-    let gpu = args.place.gpu()?;
+    let gpu = args.place.hardware()?;
     // The same bits on both, so this choice shows in nothing but the time.
     let place = match &gpu {
         Some(gpu) => Place::Gpu(gpu, EngineOptions { mapping: args.mapping, ..EngineOptions::default() }),

@@ -275,6 +275,20 @@ impl Where {
             },
         }
     }
+
+    /// The same for work at which the library's own engine beats drivers that are programs on the same processor: these are taken only where `--backend gpu` says so.
+    pub fn hardware(&self) -> Result<Option<Gpu>, GpuError> {
+        match self.gpu()? {
+            Some(gpu) if self.backend.is_none() && gpu.info().device_type == wgpu::DeviceType::Cpu => {
+                let name = &gpu.info().name;
+                tell(&format!(
+                    "notice: {name} is no GPU: running on the CPU, which is faster here (--backend gpu takes it all the same)."
+                ));
+                Ok(None)
+            }
+            gpu => Ok(gpu),
+        }
+    }
 }
 
 #[derive(Args)]
