@@ -65,7 +65,7 @@ pub struct Visit {
     pub customer: u32,
     /// The source that he came from, or the node that he was at at the beginning.
     pub from: String,
-    /// His class there, then.
+    /// His class at this visit.
     pub class: String,
     /// Where he came.
     pub node: String,
@@ -150,6 +150,8 @@ impl Facility {
         }
         let (mut facility, mut rows) =
             (self.for_study(&Study { details: false, ..*study }, warm_up, until)?, ROWS);
+        let most = study.room.min(self.most_waiting());
+        let mut lines_fit = false;
         let memory = loop {
             let model = facility.clone().following([follow.every, follow.most, rows], &tags);
             match model.memory_at(study.seed, until, place).await {
@@ -157,14 +159,22 @@ impl Facility {
                 Err(SimulationError::Fault(fault))
                     if fault.kind == FaultKind::MemoryFull && rows < MOST_ROWS =>
                 {
-                    // Either room for who waits, or for notes.
+                    // Either room for who waits, or for notes. If there is no more for who waits, it is seen without notes whether that is it.
+                    if facility.room() >= most && !lines_fit {
+                        if let Err(error) = facility.memory_at(study.seed, until, place).await {
+                            facility.clone().with_more_room(error, study.room, 0)?;
+                        }
+                        lines_fit = true;
+                    }
                     rows *= MORE;
-                    let most = study.room.min(self.most_waiting());
                     facility =
                         facility.clone().with_room((facility.room().max(1).saturating_mul(MORE)).min(most));
                 }
                 Err(error) => {
-                    return Err(facility.with_more_room(error, study.room, 0).err().unwrap_or_else(|| {
+                    let told = facility.with_more_room(error, study.room, 0).err();
+                    let line =
+                        told.filter(|error| !(lines_fit && matches!(error, FacilityError::LineFull { .. })));
+                    return Err(line.unwrap_or_else(|| {
                         setting("the number of notes of a node", rows.to_string(), "follow fewer customers")
                     }));
                 }
@@ -229,7 +239,7 @@ impl Facility {
                     Some(open) => stays[open],
                     None => {
                         let begin = tags.partition_point(|begin| begin.2 <= tag) - 1;
-                        let (from, class, _) = tags[begin];
+                        let (from, ..) = tags[begin];
                         found.push((
                             tag,
                             now,
@@ -238,7 +248,7 @@ impl Facility {
                             Visit {
                                 customer: tag,
                                 from: self.nodes[from].name.clone(),
-                                class: self.network.classes[class].clone(),
+                                class: self.network.classes[class as usize].clone(),
                                 node: node.name.clone(),
                                 arrived: units(now),
                                 began: None,

@@ -1,8 +1,8 @@
 //! What single customers did, from both engines; and what one run did in the course of time, with pictures of it.
 
 use eventhorizon::facility::{
-    Distribution, Facility, FacilityError, Follow, Fork, Measure, Network, Outcome, Place, Source, Station,
-    Study, Visit, plot, write_visits,
+    Distribution, Facility, FacilityError, Follow, Fork, Link, Measure, Network, Outcome, Place, Source,
+    Station, Study, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::EngineOptions;
 
@@ -121,6 +121,19 @@ fn both_engines_tell_the_same_traces() {
     let visits = traced(&facility, &study, Follow::first(1000));
     assert!(visits.len() > 500, "{}", visits.len());
     assert_eq!(facility.trace(&study, Follow::first(1000), place).unwrap(), visits);
+}
+
+#[test]
+fn a_visit_tells_the_class_that_who_comes_has_there() {
+    let network = Network::new("classes")
+        .with_classes(&["raw", "done"])
+        .source("in", Source::new(Distribution::Constant(10.0), "shop"))
+        .station("shop", Station::new(Distribution::Constant(1.0), [Link::to("check").becoming("done")]))
+        .station("check", Station::new(Distribution::Constant(1.0), "out"))
+        .sink("out");
+    let visits = traced(&network.compile().unwrap(), &Study::new(1, 15.0, 0.0), Follow::first(1));
+    let told: Vec<_> = visits.iter().map(|visit| (&*visit.node, &*visit.class)).collect();
+    assert_eq!(told, [("shop", "raw"), ("check", "done"), ("out", "done")]);
 }
 
 #[test]
