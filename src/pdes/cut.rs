@@ -29,7 +29,8 @@ const TEAMS_AT_ONCE: u32 = 1 << 18;
 
 /// The LPs that an invocation of a driver on the processor serves at the most: a window begins once for all of them, and those that have something to do fill the
 /// lanes. It is no more because llvmpipe counts the loops of each invocation. (`phold` on llvmpipe, two cores, 32,768 LPs with 16 events in heaps, processor time
-/// with one, two, four and eight: 23.3, 16.0, 12.5 and 10.0 s at rate 0.001, 8.5, 8.7, 7.9 and 7.8 at 0.01, 8.4, 8.5, 7.6 and 7.5 at 0.1.)
+/// with one, two, four and eight: 23.3, 16.0, 12.5 and 10.0 s at rate 0.001, 8.5, 8.7, 7.9 and 7.8 at 0.01, 8.4, 8.5, 7.6 and 7.5 at 0.1; windows to the horizon with one
+/// and four: 11.4 and 4.0 s at 0.001, 13.3 and 3.2 at 0.00001; of neighbours 6.3 and 5.0 at 0.001.)
 const TILES_OF_A_THREAD: u32 = 4;
 
 /// Workgroups for each core there, at the least, so that all are done at about the same time. (A guess.)
