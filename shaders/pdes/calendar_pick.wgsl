@@ -3,7 +3,7 @@
 //
 // Registers have no numbers, so what looks like a loop to be written is written out.
 //
-// Functions: pick_open, pick_first, pick_remove.
+// Functions: pick_open, pick_least, pick_remove.
 //
 // import: pdes/calendar.wgsl
 
@@ -53,8 +53,8 @@ fn pick_key(index: u32) -> u32 {
     return cell_key(time_since(event_time(store_get(pick_binding, place_in(pick_place, index))), pick_begin));
 }
 
-// The number of the first event in order. One must be left.
-fn pick_first() -> u32 {
+// A bit for each event that may be the first in order: those that have the least key. One must be left.
+fn pick_least() -> u32 {
     var least = min(pick_0, pick_1);
     let long = pick_left > 0xffu;
     let longer = pick_left > 0xffffu;
@@ -67,16 +67,7 @@ fn pick_first() -> u32 {
         found |= pick_bits(pick_4 == key, 16u) | pick_bits(pick_5 == key, 20u);
         found |= pick_bits(pick_6 == key, 24u) | pick_bits(pick_7 == key, 28u);
     }
-    var index = countTrailingZeros(found);
-    found &= found - 1u;
-    // Bound: the events that are left. Keys that are equal are rare.
-    while found != 0u {
-        let other = countTrailingZeros(found);
-        found &= found - 1u;
-        let a = store_get(pick_binding, place_in(pick_place, other));
-        if event_before(a, store_get(pick_binding, place_in(pick_place, index))) { index = other; }
-    }
-    return index;
+    return found;
 }
 
 fn pick_bits(which: vec4<bool>, first: u32) -> u32 {

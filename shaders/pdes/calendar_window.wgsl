@@ -145,28 +145,23 @@ fn batch_sift(batch: CalendarBatch, begin: u32, event: Item, events: u32) {
 // Puts an event in its place among those that are left; there must be room. Returns the batch with it.
 fn batch_insert(batch: CalendarBatch, event: Item) -> CalendarBatch {
     var added = batch;
-    if batch.next > 0u {
-        // The executed ones leave room in front.
-        added.next -= 1u;
-        var hole = added.next;
-        // Bound: the events that are left.
-        while hole + 1u < batch.end {
-            let after = batch_get(batch, hole + 1u);
-            if !event_before(after, event) { break; }
-            batch_set(batch, hole, after);
-            hole += 1u;
-        }
-        batch_set(batch, hole, event);
-        return added;
-    }
-    var hole = batch.end;
-    added.end += 1u;
+    // The executed ones leave room in front.
+    let front = batch.next > 0u;
+    if front { added.next -= 1u; } else { added.end += 1u; }
+    var hole = select(batch.end, added.next, front);
     // Bound: the events that are left.
-    while hole > 0u {
-        let before = batch_get(batch, hole - 1u);
-        if !event_before(event, before) { break; }
-        batch_set(batch, hole, before);
-        hole -= 1u;
+    for (var left = batch.end - batch.next; left > 0u; left -= 1u) {
+        let neighbour = select(hole - 1u, hole + 1u, front);
+        let other = batch_get(batch, neighbour);
+        var first = event;
+        var second = other;
+        if front {
+            first = other;
+            second = event;
+        }
+        if !event_before(first, second) { break; }
+        batch_set(batch, hole, other);
+        hole = neighbour;
     }
     batch_set(batch, hole, event);
     return added;
@@ -189,22 +184,35 @@ fn pending_any() -> bool {
     return pick_left != 0u || opened_batch.next < opened_batch.end || opened_listed.next < opened_listed.end;
 }
 
+// The least of those that may be the first: of a short bucket those with the least key, which are rarely more than one; else the next one of the bucket; and
+// the next one of the list.
 fn pending_first() -> Item {
+    var left = 0u;
+    if pick_left != 0u { left = pick_least(); }
+    var bucket = left != 0u || opened_batch.next < opened_batch.end;
+    var list = opened_listed.next < opened_listed.end;
     var event: Item;
-    var some = true;
-    if pick_left != 0u {
-        opened_picked = pick_first();
-        event = batch_get(opened_batch, opened_picked);
-    } else if opened_batch.next < opened_batch.end {
-        event = batch_get(opened_batch, opened_batch.next);
-    } else {
-        some = false;
+    var some = false;
+    // Bound: PICK_MOST + 1.
+    loop {
+        var place = opened_batch.place;
+        var index = select(opened_batch.next, countTrailingZeros(left), left != 0u);
+        if !bucket {
+            place = opened_listed.place;
+            index = opened_listed.next;
+        }
+        let other = store_get(opened_binding, place_in(place, index));
+        if !some || event_before(other, event) {
+            event = other;
+            opened_from_list = !bucket;
+            opened_picked = index;
+        }
+        some = true;
+        list = list && bucket;
+        left &= left - u32(left != 0u);
+        bucket = left != 0u;
+        if !bucket && !list { break; }
     }
-    opened_from_list = opened_listed.next < opened_listed.end;
-    if !opened_from_list { return event; }
-    let other = batch_get(opened_listed, opened_listed.next);
-    opened_from_list = !some || event_before(other, event);
-    if opened_from_list { return other; }
     return event;
 }
 
@@ -220,7 +228,6 @@ fn pending_pop() {
 }
 
 fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
-    calendar_sent();
     var counted = 0u;
     if pending_any() {
         let stood = select(0u, BUCKET_STOOD, stands != 0u);
@@ -242,8 +249,9 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
     }
     atomicStore(&words[bucket_count(opened_bucket, row)], counted);
     for (var i = opened_listed.next; i < opened_listed.end; i += 1u) {
-        calendar_list_put(row, batch_get(opened_listed, i));
+        calendar_append(row, CALENDAR_BUCKETS + calendar_list, batch_get(opened_listed, i));
     }
+    calendar_sent();
     return vec4<u32>(calendar_far, executed, calendar_marks);
 }
 
@@ -255,29 +263,27 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let row = deliver_to(lp_row, lp, time);
     if row == NO_ROW { return; }
     let event = event_item(time, payload);
-    if row == lp_row {
-        if time_less(time, lp_now) {
-            fail(lp_row, PAST);
-            return;
-        }
-        if time_less(time, opened_cell_end) {
-            keep(event);
-            return;
-        }
-    } else if time_less(time, time_add(lp_now, run.lookahead)) {
-        fail(lp_row, LOOKAHEAD);
-        return;
+    let own = row == lp_row;
+    var earliest = lp_now;
+    if !own { earliest = time_add(lp_now, run.lookahead); }
+    if time_less(time, earliest) {
+        fail(lp_row, select(LOOKAHEAD, PAST, own));
+    } else if own && time_less(time, opened_cell_end) {
+        keep(event);
+    } else {
+        calendar_send(row, event);
     }
-    calendar_send(row, event);
 }
 
 // Puts an event for the LP itself among what is left of this cell.
 fn keep(event: Item) {
-    if batch_has_room(opened_batch) {
-        opened_batch = batch_insert(opened_batch, event);
-    } else if batch_has_room(opened_listed) {
-        opened_listed = batch_insert(opened_listed, event);
-    } else {
-        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, opened_listed.end + 1u);
+    let listed = !batch_has_room(opened_batch);
+    var batch = opened_batch;
+    if listed { batch = opened_listed; }
+    if !batch_has_room(batch) {
+        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, batch.end + 1u);
+        return;
     }
+    batch = batch_insert(batch, event);
+    if listed { opened_listed = batch; } else { opened_batch = batch; }
 }

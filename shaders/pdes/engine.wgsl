@@ -229,12 +229,9 @@ fn fail(row: u32, kind: u32) {
 // The row that an event for an address at a time goes to, which the LP in row `from_row` schedules; NO_ROW, and a failure, where there
 // is no such LP or no such time. Beyond run.rows, if the LP is of another part of the run.
 fn deliver_to(from_row: u32, address: u32, time: vec2<u32>) -> u32 {
-    if address - run.lowest >= run.addresses {
-        fail(from_row, DESTINATION);
-        return NO_ROW;
-    }
-    if all(time == TIME_NEVER) {
-        fail(from_row, TIME_OVERFLOW);
+    let unknown = address - run.lowest >= run.addresses;
+    if unknown || all(time == TIME_NEVER) {
+        fail(from_row, select(TIME_OVERFLOW, DESTINATION, unknown));
         return NO_ROW;
     }
     // The LP before the first one here is none that is not there.

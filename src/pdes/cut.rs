@@ -27,6 +27,15 @@ const SHORT_AT_ONCE: u32 = 1 << 18;
 /// Invocations of a window at the most where teams of them serve an LP, as in CB-PAR: about as many as an H200 has room for at once. (A guess.)
 const TEAMS_AT_ONCE: u32 = 1 << 18;
 
+/// The LPs that an invocation of a driver on the processor serves at the most: a window begins once for all of them, and those that have something to do fill the
+/// lanes. It is no more because llvmpipe counts the loops of each invocation. (`phold` on llvmpipe, two cores, 32,768 LPs with 16 events in heaps, processor time
+/// with one, two, four and eight: 23.3, 16.0, 12.5 and 10.0 s at rate 0.001, 8.5, 8.7, 7.9 and 7.8 at 0.01, 8.4, 8.5, 7.6 and 7.5 at 0.1; windows to the horizon with one
+/// and four: 11.4 and 4.0 s at 0.001, 13.3 and 3.2 at 0.00001; of neighbours 6.3 and 5.0 at 0.001.)
+const TILES_OF_A_THREAD: u32 = 4;
+
+/// Workgroups for each core there, at the least, so that all are done at about the same time. (A guess.)
+const GROUPS_OF_A_THREAD: u32 = 4;
+
 /// Up to this many partial reductions, every workgroup of the next window reads them all; beyond, a dispatch of its
 /// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
 const DIRECT_PARTIALS: u32 = 1024;
@@ -120,6 +129,11 @@ fn bucket_room(mailbox: u32) -> u32 {
     room.clamp(1, u32::MAX - CALENDAR_CHUNK).next_multiple_of(CALENDAR_CHUNK)
 }
 
+/// Whether the thread that executes a bucket of such a calendar picks from it: `PICK_MOST` of `shaders/pdes/calendar_pick.wgsl`. Longer ones are sorted.
+pub(super) fn picks(capacity: Capacity) -> bool {
+    bucket_room(capacity.mailbox) <= 32
+}
+
 /// The mean load for which `Capacity::poisson` gives this capacity, roughly: m + 9 sqrt(m) is the capacity.
 pub(super) fn mean_of(capacity: u32) -> f64 {
     let root = ((81.0 + 4.0 * f64::from(capacity)).sqrt() - 9.0) / 2.0;
@@ -159,9 +173,15 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
 /// The LPs that an invocation serves in each window, unless somebody chooses. `short`: whether queues are short circular buffers.
 pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, short: bool) -> u32 {
     match (gpu.info().device_type, queue) {
-        // Drivers on the processor have no use for fewer invocations, and llvmpipe counts the loops of each. Calendars are not sifted through:
-        // `bench_phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
-        (wgpu::DeviceType::Cpu, _) | (_, QueueDesign::Calendar) => 1,
+        // Calendars are not sifted through: `bench_phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
+        (_, QueueDesign::Calendar) => 1,
+        (wgpu::DeviceType::Cpu, QueueDesign::CbPar(_)) => 1,
+        (wgpu::DeviceType::Cpu, _) => {
+            let threads = std::thread::available_parallelism()
+                .map_or(1, |threads| u32::try_from(threads.get()).unwrap_or(1));
+            let groups = rows.div_ceil(usual_group_size(gpu, rows, queue));
+            (groups / (GROUPS_OF_A_THREAD * threads)).clamp(1, TILES_OF_A_THREAD)
+        }
         (_, QueueDesign::CbPar(lanes)) => (rows.min(DISPATCH_ROWS) * lanes.count()).div_ceil(TEAMS_AT_ONCE),
         _ => rows.min(DISPATCH_ROWS).div_ceil(if short { SHORT_AT_ONCE } else { AT_ONCE }),
     }

@@ -216,7 +216,9 @@ impl<M: Model> Simulation<M> {
         }
         let results = contract::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
-        let tiles = options.tiles;
+        // Of a run that cannot go back, no driver on the processor is to cut loops that were one LP's.
+        let cautious = options.fixed && gpu.info().device_type == wgpu::DeviceType::Cpu;
+        let mut tiles = options.tiles.or(cautious.then_some(1));
         loop {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;
@@ -272,6 +274,7 @@ impl<M: Model> Simulation<M> {
             };
             match simulation.progress_async().await {
                 Ok(_) => return Ok(simulation),
+                Err(SimulationError::Fault(fault)) if simulation.has_long_loops(fault) => tiles = Some(1),
                 Err(SimulationError::Fault(fault)) if !options.fixed => {
                     let fits = |capacity: &Capacity| {
                         let needs = Needs { capacity: *capacity, ..needs };

@@ -8,7 +8,7 @@ use crate::time::Ticks;
 
 use super::super::auto::{self, Auto};
 use super::super::cut::{Cut, Needs, at_once, usual_tiles};
-use super::super::error::{Fault, SimulationError};
+use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::growth::{self, Snapshot};
 use super::super::memory::Memory;
 use super::super::recipes::{Choice, Recipes, Way, Windows};
@@ -44,13 +44,24 @@ impl<M: Model> Simulation<M> {
         Ok(())
     }
 
-    /// Goes back to the snapshot, with more room; or without, and tells why. Its errors are faults that room does not mend, and the device's.
+    /// Whether a driver has cut the loops of an invocation that serves several LPs because the library so chose.
+    pub(super) fn has_long_loops(&self, fault: Fault) -> bool {
+        fault.kind == FaultKind::LoopsCut && self.memory.cut.tiles > 1 && self.rebuild.tiles.is_none()
+    }
+
+    /// Goes back to the snapshot, with more room, or with an LP to an invocation; or without, and tells why. Its errors are faults that neither mends, and the device's.
     pub(super) async fn grow(&mut self, fault: Fault) -> Result<Option<SimulationError>, SimulationError> {
-        let larger = growth::larger(self.memory.capacity(), fault);
+        let mut larger = growth::larger(self.memory.capacity(), fault);
+        if self.has_long_loops(fault) {
+            larger.push(self.memory.capacity());
+        }
         let Some(snapshot) = self.snapshot.as_ref().filter(|_| !larger.is_empty()) else {
             return Err(fault.into());
         };
         snapshot.restore(&self.gpu)?;
+        if self.has_long_loops(fault) {
+            self.rebuild.tiles = Some(1);
+        }
         // Windows that an application recorded may have failed before.
         self.progress_async().await?;
         let ends = snapshot.ends();
