@@ -62,6 +62,8 @@ def links(to):
         raise Unlike("ways in turn or to the shortest line")
     to = [to] if isinstance(to, str) else to
     to = [{"node": link} if isinstance(link, str) else link for link in to]
+    if any("travel" in link for link in to):
+        raise Unlike("ways that take time")
     if any("becomes" in link or "class" in link for link in to):
         raise Unlike("ways that depend on the class")
     rest = 1 - sum(link.get("probability", 0) for link in to)
@@ -73,6 +75,8 @@ def translate(net):
     for kind in ("router", "fork"):
         if kind in net:
             raise Unlike(f"a {kind}")
+    if "travel" in net:
+        raise Unlike("ways that take time")
     classes = net.get("classes", ["customer"])
     stations = {**net.get("station", {}), **net.get("delay", {})}
     names = list(stations)

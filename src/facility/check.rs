@@ -203,14 +203,14 @@ struct Names<'n> {
     classes: &'n [String],
     nodes: HashMap<&'n str, usize>,
     sources: usize,
-    /// Of ways that do not say their own time.
-    travel: Option<Distribution>,
+    /// With the time of ways that do not say their own.
+    network: &'n Network,
 }
 
 impl<'n> Names<'n> {
     fn new(network: &'n Network) -> Self {
         let nodes = network.names().enumerate().map(|(number, name)| (name, number)).collect();
-        Self { classes: &network.classes, nodes, sources: network.sources.len(), travel: network.travel }
+        Self { classes: &network.classes, nodes, sources: network.sources.len(), network }
     }
 
     fn class(&self, node: &str, class: &str) -> Result<usize, FacilityError> {
@@ -231,6 +231,13 @@ impl<'n> Names<'n> {
             }
             Some(&number) => Ok(number),
         }
+    }
+
+    /// The time of a way that does not say its own: none to a station that blocks.
+    fn travel_to(&self, to: &str) -> Option<Distribution> {
+        let blocks =
+            self.network.stations.get(to).is_some_and(|station| station.when_full == WhenFull::Block);
+        self.network.travel.filter(|_| !blocks)
     }
 
     /// What is said of each class: all of them, but for those that are named.
@@ -265,10 +272,12 @@ impl<'n> Names<'n> {
                 }
                 #[expect(clippy::cast_precision_loss, reason = "a probability")]
                 let share = 1.0 / nodes.len() as f64;
-                let nodes = nodes.iter().map(|to| self.node(node, to)).collect::<Result<Vec<_>, _>>()?;
-                let travel = self.travel;
-                let way = |node, class| Way { probability: share, node, class, travel };
-                let of = |class| nodes.iter().map(|&node| way(node, class)).collect();
+                let ways = nodes.iter().map(|to| {
+                    let travel = self.travel_to(to);
+                    Ok(Way { probability: share, node: self.node(node, to)?, class: 0, travel })
+                });
+                let ways = ways.collect::<Result<Vec<_>, FacilityError>>()?;
+                let of = |class| ways.iter().map(|way| Way { class, ..*way }).collect();
                 return Ok((0..self.classes.len()).map(of).collect());
             }
         };
@@ -307,7 +316,7 @@ impl<'n> Names<'n> {
             probability,
             node: self.node(from, &link.node)?,
             class: link.becomes.as_ref().map_or(Ok(class), |class| self.class(from, class))?,
-            travel: link.travel.or(self.travel),
+            travel: link.travel.or(self.travel_to(&link.node)),
         })
     }
 
@@ -521,7 +530,7 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         {
             return refused(
                 "a time of travel to a station that blocks",
-                "who is on his way has left his server, and cannot wait there for room; let the way lead to a delay before that station",
+                "who is on his way has left his server, and cannot wait there for room; leave it out, and let the way lead to a delay before that station",
             );
         }
         let mut all = node.pairs.iter().flat_map(Pair::all_ways);

@@ -23,7 +23,7 @@ pub enum Measure {
     Utilisation,
     /// Customers who are there, on average; at a fork, those whose siblings have not all come back. In the whole network, who was parted counts once.
     Number,
-    /// Customers who are on their way from one node to another, on average: of the whole network, where ways take time.
+    /// Customers who are on their way from one node to another, on average: of the whole network, where ways take time. Each sibling of who was parted counts, unlike in [`Measure::Number`].
     Travelling,
     /// Customers who wait, on average.
     Queue,

@@ -60,8 +60,8 @@
 //!
 //! # What it means
 //!
-//! Times are whole ticks ([`Network::ticks_per_unit`]); each time that is drawn is rounded once. Ways from node to node take no time unless it is said. Where all take some, and never less than a known
-//! one, that is the model's lookahead, and the windows of large networks are as long; else there is none, and what
+//! Times are whole ticks ([`Network::ticks_per_unit`]); each time that is drawn is rounded once. Ways from node to node take no time unless it is said. Where all from one node to another take some, never less than a known
+//! one, and nobody chooses the shortest line, that is the model's lookahead, and the windows of large networks are as long; else there is none, and what
 //! happens at one time has an order by rounds (see [`pdes::Model`](crate::pdes::Model)). At a node, changes of the number of servers come first, then departures, arrivals, and ends of
 //! patience; arrivals at one time in one round are in the order of their classes, those along ways that take time after others, then of the nodes that they come from, and then of when they entered the network.
 //!
@@ -72,11 +72,11 @@
 //! * *The shortest line.* A node that sends customers to the shortest of several lines knows what each told by the end of the last round, and whom it sent there since; of equal
 //!   ones it takes the first. So what others do in the same round does not count, and all else does.
 //! * *Travel.* Who goes along a way that takes time is at no node meanwhile; he is counted in the network ([`Measure::Number`], [`Measure::Travelling`]), and his time on the way is part of that which a sink tells.
-//!   A way to a station that blocks takes none: who is on his way has no server to wait at. Who sends to the shortest line counts those whom it sent there, on their way or not.
+//!   A way to a station that blocks takes none, whatever the network says of all: who is on his way has no server to wait at. Who sends to the shortest line counts those whom it sent there, on their way or not.
 //! * *Shared servers* give everybody the same part, in units of 2^-16 ticks of service, rounded down at each arrival and departure; who has got all his service leaves at the next whole
 //!   tick. (`shaders/facility/network/sharing.wgsl`)
 //! * *Fork and join.* Who comes to a fork stays there, and his siblings go on at once; a sibling that comes back is told from who is to be parted, and joined with those of the same customer, by
-//!   what it carries in the place of the time when he entered the network. Of those of a class that arrive at a node at one time, siblings that come right from a fork are the first.
+//!   what it carries in the place of the time when he entered the network. Of those of a class that arrive at a node at one time, siblings that come right from a fork are the first (along ways that take time, of those who came along such).
 //! * *A rate that changes*: customers come at the highest rate, and each stays away with the probability that is too much (thinning), which is exact for Poisson processes.
 //! * *A breakdown* stops all servers at once; services go on after the repair, and count as busy meanwhile.
 //!

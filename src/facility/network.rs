@@ -35,7 +35,7 @@ pub struct Network {
     /// When statistics should begin, unless somebody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<f64>,
-    /// The time that ways take which do not say their own; none, unless it is said.
+    /// The time that ways take which do not say their own, those to and from routers and forks too, but none to a station that blocks. None, unless it is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub travel: Option<Distribution>,
     /// Where customers come from.
@@ -368,7 +368,7 @@ impl Network {
         self
     }
 
-    /// The same, and all ways that do not say their own time take this one.
+    /// The same, and all ways that do not say their own time take this one, but those to stations that block.
     #[must_use]
     pub fn with_travel(self, travel: Distribution) -> Self {
         Self { travel: Some(travel), ..self }

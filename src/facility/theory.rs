@@ -134,7 +134,7 @@ fn open(nodes: &[Node], known: &mut Known) {
             alone(queue, known);
         }
     }
-    if conserved && !takes_time(nodes) {
+    if conserved {
         fork::siblings(nodes, known, &poisson);
     }
     // Little's law for the whole: those in it over those who come.
@@ -169,11 +169,6 @@ pub(super) fn travelling(nodes: &[Node], known: &Known) -> Option<f64> {
 /// The time that who goes on from a node travels, on average; of who is parted, that of his siblings together.
 fn mean_travel(pair: &Pair) -> f64 {
     pair.all_ways().map(|way| way.probability * way.mean_travel()).sum()
-}
-
-/// Whether any way takes time.
-fn takes_time(nodes: &[Node]) -> bool {
-    nodes.iter().flat_map(|node| &node.pairs).any(|pair| mean_travel(pair) > 0.0)
 }
 
 /// What comes to a node and goes on, where nobody is lost.

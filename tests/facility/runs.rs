@@ -5,7 +5,7 @@ use eventhorizon::facility::{
     Station, Study,
 };
 use eventhorizon::pdes::{
-    CpuEngine, CpuSimulation, Engine, EngineOptions, Mapping, Options, Simulation, Sync, Until,
+    CpuEngine, CpuSimulation, Engine, EngineOptions, Mapping, Model, Options, Simulation, Sync, Until,
 };
 use eventhorizon::random::Stream;
 use eventhorizon::statistics::{Budget, Decision, Design, Experiment, Point, Precision, Stopping};
@@ -87,8 +87,10 @@ fn replications_by_teams_have_the_bits_of_the_sequential_engine() {
     }
 }
 
-/// A network by chance: of every kind of node, discipline and distribution, of classes and ways.
+/// A network by chance: of every kind of node, discipline and distribution, of classes and ways. Of three numbers one has only what the smaller interpreter is for, and of four one has a
+/// lookahead: all its ways take time, and nothing is told at once.
 pub(crate) fn chance(number: u64) -> Network {
+    let (plain, ahead) = (number % 3 == 1, number % 4 == 3);
     let mut stream = Stream::new(2024, 0, number);
     let classes = ["a", "b", "c", "d"];
     let count = 1 + stream.below(4) as usize;
@@ -110,7 +112,7 @@ pub(crate) fn chance(number: u64) -> Network {
     };
     let nodes: Vec<String> = (0..stations).map(|station| format!("s{station}")).collect();
     // Ways to anybody but those that block, of which a half take time.
-    let travel = law(2.0);
+    let travel = if ahead { Distribution::Uniform([0.5, 2.0]) } else { law(2.0) };
     let away = |link: Link, takes: bool| if takes { link.taking(travel) } else { link };
     let mut route = {
         let (mut stream, nodes) = (Stream::new(2024, 2, number), nodes.clone());
@@ -137,24 +139,37 @@ pub(crate) fn chance(number: u64) -> Network {
     let mut network =
         Network::new("chance").with_classes(classes).sink("out").delay("pause", Delay::new(law(3.0), "out"));
     let extra = Source::new(Distribution::Exponential(10.0), "pause");
-    network = network.source("extra", extra.with_rates(&[(7.0, 0.5), (3.0, 0.0), (5.0, 1.0)]));
+    let extra = if plain { extra } else { extra.with_rates(&[(7.0, 0.5), (3.0, 0.0), (5.0, 1.0)]) };
+    network = network.source("extra", extra);
+    if ahead {
+        network = network.with_travel(travel);
+    }
+    let shorter =
+        |nodes: &[&str]| if plain || ahead { Route::in_turn(nodes) } else { Route::shortest(nodes) };
+    // What blocks takes customers at once, so there is no lookahead.
+    let full = |station: Station| match (ahead, plain) {
+        (true, _) => station,
+        (_, true) => station.with_capacity(2),
+        _ => station.with_capacity(2).blocking(),
+    };
     // Who chooses a shorter line, and who waits for room, keeping a server.
     network = network
         .source(
             "shoppers",
-            Source::new(Distribution::Exponential(4.0), Route::shortest(&["till", "pause", "counter"])),
+            Source::new(Distribution::Exponential(4.0), shorter(&["till", "pause", "counter"])),
         )
         .source("walkers", Source::new(Distribution::Exponential(20.0), "crossing"))
-        .router("crossing", Route::shortest(&["till", "counter"]))
-        .station("till", Station::new(law(3.0), "packing").with_schedule(&[(6.0, 2), (2.0, 0), (4.0, 1)]))
+        .router("crossing", shorter(&["till", "counter"]))
+        .station("till", {
+            let till = Station::new(law(3.0), "packing");
+            if plain { till.with_servers(2) } else { till.with_schedule(&[(6.0, 2), (2.0, 0), (4.0, 1)]) }
+        })
         .station("counter", Station::new(law(3.0), [Link::to("packing").with(0.8), Link::to("out")]))
-        .station(
-            "packing",
-            Station::new(law(2.0), [Link::to("gate").with(0.75), Link::to("out")])
-                .with_capacity(2)
-                .blocking(),
-        )
-        .station("gate", Station::new(law(2.0), "out").with_capacity(1 + stream.below(2)).blocking());
+        .station("packing", full(Station::new(law(2.0), [Link::to("gate").with(0.75), Link::to("out")])))
+        .station("gate", {
+            let gate = Station { capacity: Some(1 + stream.below(2)), ..full(Station::new(law(2.0), "out")) };
+            if ahead { gate.with_capacity(9) } else { gate }
+        });
     for (number, class) in classes.iter().enumerate() {
         let to = Route::from([
             Link::to(&nodes[0]),
@@ -174,8 +189,10 @@ pub(crate) fn chance(number: u64) -> Network {
             Discipline::Sharing,
             Discipline::Polling,
         ];
-        let discipline = disciplines[(stream.below(7)) as usize];
-        let changes = !matches!(discipline, Discipline::Preemptive | Discipline::Sharing);
+        let picked = disciplines[(stream.below(7)) as usize];
+        let changes = !matches!(picked, Discipline::Preemptive | Discipline::Sharing);
+        let discipline = if plain && !changes { Discipline::Polling } else { picked };
+        let changes = changes && !plain;
         let servers = if discipline == Discipline::Polling { 1 } else { 1 + stream.below(3) };
         let mut station = Station::new(law(2.0 * f64::from(servers)), route())
             .with_servers(servers)
@@ -201,7 +218,7 @@ pub(crate) fn chance(number: u64) -> Network {
         }
         network = network.station(node, station);
     }
-    if number.is_multiple_of(2) { parted(network, number, law, route()) } else { network }
+    if number.is_multiple_of(2) && !plain { parted(network, number, law, route()) } else { network }
 }
 
 /// The same with forks, one in another, of whose siblings some go back to be parted again.
@@ -247,6 +264,8 @@ fn by_chance(number: u64, until: f64, mappings: &[Mapping]) {
     let details = if number.is_multiple_of(2) { facility.clone().with_details() } else { facility.clone() };
     let warm = details.with_room(512).with_warm_up(ticks(until / 3.0));
     let what = format!("network {number}");
+    assert_eq!(facility.source().name().contains("plain"), number % 3 == 1, "{what}");
+    assert_eq!(facility.lookahead() > Ticks::ZERO, number % 4 == 3, "{what}");
     if mappings.is_empty() {
         same(&warm, ticks(until), &what);
     }

@@ -1,8 +1,8 @@
 //! Ways that take time: where customers are meanwhile, what theory says, and the lookahead that they give.
 
 use eventhorizon::facility::{
-    Delay, Discipline, Distribution, FacilityError, FelNetwork, Link, Measure, Network, Place, Route, Source,
-    Station, Study,
+    Delay, Discipline, Distribution, FacilityError, FelNetwork, Fork, Link, Measure, Network, Place, Route,
+    Source, Station, Study,
 };
 use eventhorizon::pdes::Model;
 
@@ -125,6 +125,37 @@ fn a_way_that_takes_time_is_a_delay_to_theory() {
         let (_, all, furthest, which) = covered(&report);
         assert!(furthest < 3.0 && all >= 6, "{which}\n{report}");
     }
+}
+
+#[test]
+fn a_sibling_may_travel_straight_back() {
+    let law = exponential(2.0);
+    let network = Network::new("round")
+        .source("in", Source::new(exponential(4.0), "parts"))
+        .fork("parts", Fork::new([Link::to("shelf"), Link::to("parts").taking(law)], "out"))
+        .delay("shelf", Delay::new(law, "parts"))
+        .sink("out");
+    // The last of two exponential times of mean 2; no formula is told, since one of them is no delay.
+    let report = studied(&network, &Study::new(16, 3000.0, 100.0));
+    within(&report, "parts", Some("customer"), Measure::Sojourn, 3.0);
+    assert_eq!(report.row("parts", Some("customer"), Measure::Sojourn).unwrap().theory, None);
+    // Siblings who come and go at once have theirs, whatever takes time before and after.
+    let mut far = Network::new("far")
+        .with_travel(CONSTANT(3.0))
+        .source("in", Source::new(exponential(4.0), "parts"))
+        .fork("parts", Fork::new(["left", "right"], "out"))
+        .delay("left", Delay::new(law, "parts"))
+        .delay("right", Delay::new(law, "parts"))
+        .sink("out");
+    let told = |network: &Network| {
+        let report = studied(network, &Study::new(8, 500.0, 50.0));
+        report.row("parts", Some("customer"), Measure::Sojourn).unwrap().theory
+    };
+    assert_eq!(told(&far), None);
+    far.travel = None;
+    far.sources[0].to = Route::from([Link::to("parts").taking(CONSTANT(3.0))]);
+    far.forks[0].to = Route::from([Link::to("out").taking(CONSTANT(3.0))]);
+    assert_eq!(told(&far), Some(3.0));
 }
 
 #[test]
@@ -258,6 +289,13 @@ fn ways_that_cannot_take_time_are_refused_by_name() {
     let error = refused(&blocking(Some(CONSTANT(1.0))));
     assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "first"), "{error}");
     assert!(error.to_string().contains("lead to a delay"), "{error}");
+    // What the network says of all ways is not said of those.
+    let mut all = blocking(None).with_travel(CONSTANT(1.0));
+    let facility = all.compile().unwrap();
+    assert!(facility.study(&Study::new(2, 50.0, 5.0), Place::Cpu, |_, _| {}).is_ok());
+    all.travel = Some(CONSTANT(-5.0));
+    let error = refused(&all).to_string();
+    assert!(error.contains("`line`") && error.contains("travel of all ways"), "{error}");
     // Too short for a tick, and of no distribution: the way is named.
     for (travel, why) in
         [(CONSTANT(0.0), "less than a tick"), (Distribution::Uniform([2.0, 1.0]), "the later")]

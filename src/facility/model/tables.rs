@@ -84,6 +84,13 @@ pub(super) fn tables(
     // (Who wants to know about a line is told at once. Of ways to where they begin, nobody else learns.)
     let told = nodes.iter().any(|node| node.choice == Choice::Shortest);
     let mut lookahead = (!told).then_some(Ticks::NEVER);
+    if let Some(travel) = &network.travel {
+        let refused = |reason| {
+            let (node, what) = (network.name.clone(), "time of travel of all ways".to_owned());
+            FacilityError::Distribution { node, what, reason }
+        };
+        travel.words(resolution).map_err(refused)?;
+    }
     for (number, node) in nodes.iter().enumerate() {
         let mut row = [0; NODE_WORDS];
         let known = match node.kind {
@@ -221,8 +228,14 @@ fn held_at_first(node: &Node) -> u32 {
 /// which is as long as the lookahead.
 pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks) -> Capacity {
     let all = population(nodes);
-    // Who is on his way to each node, on average, and how many come to it in a unit of time; of those from outside.
+    // Who is on his way to each node, on average, and how many come to it in a unit of time, of those from outside; and to which nodes others travel.
     let mut coming = vec![(0.0, 0.0); nodes.len()];
+    let mut inside = vec![false; nodes.len()];
+    for pair in nodes.iter().flat_map(|node| &node.pairs).filter(|pair| pair.comes && !pair.from_outside) {
+        for way in pair.all_ways().filter(|way| way.travel.is_some()) {
+            inside[way.node] = true;
+        }
+    }
     for pair in nodes.iter().flat_map(|node| &node.pairs).filter(|pair| pair.from_outside) {
         for way in pair.all_ways() {
             let rate = pair.rate * way.probability;
@@ -230,14 +243,12 @@ pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks)
             coming[way.node].1 += rate;
         }
     }
-    let held = |(node, (travel, _)): (&Node, &(f64, f64))| {
+    let held = |((node, (travel, _)), inside): ((&Node, &(f64, f64)), &bool)| {
         let known = held_at_first(node);
+        let others = if *inside { all } else { 0 };
         let Kind::Station { servers, .. } = node.kind else {
-            return if travel.is_finite() {
-                Capacity::poisson(*travel, 0.0).queue.saturating_add(4)
-            } else {
-                4
-            };
+            let open = if travel.is_finite() { Capacity::poisson(*travel, 0.0).queue } else { 0 };
+            return open.saturating_add(others).saturating_add(4);
         };
         let mut load = work(node) + travel;
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
@@ -245,9 +256,9 @@ pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks)
         }
         let open = if load.is_finite() { Capacity::poisson(load, 0.0).queue } else { 1 };
         let served = servers.map_or(all, |servers| servers.min(all)).saturating_add(open);
-        served.max(known).saturating_add(4)
+        served.max(known).saturating_add(others).saturating_add(4)
     };
-    let queue = nodes.iter().zip(&coming).map(held).max().unwrap_or(1).clamp(8, 1 << 16);
+    let queue = nodes.iter().zip(&coming).zip(&inside).map(held).max().unwrap_or(1).clamp(8, 1 << 16);
     let most = coming.iter().map(|coming| coming.1).filter(|rate| rate.is_finite()).fold(0.0, f64::max);
     let mailbox = Capacity::poisson(0.0, most * resolution.units(lookahead)).mailbox.clamp(16, 1 << 12);
     Capacity { queue, mailbox }

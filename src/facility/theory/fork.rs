@@ -25,6 +25,8 @@ pub(super) fn fed(nodes: &[Node], number: usize, poisson: &impl Fn(&Node) -> boo
     nodes.iter().enumerate().all(|(from, node)| match (leads(node, number), node.kind) {
         ((0, 0), _) => true,
         ((_, 0), Kind::Source { .. }) => poisson(node),
+        // (Siblings who come right back are joined, and do not come.)
+        ((0, _), Kind::Fork) if from == number => true,
         ((0, 1), Kind::Fork) => fed(nodes, from, poisson),
         ((_, 0), Kind::Station { .. }) => back(from),
         _ => false,
@@ -41,7 +43,9 @@ pub(super) fn siblings(nodes: &[Node], known: &mut Known, poisson: &impl Fn(&Nod
         let (Some((class, pair)), None) = (coming.next(), coming.next()) else { continue };
         let back = |way: &Way| {
             let ways = &nodes[way.node].pairs[way.class].ways;
-            branch(nodes, way.node, number) && ways.iter().all(|way| way.node == number)
+            let at_once = |way: &Way| way.travel.is_none();
+            let straight = at_once(way) && ways.iter().all(at_once);
+            straight && branch(nodes, way.node, number) && ways.iter().all(|way| way.node == number)
         };
         let served = |way: &Way| nodes[way.node].pairs[way.class].service;
         let Some(mean) = shared(pair.siblings.iter().map(served)) else { continue };

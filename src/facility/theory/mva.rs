@@ -1,6 +1,6 @@
 //! Closed networks of several classes in product form, by mean value analysis.
 
-use super::{Known, mean_travel, takes_time, visits};
+use super::{Known, mean_travel, visits};
 use crate::facility::check::{Choice, Kind, Node};
 use crate::facility::{Discipline, Distribution, Measure};
 
@@ -48,7 +48,7 @@ pub(super) fn closed(nodes: &[Node], known: &mut Known) {
             visits: rounds.iter().map(|visits| visits[number]).collect(),
         });
     }
-    if takes_time(nodes) {
+    if nodes.iter().flat_map(|node| &node.pairs).any(|pair| mean_travel(pair) > 0.0) {
         // Ways are one more delay, to which everybody comes once a round.
         let travel = |class: usize, rounds: &[f64]| -> f64 {
             nodes.iter().zip(rounds).map(|(node, visits)| visits * mean_travel(&node.pairs[class])).sum()
