@@ -16,7 +16,7 @@
 //
 // One thread serves one LP's bucket; anybody appends.
 //
-// Functions: calendar_put, calendar_send, calendar_sent, and where things lie.
+// Functions: calendar_put, calendar_send, calendar_append, calendar_sent, and where things lie.
 //
 // import: pdes/engine.wgsl
 // import: pdes/cells.wgsl
@@ -130,7 +130,7 @@ fn calendar_sent() {
             fail_room(sent_row, QUEUE_FULL, QUEUE_NEEDED, sent_index + 1u);
             return;
         }
-        begin = list_place(calendar_list, at.y);
+        begin = list_place(sent_bucket - CALENDAR_BUCKETS, at.y);
     }
     store_put(at.x, place_in(begin, sent_index), sent_event);
 }

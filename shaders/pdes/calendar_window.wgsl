@@ -86,9 +86,10 @@ fn calendar_give_out(row: u32, list: u32) -> u32 {
             batch_set(opened_listed, here, event);
             here += 1u;
         } else {
-            calendar_put(row, event);
+            calendar_send(row, event);
         }
     }
+    calendar_sent();
     return here;
 }
 

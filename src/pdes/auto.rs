@@ -7,7 +7,7 @@ use crate::gpu::Gpu;
 use crate::queue::{QueueDesign, Traverse};
 use crate::time::Ticks;
 
-use super::cut::{mean_of, picks};
+use super::cut::mean_of;
 use super::error::SimulationError;
 use super::recipes::{Way, Windows};
 use super::{Capacity, Model, Options, Progress, Sync, contract};
@@ -81,19 +81,16 @@ pub(super) fn candidates<M: Model>(
 /// The queue designs to take.
 fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     let queue = plain(capacity.queue);
-    // Fixed capacities are those of queues and mailboxes. And one invocation would sort the events of an LP that has very many in a cell.
-    if fixed || capacity.queue > MOST_IN_CALENDAR {
+    // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
+    // invocation would sort the events of an LP that has very many in a cell.
+    if fixed || gpu.info().device_type == wgpu::DeviceType::Cpu || capacity.queue > MOST_IN_CALENDAR {
         return vec![queue];
     }
-    let mean = mean_of(capacity.mailbox);
-    let dense = mean >= DENSE;
-    // Drivers on the processor gain by a calendar where lanes are busy and nothing is sorted (`phold` on llvmpipe, 32,768 LPs at rate 0.1, against CB-SEQ: 4 and 8 events
-    // per LP 0.8 times as fast, 12 as fast, 16 and 20 1.2 and 1.3 times; 8,192 LPs with 64 0.8 times), and may end its loops where lists are long.
-    let gains = mean >= 2.0 * DENSE && picks(capacity) && capacity.queue <= LONG_QUEUE;
-    if gpu.info().device_type == wgpu::DeviceType::Cpu && !gains {
-        return vec![queue];
+    if mean_of(capacity.mailbox) >= DENSE {
+        vec![QueueDesign::Calendar, queue]
+    } else {
+        vec![queue, QueueDesign::Calendar]
     }
-    if dense { vec![QueueDesign::Calendar, queue] } else { vec![queue, QueueDesign::Calendar] }
 }
 
 /// The queue of each LP's own, with room for so many events.

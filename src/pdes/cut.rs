@@ -36,6 +36,9 @@ const TILES_OF_A_THREAD: u32 = 4;
 /// Workgroups for each core there, at the least, so that all are done at about the same time. (A guess.)
 const GROUPS_OF_A_THREAD: u32 = 4;
 
+/// Room of a queue up to which it is several there: to put that many in order, or to go through them, is far below what llvmpipe lets an invocation do, for four queues, too.
+const SHORT_OF_A_THREAD: u32 = 64;
+
 /// Up to this many partial reductions, every workgroup of the next window reads them all; beyond, a dispatch of its
 /// own merges them first. A guess: so many are 4 reads for each of 256 invocations, and the dispatch costs 2 us on an H200.
 const DIRECT_PARTIALS: u32 = 1024;
@@ -129,11 +132,6 @@ fn bucket_room(mailbox: u32) -> u32 {
     room.clamp(1, u32::MAX - CALENDAR_CHUNK).next_multiple_of(CALENDAR_CHUNK)
 }
 
-/// Whether the thread that executes a bucket of such a calendar picks from it: `PICK_MOST` of `shaders/pdes/calendar_pick.wgsl`. Longer ones are sorted.
-pub(super) fn picks(capacity: Capacity) -> bool {
-    bucket_room(capacity.mailbox) <= 32
-}
-
 /// The mean load for which `Capacity::poisson` gives this capacity, roughly: m + 9 sqrt(m) is the capacity.
 pub(super) fn mean_of(capacity: u32) -> f64 {
     let root = ((81.0 + 4.0 * f64::from(capacity)).sqrt() - 9.0) / 2.0;
@@ -170,12 +168,13 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
     group_size_at_most(gpu, size)
 }
 
-/// The LPs that an invocation serves in each window, unless somebody chooses. `short`: whether queues are short circular buffers.
-pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, short: bool) -> u32 {
+/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue; `short`: whether queues are short circular buffers.
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, short: bool) -> u32 {
     match (gpu.info().device_type, queue) {
         // Calendars are not sifted through: `bench_phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
         (_, QueueDesign::Calendar) => 1,
         (wgpu::DeviceType::Cpu, QueueDesign::CbPar(_)) => 1,
+        (wgpu::DeviceType::Cpu, _) if room > SHORT_OF_A_THREAD => 1,
         (wgpu::DeviceType::Cpu, _) => {
             let threads = std::thread::available_parallelism()
                 .map_or(1, |threads| u32::try_from(threads.get()).unwrap_or(1));

@@ -51,7 +51,8 @@ pub struct Options {
     /// ([`QueueDesign::lanes`]), a workgroup has at least those of one LP.
     pub group_size: Option<u32>,
     /// LPs that an invocation, or a team of them, serves in each window, one after the other (fewer where the memory is cut finer); `None` takes a good
-    /// number.
+    /// number. Drivers on the processor may cut the loops of several: then a run goes back and serves one at a time, but not one that an application records itself, which should say
+    /// `Some(1)` if its handlers have loops of more than ten thousand iterations.
     pub tiles: Option<u32>,
     /// Whether capacities stay what the model says, and too little room is a [`Fault`]. Otherwise queues and mailboxes grow: a run goes back to
     /// its last snapshot, of which it takes one a second, and on with more room. Windows that an application records itself do not
@@ -216,8 +217,9 @@ impl<M: Model> Simulation<M> {
         }
         let results = contract::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
-        // Of a run that cannot go back, no driver on the processor is to cut loops that were one LP's.
-        let cautious = options.fixed && gpu.info().device_type == wgpu::DeviceType::Cpu;
+        // Of a run that cannot go back, no driver on the processor is to cut loops that were one LP's. (Parts of a run go back together, and for want of room alone.)
+        let on_processor = gpu.info().device_type == wgpu::DeviceType::Cpu;
+        let cautious = on_processor && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
         loop {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
@@ -244,6 +246,10 @@ impl<M: Model> Simulation<M> {
                 Some(made) => gpu.settle().await.and(made).inspect_err(cannot_grow).ok(),
                 None => None,
             };
+            if snapshot.is_none() && on_processor && tiles.is_none() {
+                tiles = Some(1);
+                continue;
+            }
             let identity = Identity::of(model);
             let rebuild =
                 Rebuild { source: source.clone(), identity, declared, needs, tiles, model: PhantomData };

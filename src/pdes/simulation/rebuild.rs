@@ -59,23 +59,28 @@ impl<M: Model> Simulation<M> {
             return Err(fault.into());
         };
         snapshot.restore(&self.gpu)?;
+        // Windows that an application recorded may have failed before.
+        self.progress_async().await?;
+        let tiles = self.rebuild.tiles;
         if self.has_long_loops(fault) {
             self.rebuild.tiles = Some(1);
         }
-        // Windows that an application recorded may have failed before.
-        self.progress_async().await?;
         let ends = snapshot.ends();
         let mut refused = None;
         for capacity in larger {
             match self.rebuild(self.way, capacity, &ends).await {
                 Ok(()) => {
-                    log::info!("{fault}: there is room now for {capacity:?}");
+                    log::info!(
+                        "{fault}: the run goes on with room for {capacity:?}, {} LPs to an invocation",
+                        self.memory.cut.tiles
+                    );
                     return Ok(None);
                 }
                 Err(error) if of_design(&error) => refused = Some(error),
                 Err(error) => return Err(error),
             }
         }
+        self.rebuild.tiles = tiles;
         Ok(Some(refused.unwrap_or(fault.into())))
     }
 
@@ -213,7 +218,7 @@ pub(super) fn tiles_for(
     let short = capacity.queue <= auto::SHORT_QUEUE && matches!(queue, QueueDesign::CbSeq(_));
     // A workgroup chooses its rows by a bit for each tile.
     let most = rows.div_ceil(at_once(group_size, queue.lanes())).clamp(1, 32);
-    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, short)).clamp(1, most)
+    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue, short)).clamp(1, most)
 }
 
 /// Room for a snapshot.
