@@ -105,6 +105,7 @@ const SHORTEST = 2u;
 const WAY_WORDS = 5u;
 const SERVERS = 5u;
 const RECORDS = 8u;
+const TRIP_COUNTS = 6u; // rows of trips before those of the classes
 const RECORD_ROWS = 18u;
 
 // Kinds of event, in the order in which they come at one time: see `event_of` for the words.

@@ -1,5 +1,5 @@
 // Networks without what `network_special.wgsl` is for: sources at one rate; stations with lines of any order but that of preemption, with loss, patience, balking, polling; delays, routers, sinks; ways that
-// take time. The same interpreter, from which compilers leave out the rest: it takes half as long to compile then, and an event two thirds of the time (llvmpipe).
+// take time. The same interpreter, from which compilers leave out the rest: it takes half as long to compile then, and an event three quarters of the time (llvmpipe).
 //
 // import: facility/network.wgsl
 

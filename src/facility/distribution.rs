@@ -116,7 +116,7 @@ impl Distribution {
         }
     }
 
-    /// No time that is drawn by a law's words is shorter: the least that it can be where that is above zero by more than rounding, else zero.
+    /// No time that is drawn by a law's words is shorter. Zero for laws that begin there, or nearly.
     pub(super) fn least(words: &[u32; 8]) -> Ticks {
         match words[0] {
             0 | 2 | 5 => Ticks::from_words([words[2], words[3]]),

@@ -58,6 +58,7 @@ const SHORTEST: u32 = 2;
 const WAY_WORDS: usize = 5;
 const SERVERS: u32 = 5;
 const RECORDS: u32 = 8;
+const TRIP_COUNTS: u32 = 6;
 const RECORD_ROWS: u32 = 18;
 
 const SHIFT: u32 = 0;
@@ -305,7 +306,7 @@ impl Facility {
         let trips = RECORDS + classes * RECORD_ROWS;
         let takes_time = self.takes_time();
         self.params.trips = if takes_time { trips } else { 0 };
-        let first = trips + if takes_time { 6 + classes } else { 0 };
+        let first = trips + if takes_time { TRIP_COUNTS + classes } else { 0 };
         self.params.details = if details { first } else { 0 };
         self.params.known = first + if details { records::detail_rows(classes) } else { 0 };
         self.params.servers = self.params.known + known.div_ceil(4);

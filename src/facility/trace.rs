@@ -171,12 +171,13 @@ impl Facility {
                         facility.clone().with_room((facility.room().max(1).saturating_mul(MORE)).min(most));
                 }
                 Err(error) => {
-                    let told = facility.with_more_room(error, study.room, 0).err();
-                    let line =
-                        told.filter(|error| !(lines_fit && matches!(error, FacilityError::LineFull { .. })));
-                    return Err(line.unwrap_or_else(|| {
-                        setting("the number of notes of a node", rows.to_string(), "follow fewer customers")
-                    }));
+                    let notes =
+                        setting("the number of notes of a node", rows.to_string(), "follow fewer customers");
+                    return Err(match facility.with_more_room(error, study.room, 0) {
+                        Ok(_) => notes,
+                        Err(FacilityError::LineFull { .. }) if lines_fit => notes,
+                        Err(error) => error,
+                    });
                 }
             }
         };

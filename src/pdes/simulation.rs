@@ -246,7 +246,7 @@ impl<M: Model> Simulation<M> {
                 Some(made) => gpu.settle().await.and(made).inspect_err(cannot_grow).ok(),
                 None => None,
             };
-            if snapshot.is_none() && on_processor && tiles.is_none() {
+            if snapshot.is_none() && on_processor && memory.cut.tiles > 1 && tiles.is_none() {
                 tiles = Some(1);
                 continue;
             }

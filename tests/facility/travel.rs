@@ -198,7 +198,7 @@ fn the_shortest_time_of_travel_is_the_lookahead() {
     assert_eq!(lookahead(&shortest), 0.0);
 }
 
-/// Stations in a ring, of which each sends to both neighbours, and every eighth to a sink and from a source: 36 to 300 LPs.
+/// Stations in a ring, of which each sends to both neighbours, and every eighth to a sink and from a source.
 fn towns(count: usize, travel: Distribution) -> Network {
     let name = |town: usize| format!("town {}", town % count);
     let mut network = Network::new("towns").with_travel(travel).sink("away");

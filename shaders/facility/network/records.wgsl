@@ -107,7 +107,7 @@ fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool)
         if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
         if i == 3u { more = vec2<u32>(deed.begun, deed.ended); }
         var row = at + select(14u + i, 17u, i == 2u);
-        if i == 3u { row = params.trips + 6u + who.class_; }
+        if i == 3u { row = params.trips + TRIP_COUNTS + who.class_; }
         var note = vec4<u32>(0u);
         if SPECIAL && i > 3u {
             // How many notes there are, and the note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
@@ -264,7 +264,7 @@ fn class_output(class_: u32) -> ClassOutput {
     let ages = memory_get(at + 16u);
     let rest = memory_get(at + 17u);
     var trips = vec4<u32>(0u);
-    if params.trips != 0u { trips = memory_get(params.trips + 6u + class_); }
+    if params.trips != 0u { trips = memory_get(params.trips + TRIP_COUNTS + class_); }
     return ClassOutput(
         tally_of(at), tally_of(at + 4u),
         time_average_at(level_of(at + 8u), now()), time_average_at(level_of(at + 11u), now()),

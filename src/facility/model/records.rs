@@ -1,6 +1,8 @@
 //! The twin of `shaders/facility/network/records.wgsl`: what is counted, in LP memory.
 
-use super::{CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, halves, since, times};
+use super::{
+    CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, TRIP_COUNTS, halves, since, times,
+};
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
@@ -113,7 +115,7 @@ impl Facility {
             (at + 14, [deed.arrivals, deed.served]),
             (at + 15, [deed.lost, deed.reneged]),
             (at + 17, [deed.balked, deed.joined]),
-            (self.params.trips + 6 + who.class, [deed.begun, deed.ended]),
+            (self.params.trips + TRIP_COUNTS + who.class, [deed.begun, deed.ended]),
         ];
         for (row, more) in counts {
             if more != [0, 0] {
@@ -235,7 +237,7 @@ impl Facility {
         let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined]] =
             [14, 15, 16, 17].map(|row| counts(at + row));
         let trips = self.params.trips;
-        let [begun, ended] = if trips == 0 { [0; 2] } else { counts(trips + 6 + class) };
+        let [begun, ended] = if trips == 0 { [0; 2] } else { counts(trips + TRIP_COUNTS + class) };
         ClassOutput {
             sojourn: self.tally_of(at, context),
             wait: self.tally_of(at + 4, context),
