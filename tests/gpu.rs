@@ -327,6 +327,25 @@ fn long_writes_are_whole_and_in_order() {
     }
 }
 
+/// As hosts of hardware wait: by asking again and again, each thread for its own work, while others see the end of theirs.
+#[test]
+fn threads_that_share_a_device_wait_for_their_own_work() {
+    let gpu = own_gpu().taken_for_hardware();
+    std::thread::scope(|scope| {
+        for thread in 0..4u32 {
+            let gpu = &gpu;
+            scope.spawn(move || {
+                let buffer = Buffer::<u32>::storage(gpu, "of a thread", 64).unwrap();
+                for round in 0..400 {
+                    let values: Vec<u32> = (0..64).map(|i| thread << 24 | round << 8 | i).collect();
+                    buffer.write(gpu, 0, &values).unwrap();
+                    assert_eq!(buffer.read(gpu).unwrap(), values);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn ranges_beyond_the_end_are_typed_errors_and_never_wrap() {
     let gpu = gpu();

@@ -3,13 +3,15 @@
 // Functions: begin_put, begin_settle.
 //
 // import: pdes/calendar.wgsl
+// import: pdes/calendar_send.wgsl
 //
 // needs: Reduced (pdes/calendar_sync.wgsl)
 
 // Puts an event for a row. The epoch is the one of half 0 of control, its first bucket 0, and the open list 0.
 fn begin_put(row: u32, event: Item) {
     calendar_base = lps[control_row(0u, CONTROL_EPOCH)].xy;
-    calendar_put(row, event);
+    calendar_send(row, event);
+    calendar_sent();
 }
 
 // Returns what a row leaves for the first window.

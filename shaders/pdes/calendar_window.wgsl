@@ -2,13 +2,13 @@
 // and executes it from the front. What of the list lies in this cell is sorted, too, where it is, and the two are executed as one. What the LP
 // schedules for itself in the same cell is put in its place among them.
 //
-// Functions: pending_* (pdes/execute.wgsl says which), schedule (the model's), deliver_open, deliver_own.
+// Functions: pending_* (pdes/execute.wgsl says which) but pending_first, deliver_open, deliver_own.
 //
 // import: pdes/model.wgsl
 // import: pdes/calendar.wgsl
 // import: pdes/calendar_pick.wgsl
 //
-// needs: Reduced and Horizon (pdes/calendar_sync.wgsl)
+// needs: Reduced and Horizon (pdes/calendar_sync.wgsl); pending_first, schedule, calendar_* (pdes/calendar_step.wgsl, or on processors pdes/calendar_step_once.wgsl)
 
 // Sorted events of an LP that are left, from `next` on to before `end`, in room for so many at a place of the store.
 struct CalendarBatch {
@@ -143,31 +143,6 @@ fn batch_sift(batch: CalendarBatch, begin: u32, event: Item, events: u32) {
     batch_set(batch, hole, event);
 }
 
-// Puts an event in its place among those that are left; there must be room. Returns the batch with it.
-fn batch_insert(batch: CalendarBatch, event: Item) -> CalendarBatch {
-    var added = batch;
-    // The executed ones leave room in front.
-    let front = batch.next > 0u;
-    if front { added.next -= 1u; } else { added.end += 1u; }
-    var hole = select(batch.end, added.next, front);
-    // Bound: the events that are left.
-    for (var left = batch.end - batch.next; left > 0u; left -= 1u) {
-        let neighbour = select(hole - 1u, hole + 1u, front);
-        let other = batch_get(batch, neighbour);
-        var first = event;
-        var second = other;
-        if front {
-            first = other;
-            second = event;
-        }
-        if !event_before(first, second) { break; }
-        batch_set(batch, hole, other);
-        hole = neighbour;
-    }
-    batch_set(batch, hole, event);
-    return added;
-}
-
 fn batch_has_room(batch: CalendarBatch) -> bool {
     return batch.next > 0u || batch.end < batch.room;
 }
@@ -183,38 +158,6 @@ fn pending_stood() -> bool {
 
 fn pending_any() -> bool {
     return pick_left != 0u || opened_batch.next < opened_batch.end || opened_listed.next < opened_listed.end;
-}
-
-// The least of those that may be the first: of a short bucket those with the least key, which are rarely more than one; else the next one of the bucket; and
-// the next one of the list.
-fn pending_first() -> Item {
-    var left = 0u;
-    if pick_left != 0u { left = pick_least(); }
-    var bucket = left != 0u || opened_batch.next < opened_batch.end;
-    var list = opened_listed.next < opened_listed.end;
-    var event: Item;
-    var some = false;
-    // Bound: PICK_MOST + 1.
-    loop {
-        var place = opened_batch.place;
-        var index = select(opened_batch.next, countTrailingZeros(left), left != 0u);
-        if !bucket {
-            place = opened_listed.place;
-            index = opened_listed.next;
-        }
-        let other = store_get(opened_binding, place_in(place, index));
-        if !some || event_before(other, event) {
-            event = other;
-            opened_from_list = !bucket;
-            opened_picked = index;
-        }
-        some = true;
-        list = list && bucket;
-        left &= left - u32(left != 0u);
-        bucket = left != 0u;
-        if !bucket && !list { break; }
-    }
-    return event;
 }
 
 // Removes what pending_first has told of.
@@ -250,7 +193,7 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
     }
     atomicStore(&words[bucket_count(opened_bucket, row)], counted);
     for (var i = opened_listed.next; i < opened_listed.end; i += 1u) {
-        calendar_append(row, CALENDAR_BUCKETS + calendar_list, batch_get(opened_listed, i));
+        calendar_list_put(row, batch_get(opened_listed, i));
     }
     calendar_sent();
     return vec4<u32>(calendar_far, executed, calendar_marks);
@@ -259,32 +202,3 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
 fn deliver_open() {}
 
 fn deliver_own() {}
-
-fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
-    let row = deliver_to(lp_row, lp, time);
-    if row == NO_ROW { return; }
-    let event = event_item(time, payload);
-    let own = row == lp_row;
-    var earliest = lp_now;
-    if !own { earliest = time_add(lp_now, run.lookahead); }
-    if time_less(time, earliest) {
-        fail(lp_row, select(LOOKAHEAD, PAST, own));
-    } else if own && time_less(time, opened_cell_end) {
-        keep(event);
-    } else {
-        calendar_send(row, event);
-    }
-}
-
-// Puts an event for the LP itself among what is left of this cell.
-fn keep(event: Item) {
-    let listed = !batch_has_room(opened_batch);
-    var batch = opened_batch;
-    if listed { batch = opened_listed; }
-    if !batch_has_room(batch) {
-        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, batch.end + 1u);
-        return;
-    }
-    batch = batch_insert(batch, event);
-    if listed { opened_listed = batch; } else { opened_batch = batch; }
-}

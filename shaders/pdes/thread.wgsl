@@ -105,10 +105,13 @@ fn next_round() {
 @compute @workgroup_size(GROUP_SIZE)
 fn thread(
     @builtin(workgroup_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let place = id.x * GROUP_SIZE + lane;
-    if place >= given.groups { return; }
+    // As many runs to a workgroup as it takes for all of them: GROUP_SIZE at the most.
+    let together = (given.groups + groups.x - 1u) / groups.x;
+    let place = id.x * together + lane;
+    if lane >= together || place >= given.groups { return; }
     let status = lps[replica_row(place, REPLICA_STATUS)];
     if status.z != STOP_NOT { return; }
     replica_open(place);

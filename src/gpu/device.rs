@@ -1,6 +1,8 @@
 //! The device: chosen and opened by the library, or lent by an application.
 
 use std::fmt;
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -185,6 +187,14 @@ impl Gpu {
         Self { features: self.features - features, ..self.clone() }
     }
 
+    /// The same device as if it were no program on the processor: what is chosen for hardware runs. For tests.
+    #[must_use]
+    pub fn taken_for_hardware(&self) -> Self {
+        let mut hardware = self.clone();
+        hardware.info.device_type = wgpu::DeviceType::Other;
+        hardware
+    }
+
     /// The same device as if it bound at most so many bytes at once: for tests of what is cut over several bindings.
     #[must_use]
     pub fn binding_at_most(&self, bytes: u64) -> Self {
@@ -212,6 +222,11 @@ impl Gpu {
     /// The adapter: name, driver, interface.
     pub fn info(&self) -> &wgpu::AdapterInfo {
         &self.info
+    }
+
+    /// Whether it is a program on the processor, such as lavapipe.
+    pub(crate) fn on_processor(&self) -> bool {
+        self.info.device_type == wgpu::DeviceType::Cpu
     }
 
     /// The limits of the device.
@@ -398,21 +413,23 @@ impl Gpu {
     pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions, waits + 1]));
-        let wait = |timeout| wgpu::PollType::Wait {
-            submission_index: Some(submission.clone()),
-            timeout: Some(timeout),
-        };
-        // A thread that sleeps until the driver wakes it hears of short work late. A device that is a program needs the core itself.
-        if self.info.device_type != wgpu::DeviceType::Cpu {
+        // A thread that sleeps until the driver wakes it hears of short work late. A device that is a program needs the core itself. (Not by waits without patience: wgpu 30 panics where a
+        // wait finds its submission unfinished and then, because another thread saw its end meanwhile, nothing left to do; gfx-rs/wgpu#9958.)
+        if !self.on_processor() {
+            let done = Arc::new(AtomicBool::new(false));
+            let told = done.clone();
+            self.queue.on_submitted_work_done(move || told.store(true, Ordering::Release));
             let start = web_time::Instant::now();
             while start.elapsed() < AWAKE.min(self.patience) {
-                if self.poll(wait(Duration::ZERO))?.is_ok() {
-                    return self.alive();
+                self.look()?;
+                if done.load(Ordering::Acquire) {
+                    return Ok(());
                 }
                 std::thread::yield_now();
             }
         }
-        match self.poll(wait(self.patience))? {
+        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(self.patience) };
+        match self.poll(wait)? {
             Ok(_) => self.alive(),
             Err(wgpu::PollError::Timeout) => {
                 self.present()?;

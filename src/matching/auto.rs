@@ -25,14 +25,18 @@ pub(super) enum Way {
 /// Whether brute force takes no longer than the passes over all regions, and the submissions, of the other algorithms.
 pub(super) fn brute_serves(gpu: &Gpu, subscriptions: &Columns, updates: &Columns) -> bool {
     let (n, m) = (f64::from(subscriptions.filled), f64::from(updates.filled));
-    let slow = gpu.info().device_type == wgpu::DeviceType::Cpu;
-    let free = if slow { FREE_TESTS_ON_PROCESSOR } else { FREE_TESTS };
+    let free = match (gpu.on_processor(), subscriptions.dims) {
+        (true, _) => FREE_TESTS_ON_PROCESSOR,
+        (false, 1) => FREE_TESTS_1D,
+        (false, _) => FREE_TESTS,
+    };
     n * m <= free + TESTS_PER_REGION * (n + m)
 }
 
-/// Tests for two sets of 23,000 regions: 0.17 ms at the 3.1·10¹² per second of an H200 in one dimension, which is about
-/// half of what a sort of small sets takes there (the table of times in mod.rs). For other GPUs a guess.
-const FREE_TESTS: f64 = 5.4e8;
+/// Tests of two sets of 8,400 regions in one dimension, and of 12,200 in more: there brute force takes as long as a sort, or a grid, on an H200 (the table of times in
+/// mod.rs, in which it takes 0.12 ms and what grows with the tests; 0.16 and 0.33 ms are the others' least). For other GPUs a guess.
+const FREE_TESTS_1D: f64 = 7e7;
+const FREE_TESTS: f64 = 1.5e8;
 
 /// The same on a processor that plays a GPU: two sets of 2,000 regions. A guess.
 const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
@@ -42,9 +46,9 @@ const FREE_TESTS_ON_PROCESSOR: f64 = 4e6;
 const TESTS_PER_REGION: f64 = 64.0;
 
 /// Beyond so many candidates per region, a sweep along one dimension takes longer than a grid. A guess: in the table of
-/// times in mod.rs sweep and grid are equal at 300,000 regions in 2 dimensions, where a region has some 270 candidates, and the
-/// sweep takes twice as long at 10⁶, where it has 500.
-const SWEEP_CANDIDATES: f64 = 64.0;
+/// times in mod.rs the sweep takes 2.3 times as long at 30,000 regions in 2 dimensions, where a region has some 90 candidates, and a grid of regions that are
+/// not spread evenly takes longer than theirs.
+const SWEEP_CANDIDATES: f64 = 16.0;
 
 /// The dimension in which the fewest pairs overlap, and how many do: by the overlaps in each.
 fn fewest(overlaps: Vec<f64>) -> (u32, f64) {

@@ -57,23 +57,24 @@
 //!
 //! | in one dimension | 10⁶ regions | 10⁷ | 10⁸ | bound by |
 //! | --- | --- | --- | --- | --- |
-//! | count: sorting the lower bounds | 0.099 | 0.618 | 5.72 | for 10⁶ the dispatches, each of which waits for the one before; then the sort's writes |
-//! | count: searching the upper bounds | 0.026 | 0.226 | 2.03 | steps of the binary searches in workgroup memory |
-//! | count, with regions that lie on the host | 1.02 | 5.51 | 50.1 | filling mapped memory, and copies from it |
-//! | find: order and ranges | 0.55 | 2.13 | | submissions and readbacks of sizes around a sort like the above |
-//! | find: pairs written | 0.283 for 50·10⁶ | 1.207 for 268·10⁶ | | memory: 8 bytes per pair, 1,780 GB/s of them, where a copy moves 4,127 |
+//! | count: sorting the lower bounds | 0.096 | 0.572 | 5.19 | for 10⁶ the dispatches, each of which waits for the one before; then the sort's writes |
+//! | count: searching the upper bounds | 0.025 | 0.226 | 2.02 | steps of the binary searches in workgroup memory |
+//! | count, with regions that lie on the host | 1.17 | 5.48 | 53.9 | filling mapped memory, and copies from it |
+//! | find: order and ranges | 0.60 | 1.98 | | submissions and readbacks of sizes around a sort like the above |
+//! | find: pairs written | 0.270 for 50·10⁶ | 1.188 for 268·10⁶ | | memory: 8 bytes per pair, 1,810 GB/s of them, where a copy moves 4,149 |
 //!
 //! | count, all but the upload | brute force | grid | tree | sort |
 //! | --- | --- | --- | --- | --- |
-//! | 30,000 regions in 1, 2, 3 dimensions | 0.32, 0.41, 0.53 | 1.04, 1.00, 1.28 | 0.62, 0.75, 1.40 | 0.39, 0.72, 0.80 |
-//! | 300,000 | 7.28, 12.7, 18.1 | 1.59, 1.14, 1.43 | 0.71, 1.06, 4.29 | 0.34, 1.14, 3.98 |
-//! | 1,000,000 | | 2.53, 1.56, 1.97 | 0.84, 3.03, 20.1 | 0.38, 3.44, 20.0 |
+//! | 30,000 regions in 1, 2, 3 dimensions | 0.29, 0.39, 0.51 | 0.35, 0.34, 0.35 | 0.59, 0.81, 1.08 | 0.17, 0.80, 0.82 |
+//! | 300,000 | 6.27, 11.9, 17.4 | 0.45, 0.37, 0.48 | 0.60, 0.89, 3.84 | 0.16, 1.09, 3.44 |
+//! | 1,000,000 | | 0.45, 0.67, 0.99 | 0.68, 2.60, 19.6 | 0.19, 3.14, 20.0 |
 //!
-//! Brute force is bound by arithmetic: 3.1·10¹², 1.8·10¹² and 1.2·10¹² tests per second. Below some 10⁵ regions the
-//! others are bound by submissions, readbacks of sizes and allocations. In several dimensions a sweep and a
+//! [`Algorithm::Auto`] takes 0.19, 0.69 and 1.21 ms for 10⁶ regions in 1, 2 and 3 dimensions: in several, a look at a sample comes first. Before calls kept their memory and a grid was laid
+//! on the device, it took 0.22, 1.59 and 1.84 ms (the same run).
+//!
+//! Brute force is bound by arithmetic: 3.1·10¹², 1.8·10¹² and 1.2·10¹² tests per second. Small sets cost the others a submission with its wait and the dispatches in it, each of which
+//! waits for the one before. In several dimensions a sweep and a
 //! tree test all that overlaps in one of them: at 10⁶ regions in 3 dimensions that is 5·10⁹ pairs.
-//!
-//! The last table was measured before calls kept their memory, and before a grid was laid on the device.
 //!
 //! A call is one submission with one wait, where the last one with sets like these (the same algorithm and dimensions, sizes within a factor of two) is known: it assumes the
 //! room for entries and candidates that served there, and what a sample told of the way to go, and is made again where the numbers that come back say something else.
@@ -81,15 +82,16 @@
 //! Before there was a submission with a wait for each of these numbers. The way of matching, and so the order of pairs, follows from the sets alone.
 //!
 //! Regions that move between steps: [`MovingRegions`]. Milliseconds a step on the same device, 10⁶ regions in two dimensions, half of the moved ones on each side; `near` is
-//! by up to half their size. (Two runs; the host's part of a step is as noisy as they differ.)
+//! by up to half their size.
 //!
 //! | moved | 10 | 1,000 | 10,000 | 300,000 | all | a matching from scratch, with its upload |
 //! | --- | --- | --- | --- | --- | --- | --- |
-//! | near | 0.12, 0.22 | 0.20, 0.32 | 1.2, 1.5 | 4.3, 4.0 | 7.5, 6.9 | 6.0, 5.4 |
-//! | anywhere | 0.16, 0.23 | 1.1, 2.4 | 3.0, 3.3 | 10.3, 9.9 | 15.7, 15.8 | 6.0, 5.4 |
+//! | near | 0.12 | 0.15 | 0.75 | 3.1 | 5.4 | 4.6 |
+//! | anywhere | 0.11 | 1.1 | 1.8 | 4.1 | 5.7 | 4.6 |
 //!
-//! A step reports what changed, in order: two million pairs where all move anywhere. Where nearly all move, and only the pairs that overlap then are
-//! wanted, [`Matcher::find`] has less to do. The table was measured before steps in which an eighth or more moves far found all pairs again.
+//! (The longest of such steps took 0.1 to 2 ms more.) A step reports what changed, in order: two million pairs where all move anywhere, which is why it takes longer than a matching from scratch
+//! there, whose pairs nobody compares with those of before. Where nearly all move, and only the pairs that overlap then are
+//! wanted, [`Matcher::find`] has less to do.
 //!
 //! The standard's services: [`hla`]. Without an adapter:
 //! [`reference`](mod@reference).

@@ -83,7 +83,7 @@ fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     let queue = plain(capacity.queue);
     // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
     // invocation would sort the events of an LP that has very many in a cell.
-    if fixed || gpu.info().device_type == wgpu::DeviceType::Cpu || capacity.queue > MOST_IN_CALENDAR {
+    if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
         return vec![queue];
     }
     if mean_of(capacity.mailbox) >= DENSE {

@@ -170,12 +170,12 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
 
 /// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue; `short`: whether queues are short circular buffers.
 pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, short: bool) -> u32 {
-    match (gpu.info().device_type, queue) {
+    match (gpu.on_processor(), queue) {
         // Calendars are not sifted through: `bench_phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
         (_, QueueDesign::Calendar) => 1,
-        (wgpu::DeviceType::Cpu, QueueDesign::CbPar(_)) => 1,
-        (wgpu::DeviceType::Cpu, _) if room > SHORT_OF_A_THREAD => 1,
-        (wgpu::DeviceType::Cpu, _) => {
+        (true, QueueDesign::CbPar(_)) => 1,
+        (true, _) if room > SHORT_OF_A_THREAD => 1,
+        (true, _) => {
             let threads = std::thread::available_parallelism()
                 .map_or(1, |threads| u32::try_from(threads.get()).unwrap_or(1));
             let groups = rows.div_ceil(usual_group_size(gpu, rows, queue));

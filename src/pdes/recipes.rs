@@ -34,10 +34,12 @@ const QUEUES: Files = Files {
 
 const CALENDAR: Files = Files {
     synchronise: "pdes/calendar_sync.wgsl",
-    window: &["pdes/calendar_window.wgsl"],
+    window: &["pdes/calendar_window.wgsl", "pdes/calendar_step.wgsl"],
     start: "pdes/calendar_start.wgsl",
     held: &["pdes/calendar_held.wgsl"],
 };
+const CALENDAR_ON_PROCESSORS: Files =
+    Files { window: &["pdes/calendar_window.wgsl", "pdes/calendar_step_once.wgsl"], ..CALENDAR };
 
 /// What stands in for the file that synchronises where windows go to the event horizon, and their first dispatch.
 const HORIZON: &str = "pdes/horizon.wgsl";
@@ -130,6 +132,8 @@ pub(super) struct Choice {
     /// Of a calendar.
     pub(super) buckets: u32,
     pub(super) sorted: Option<Sort>,
+    /// Whether the device is a program.
+    pub(super) on_processor: bool,
     pub(super) outbox: Option<Outbox>,
     pub(super) declared: Declared,
 }
@@ -148,6 +152,7 @@ impl Choice {
             store: None,
             buckets: 0,
             sorted: None,
+            on_processor: false,
             outbox: None,
             declared,
         }
@@ -165,6 +170,7 @@ impl Choice {
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
+            on_processor: gpu.on_processor(),
             outbox: cut.outbox,
             declared,
         }
@@ -185,11 +191,16 @@ impl Recipes {
             store: stores,
             buckets,
             sorted,
+            on_processor,
             outbox,
             declared,
         } = choice;
         let queue = way.queue;
-        let files = if buckets > 0 { CALENDAR } else { QUEUES };
+        let files = match (buckets, on_processor) {
+            (0, _) => QUEUES,
+            (_, false) => CALENDAR,
+            (_, true) => CALENDAR_ON_PROCESSORS,
+        };
         let product = product(int64);
         let store = if stores.is_some() { "pdes/store_many.wgsl" } else { "pdes/store_one.wgsl" };
         // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
@@ -363,6 +374,11 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                             Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
                         kernels.extend(look.into_iter().chain([window]));
                     }
+                }
+                if buckets > 0 {
+                    let usual = Choice::usual(way, declared);
+                    let choice = Choice { int64, tiles, store, buckets, sorted, on_processor: true, ..usual };
+                    kernels.push(Recipes::new::<M::Payload>(model.name(), &model.source(), choice).window);
                 }
                 let recipes = recipes(Windows::Yawns);
                 kernels.push(recipes.window);

@@ -8,6 +8,7 @@ mod driver;
 mod mapping;
 mod memory;
 mod results;
+mod spread;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

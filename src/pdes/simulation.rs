@@ -218,7 +218,7 @@ impl<M: Model> Simulation<M> {
         let results = contract::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
         // Of a run that cannot go back, no driver on the processor is to cut loops that were one LP's. (Parts of a run go back together, and for want of room alone.)
-        let on_processor = gpu.info().device_type == wgpu::DeviceType::Cpu;
+        let on_processor = gpu.on_processor();
         let cautious = on_processor && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
         loop {

@@ -39,19 +39,19 @@
 //!
 //! | replications | 64 | 1,024 | 32,768 | 1,048,576 |
 //! |---|---|---|---|---|
-//! | thread, best workgroup | 0.92 (128) | 14.6 (128) | 312 (64) | 358 (128) |
-//! | cooperative, best workgroup | 12.0 (256) | 74.0 (128) | 106 (128) | 109 (128) |
-//! | warp, best workgroup | 0.92 (32) | 9.8 (128) | 10.9 (128) | 11.3 (128) |
-//! | all of [`Engine::run`], results on the host | 0.5 to 2.4 | 16 to 22 | 94 to 107 | 168 to 188 |
+//! | thread, best workgroup | 0.93 (128) | 14.7 (64) | 313 (64) | 360 (128) |
+//! | cooperative, best workgroup | 13.3 (256) | 81.4 (128) | 117 (128) | 120 (128) |
+//! | warp, best workgroup | 0.93 (32) | 9.9 (128) | 11.1 (128) | 11.5 (128) |
+//! | all of [`Engine::run`], results on the host | 7.6 | 45.8 | 154 | 271 |
 //!
 //! * 64 replications are bound by latency: 64 workgroups leave half of the 132 cores idle, and the rounds of the prefix scan follow one
 //!   another. One invocation each would be worse, as each serves its 10,000 clients one after the other.
 //! * 1,024 cooperative workgroups fill the cores; the scan then costs work that one invocation per replication does not have. That is
-//!   why the cooperative mapping ends at 109.
+//!   why the cooperative mapping ends at 120.
 //! * From 32,768 on, one invocation each hides the latency, and integer instructions are the bound: of memory a replication
 //!   touches its result and, between slices, some tens of bytes. Philox's products are a large part of them: without 64-bit
-//!   integers 1,048,576 replications reach 141 (with workgroups of 64, which reach 348 otherwise), and the same bits. Run-time checks cost 3 %
-//!   there, and 2 % at 32,768.
+//!   integers 1,048,576 replications reach 141 (with workgroups of 64, which reach 344 otherwise), and the same bits. Run-time checks cost 2 %
+//!   there, and 1 % at 32,768.
 //! * Variates come from a table of chords in workgroup memory ([`exponential_tabled`](crate::random::exponential_tabled)): with the polynomial of
 //!   [`exponential_short`](crate::random::exponential_short), and two clients a step instead of eight, it were 128.
 //! * A small run is one submission and one wait in the memory of the run before. Of 524,288 replications and more that are over soon, the host takes in the results of one
@@ -62,8 +62,8 @@
 //!
 //! | replications | 20 | 64 | 100 | 200 | 400 | 700 | 1,000 | 4,000 | 20,000 |
 //! |---|---|---|---|---|---|---|---|---|---|
-//! | random walk, 1,000 steps | 3.6 | 4.1 | 4.1 | 4.1 | 4.1 | 3.7 | 3.7 | 2.0 | 0.53 |
-//! | workshop, 1,000 jobs, many branches | 10.0 | 12.2 | 12.2 | 12.3 | 12.2 | 9.7 | 9.7 | 3.6 | 1.02 |
+//! | random walk, 1,000 steps | 3.6 | 4.1 | 4.0 | 4.0 | 4.0 | 3.7 | 3.7 | 2.0 | 0.55 |
+//! | workshop, 1,000 jobs, many branches | 9.8 | 11.8 | 11.9 | 11.9 | 11.9 | 9.3 | 9.3 | 3.5 | 0.97 |
 //!
 //! So the claim holds today where replications are few and branch differently: a subgroup with one active invocation never diverges,
 //! while invocations that share a subgroup wait in every branch that another one takes. It ends where the subgroups fill the device,

@@ -280,7 +280,7 @@ impl<S: Space> Engine<S> {
     pub fn mapping(&self) -> Mapping {
         match self.mapping {
             Mapping::Auto if !S::BANDS => Mapping::Thread(THREAD_QUEUE),
-            Mapping::Auto => match self.on_processor() {
+            Mapping::Auto => match self.gpu.on_processor() {
                 // To count cells, bands look at them once more; queues do so by the way.
                 true if self.count => Mapping::Thread(THREAD_QUEUE),
                 true => Mapping::Bands,
@@ -288,10 +288,6 @@ impl<S: Space> Engine<S> {
             },
             chosen => chosen,
         }
-    }
-
-    fn on_processor(&self) -> bool {
-        self.gpu.info().device_type == wgpu::DeviceType::Cpu
     }
 
     /// Runs a list of searches: (start, goal) each. Where one of them is blocked there is no path.
@@ -371,7 +367,7 @@ impl<S: Space> Engine<S> {
         let most =
             limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
         // A processor has the lanes of a vector in lockstep.
-        let alone = if self.on_processor() { LANES } else { 32 };
+        let alone = if self.gpu.on_processor() { LANES } else { 32 };
         let (open, usual) = match self.mapping() {
             Mapping::Thread(design) if !Shape::serves(design) => {
                 return Err(SearchError::Queue { design: design.name() });
@@ -439,7 +435,7 @@ impl<S: Space> Engine<S> {
         // two busy cores, 64 x 64 cells, heap-4, took 0.9 s of a processor for 10,000 searches with 32 slots and 1.3 s with 256. A GPU of today takes some thousand
         // workgroups, and hides waits with more. (Teams on an H200, 64 x 64 cells, 10⁶ searches a second with 16,384, 32,768 and 65,536 slots: 10.2, 10.7,
         // 11.8; 256 x 256 cells, with 4,096, 8,192 and 16,384: 1.29, 1.33, 1.32. The rest are guesses.)
-        let (most, bytes) = match (self.on_processor(), shape.open == Open::Team) {
+        let (most, bytes) = match (self.gpu.on_processor(), shape.open == Open::Team) {
             (true, false) => (2 * u64::from(LANES) * cores(), 512 << 20),
             (true, true) => (64, 512 << 20),
             (false, false) => (1 << 17, 4 << 30),

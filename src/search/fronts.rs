@@ -254,9 +254,9 @@ impl<S: Space> Wavefronts<S> {
     fn rows(&self, rows: usize) -> Result<u32, SearchError> {
         let cells = u64::from(self.map.cells());
         // The lists are the largest buffer. Memory for a device of today, and for a processor's caches; a guess.
-        let (limit, bytes) = match self.gpu.info().device_type {
-            wgpu::DeviceType::Cpu => (self.gpu.max_buffer_bytes(), 64 << 20),
-            _ => (self.gpu.max_buffer_bytes(), 4 << 30),
+        let (limit, bytes) = match self.gpu.on_processor() {
+            true => (self.gpu.max_buffer_bytes(), 64 << 20),
+            false => (self.gpu.max_buffer_bytes(), 4 << 30),
         };
         let needed = 16 * cells;
         if needed > limit {
@@ -385,7 +385,7 @@ impl Fronts {
         let work = Buffer::uniform(gpu, "wavefronts: work", &Work::default())?;
         let targets = Buffer::storage_from(gpu, "wavefronts: targets", targets)?;
         // A pass of a wave that is short costs what its idle invocations cost; one that is long has more passes. A guess.
-        let groups: u32 = if gpu.info().device_type == wgpu::DeviceType::Cpu { 64 } else { 1024 };
+        let groups: u32 = if gpu.on_processor() { 64 } else { 1024 };
         let groups = groups.min(u32::try_from(entries.div_ceil(GROUP.into())).unwrap_or(u32::MAX)).max(1);
         let mut buffers = vec![
             ("work", work.binding()),

@@ -302,6 +302,49 @@ fn buckets_that_overflow() {
     }
 }
 
+/// What a window does for each event of a calendar is a file of its own on programs that play a GPU, which is what tests usually run on: here is the other.
+#[test]
+fn calendars_as_on_hardware() {
+    let gpu = gpu().taken_for_hardware();
+    let options = Options { seed: 7, queue: Some(QueueDesign::Calendar), ..Options::default() };
+    // Buckets that overflow, that are picked from, and that a team sorts; in one binding and in several.
+    let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox: 3 });
+    same(&gpu, &model, Options { fixed: true, ..options }, &[until(7.0), Until::events(500), until(55.0)]);
+    same(&gpu, &phold(70, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
+    same(&gpu, &phold(65, 4, 0.001), options, &[until(500.0), Until::events(400)]);
+    let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
+    same(&gpu, &model, options, &[until(13.0), until(44.0)]);
+    if gpu.limits().max_storage_buffers_per_shader_stage >= 30 {
+        let options = Options { group_size: Some(8), ..options };
+        same(&gpu.binding_at_most(1 << 16), &phold(300, 1, 0.1), options, &[until(25.0), until(90.0)]);
+    }
+    // Events of an LP's own in their window, in either batch; events of 32 bytes.
+    for lps in [70, 1] {
+        let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
+        same(&gpu, &own_events::Busy::new(lps), options, &ends);
+    }
+    let ends = [Until::time(Ticks::new(6)), Until::events(500), Until::EMPTY];
+    same(&gpu, &own_events::Wide::new(129), options, &ends);
+    // Rules that are broken.
+    let options = Options { fixed: true, ..options };
+    for (model, kind) in [
+        (own_events::Busy::new(100).breaking(2, 64), FaultKind::Past),
+        (own_events::Busy::new(10).breaking(3, 7), FaultKind::QueueFull),
+    ] {
+        let expected = CpuSimulation::new(&model, 7).unwrap().run(Until::EMPTY);
+        let found = Simulation::new(&gpu, &model, options).unwrap().run(Until::EMPTY);
+        match (found, expected) {
+            (Err(SimulationError::Fault(found)), _) if kind == FaultKind::QueueFull => {
+                assert_eq!((found.kind, found.lp), (kind, 7));
+            }
+            (Err(SimulationError::Fault(found)), Err(SimulationError::Fault(expected))) => {
+                assert_eq!((found.kind, found), (kind, expected));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 /// Buckets of a calendar that are sorted in a dispatch of their own: some around the sizes of teams, some all at one time, and some that
 /// nobody but their thread can sort.
 #[test]

@@ -259,6 +259,35 @@ fn workgroups_queues_and_kernels_without_optional_features() {
 }
 
 #[test]
+fn threads_that_are_spread_over_more_and_fewer_workgroups() {
+    // Where the device is hardware, how many runs share a workgroup is found by trials, in runs that last.
+    let gpu = gpu().taken_for_hardware();
+    for (replications, end) in [(1, 100.0), (33, 100.0), (97, 2000.0), (2100, 40.0)] {
+        agree_on(&gpu, &runs(replications), until(end), &[mapped(Mapping::Thread)], |_| {
+            phold(5, 3, 0.1, 10.0)
+        });
+    }
+    // A second experiment of about the size begins with what the first one found.
+    let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 10.0));
+    let expected = CpuEngine::new(build).run(&runs(97), until(2000.0)).unwrap();
+    let mut engine = Engine::new(&gpu, build, mapped(Mapping::Thread));
+    for round in 0..2 {
+        let found = engine.run(&runs(97), until(2000.0)).unwrap();
+        assert_same(&found, &expected, &format!("round {round}"));
+    }
+}
+
+#[test]
+fn models_without_a_lookahead_are_for_threads_unless_capacities_are_fixed() {
+    let found = |options| {
+        let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 0.0));
+        Engine::new(&gpu().taken_for_hardware(), build, options).run(&runs(3), until(20.0)).unwrap().mapping
+    };
+    assert_eq!(found(mapped(Mapping::Auto)), Mapping::Thread);
+    assert_eq!(found(EngineOptions { fixed: true, ..mapped(Mapping::Auto) }), Mapping::Team);
+}
+
+#[test]
 fn batches_and_slices_do_not_show() {
     // 16 KiB bind a few runs at once.
     let small = gpu().binding_at_most(1 << 14);

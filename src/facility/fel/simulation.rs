@@ -74,9 +74,9 @@ pub struct FelSimulation {
 /// Facilities that an invocation looks at. (`torus` on an H200, intervals of a tenth of a service, 10⁶ events per second with 1, 2, 4 and 8: 256² facilities
 /// 87, 84, 77, 65; 512² 213, 274, 253, 216; 1,024² 271, 372, 454, 461; 2,048² 329, 472, 632, 743.)
 fn tiles(gpu: &Gpu, facilities: u32) -> u32 {
-    match gpu.info().device_type {
-        wgpu::DeviceType::Cpu => 1,
-        _ => (facilities >> 17).next_power_of_two().min(8),
+    match gpu.on_processor() {
+        true => 1,
+        false => (facilities >> 17).next_power_of_two().min(8),
     }
 }
 

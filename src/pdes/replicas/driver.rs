@@ -8,6 +8,7 @@ use web_time::Instant;
 
 use crate::gpu::{Download, Gpu, GpuError, Kernel, Pace, Plan};
 use crate::queue::QueueDesign;
+use crate::time::Ticks;
 
 use super::super::cut::group_size_at_most;
 use super::super::error::{Fault, FaultKind, SimulationError};
@@ -16,13 +17,23 @@ use super::super::{Event, Fingerprint, Model, Options, Progress, Simulation, Sto
 use super::mapping::{Crowd, Mapping, Recipes, plain_group};
 use super::memory::{self, Job, Memory, Points, Room};
 use super::results::{self, Ran};
+use super::spread::{self, Spread};
 use super::{EngineOptions, Prepared};
 
 /// A run's end, by job.
 pub(super) type Runs<O> = Vec<Result<Ran<O>, Fault>>;
 
-/// The mapping that a trial found the faster one, by the binary logarithm of the number of runs.
-pub(super) type Fastest = HashMap<u32, Mapping>;
+/// What trials found, by the binary logarithm of the number of runs.
+pub(super) type Fastest = HashMap<u32, Found>;
+
+/// Nothing where there was no trial.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Found {
+    /// The faster one.
+    mapping: Option<Mapping>,
+    /// By threads, how many runs share a workgroup.
+    together: Option<u32>,
+}
 
 /// Makes the runs of an experiment.
 pub(super) struct Driver<'e, M> {
@@ -42,12 +53,12 @@ const SHORTEST: u32 = 1024;
 /// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that makes 65,535 iterations: a step of a team are perhaps
 /// 100, one of a thread 30; where they were more, slices get shorter by a factor.
 fn most_steps(gpu: &Gpu, crowd: Crowd, shorter: u32) -> u32 {
-    let most = match (gpu.info().device_type, crowd) {
-        (wgpu::DeviceType::Cpu, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
-        (wgpu::DeviceType::Cpu, Crowd::Thread { .. }) => 1024,
+    let most = match (gpu.on_processor(), crowd) {
+        (true, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
+        (true, Crowd::Thread { .. }) => 1024,
         // Of a window, an LP may execute a whole budget of events: perhaps 128 times 1.5 µs (an estimate) where 1.4 µs are usual on an H200.
-        (_, Crowd::Team { .. } | Crowd::Near { .. }) => 8192,
-        (_, Crowd::Thread { .. }) => 1 << 24,
+        (false, Crowd::Team { .. } | Crowd::Near { .. }) => 8192,
+        (false, Crowd::Thread { .. }) => 1 << 24,
     };
     (most / shorter).max(1)
 }
@@ -62,13 +73,14 @@ struct Ground<S, P> {
     slice: Kernel,
     digest: Kernel,
     output: Option<Kernel>,
-    pace: Pace,
+    spread: Spread,
 }
 
 /// A batch of runs under way.
 struct Flight {
     run: Run,
-    slice: Plan,
+    /// A slice, by how many runs share a workgroup.
+    slices: Vec<Plan>,
     replicas: u32,
     running: u32,
     /// In all of its slices.
@@ -76,9 +88,6 @@ struct Flight {
     /// Events per second in the last slice that lasted.
     rate: Option<f64>,
 }
-
-/// A slice says how fast a mapping is if it lasts so long, and all runs took part.
-const LASTING: Duration = Duration::from_millis(4);
 
 /// When a batch has taken so long, and so many times what it took to prepare it (that of the other mapping may take as long), another mapping is tried.
 const TRIAL: Duration = Duration::from_millis(80);
@@ -191,13 +200,22 @@ impl<M: Model> Driver<'_, M> {
         (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool })
     }
 
-    fn thread(&self, jobs: usize) -> Crowd {
-        let usual = match self.gpu.info().device_type {
-            wgpu::DeviceType::Cpu => 8,
-            _ if jobs <= THREADS_APART => 1,
-            _ => THREADS_TOGETHER,
-        };
+    fn thread(&self) -> Crowd {
+        let usual = if self.gpu.on_processor() { 8 } else { spread::GROUP };
         Crowd::Thread { group_size: self.options.group_size.unwrap_or(usual) }
+    }
+
+    /// How many runs of a batch share a workgroup.
+    fn spread(&self, crowd: Crowd, batch: u32, jobs: usize) -> Spread {
+        let pace = Pace::new(most_steps(self.gpu, crowd, self.shorter));
+        match crowd {
+            Crowd::Thread { .. } if self.options.group_size.is_none() && !self.gpu.on_processor() => {
+                let found = self.fastest.get(&about(jobs)).copied().unwrap_or_default();
+                Spread::found(batch, found.together, &pace)
+            }
+            Crowd::Thread { group_size } => Spread::fixed(group_size, pace),
+            Crowd::Team { .. } | Crowd::Near { .. } => Spread::fixed(1, pace),
+        }
     }
 
     /// One run after the other.
@@ -257,12 +275,18 @@ impl<M: Model> Driver<'_, M> {
         watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let points = Points::new(self.gpu, &self.prepared.models)?;
-        let size = jobs.len().max(1).ilog2();
-        let known = self.fastest.get(&size).copied();
+        let known = self.fastest.get(&about(jobs.len())).and_then(|found| found.mapping);
         let mut mapping = match (mapping, known) {
             // Barriers are slow there. (`bench_replicas` on llvmpipe, 1,024 runs of 64 LPs with 4 events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
-            (Mapping::Auto, _) if self.gpu.info().device_type == wgpu::DeviceType::Cpu => Mapping::Thread,
+            (Mapping::Auto, _) if self.gpu.on_processor() => Mapping::Thread,
             (Mapping::Auto, Some(known)) => known,
+            // Windows are the rounds of a time, and hold an event or two. (10,000 runs of the network `jackson.toml` on an H200: threads 2.8 s, teams and then threads 14 s: teams
+            // are compiled, and run for twice that time before threads are tried.)
+            (Mapping::Auto, None)
+                if self.model().lookahead() == Ticks::ZERO && self.options.queue.is_none() =>
+            {
+                Mapping::Thread
+            }
             (chosen, _) => chosen,
         };
         let mut undecided = mapping == Mapping::Auto;
@@ -296,7 +320,7 @@ impl<M: Model> Driver<'_, M> {
                         if let Some((other, rival)) = self.rival(&flight, &points, &batch_jobs).await? {
                             (ground, flight, mapping) = (other, rival, Mapping::Thread);
                         }
-                        self.fastest.insert(size, mapping);
+                        self.found(jobs.len()).mapping = Some(mapping);
                     }
                 }
                 if flight.running > 0 {
@@ -330,6 +354,9 @@ impl<M: Model> Driver<'_, M> {
                     jobs.len()
                 );
             }
+            if ground.spread.is_found() {
+                self.found(jobs.len()).together = Some(ground.spread.best());
+            }
             self.prepared.room = needed;
             self.shorter *= if cut { 8 } else { 1 };
             waiting = again;
@@ -353,7 +380,7 @@ impl<M: Model> Driver<'_, M> {
             return Ok(None);
         }
         let mut rival = self.begin(&ground, points, jobs)?;
-        while rival.running > 0 && rival.took < TRIAL {
+        while rival.running > 0 && (rival.took < TRIAL || ground.spread.is_open()) {
             self.slice(&mut ground, &mut rival).await?;
         }
         log::info!("team: {rate:.3e} events/s, thread: {:.3e}", rival.rate.unwrap_or(0.0));
@@ -362,10 +389,15 @@ impl<M: Model> Driver<'_, M> {
         Ok(faster.then_some((ground, rival)))
     }
 
+    /// What trials found for so many runs.
+    fn found(&mut self, runs: usize) -> &mut Found {
+        self.fastest.entry(about(runs)).or_default()
+    }
+
     fn ground(&self, mapping: Mapping, jobs: usize) -> Result<Ground<M::State, M::Payload>, SimulationError> {
         let gpu = self.gpu;
         let crowd = match (mapping, self.near()) {
-            (Mapping::Thread, _) => self.thread(jobs),
+            (Mapping::Thread, _) => self.thread(),
             (_, Some(near)) => near,
             (_, None) => self.team()?,
         };
@@ -381,7 +413,7 @@ impl<M: Model> Driver<'_, M> {
             slice: recipes.slice.kernel(gpu)?,
             digest: recipes.digest.kernel(gpu)?,
             output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
-            pace: Pace::new(most_steps(gpu, crowd, self.shorter)),
+            spread: self.spread(crowd, most, jobs),
         })
     }
 
@@ -422,9 +454,13 @@ impl<M: Model> Driver<'_, M> {
         start.dispatch(gpu, &ground.start, run.rows.div_ceil(plain_group(gpu)), &bound)?;
         start.dispatch(gpu, &ground.settle, replicas, &bound)?;
         start.submit(gpu)?;
-        let mut slice = Plan::new("replicas: slice");
-        slice.dispatch(gpu, &ground.slice, memory.slice_groups(replicas), &bound)?;
-        Ok(Flight { run, slice, replicas, running: replicas, took: Duration::ZERO, rate: None })
+        let slice = |together| {
+            let mut slice = Plan::new("replicas: slice");
+            slice.dispatch(gpu, &ground.slice, replicas.div_ceil(together), &bound)?;
+            Ok(slice)
+        };
+        let slices = ground.spread.runs().map(slice).collect::<Result<_, GpuError>>()?;
+        Ok(Flight { run, slices, replicas, running: replicas, took: Duration::ZERO, rate: None })
     }
 
     /// A slice of all runs of a batch. Returns the events that were executed, modulo 2^32.
@@ -434,26 +470,27 @@ impl<M: Model> Driver<'_, M> {
         flight: &mut Flight,
     ) -> Result<u64, SimulationError> {
         let (gpu, memory) = (self.gpu, &ground.memory);
-        let steps = ground.pace.units();
+        let steps = ground.spread.steps();
         flight.run.part = Part { slice: steps, ..flight.run.part };
         memory.tell(gpu, &flight.run)?;
         let begin = Instant::now();
         let mut encoder = gpu.encoder("replicas: slice");
         encoder.clear_buffer(memory.words().raw(), 0, Some(8));
-        flight.slice.record(&mut encoder);
+        flight.slices[ground.spread.next()].record(&mut encoder);
         let download = Download::new(gpu, "replicas: progress", 8)?;
         download.record(&mut encoder, memory.words().raw(), 0);
         let submission = gpu.submit(encoder)?;
         let words = download.finish(gpu, submission).await?;
         let took = begin.elapsed();
         let [running, executed] = [0, 4].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
-        if took >= LASTING && flight.running == flight.replicas {
+        let whole = flight.running == flight.replicas;
+        if took >= spread::LASTING && whole && ground.spread.is_best() {
             flight.rate = Some(f64::from(executed) / took.as_secs_f64());
         }
         flight.running = running;
         flight.took += took;
         if running > 0 {
-            ground.pace.record(steps, took);
+            ground.spread.record(steps, took, executed, whole);
         }
         Ok(executed.into())
     }
@@ -508,11 +545,10 @@ const NEAR_GROUP: u32 = 32;
 /// Events of an LP up to which a near team is good: they are in a list. (A guess.)
 const NEAR_EVENTS: u32 = 32;
 
-/// Workgroups over which threads are spread before several share one, where they wait for each other in every branch that one takes, and the most that do.
-/// (`bench_replicas` on an H200, 64 LPs with 4 events each at rate 0.001: one to a workgroup is 1.5 times as fast as eight with 64 runs, 1.3 times with 1,024, and
-/// 0.4 times with 10,000; sixteen are as fast as eight there, and 1.1 times as fast with 16 LPs.)
-const THREADS_APART: usize = 2048;
-const THREADS_TOGETHER: u32 = 16;
+/// Numbers of runs that are much the same, by one of them.
+fn about(runs: usize) -> u32 {
+    runs.max(1).ilog2()
+}
 
 /// Bytes of a batch.
 const MEMORY: u64 = 4 << 30;

@@ -220,14 +220,6 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         ]
     }
 
-    /// The workgroups of a slice.
-    pub(super) fn slice_groups(&self, replicas: u32) -> u32 {
-        match self.crowd {
-            Crowd::Team { .. } | Crowd::Near { .. } => replicas,
-            Crowd::Thread { group_size } => replicas.div_ceil(group_size),
-        }
-    }
-
     /// Where the words lie that tell how many replicas go on, and how many events a dispatch executed.
     pub(super) fn words(&self) -> &Buffer<u32> {
         &self.words

@@ -32,7 +32,7 @@ impl<M: Model> Engine<M> {
         why: Why,
     ) -> Result<Chosen, ReplicationError> {
         let jobs = work.jobs();
-        let software = self.gpu.info().device_type == wgpu::DeviceType::Cpu;
+        let software = self.gpu.on_processor();
         let mut candidates = vec![Mapping::Thread];
         if !software {
             candidates.push(Mapping::Warp);

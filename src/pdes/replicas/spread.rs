@@ -1,0 +1,196 @@
+//! How many runs share a workgroup, where each is served by an invocation: found by timing slices.
+//!
+//! Invocations of a workgroup wait for each other in every branch that one takes, so runs are faster far apart, as long as the device has room for so many workgroups at once. How many that
+//! are depends on the model: of the network `jackson.toml`, whose program is long, an H200 makes 1.58·10⁹ events in 13.2, 6.2, 3.3 and 2.7 s with 4, 8, 16 and 32 of 10,000 runs to a workgroup,
+//! as if a processor held some six of them; of PHOLD with 64 LPs eight are as fast as sixteen, one takes 2.5 times as long, and with 1,024 runs one takes 0.8 of the time of eight.
+
+use std::time::Duration;
+
+use crate::gpu::Pace;
+
+/// Invocations of a workgroup, of which fewer may serve runs.
+pub(super) const GROUP: u32 = 32;
+
+/// How many do.
+const CHOICES: [u32; 4] = [1, 4, 16, GROUP];
+
+/// Runs up to which they are spread over workgroups of their own, unless something is known, and how many share one beyond. (`bench_replicas` on an H200, 64 LPs
+/// with 4 events each at rate 0.001.)
+const APART: u32 = 2048;
+const TOGETHER: u32 = 16;
+
+/// A slice tells how fast a choice is if it lasts so long.
+pub(super) const LASTING: Duration = Duration::from_millis(4);
+
+/// In this order the best choice so far (0) and its rival (1) take slices: what gets faster or slower by itself, as the clock of a device that was idle, is the same for both.
+const TURNS: [usize; 4] = [0, 1, 1, 0];
+
+#[derive(Debug)]
+pub(super) struct Spread {
+    choices: Vec<Choice>,
+    best: usize,
+    trial: Option<Trial>,
+}
+
+#[derive(Debug)]
+struct Choice {
+    runs: u32,
+    pace: Pace,
+    tried: bool,
+}
+
+#[derive(Debug)]
+struct Trial {
+    rival: usize,
+    slices: usize,
+    /// Of the best and its rival, what was executed in how many seconds.
+    done: [(f64, f64); 2],
+}
+
+impl Spread {
+    /// So many runs to a workgroup, and no other number. `pace`: of slices.
+    pub(super) fn fixed(runs: u32, pace: Pace) -> Self {
+        Self { choices: vec![Choice { runs, pace, tried: true }], best: 0, trial: None }
+    }
+
+    /// The best number for so many runs, beginning with one that was found before.
+    pub(super) fn found(all: u32, known: Option<u32>, pace: &Pace) -> Self {
+        let first = known.unwrap_or(if all <= APART { 1 } else { TOGETHER });
+        let choice = |runs| Choice { runs, pace: pace.clone(), tried: false };
+        let mut spread = Self { choices: CHOICES.map(choice).into(), best: 0, trial: None };
+        spread.best = CHOICES.iter().position(|&runs| runs == first).unwrap_or(0);
+        if known.is_none() {
+            spread.challenge();
+        }
+        spread
+    }
+
+    /// How many runs share a workgroup, by choice.
+    pub(super) fn runs(&self) -> impl Iterator<Item = u32> {
+        self.choices.iter().map(|choice| choice.runs)
+    }
+
+    /// The choice for the next slice.
+    pub(super) fn next(&self) -> usize {
+        match &self.trial {
+            Some(trial) if TURNS[trial.slices] == 1 => trial.rival,
+            _ => self.best,
+        }
+    }
+
+    /// Steps of the next slice.
+    pub(super) fn steps(&self) -> u32 {
+        self.choices[self.next()].pace.units()
+    }
+
+    /// The best number so far.
+    pub(super) fn best(&self) -> u32 {
+        self.choices[self.best].runs
+    }
+
+    /// Whether the next slice is one of the best.
+    pub(super) fn is_best(&self) -> bool {
+        self.next() == self.best
+    }
+
+    /// Whether trials came to their end.
+    pub(super) fn is_found(&self) -> bool {
+        self.choices.len() > 1 && self.trial.is_none()
+    }
+
+    /// Whether another number may be better.
+    pub(super) fn is_open(&self) -> bool {
+        self.trial.is_some()
+    }
+
+    /// Takes in what a slice did; `whole`: whether all runs took part to its end.
+    pub(super) fn record(&mut self, steps: u32, took: Duration, events: u32, whole: bool) {
+        let now = self.next();
+        self.choices[now].pace.record(steps, took);
+        let Some(trial) = &mut self.trial else { return };
+        if !whole || took < LASTING {
+            return;
+        }
+        let (executed, seconds) = &mut trial.done[TURNS[trial.slices]];
+        *executed += f64::from(events);
+        *seconds += took.as_secs_f64();
+        trial.slices += 1;
+        if trial.slices < TURNS.len() {
+            return;
+        }
+        let [best, rival] = trial.done.map(|(executed, seconds)| executed / seconds);
+        let runs = [self.best, trial.rival].map(|choice| self.choices[choice].runs);
+        log::info!("threads, {} runs to a workgroup: {best:.3e} events/s, {}: {rival:.3e}", runs[0], runs[1]);
+        if rival > best {
+            self.best = trial.rival;
+        }
+        self.challenge();
+    }
+
+    /// Begins the next trial, of a neighbour of the best that had none.
+    fn challenge(&mut self) {
+        self.choices[self.best].tried = true;
+        let neighbours = [self.best + 1, self.best.wrapping_sub(1)];
+        let rival =
+            neighbours.into_iter().find(|&rival| self.choices.get(rival).is_some_and(|choice| !choice.tried));
+        self.trial = rival.map(|rival| {
+            self.choices[rival].tried = true;
+            Trial { rival, slices: 0, done: Default::default() }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found on a device that executes so many events in a second, by number of runs to a workgroup; it gets faster by a share each slice.
+    fn decided(all: u32, rate: impl Fn(u32) -> f64, drift: f64) -> u32 {
+        let mut spread = Spread::found(all, None, &Pace::new(1 << 20));
+        for slice in 0..100 {
+            if !spread.is_open() {
+                return spread.best();
+            }
+            let runs = spread.runs().nth(spread.next()).unwrap();
+            let steps = spread.steps();
+            let seconds = 1e-6 + 1000.0 * f64::from(steps) / rate(runs) / (1.0 + drift * f64::from(slice));
+            spread.record(steps, Duration::from_secs_f64(seconds), 1000 * steps, true);
+        }
+        panic!("it does not come to an end");
+    }
+
+    #[test]
+    fn the_fastest_is_found_from_either_side() {
+        for best in CHOICES {
+            let distance = |runs: u32| (f64::from(runs).log2() - f64::from(best).log2()).abs();
+            for all in [100, 10_000] {
+                for drift in [0.0, 0.02] {
+                    let found = decided(all, |runs| 1e9 / (1.0 + 0.2 * distance(runs)), drift);
+                    assert_eq!(found, best, "{all} runs, drift {drift}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_known_or_fixed_is_not_tried() {
+        let pace = Pace::new(1 << 20);
+        let known = Spread::found(10, Some(16), &pace);
+        assert!(!known.is_open());
+        assert_eq!(known.best(), 16);
+        let fixed = Spread::fixed(8, pace);
+        assert!(!fixed.is_open());
+        assert_eq!((fixed.best(), fixed.next(), fixed.runs().count()), (8, 0, 1));
+    }
+
+    #[test]
+    fn short_slices_and_those_in_which_runs_end_tell_nothing() {
+        let mut spread = Spread::found(10, None, &Pace::new(1 << 20));
+        for _ in 0..100 {
+            spread.record(spread.steps(), LASTING / 2, 1000, true);
+            spread.record(spread.steps(), LASTING * 2, 1000, false);
+        }
+        assert!(spread.is_open());
+        assert_eq!((spread.best(), spread.next()), (1, 0));
+    }
+}
