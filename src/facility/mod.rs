@@ -105,6 +105,7 @@ mod fel;
 mod long;
 mod measures;
 mod model;
+mod names;
 mod network;
 mod places;
 #[cfg(feature = "plot")]

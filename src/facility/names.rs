@@ -1,0 +1,320 @@
+//! From the words of a description to the nodes that are simulated: names become numbers, and numbers are looked at one by one.
+
+use std::collections::HashMap;
+
+use super::check::{Kind, Node, Pair, Way, unsupported};
+use super::network::{Network, WhenFull};
+use super::{Discipline, Distribution, FacilityError, Link, MAX_SIBLINGS, Route};
+
+/// The most lines that the shortest is chosen of.
+const MOST_LINES: usize = 64;
+
+/// The most probabilities of balking.
+const MOST_BALKING: usize = 256;
+
+/// Customers of a class that are at a node at the beginning, at the most: its LP schedules an event for each at once.
+const MOST_POPULATION: u32 = 4096;
+
+/// Customers that come at once, at the most.
+const MOST_BATCH: u32 = 256;
+
+/// Numbers of names.
+pub(super) struct Names<'n> {
+    classes: &'n [String],
+    nodes: HashMap<&'n str, usize>,
+    sources: usize,
+    /// With the time of ways that do not say their own.
+    network: &'n Network,
+}
+
+impl<'n> Names<'n> {
+    pub(super) fn new(network: &'n Network) -> Self {
+        let nodes = network.names().enumerate().map(|(number, name)| (name, number)).collect();
+        Self { classes: &network.classes, nodes, sources: network.sources.len(), network }
+    }
+
+    fn class(&self, node: &str, class: &str) -> Result<usize, FacilityError> {
+        self.classes.iter().position(|known| known == class).ok_or_else(|| FacilityError::UnknownClass {
+            node: node.to_owned(),
+            class: class.to_owned(),
+            known: self.classes.join(", "),
+        })
+    }
+
+    fn node(&self, from: &str, to: &str) -> Result<usize, FacilityError> {
+        let refused =
+            |problem: String| FacilityError::Link { node: from.to_owned(), to: to.to_owned(), problem };
+        match self.nodes.get(to) {
+            None => Err(refused("and no node has this name; add it, or correct the name".to_owned())),
+            Some(&number) if number < self.sources => {
+                Err(refused("which is a source: nobody can come there".to_owned()))
+            }
+            Some(&number) => Ok(number),
+        }
+    }
+
+    /// The time of a way that does not say its own: none to a station that blocks.
+    fn travel_to(&self, to: &str) -> Option<Distribution> {
+        let blocks =
+            self.network.stations.get(to).is_some_and(|station| station.when_full == WhenFull::Block);
+        self.network.travel.filter(|_| !blocks)
+    }
+
+    /// What is said of each class: all of them, but for those that are named.
+    fn by_class<T: Copy>(
+        &self,
+        node: &str,
+        all: Option<T>,
+        named: &indexmap::IndexMap<String, T>,
+    ) -> Result<Vec<Option<T>>, FacilityError> {
+        let mut by_class = vec![all; self.classes.len()];
+        for (class, value) in named {
+            by_class[self.class(node, class)?] = Some(*value);
+        }
+        Ok(by_class)
+    }
+
+    /// The ways of each class.
+    fn ways(&self, node: &str, route: &Route) -> Result<Vec<Vec<Way>>, FacilityError> {
+        let links = match route {
+            Route::Links(links) => links,
+            Route::InTurn { in_turn: nodes } | Route::Shortest { shortest: nodes } => {
+                if matches!(route, Route::Shortest { .. }) {
+                    let twice = (1..nodes.len()).find(|&place| nodes[..place].contains(&nodes[place]));
+                    if let Some(place) = twice {
+                        let remedy = "name each node once".to_owned();
+                        return Err(setting(node, "the list of lines", &nodes[place], remedy));
+                    }
+                    if nodes.len() > MOST_LINES {
+                        let remedy = format!("at most {MOST_LINES} lines can be compared");
+                        return Err(setting(node, "the number of lines", nodes.len(), remedy));
+                    }
+                }
+                #[expect(clippy::cast_precision_loss, reason = "a probability")]
+                let share = 1.0 / nodes.len() as f64;
+                let ways = nodes.iter().map(|to| {
+                    let travel = self.travel_to(to);
+                    Ok(Way { probability: share, node: self.node(node, to)?, class: 0, travel })
+                });
+                let ways = ways.collect::<Result<Vec<_>, FacilityError>>()?;
+                let of = |class| ways.iter().map(|way| Way { class, ..*way }).collect();
+                return Ok((0..self.classes.len()).map(of).collect());
+            }
+        };
+        let of = |(number, links): (usize, Vec<&Link>)| {
+            let given: Vec<f64> = links.iter().filter_map(|link| link.probability).collect();
+            let sum: f64 = given.iter().sum();
+            let rests = links.len() - given.len();
+            let wrong = given.iter().any(|share| !(0.0..=1.0).contains(share));
+            let full = (sum - 1.0).abs() < 1e-9;
+            if !links.is_empty() && (wrong || rests > 1 || if rests == 1 { sum >= 1.0 } else { !full }) {
+                let class = self.classes[number].clone();
+                return Err(FacilityError::Probabilities { node: node.to_owned(), class, sum });
+            }
+            let way = |link: &&Link| self.way(node, link, number, link.probability.unwrap_or(1.0 - sum));
+            let ways = links.iter().map(way).collect::<Result<Vec<_>, FacilityError>>()?;
+            Ok(ways.into_iter().filter(|way| way.probability > 0.0).collect())
+        };
+        self.links_of(node, links)?.into_iter().enumerate().map(of).collect()
+    }
+
+    /// The links of each class: those that name it, or those that name none.
+    fn links_of<'l>(&self, node: &str, links: &'l [Link]) -> Result<Vec<Vec<&'l Link>>, FacilityError> {
+        for class in links.iter().flat_map(|link| link.class.iter().chain(&link.becomes)) {
+            self.class(node, class)?;
+        }
+        let of = |name: &String| {
+            let own: Vec<&Link> = links.iter().filter(|link| link.class.as_ref() == Some(name)).collect();
+            let all = links.iter().filter(|link| link.class.is_none());
+            if own.is_empty() { all.collect() } else { own }
+        };
+        Ok(self.classes.iter().map(of).collect())
+    }
+
+    fn way(&self, from: &str, link: &Link, class: usize, probability: f64) -> Result<Way, FacilityError> {
+        Ok(Way {
+            probability,
+            node: self.node(from, &link.node)?,
+            class: link.becomes.as_ref().map_or(Ok(class), |class| self.class(from, class))?,
+            travel: link.travel.or(self.travel_to(&link.node)),
+        })
+    }
+
+    /// Where the siblings of each class go.
+    fn siblings(&self, node: &str, links: &[Link]) -> Result<Vec<Vec<Way>>, FacilityError> {
+        if let Some(probability) = links.iter().find_map(|link| link.probability) {
+            let remedy = "leave it out: a sibling goes along each".to_owned();
+            return Err(setting(node, "the probability of a sibling", probability, remedy));
+        }
+        let of = |(class, links): (usize, Vec<&Link>)| {
+            if links.len() > MAX_SIBLINGS {
+                let remedy = format!("a customer may be parted into {MAX_SIBLINGS} at the most");
+                return Err(setting(node, "the number of siblings", links.len(), remedy));
+            }
+            links.into_iter().map(|link| self.way(node, link, class, 1.0)).collect()
+        };
+        self.links_of(node, links)?.into_iter().enumerate().map(of).collect()
+    }
+
+    /// The nodes, in the order of their LPs.
+    ///
+    /// # Errors
+    /// Names that are not there, and numbers that no node may have.
+    pub(super) fn nodes(&self, network: &Network) -> Result<Vec<Node>, FacilityError> {
+        let mut nodes = Vec::new();
+        for (name, source) in &network.sources {
+            let class = source.class.as_ref().map_or(Ok(0), |class| self.class(name, class))?;
+            if !(1..=MOST_BATCH).contains(&source.batch) {
+                return Err(setting(name, "the batch", source.batch, format!("choose 1 to {MOST_BATCH}")));
+            }
+            let kind = Kind::Source { interarrival: source.interarrival, class, batch: source.batch };
+            let ways = self.ways(name, &source.to)?.into_iter().enumerate();
+            // Of a source, only its own class has ways.
+            let ways = ways.map(|(number, ways)| if number == class { ways } else { Vec::new() });
+            let pairs = ways.map(|ways| Pair { ways, ..Pair::default() }).collect();
+            let mut node = Node::new(name, kind, Some(&source.to), pairs);
+            for piece in &source.rates {
+                if !(0.0..=1.0).contains(&piece.factor) {
+                    let remedy = "choose 0 to 1; `interarrival` is that of the highest rate".to_owned();
+                    return Err(setting(name, "the factor of a rate", piece.factor, remedy));
+                }
+                node.calendar.push((piece.lasts, piece.factor));
+            }
+            if !node.calendar.is_empty() {
+                if !matches!(source.interarrival, Distribution::Exponential(_)) {
+                    let reason = "customers are left out of a Poisson process until the rate is right, and of no \
+                                  other process is that known to be right; make the time between arrivals exponential";
+                    return Err(unsupported(name, "a rate that changes", reason));
+                }
+                if node.average() == 0.0 {
+                    let remedy = "let somebody come in one of the pieces".to_owned();
+                    return Err(setting(name, "the factor of all its rates", 0, remedy));
+                }
+            }
+            nodes.push(node);
+        }
+        for (name, station) in &network.stations {
+            let scheduled = station.schedule.iter().map(|piece| piece.servers).max();
+            let servers = scheduled.unwrap_or(station.servers);
+            if servers == 0 {
+                let remedy = "choose at least 1, or make it a delay if it has one for everybody".to_owned();
+                return Err(setting(name, "the number of servers", 0, remedy));
+            }
+            if scheduled.is_some() && station.servers != 1 {
+                let remedy = "leave it out: the schedule says how many there are".to_owned();
+                return Err(setting(name, "the number of servers", station.servers, remedy));
+            }
+            if let Some(capacity) = station.capacity
+                && capacity < servers
+            {
+                let remedy = "count the customers in service, too: at least the number of servers".to_owned();
+                return Err(setting(name, "the capacity", capacity, remedy));
+            }
+            let service = self.by_class(name, station.service, &station.service_of)?;
+            let patience = self.by_class(name, station.patience, &station.patience_of)?;
+            if let Some(wrong) = station.balking.iter().find(|leaves| !(0.0..=1.0).contains(*leaves)) {
+                let remedy = "a probability is 0 to 1".to_owned();
+                return Err(setting(name, "a probability of balking", wrong, remedy));
+            }
+            if station.balking.len() > MOST_BALKING {
+                let remedy =
+                    format!("at most {MOST_BALKING}, of which the last holds for all greater numbers");
+                return Err(setting(
+                    name,
+                    "the number of probabilities of balking",
+                    station.balking.len(),
+                    remedy,
+                ));
+            }
+            if station.when_full == WhenFull::Block && station.capacity.is_none() {
+                return Err(setting(name, "`when_full`", "block", "give it a capacity".to_owned()));
+            }
+            let kind = Kind::Station {
+                servers: Some(servers),
+                capacity: station.capacity,
+                discipline: station.discipline,
+            };
+            let pairs =
+                self.pairs(name, &station.to, service, patience, station.population, &station.population_of)?;
+            let population: u32 = pairs.iter().map(|pair| pair.population).sum();
+            if let Some(capacity) = station.capacity
+                && population > capacity
+            {
+                let remedy =
+                    format!("it has room for {capacity}, and the others would be lost at the beginning");
+                return Err(setting(name, "the population of all classes", population, remedy));
+            }
+            if population > 0 && !station.balking.is_empty() {
+                let remedy = "some of them would leave at the beginning; let them begin at another node, or \
+                              nobody balk";
+                return Err(setting(
+                    name,
+                    "the population where customers balk",
+                    population,
+                    remedy.to_owned(),
+                ));
+            }
+            let mut node = Node::new(name, kind, Some(&station.to), pairs);
+            node.blocks = station.when_full == WhenFull::Block;
+            node.balking.clone_from(&station.balking);
+            node.calendar =
+                station.schedule.iter().map(|piece| (piece.lasts, piece.servers.into())).collect();
+            node.breakdown = station.breakdown.map(|breakdown| (breakdown.up, breakdown.down));
+            nodes.push(node);
+        }
+        for (name, delay) in &network.delays {
+            let time = self.by_class(name, delay.time, &delay.time_of)?;
+            let kind = Kind::Station { servers: None, capacity: None, discipline: Discipline::Fifo };
+            let none = vec![None; self.classes.len()];
+            let pairs = self.pairs(name, &delay.to, time, none, delay.population, &delay.population_of)?;
+            nodes.push(Node::new(name, kind, Some(&delay.to), pairs));
+        }
+        for (name, router) in &network.routers {
+            let ways = self.ways(name, &router.to)?.into_iter();
+            let pairs = ways.map(|ways| Pair { ways, ..Pair::default() }).collect();
+            nodes.push(Node::new(name, Kind::Router, Some(&router.to), pairs));
+        }
+        for (name, fork) in &network.forks {
+            let ways = self.ways(name, &fork.to)?.into_iter().zip(self.siblings(name, &fork.siblings)?);
+            let pairs = ways.map(|(ways, siblings)| Pair { ways, siblings, ..Pair::default() }).collect();
+            nodes.push(Node::new(name, Kind::Fork, Some(&fork.to), pairs));
+        }
+        for name in network.sinks.keys() {
+            let pairs = vec![Pair::default(); self.classes.len()];
+            nodes.push(Node::new(name, Kind::Sink, None, pairs));
+        }
+        Ok(nodes)
+    }
+
+    fn pairs(
+        &self,
+        name: &str,
+        to: &Route,
+        service: Vec<Option<Distribution>>,
+        patience: Vec<Option<Distribution>>,
+        population: u32,
+        population_of: &indexmap::IndexMap<String, u32>,
+    ) -> Result<Vec<Pair>, FacilityError> {
+        let mut populations = self.by_class(name, None, population_of)?;
+        populations[0] = populations[0].or(Some(population));
+        if let Some(large) = populations.iter().flatten().find(|&&population| population > MOST_POPULATION) {
+            let remedy =
+                format!("at most {MOST_POPULATION} customers of a class begin at a node; spread them");
+            return Err(setting(name, "the population", large, remedy));
+        }
+        let ways = self.ways(name, to)?;
+        let parts = service.into_iter().zip(patience).zip(populations).zip(ways);
+        let pair = |(((service, patience), population), ways): (((_, _), Option<u32>), _)| Pair {
+            service,
+            patience,
+            population: population.unwrap_or(0),
+            ways,
+            ..Pair::default()
+        };
+        Ok(parts.map(pair).collect())
+    }
+}
+
+fn setting(node: &str, what: &'static str, value: impl ToString, remedy: String) -> FacilityError {
+    FacilityError::Setting { node: node.to_owned(), what, value: value.to_string(), remedy }
+}
