@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{POISON, gpu, own_gpu};
-use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Program, Recipe, Source};
+use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Program, Recipe, Source, Submission};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{Options, Simulation, Until};
 use eventhorizon::time::{Resolution, Ticks};
@@ -99,7 +99,7 @@ struct Kit {
     kernel: Kernel,
     buffer: Buffer<u32>,
     plan: Plan,
-    submission: wgpu::SubmissionIndex,
+    submission: Submission,
 }
 
 impl Kit {

@@ -4,7 +4,7 @@
 // interchangeable, so the order in which they arrived can never show. A queue works with any total order over any Item: this
 // file is the one that simulation uses for models with a payload of 2 words, queue/events_8.wgsl that for 6.
 //
-// Functions: event_before, event_time; item_words, words_item for designs that keep something else than an event in a slot (4 words).
+// Functions: event_before, event_time; item_words, words_item for designs that keep something else than an event in a slot (4 words; 2 of what searches keep).
 
 alias Item = vec4<u32>;
 

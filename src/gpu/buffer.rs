@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 #[cfg(not(target_arch = "wasm32"))]
 use super::upload;
-use super::{Gpu, GpuError, dedicated};
+use super::{Gpu, GpuError, Submission, dedicated};
 
 /// One core copies up to this many bytes.
 const COPIED_ALONE: usize = 1 << 20;
@@ -307,11 +307,7 @@ impl Download {
     }
 
     /// The bytes, once the submission that holds the copy is done.
-    pub(crate) async fn finish(
-        self,
-        gpu: &Gpu,
-        submission: wgpu::SubmissionIndex,
-    ) -> Result<Vec<u8>, GpuError> {
+    pub(crate) async fn finish(self, gpu: &Gpu, submission: Submission) -> Result<Vec<u8>, GpuError> {
         self.finish_with(gpu, submission, <[u8]>::to_vec).await
     }
 
@@ -343,7 +339,7 @@ impl Download {
     pub(crate) async fn finish_with<R>(
         self,
         gpu: &Gpu,
-        submission: wgpu::SubmissionIndex,
+        submission: Submission,
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, GpuError> {
         let taken = self.read(gpu, submission, self.bytes, take).await?;
@@ -361,7 +357,7 @@ impl Download {
     pub(crate) async fn read<R>(
         &self,
         gpu: &Gpu,
-        submission: wgpu::SubmissionIndex,
+        submission: Submission,
         bytes: u64,
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, GpuError> {

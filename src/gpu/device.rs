@@ -14,6 +14,26 @@ use super::recipe::Built;
 use super::upload::Uploads;
 use super::{GpuError, Subgroups};
 
+/// Work that was submitted, which [`Gpu::wait`] waits for. (Of a submission by wgpu itself: its number.)
+#[derive(Debug, Clone)]
+#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers tell when all is done"))]
+pub struct Submission {
+    index: wgpu::SubmissionIndex,
+    /// Where the host asks again and again: whether it is done.
+    #[cfg(not(target_arch = "wasm32"))]
+    done: Option<Arc<AtomicBool>>,
+}
+
+impl From<wgpu::SubmissionIndex> for Submission {
+    fn from(index: wgpu::SubmissionIndex) -> Self {
+        Self {
+            index,
+            #[cfg(not(target_arch = "wasm32"))]
+            done: None,
+        }
+    }
+}
+
 /// How long the host waits for submitted work before it gives the device up.
 ///
 /// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
@@ -374,10 +394,24 @@ impl Gpu {
     ///
     /// # Errors
     /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers from the next wait.)
-    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex, GpuError> {
+    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<Submission, GpuError> {
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
-        self.catch("a submission", |_| self.queue.submit([encoder.finish()]))
+        let index = self.catch("a submission", |_| self.queue.submit([encoder.finish()]))?;
+        Ok(Submission {
+            index,
+            #[cfg(not(target_arch = "wasm32"))]
+            done: (!self.on_processor()).then(|| self.done()),
+        })
+    }
+
+    /// What becomes true when all that was submitted so far is done, and the device is polled.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn done(&self) -> Arc<AtomicBool> {
+        let done = Arc::new(AtomicBool::new(false));
+        let told = done.clone();
+        self.queue.on_submitted_work_done(move || told.store(true, Ordering::Release));
+        done
     }
 
     /// [`Gpu::wait`] for browsers, where nothing may block. There it waits for all that was submitted so far, and is not bounded: browsers
@@ -386,12 +420,12 @@ impl Gpu {
     /// # Errors
     /// As [`Gpu::wait`]. In browsers also what they refused since the last wait, of any call on this device: [`GpuError::OutOfMemory`],
     /// [`GpuError::Link`] and [`GpuError::Refused`].
-    pub async fn wait_async(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
+    pub async fn wait_async(&self, submission: impl Into<Submission>) -> Result<(), GpuError> {
         #[cfg(not(target_arch = "wasm32"))]
         self.wait(submission)?;
         #[cfg(target_arch = "wasm32")]
         {
-            let _ = submission;
+            let _: Submission = submission.into();
             let (sender, receiver) = futures_channel::oneshot::channel();
             self.queue.on_submitted_work_done(move || {
                 let _ = sender.send(());
@@ -410,15 +444,14 @@ impl Gpu {
     /// # Errors
     /// [`GpuError::Timeout`] or [`GpuError::Lost`].
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
+    pub fn wait(&self, submission: impl Into<Submission>) -> Result<(), GpuError> {
+        let submission = submission.into();
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions, waits + 1]));
         // A thread that sleeps until the driver wakes it hears of short work late. A device that is a program needs the core itself. (Not by waits without patience: wgpu 30 panics where a
         // wait finds its submission unfinished and then, because another thread saw its end meanwhile, nothing left to do; gfx-rs/wgpu#9958.)
         if !self.on_processor() {
-            let done = Arc::new(AtomicBool::new(false));
-            let told = done.clone();
-            self.queue.on_submitted_work_done(move || told.store(true, Ordering::Release));
+            let done = submission.done.unwrap_or_else(|| self.done());
             let start = web_time::Instant::now();
             while start.elapsed() < AWAKE.min(self.patience) {
                 self.look()?;
@@ -428,7 +461,8 @@ impl Gpu {
                 std::thread::yield_now();
             }
         }
-        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(self.patience) };
+        let wait =
+            wgpu::PollType::Wait { submission_index: Some(submission.index), timeout: Some(self.patience) };
         match self.poll(wait)? {
             Ok(_) => self.alive(),
             Err(wgpu::PollError::Timeout) => {

@@ -33,7 +33,7 @@ pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
 #[cfg(test)]
 pub(crate) use device::CALLS;
-pub use device::{Gpu, HOST_WAIT};
+pub use device::{Gpu, HOST_WAIT, Submission};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
 #[cfg(test)]

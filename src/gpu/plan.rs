@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::kernel::grid;
-use super::{Bindings, Gpu, GpuError, Kernel};
+use super::{Bindings, Gpu, GpuError, Kernel, Submission};
 
 /// A list of GPU work with the buffers that it works on. It holds on to what it needs.
 ///
@@ -174,7 +174,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Gpu::submit`].
-    pub fn submit(&self, gpu: &Gpu) -> Result<wgpu::SubmissionIndex, GpuError> {
+    pub fn submit(&self, gpu: &Gpu) -> Result<Submission, GpuError> {
         let mut encoder = gpu.encoder(&self.label);
         self.record(&mut encoder);
         gpu.submit(encoder)

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::buffer::{map_bytes, usize_of};
-use super::{Gpu, GpuError};
+use super::{Gpu, GpuError, Submission};
 
 /// Writes of so many bytes go through kept memory; wgpu's own way serves shorter ones.
 pub(super) const LONG: usize = 1 << 18;
@@ -138,7 +138,7 @@ impl Upload {
 
 /// Waits where too many pieces of a write are under way.
 #[derive(Debug, Default)]
-pub(crate) struct Flow(VecDeque<wgpu::SubmissionIndex>);
+pub(crate) struct Flow(VecDeque<Submission>);
 
 impl Flow {
     /// Before the next piece is filled.

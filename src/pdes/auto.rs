@@ -56,10 +56,9 @@ pub(super) fn candidates<M: Model>(
         Some(queue) => vec![queue],
         None => designs(gpu, capacity, options.fixed),
     };
-    let of = |windows| {
+    let of = |windows: Windows| {
         // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
-        let fitting =
-            |queue: &QueueDesign| *queue != QueueDesign::Calendar || windows == Windows::Yawns && !none;
+        let fitting = |queue: &QueueDesign| *queue != QueueDesign::Calendar || !windows.look() && !none;
         let queues = queues.iter().copied().filter(fitting);
         queues.map(|queue| Way { queue, windows }).collect::<Vec<_>>()
     };
@@ -151,7 +150,7 @@ impl Auto {
             return (way != present).then_some(way);
         }
         let over = self.next.is_empty() && self.best.is_none();
-        let wide = |way: &Way| way.windows != Windows::Yawns;
+        let wide = |way: &Way| way.windows.look();
         let sparse = !wide(&present)
             && progress.events.saturating_mul(SPARSE) < self.enough.saturating_mul(progress.windows)
             && progress.events < progress.windows.saturating_mul(FEW);
@@ -178,8 +177,8 @@ impl Auto {
         if self.best.is_none_or(|(_, best)| rate > best) {
             self.best = Some((present, rate));
         }
-        if present.windows == Windows::Yawns && events > self.enough.saturating_mul(windows) {
-            self.next.retain(|way| way.windows == Windows::Yawns);
+        if !wide(&present) && events > self.enough.saturating_mul(windows) {
+            self.next.retain(|way| !wide(way));
         }
         if sparse {
             self.next.sort_by_key(|way| !wide(way));

@@ -56,6 +56,14 @@ pub(super) enum Windows {
 }
 
 impl Windows {
+    /// Whether a dispatch, `look`, finds how far they go before they execute. Others are cells of time.
+    pub(super) fn look(self) -> bool {
+        match self {
+            Self::Yawns => false,
+            Self::Horizon | Self::Neighbours => true,
+        }
+    }
+
     /// The rows in `lps` that they keep for each LP: what dry runs found, and the bounds of neighbours.
     pub(super) fn found_rows(self) -> u64 {
         match self {
@@ -236,7 +244,7 @@ impl Recipes {
             Windows::Horizon => &[HORIZON, "pdes/horizon_one.wgsl"],
             Windows::Neighbours => &[HORIZON, "pdes/neighbours.wgsl"],
         };
-        let (wide, neighbours) = (way.windows != Windows::Yawns, way.windows == Windows::Neighbours);
+        let (wide, neighbours) = (way.windows.look(), way.windows == Windows::Neighbours);
         let answers: &[_] = match (neighbours, declared.answer) {
             (false, _) => &["pdes/answers_none.wgsl"],
             (true, false) => &["pdes/answers.wgsl", "pdes/answer_default.wgsl"],

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use web_time::{Duration, Instant};
 
-use crate::gpu::{Download, Gpu, GpuError, Pace, Source, Verdict};
+use crate::gpu::{Download, Gpu, GpuError, Pace, Source, Submission, Verdict};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
@@ -360,7 +360,7 @@ impl<M: Model> Simulation<M> {
 
     /// How far apart LPs may stand after any window.
     fn apart(&self) -> Apart {
-        if self.way.windows == Windows::Yawns { Apart::Cell } else { Apart::Further }
+        if self.way.windows.look() { Apart::Further } else { Apart::Cell }
     }
 
     async fn run_paced<V: Verdict>(
@@ -382,7 +382,7 @@ impl<M: Model> Simulation<M> {
         let (mut ends, mut refused) = (VecDeque::from([until]), None);
         // Two submissions at a time: the device works on one while the host takes in the other. Windows that are
         // submitted beyond the end do nothing.
-        let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
+        let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None::<Progress>);
         // A way to go on, as soon as nothing is under way.
         let mut change = None;

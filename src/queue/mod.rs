@@ -2,8 +2,8 @@
 //!
 //! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_push`,
 //! `queue_pop`, `queue_peek`, `queue_scan_open`, `queue_scan_more`, `queue_scan_next`, `queue_place`, `queue_spare` and `queue_take` over events of some type `Item`, in any total order that a
-//! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell four
-//! words from an `Item` and the other way round.) The kernel that is linked with it brings the buffer `queue_events` and the functions
+//! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell
+//! words from an `Item` and the other way round; of four of them those that searches keep have the first two alone.) The kernel that is linked with it brings the buffer `queue_events` and the functions
 //! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots of one queue).
 //! [`QueueDesign::slots`] says how long the buffer is.
 //!
@@ -180,6 +180,20 @@ impl QueueDesign {
         match self {
             Self::CbPar(lanes) => lanes.count(),
             _ => 1,
+        }
+    }
+
+    /// Whether it follows links that lie in its slots: where a driver cuts its loops, what it takes for a link may be something else, so its kernels are checked.
+    pub(crate) fn follows_links(self) -> bool {
+        match self {
+            Self::Splay => true,
+            Self::Heap
+            | Self::Heap4
+            | Self::HeapInterleaved
+            | Self::CbSeq(_)
+            | Self::CbSeqSp
+            | Self::CbPar(_)
+            | Self::Calendar => false,
         }
     }
 

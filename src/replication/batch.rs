@@ -10,7 +10,7 @@ use super::results::Gathered;
 use super::trial::{Drawn, Look};
 use super::work::Work;
 use super::{AnalysisError, ReplicationError, Schema, Shape};
-use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, copy, values_of};
+use crate::gpu::{Buffer, Download, Gpu, Kernel, Pace, Plan, STAGING_BYTES, Submission, copy, values_of};
 
 /// Results of up to this many bytes are copied along with each slice, which saves a wait after the last. A guess: the
 /// copy of a mebibyte should cost less than a wait.
@@ -69,7 +69,7 @@ pub(super) enum Went {
 pub(super) struct Flying {
     back: Download,
     begun: Instant,
-    submission: wgpu::SubmissionIndex,
+    submission: Submission,
     /// Bytes of the sample.
     sample: usize,
 }
@@ -109,7 +109,7 @@ impl Flying {
 /// Gathers the results of one batch after the other. Those of the last may be on their way while the next is at work.
 pub(super) struct Gathering<O> {
     gathered: Gathered<O>,
-    behind: Option<(Download, wgpu::SubmissionIndex, u32)>,
+    behind: Option<(Download, Submission, u32)>,
 }
 
 impl<O: Pod + Send + Sync> Gathering<O> {

@@ -339,12 +339,12 @@ fn walking(files: &Files) -> Recipe {
     Recipe::new("search/walk", "walk", sources).with([("GROUP_SIZE", WALK_GROUP.into())])
 }
 
-/// The kernel that searches. A queue that is a tree of links is checked: where a driver cuts its loops, what it takes for a link may be an item. So is a
-/// user's heuristic.
+/// The kernel that searches. A queue that follows links is checked ([`QueueDesign::follows_links`]), and so is a user's heuristic.
 fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuError> {
     let recipe = searching(shape, files);
     match (shape.open, files) {
-        (Open::Queue(QueueDesign::Splay), _) | (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
+        (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
+        (Open::Queue(queue), _) if queue.follows_links() => recipe.kernel(gpu),
         // SAFETY: as that of `trusted`, and the queue's loops and slots are bounded by the items held, whatever these are. Where loops are cut, items
         // are lost or doubled, and each is still one that was put there.
         _ => unsafe { trusted(gpu, &recipe) },

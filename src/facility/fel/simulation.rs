@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use web_time::Instant;
 
 use super::{FelError, FelNetwork, FelResults, FelRow, busy_until, interval_word};
-use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Verdict};
+use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Submission, Verdict};
 use crate::shaders;
 use crate::time::Ticks;
 
@@ -214,7 +214,7 @@ impl FelSimulation {
             uniform.write(gpu, 0, &[Params { parity, ..self.params }])?;
         }
         // Two submissions at a time: the device works on one while the host records the other. Iterations beyond the end do nothing.
-        let mut flying: VecDeque<(Download, wgpu::SubmissionIndex)> = VecDeque::new();
+        let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None);
         let (mut ended, mut stuck) = (false, false);
         loop {

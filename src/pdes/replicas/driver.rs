@@ -85,8 +85,6 @@ struct Flight {
     running: u32,
     /// In all of its slices.
     took: Duration,
-    /// Events per second in the last slice that lasted.
-    rate: Option<f64>,
 }
 
 /// When a batch has taken so long, and so many times what it took to prepare it (that of the other mapping may take as long), another mapping is tried.
@@ -276,20 +274,22 @@ impl<M: Model> Driver<'_, M> {
     ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let points = Points::new(self.gpu, &self.prepared.models)?;
         let known = self.fastest.get(&about(jobs.len())).and_then(|found| found.mapping);
+        // Without a lookahead windows are the rounds of a time, and hold an event or two in most models. (10,000 runs of the network `jackson.toml` on an H200: threads 2.8 s, teams and
+        // then threads 14 s: teams are compiled, and run for twice that time before threads are tried.)
+        let rounds = self.prepared.models.iter().all(|model| model.lookahead() == Ticks::ZERO);
+        let [first, other] = match rounds && self.options.queue.is_none() {
+            true => [Mapping::Thread, Mapping::Team],
+            false => [Mapping::Team, Mapping::Thread],
+        };
+        let mut undecided = mapping == Mapping::Auto && known.is_none() && !self.gpu.on_processor();
+        undecided &= first == Mapping::Team || jobs.len() < MANY_RUNS;
         let mut mapping = match (mapping, known) {
             // Barriers are slow there. (`bench_replicas` on llvmpipe, 1,024 runs of 64 LPs with 4 events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
             (Mapping::Auto, _) if self.gpu.on_processor() => Mapping::Thread,
             (Mapping::Auto, Some(known)) => known,
-            // Windows are the rounds of a time, and hold an event or two. (10,000 runs of the network `jackson.toml` on an H200: threads 2.8 s, teams and then threads 14 s: teams
-            // are compiled, and run for twice that time before threads are tried.)
-            (Mapping::Auto, None)
-                if self.model().lookahead() == Ticks::ZERO && self.options.queue.is_none() =>
-            {
-                Mapping::Thread
-            }
+            (Mapping::Auto, None) => first,
             (chosen, _) => chosen,
         };
-        let mut undecided = mapping == Mapping::Auto;
         let mut runs: Vec<Option<Result<Ran<M::Output>, Fault>>> = vec![None; jobs.len()];
         let (mut ended, mut events) = (0, 0);
         let mut waiting: Vec<usize> = (0..jobs.len()).collect();
@@ -310,15 +310,15 @@ impl<M: Model> Driver<'_, M> {
                 let (batch, others) = rest.split_at((ground.most as usize).min(rest.len()));
                 rest = others;
                 let batch_jobs: Vec<_> = batch.iter().map(|&number| jobs[number]).collect();
-                let mut flight = self.begin(&ground, &points, &batch_jobs)?;
+                let mut flight = self.begin(&mut ground, &points, &batch_jobs)?;
                 while flight.running > 0 && !stopped {
                     events += self.slice(&mut ground, &mut flight).await?;
                     stopped = watch(ended + (flight.replicas - flight.running) as usize, events).is_break();
                     if undecided && flight.took >= patience {
                         undecided = false;
-                        mapping = Mapping::Team;
-                        if let Some((other, rival)) = self.rival(&flight, &points, &batch_jobs).await? {
-                            (ground, flight, mapping) = (other, rival, Mapping::Thread);
+                        let rate = ground.spread.rate();
+                        if let Some((faster, rival)) = self.rival(other, rate, &points, &batch_jobs).await? {
+                            (ground, flight, mapping) = (faster, rival, other);
                         }
                         self.found(jobs.len()).mapping = Some(mapping);
                     }
@@ -355,37 +355,38 @@ impl<M: Model> Driver<'_, M> {
                 );
             }
             if ground.spread.is_found() {
-                self.found(jobs.len()).together = Some(ground.spread.best());
+                self.found(waiting.len()).together = Some(ground.spread.best());
             }
             self.prepared.room = needed;
             self.shorter *= if cut { 8 } else { 1 };
             waiting = again;
         }
-        let mapping = if mapping == Mapping::Auto { Mapping::Team } else { mapping };
         let made = if stopped { done.iter().take_while(|&&done| done).count() } else { jobs.len() };
         Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
     }
 
-    /// The same batch by threads, for as long as a trial lasts, if it is faster.
+    /// The same batch by another mapping, for as long as a trial lasts, if it executes more than `rate` events per second.
     async fn rival(
         &mut self,
-        flight: &Flight,
+        mapping: Mapping,
+        rate: Option<f64>,
         points: &Points,
         jobs: &[Job],
     ) -> Result<Option<(Ground<M::State, M::Payload>, Flight)>, SimulationError> {
-        let Some(rate) = flight.rate else { return Ok(None) };
+        let Some(rate) = rate else { return Ok(None) };
         // Nobody needs it: where it does not fit beside the other one, there is none.
-        let Ok(mut ground) = self.ground(Mapping::Thread, jobs.len()) else { return Ok(None) };
+        let Ok(mut ground) = self.ground(mapping, jobs.len()) else { return Ok(None) };
         if (ground.most as usize) < jobs.len() {
             return Ok(None);
         }
-        let mut rival = self.begin(&ground, points, jobs)?;
+        let mut rival = self.begin(&mut ground, points, jobs)?;
         while rival.running > 0 && (rival.took < TRIAL || ground.spread.is_open()) {
             self.slice(&mut ground, &mut rival).await?;
         }
-        log::info!("team: {rate:.3e} events/s, thread: {:.3e}", rival.rate.unwrap_or(0.0));
+        let found = ground.spread.rate();
+        log::info!("{rate:.3e} events/s, by {mapping}: {:.3e}", found.unwrap_or(0.0));
         // Where it has come to its end before it could be measured, it is the faster one.
-        let faster = rival.running == 0 || rival.rate.is_some_and(|other| other > rate);
+        let faster = found.map_or(rival.running == 0, |found| found > rate);
         Ok(faster.then_some((ground, rival)))
     }
 
@@ -438,10 +439,11 @@ impl<M: Model> Driver<'_, M> {
     /// Starts the runs of a batch.
     fn begin(
         &self,
-        ground: &Ground<M::State, M::Payload>,
+        ground: &mut Ground<M::State, M::Payload>,
         points: &Points,
         jobs: &[Job],
     ) -> Result<Flight, GpuError> {
+        ground.spread.begin();
         let (gpu, memory) = (self.gpu, &ground.memory);
         let replicas = u32::try_from(jobs.len()).expect("a batch fits the device");
         // Capacities that are fixed are those of windows that lie in cells; so are windows of runs that end by a number of events.
@@ -460,7 +462,7 @@ impl<M: Model> Driver<'_, M> {
             Ok(slice)
         };
         let slices = ground.spread.runs().map(slice).collect::<Result<_, GpuError>>()?;
-        Ok(Flight { run, slices, replicas, running: replicas, took: Duration::ZERO, rate: None })
+        Ok(Flight { run, slices, replicas, running: replicas, took: Duration::ZERO })
     }
 
     /// A slice of all runs of a batch. Returns the events that were executed, modulo 2^32.
@@ -483,14 +485,10 @@ impl<M: Model> Driver<'_, M> {
         let words = download.finish(gpu, submission).await?;
         let took = begin.elapsed();
         let [running, executed] = [0, 4].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
-        let whole = flight.running == flight.replicas;
-        if took >= spread::LASTING && whole && ground.spread.is_best() {
-            flight.rate = Some(f64::from(executed) / took.as_secs_f64());
-        }
         flight.running = running;
         flight.took += took;
         if running > 0 {
-            ground.spread.record(steps, took, executed, whole);
+            ground.spread.record(steps, took, executed, running == flight.replicas);
         }
         Ok(executed.into())
     }
@@ -544,6 +542,9 @@ const NEAR_GROUP: u32 = 32;
 
 /// Events of an LP up to which a near team is good: they are in a list. (A guess.)
 const NEAR_EVENTS: u32 = 32;
+
+/// Runs that keep a device busy by threads, whatever their windows hold: models without a lookahead do not even try teams then. (A guess.)
+const MANY_RUNS: usize = 1024;
 
 /// Numbers of runs that are much the same, by one of them.
 fn about(runs: usize) -> u32 {

@@ -30,6 +30,12 @@ pub(super) struct Spread {
     choices: Vec<Choice>,
     best: usize,
     trial: Option<Trial>,
+    /// Whether the next slice is the first of its batch, which waits for what was begun before.
+    first: bool,
+    /// Whether all runs of the batch took part in the last slice, to its end.
+    whole: bool,
+    /// Events per second, of the best.
+    rate: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -50,19 +56,28 @@ struct Trial {
 impl Spread {
     /// So many runs to a workgroup, and no other number. `pace`: of slices.
     pub(super) fn fixed(runs: u32, pace: Pace) -> Self {
-        Self { choices: vec![Choice { runs, pace, tried: true }], best: 0, trial: None }
+        Self::of(vec![Choice { runs, pace, tried: true }], 0)
     }
 
-    /// The best number for so many runs, beginning with one that was found before.
+    /// The best number for so many runs, or one that was found before.
     pub(super) fn found(all: u32, known: Option<u32>, pace: &Pace) -> Self {
         let first = known.unwrap_or(if all <= APART { 1 } else { TOGETHER });
         let choice = |runs| Choice { runs, pace: pace.clone(), tried: false };
-        let mut spread = Self { choices: CHOICES.map(choice).into(), best: 0, trial: None };
-        spread.best = CHOICES.iter().position(|&runs| runs == first).unwrap_or(0);
+        let best = CHOICES.iter().position(|&runs| runs == first).unwrap_or(0);
+        let mut spread = Self::of(CHOICES.map(choice).into(), best);
         if known.is_none() {
             spread.challenge();
         }
         spread
+    }
+
+    fn of(choices: Vec<Choice>, best: usize) -> Self {
+        Self { choices, best, trial: None, first: true, whole: true, rate: None }
+    }
+
+    /// A batch begins.
+    pub(super) fn begin(&mut self) {
+        (self.first, self.whole) = (true, true);
     }
 
     /// How many runs share a workgroup, by choice.
@@ -73,7 +88,7 @@ impl Spread {
     /// The choice for the next slice.
     pub(super) fn next(&self) -> usize {
         match &self.trial {
-            Some(trial) if TURNS[trial.slices] == 1 => trial.rival,
+            Some(trial) if self.whole && TURNS[trial.slices] == 1 => trial.rival,
             _ => self.best,
         }
     }
@@ -88,9 +103,9 @@ impl Spread {
         self.choices[self.best].runs
     }
 
-    /// Whether the next slice is one of the best.
-    pub(super) fn is_best(&self) -> bool {
-        self.next() == self.best
+    /// Events per second of the best, in slices that lasted while all runs took part.
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.rate
     }
 
     /// Whether trials came to their end.
@@ -98,22 +113,30 @@ impl Spread {
         self.choices.len() > 1 && self.trial.is_none()
     }
 
-    /// Whether another number may be better.
+    /// Whether the present batch may yet find a better number.
     pub(super) fn is_open(&self) -> bool {
-        self.trial.is_some()
+        self.trial.is_some() && self.whole
     }
 
-    /// Takes in what a slice did; `whole`: whether all runs took part to its end.
+    /// Takes in what a slice did; `whole`: whether all runs took part, to its end.
     pub(super) fn record(&mut self, steps: u32, took: Duration, events: u32, whole: bool) {
         let now = self.next();
+        self.whole &= whole;
+        if std::mem::take(&mut self.first) {
+            return;
+        }
         self.choices[now].pace.record(steps, took);
-        let Some(trial) = &mut self.trial else { return };
         if !whole || took < LASTING {
             return;
         }
+        let done = (f64::from(events), took.as_secs_f64());
+        if now == self.best {
+            self.rate = Some(done.0 / done.1);
+        }
+        let Some(trial) = &mut self.trial else { return };
         let (executed, seconds) = &mut trial.done[TURNS[trial.slices]];
-        *executed += f64::from(events);
-        *seconds += took.as_secs_f64();
+        *executed += done.0;
+        *seconds += done.1;
         trial.slices += 1;
         if trial.slices < TURNS.len() {
             return;
@@ -122,7 +145,7 @@ impl Spread {
         let runs = [self.best, trial.rival].map(|choice| self.choices[choice].runs);
         log::info!("threads, {} runs to a workgroup: {best:.3e} events/s, {}: {rival:.3e}", runs[0], runs[1]);
         if rival > best {
-            self.best = trial.rival;
+            (self.best, self.rate) = (trial.rival, Some(rival));
         }
         self.challenge();
     }
@@ -184,13 +207,23 @@ mod tests {
     }
 
     #[test]
-    fn short_slices_and_those_in_which_runs_end_tell_nothing() {
+    fn short_slices_first_ones_and_those_in_which_runs_end_tell_nothing() {
         let mut spread = Spread::found(10, None, &Pace::new(1 << 20));
-        for _ in 0..100 {
-            spread.record(spread.steps(), LASTING / 2, 1000, true);
-            spread.record(spread.steps(), LASTING * 2, 1000, false);
+        let next = |spread: &mut Spread, took, whole| spread.record(spread.steps(), took, 1000, whole);
+        for _ in 0..10 {
+            spread.begin();
+            next(&mut spread, LASTING * 20, true);
+            next(&mut spread, LASTING / 2, true);
+            assert!(spread.is_open());
+            assert_eq!((spread.best(), spread.next(), spread.rate()), (1, 0, None));
         }
-        assert!(spread.is_open());
-        assert_eq!((spread.best(), spread.next()), (1, 0));
+        // The best had its turn. Once a run has ended, the rest of the batch is for the best; the next batch goes on.
+        next(&mut spread, LASTING * 2, true);
+        assert_eq!(spread.next(), 1);
+        next(&mut spread, LASTING * 2, false);
+        assert_eq!((spread.next(), spread.is_open(), spread.is_found()), (0, false, false));
+        next(&mut spread, LASTING * 2, false);
+        spread.begin();
+        assert_eq!((spread.next(), spread.is_open()), (1, true));
     }
 }

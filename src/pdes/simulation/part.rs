@@ -13,7 +13,6 @@ use super::super::checkpoint::Contents;
 use super::super::cut::{Outbox, Place, group_size_at_most};
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{FAILURE, Run, needed};
-use super::super::recipes::Windows;
 use super::super::{Checkpoint, Event, Model, Options, Progress, Stop, Sync, Until};
 use super::Simulation;
 
@@ -76,7 +75,7 @@ impl<M: Model> PartOf<M> {
             }
             Sync::Auto if model.lookahead() == Ticks::ZERO => Sync::Horizon,
             Sync::Auto => Sync::Yawns,
-            chosen => chosen,
+            chosen @ (Sync::Yawns | Sync::Horizon) => chosen,
         };
         if model.lps() < parts {
             return refused("takes an LP for each of them at least: take fewer devices");
@@ -115,7 +114,7 @@ impl<M: Model> PartOf<M> {
 
     /// Whether a window is two dispatches, between which the horizon is agreed on.
     pub(crate) fn looks(&self) -> bool {
-        self.simulation.way.windows == Windows::Horizon
+        self.simulation.way.windows.look()
     }
 
     /// Bytes of an event on its way.

@@ -111,7 +111,7 @@ impl<M: Model> Simulation<M> {
         let declared = self.rebuild.declared;
         let differ = declared.for_run(counted) != declared.for_run(self.counted);
         self.counted = counted;
-        if differ && self.way.windows != Windows::Yawns { self.change_windows(self.way) } else { Ok(()) }
+        if differ && self.way.windows.look() { self.change_windows(self.way) } else { Ok(()) }
     }
 
     /// The same run in the same memory, with other windows.
