@@ -50,6 +50,8 @@ enum Part {
     Cells,
     /// Regions that move.
     Moving,
+    /// What binds copies from the host: filling mapped memory, and copying from it.
+    Copies,
 }
 
 fn main() -> ExitCode {
@@ -68,6 +70,9 @@ fn run(options: &Options) -> Outcome<()> {
     writeln!(stdout(), "all algorithms agree with the CPU\n")?;
     if wanted(Part::Count) {
         counting(&matcher, if slow { &[100_000, 1_000_000] } else { &[1_000_000, 10_000_000, 100_000_000] })?;
+    }
+    if wanted(Part::Copies) {
+        copies(&gpu, if slow { 1 << 26 } else { 1 << 28 })?;
     }
     if wanted(Part::Find) {
         let copied = copy_bandwidth(&gpu, if slow { 1 << 26 } else { 1 << 30 })?;
@@ -193,6 +198,53 @@ fn copy_bandwidth(gpu: &Gpu, bytes: u64) -> Outcome<f64> {
     let ms = time(gpu, &|pass| kernel.dispatch(pass, &bindings, workgroups))?;
     same(&pollster::block_on(copied.read_range(gpu, bytes / 4 - 1, 1))?, &vec![7], "the last word copied")?;
     Ok(2.0 * bytes as f64 / ms / 1e6)
+}
+
+/// How fast all cores fill memory of their own and mapped memory of the device, and how fast the device copies from that: the bounds of whatever the host sends.
+fn copies(gpu: &Gpu, bytes: u64) -> Outcome<()> {
+    const SHARE: usize = 1 << 20;
+    let source = vec![7u8; usize::try_from(bytes)?];
+    let mut own = vec![0u8; source.len()];
+    let target = Buffer::<u32>::storage(gpu, "target", bytes / 4)?;
+    let staging = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+        label: Some("staging"),
+        size: bytes,
+        usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: true,
+    });
+    let mut rates = [const { Vec::new() }; 3];
+    for _ in 0..6 {
+        let mut timed = |of: usize, start: Instant| {
+            rates[of].push(bytes as f64 / start.elapsed().as_secs_f64() / 1e9);
+        };
+        let start = Instant::now();
+        own.par_chunks_mut(SHARE)
+            .zip(source.par_chunks(SHARE))
+            .for_each(|(own, source)| own.copy_from_slice(source));
+        timed(0, start);
+        let firsts = (0..bytes).step_by(SHARE);
+        let views = firsts.map(|first| staging.get_mapped_range_mut(first..first + SHARE as u64));
+        let views = views.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+        let start = Instant::now();
+        views
+            .into_par_iter()
+            .zip(source.par_chunks(SHARE))
+            .for_each(|(mut view, source)| view.slice(..).copy_from_slice(source));
+        timed(1, start);
+        staging.unmap();
+        let mut encoder = gpu.encoder("copy");
+        encoder.copy_buffer_to_buffer(&staging, 0, target.raw(), 0, bytes);
+        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Write, .., |_| {});
+        let start = Instant::now();
+        gpu.wait(gpu.submit(encoder)?)?;
+        timed(2, start);
+    }
+    let [own, mapped, copied] = rates.map(|mut rates| median(&mut rates[1..]));
+    writeln!(
+        stdout(),
+        "from the host, GB/s: into its own memory {own:.1}, into mapped memory {mapped:.1}, from there to the device {copied:.1}\n"
+    )?;
+    Ok(())
 }
 
 /// The count on the CPU with all cores.
