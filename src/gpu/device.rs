@@ -16,12 +16,18 @@ use super::{GpuError, Subgroups};
 
 /// Work that was submitted, which [`Gpu::wait`] waits for. (Of a submission by wgpu itself: its number.)
 #[derive(Debug, Clone)]
-#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers tell when all is done"))]
 pub struct Submission {
     index: wgpu::SubmissionIndex,
     /// Where the host asks again and again: whether it is done.
     #[cfg(not(target_arch = "wasm32"))]
     done: Option<Arc<AtomicBool>>,
+}
+
+impl Submission {
+    /// Its number, for an application's own waits.
+    pub fn index(&self) -> wgpu::SubmissionIndex {
+        self.index.clone()
+    }
 }
 
 impl From<wgpu::SubmissionIndex> for Submission {

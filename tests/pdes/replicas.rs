@@ -279,9 +279,13 @@ fn threads_that_are_spread_over_more_and_fewer_workgroups() {
 
 #[test]
 fn models_without_a_lookahead_are_for_threads_unless_capacities_are_fixed() {
+    // With fewer runs teams are tried, too.
     let found = |options| {
         let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 0.0));
-        Engine::new(&gpu().taken_for_hardware(), build, options).run(&runs(3), until(20.0)).unwrap().mapping
+        Engine::new(&gpu().taken_for_hardware(), build, options)
+            .run(&runs(1030), until(20.0))
+            .unwrap()
+            .mapping
     };
     assert_eq!(found(mapped(Mapping::Auto)), Mapping::Thread);
     assert_eq!(found(EngineOptions { fixed: true, ..mapped(Mapping::Auto) }), Mapping::Team);

@@ -314,9 +314,13 @@ impl<M: Model> Driver<'_, M> {
                 while flight.running > 0 && !stopped {
                     events += self.slice(&mut ground, &mut flight).await?;
                     stopped = watch(ended + (flight.replicas - flight.running) as usize, events).is_break();
-                    if undecided && flight.took >= patience {
+                    let goes_on = flight.running > 0 && !stopped && !ground.spread.is_open();
+                    if undecided
+                        && goes_on
+                        && flight.took >= patience
+                        && let Some(rate) = ground.spread.rate()
+                    {
                         undecided = false;
-                        let rate = ground.spread.rate();
                         if let Some((faster, rival)) = self.rival(other, rate, &points, &batch_jobs).await? {
                             (ground, flight, mapping) = (faster, rival, other);
                         }
@@ -360,6 +364,8 @@ impl<M: Model> Driver<'_, M> {
             self.prepared.room = needed;
             self.shorter *= if cut { 8 } else { 1 };
             waiting = again;
+            // A trial of those would say nothing of all.
+            undecided = false;
         }
         let made = if stopped { done.iter().take_while(|&&done| done).count() } else { jobs.len() };
         Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
@@ -369,11 +375,10 @@ impl<M: Model> Driver<'_, M> {
     async fn rival(
         &mut self,
         mapping: Mapping,
-        rate: Option<f64>,
+        rate: f64,
         points: &Points,
         jobs: &[Job],
     ) -> Result<Option<(Ground<M::State, M::Payload>, Flight)>, SimulationError> {
-        let Some(rate) = rate else { return Ok(None) };
         // Nobody needs it: where it does not fit beside the other one, there is none.
         let Ok(mut ground) = self.ground(mapping, jobs.len()) else { return Ok(None) };
         if (ground.most as usize) < jobs.len() {
@@ -385,8 +390,8 @@ impl<M: Model> Driver<'_, M> {
         }
         let found = ground.spread.rate();
         log::info!("{rate:.3e} events/s, by {mapping}: {:.3e}", found.unwrap_or(0.0));
-        // Where it has come to its end before it could be measured, it is the faster one.
-        let faster = found.map_or(rival.running == 0, |found| found > rate);
+        // Where it has come to its end, there is nothing left to do.
+        let faster = rival.running == 0 || found.is_some_and(|found| found > rate);
         Ok(faster.then_some((ground, rival)))
     }
 

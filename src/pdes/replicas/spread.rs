@@ -20,7 +20,7 @@ const APART: u32 = 2048;
 const TOGETHER: u32 = 16;
 
 /// A slice tells how fast a choice is if it lasts so long.
-pub(super) const LASTING: Duration = Duration::from_millis(4);
+const LASTING: Duration = Duration::from_millis(4);
 
 /// In this order the best choice so far (0) and its rival (1) take slices: what gets faster or slower by itself, as the clock of a device that was idle, is the same for both.
 const TURNS: [usize; 4] = [0, 1, 1, 0];
@@ -34,6 +34,8 @@ pub(super) struct Spread {
     first: bool,
     /// Whether all runs of the batch took part in the last slice, to its end.
     whole: bool,
+    /// Of slices since that is no more so: what few runs take says nothing of the next batch.
+    tail: Pace,
     /// Events per second, of the best.
     rate: Option<f64>,
 }
@@ -72,7 +74,8 @@ impl Spread {
     }
 
     fn of(choices: Vec<Choice>, best: usize) -> Self {
-        Self { choices, best, trial: None, first: true, whole: true, rate: None }
+        let tail = choices[best].pace.clone();
+        Self { choices, best, trial: None, first: true, whole: true, tail, rate: None }
     }
 
     /// A batch begins.
@@ -95,7 +98,8 @@ impl Spread {
 
     /// Steps of the next slice.
     pub(super) fn steps(&self) -> u32 {
-        self.choices[self.next()].pace.units()
+        let pace = if self.whole { &self.choices[self.next()].pace } else { &self.tail };
+        pace.units()
     }
 
     /// The best number so far.
@@ -121,12 +125,14 @@ impl Spread {
     /// Takes in what a slice did; `whole`: whether all runs took part, to its end.
     pub(super) fn record(&mut self, steps: u32, took: Duration, events: u32, whole: bool) {
         let now = self.next();
-        self.whole &= whole;
-        if std::mem::take(&mut self.first) {
-            return;
+        let pace = if self.whole { &mut self.choices[now].pace } else { &mut self.tail };
+        pace.record(steps, took);
+        if self.whole && !whole {
+            self.tail = pace.clone();
         }
-        self.choices[now].pace.record(steps, took);
-        if !whole || took < LASTING {
+        self.whole &= whole;
+        let first = std::mem::take(&mut self.first);
+        if first || !self.whole || took < LASTING {
             return;
         }
         let done = (f64::from(events), took.as_secs_f64());
