@@ -59,7 +59,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | count: sorting the lower bounds | 0.096 | 0.572 | 5.19 | for 10⁶ the dispatches, each of which waits for the one before; then the sort's writes |
 //! | count: searching the upper bounds | 0.025 | 0.226 | 2.02 | steps of the binary searches in workgroup memory |
-//! | count, with regions that lie on the host | 1.17 | 5.48 | 53.9 | filling mapped memory, and copies from it |
+//! | count, with regions that lie on the host | 0.95 to 1.17 | 5.48 to 5.74 | 51.1 to 53.9 | filling mapped memory, which lies on the device: all cores fill it at 33 GB/s, and their own at 52; from there it is copied at 320 |
 //! | find: order and ranges | 0.60 | 1.98 | | submissions and readbacks of sizes around a sort like the above |
 //! | find: pairs written | 0.270 for 50·10⁶ | 1.188 for 268·10⁶ | | memory: 8 bytes per pair, 1,810 GB/s of them, where a copy moves 4,149 |
 //!
@@ -69,7 +69,7 @@
 //! | 300,000 | 6.27, 11.9, 17.4 | 0.45, 0.37, 0.48 | 0.60, 0.89, 3.84 | 0.16, 1.09, 3.44 |
 //! | 1,000,000 | | 0.45, 0.67, 0.99 | 0.68, 2.60, 19.6 | 0.19, 3.14, 20.0 |
 //!
-//! [`Algorithm::Auto`] takes 0.19, 0.69 and 1.21 ms for 10⁶ regions in 1, 2 and 3 dimensions: in several, a look at a sample comes first. Before calls kept their memory and a grid was laid
+//! [`Algorithm::Auto`] takes 0.19, 0.69 and 1.05 to 1.21 ms for 10⁶ regions in 1, 2 and 3 dimensions: in several, a look at a sample comes first. Before calls kept their memory and a grid was laid
 //! on the device, it took 0.22, 1.59 and 1.84 ms (the same run).
 //!
 //! Brute force is bound by arithmetic: 3.1·10¹², 1.8·10¹² and 1.2·10¹² tests per second. Small sets cost the others a submission with its wait and the dispatches in it, each of which

@@ -274,7 +274,7 @@ impl<M: Model> Driver<'_, M> {
     ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let points = Points::new(self.gpu, &self.prepared.models)?;
         let known = self.fastest.get(&about(jobs.len())).and_then(|found| found.mapping);
-        // Without a lookahead windows are the rounds of a time, and hold an event or two in most models. (10,000 runs of the network `jackson.toml` on an H200: threads 2.8 s, teams and
+        // Without a lookahead windows are the rounds of a time, and hold an event or two in most models. (10,000 runs of the network `jackson.toml` on an H200: threads 3.1 s, teams and
         // then threads 14 s: teams are compiled, and run for twice that time before threads are tried.)
         let rounds = self.prepared.models.iter().all(|model| model.lookahead() == Ticks::ZERO);
         let [first, other] = match rounds && self.options.queue.is_none() {
