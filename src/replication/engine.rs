@@ -126,7 +126,8 @@ impl<M: Model> Engine<M> {
     /// cooperative mapping over where the bound is not the default.
     #[must_use]
     pub fn with_max_steps(self, max_steps: u32) -> Self {
-        Self { max_steps, ..self }
+        // What was found may be a team, whose steps are others.
+        Self { max_steps, fastest: HashMap::new(), ..self }
     }
 
     /// The model.

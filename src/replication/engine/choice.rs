@@ -97,7 +97,7 @@ fn fastest(speeds: &[(Mapping, f64)], software: bool) -> Mapping {
 mod tests {
     use super::{fastest, size};
     use crate::gpu::Gpu;
-    use crate::models::{Workshop, WorkshopParams};
+    use crate::models::{Mm1, Workshop, WorkshopParams};
     use crate::replication::{Chosen, CpuEngine, Design, Engine, Experiment, Mapping, Why};
 
     #[test]
@@ -110,6 +110,21 @@ mod tests {
         assert_eq!(fastest(&speeds(2.1, 3.9), true), Mapping::Thread);
         assert_eq!(fastest(&speeds(2.1, 4.1), true), Mapping::Cooperative);
         assert_eq!(fastest(&[], true), Mapping::Thread);
+    }
+
+    /// A team serves many clients in a step: found without a bound, it would let replications through that a bound is to fail.
+    #[test]
+    fn a_bound_forgets_what_was_found_without_one() {
+        let model = Mm1::default();
+        let params = model.params(0.8, 1.0, 41).unwrap();
+        let experiment = Experiment::new(Design::default(), 9, 5);
+        let mut engine = Engine::new(&Gpu::for_test(), model).unwrap();
+        let found = Chosen { mapping: Mapping::Cooperative, why: Why::Fastest, speeds: Vec::new() };
+        engine.fastest.insert(size(9), found);
+        let mut engine = engine.with_max_steps(5);
+        let seen = engine.run(&params, &experiment).unwrap();
+        assert_eq!(seen.observations[0].failures().len(), 9);
+        assert_ne!(engine.chosen().map(|chosen| chosen.mapping), Some(Mapping::Cooperative));
     }
 
     /// Whatever the trial said, a run that is slower looks again, goes on with another mapping where it stands, and gives the same bits.
