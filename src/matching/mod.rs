@@ -89,7 +89,7 @@
 //! | near | 0.12 | 0.15 | 0.75 | 3.1 | 5.4 | 4.6 |
 //! | anywhere | 0.11 | 1.1 | 1.8 | 4.1 | 5.7 | 4.6 |
 //!
-//! (The longest of such steps took 0.1 to 2 ms more.) A step reports what changed, in order: two million pairs where all move anywhere, which is why it takes longer than a matching from scratch
+//! (The longest of such steps took up to 2 ms more.) A step reports what changed, in order: two million pairs where all move anywhere, which is why it takes longer than a matching from scratch
 //! there, whose pairs nobody compares with those of before. Where nearly all move, and only the pairs that overlap then are
 //! wanted, [`Matcher::find`] has less to do.
 //!

@@ -1,7 +1,7 @@
 //! How many runs share a workgroup, where each is served by an invocation: found by timing slices.
 //!
 //! Invocations of a workgroup wait for each other in every branch that one takes, so runs are faster far apart, as long as the device has room for so many workgroups at once. How many that
-//! are depends on the model. 10⁶ events per second on an H200: of the network `jackson.toml`, whose program is long, with 8, 16 and 32 of 10,000 runs to a workgroup 330, 650 and 750, and with 1, 4 and 16 of 1,000 runs
+//! are depends on the model. 10⁶ events per second on an H200: of the network `jackson.toml`, whose program is long, with 8, 16 and 32 of 10,000 runs to a workgroup 340, 650 and 750, and with 1, 4 and 16 of 1,000 runs
 //! 63, 106 and 95; of PHOLD with 64 LPs and 4 events each, with 1, 4, 16 and 32 of 10,000 runs 760, 2,200, 2,190 and 2,000, of 64 runs 32, 31, 29 and 25.
 
 use std::time::Duration;
