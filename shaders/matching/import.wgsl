@@ -1,14 +1,14 @@
 // Checks regions and turns them into columns of order-preserving keys. Half-open intervals as in section 1 of
 // Marzolla and D'Angelo, "Parallel Data Distribution Management on Shared-Memory Multiprocessors" (2020).
 //
-// rows     params.regions x 2 DIMS words: lower bounds, then upper bounds, as bits of u32 (KIND 0), i32 (1) or f32 (2)
+// rows     params.rows x 2 DIMS words: lower bounds, then upper bounds, as bits of u32 (KIND 0), i32 (1) or f32 (2); the first is region params.first
 // columns  2 DIMS columns of params.regions keys: column 2d holds the lower bounds of dimension d, column 2d + 1 the upper
 // status   [0] smallest region * DIMS + dimension at fault (all ones: none), [1] number of regions that are not empty
 //
 // A region that is empty in any dimension gets lower key 2^32 - 1 and upper key 0 in all: it then fails every
 // test `a.lo < b.hi && b.lo < a.hi` and needs no special case in any kernel.
 //
-// One invocation per region.
+// One invocation per row.
 
 // import: gpu/reduce.wgsl
 // import: matching/common.wgsl
@@ -20,6 +20,8 @@ const SIGN = 0x80000000u;
 // As in set.rs.
 struct ImportParams {
     regions: u32,
+    first: u32,
+    rows: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: ImportParams;
@@ -55,21 +57,22 @@ fn import_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
                @builtin(local_invocation_index) lane: u32) {
     let i = group_number(group, groups) * GROUP_SIZE + lane;
     var filled = 0u;
-    if i < params.regions {
+    if i < params.rows {
+        let region = params.first + i;
         var is_empty = false;
         for (var d = 0u; d < DIMS; d++) {
             let lo = rows[(2u * i) * DIMS + d];
             let hi = rows[(2u * i + 1u) * DIMS + d];
             if not_a_number(lo) || not_a_number(hi) || key(lo) > key(hi) {
-                atomicMin(&status[0], i * DIMS + d);
+                atomicMin(&status[0], region * DIMS + d);
             }
             is_empty |= key(lo) == key(hi);
         }
         for (var d = 0u; d < DIMS; d++) {
             let lo = key(rows[(2u * i) * DIMS + d]);
             let hi = key(rows[(2u * i + 1u) * DIMS + d]);
-            columns[(2u * d) * params.regions + i] = select(lo, ~0u, is_empty);
-            columns[(2u * d + 1u) * params.regions + i] = select(hi, 0u, is_empty);
+            columns[(2u * d) * params.regions + region] = select(lo, ~0u, is_empty);
+            columns[(2u * d + 1u) * params.regions + region] = select(hi, 0u, is_empty);
         }
         filled = select(1u, 0u, is_empty);
     }

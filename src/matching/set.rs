@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::programs;
 use super::region::{Coordinate, Kind, Region};
 use super::{Matcher, MatchingError};
-use crate::gpu::{Buffer, Gpu, Plan};
+use crate::gpu::{Buffer, Gpu, GpuError, Plan};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::{CHUNK_BYTES, Flow, Upload};
 
@@ -26,6 +26,8 @@ const fn max_regions(dims: u64) -> u64 {
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct ImportParams {
     regions: u32,
+    first: u32,
+    rows: u32,
 }
 
 /// Regions on the device, checked and ready to match. A region's id is its index.
@@ -48,6 +50,14 @@ pub(super) struct Columns {
 }
 
 impl Columns {
+    /// Those of a set with so many regions, which are to be filled. The length was checked.
+    fn new<T: Coordinate, const D: usize>(gpu: &Gpu, label: &str, count: usize) -> Result<Self, GpuError> {
+        #[expect(clippy::cast_possible_truncation, reason = "dimensions are few, and the length was checked")]
+        let (count, dims) = (count as u32, D as u32);
+        let keys = Buffer::storage(gpu, label, u64::from(count) * 2 * u64::from(dims))?;
+        Ok(Self { label: label.to_owned(), kind: T::KIND, dims, count, filled: 0, keys })
+    }
+
     /// The bytes of a column within the buffer: column `2d` holds lower bounds of dimension `d`, `2d + 1` upper
     /// ones.
     pub(super) fn column_offset(&self, column: u32) -> u64 {
@@ -94,7 +104,8 @@ impl Matcher {
         }
     }
 
-    /// Makes the columns on the host's cores, in pieces: the device copies one while they fill the next. Nothing waits for the device.
+    /// Sends rows in pieces, which the host's cores check as they copy them, and the device makes columns of one while they fill the next. Nothing waits
+    /// for the device.
     #[cfg(not(target_arch = "wasm32"))]
     fn send<T: Coordinate, const D: usize>(
         &self,
@@ -102,30 +113,27 @@ impl Matcher {
         regions: &[Region<T, D>],
     ) -> Result<Regions<T, D>, MatchingError> {
         let gpu = self.gpu();
-        #[expect(clippy::cast_possible_truncation, reason = "the length was checked")]
-        let (count, dims) = (regions.len() as u32, D as u32);
-        let keys = Buffer::storage(gpu, label, u64::from(count) * 2 * u64::from(dims))?;
-        let mut columns = Columns { label: label.to_owned(), kind: T::KIND, dims, count, filled: 0, keys };
-        let mut flow = Flow::default();
+        let mut columns = Columns::new::<T, D>(gpu, label, regions.len())?;
         let per_chunk = usize::try_from(CHUNK_BYTES).expect("megabytes") / size_of::<Region<T, D>>();
-        // Parts of columns begin at multiples of 8 bytes.
-        let per_chunk = per_chunk / 2 * 2;
+        // Each piece waits there only until the device has made columns of it, before the next one comes.
+        let rows = regions.len().min(per_chunk) * size_of::<Region<T, D>>() / 4;
+        let rows = self.kernels().lend("rows of regions", rows as u64)?;
+        let status = self.kernels().lend("status of regions", 2)?;
+        let mut flow = Flow::default();
         for (number, chunk) in regions.chunks(per_chunk).enumerate() {
             flow.ready(gpu)?;
-            let column_bytes = (chunk.len() as u64).next_multiple_of(2) * 4;
-            let upload = Upload::new(gpu, label, column_bytes * 2 * u64::from(dims))?;
-            let mut shares = Vec::new();
-            for (share, first) in chunk.chunks(SHARE).zip((0..).step_by(SHARE * 4)) {
-                let end = column_bytes.min(first + SHARE as u64 * 4);
-                let part =
-                    |column| upload.part(gpu, column * column_bytes + first..column * column_bytes + end);
-                let parts = (0..2 * u64::from(dims)).map(part).collect::<Result<Vec<_>, _>>()?;
-                shares.push((share, parts));
-            }
-            let fill = |(share, parts): (&[Region<T, D>], Vec<wgpu::BufferViewMut>)| fill(share, parts);
-            let filled = match shares.len() {
-                1 => shares.into_iter().map(fill).sum::<Option<u32>>(),
-                _ => shares.into_par_iter().map(fill).sum::<Option<u32>>(),
+            let bytes = size_of_val(chunk) as u64;
+            let upload = Upload::new(gpu, label, bytes)?;
+            let share_bytes = (SHARE * size_of::<Region<T, D>>()) as u64;
+            let parts = (0..bytes).step_by(SHARE * size_of::<Region<T, D>>());
+            let parts = parts.map(|first| upload.part(gpu, first..bytes.min(first + share_bytes)));
+            let parts = parts.collect::<Result<Vec<_>, _>>()?;
+            let filled = match parts.len() {
+                1 => parts.into_iter().map(|part| fill(chunk, part)).sum::<Option<u32>>(),
+                _ => {
+                    let shares = parts.into_par_iter().zip(chunk.par_chunks(SHARE));
+                    shares.map(|(part, share)| fill(share, part)).sum::<Option<u32>>()
+                }
             };
             let first = number * per_chunk;
             let Some(filled) = filled else {
@@ -136,16 +144,34 @@ impl Matcher {
                 unreachable!("a region was at fault");
             };
             columns.filled += filled;
+            let plan = self.columns_plan(&columns, first, chunk.len(), &rows, &status)?;
             let mut encoder = gpu.encoder("regions");
-            let copies = (0..2 * dims).map(|column| {
-                let place = columns.column_offset(column) + first as u64 * 4;
-                let to = (columns.keys.raw().clone(), place);
-                (u64::from(column) * column_bytes, to, chunk.len() as u64 * 4)
-            });
-            upload.record(gpu, &mut encoder, copies)?;
+            upload.record(gpu, &mut encoder, [(0, (rows.raw().clone(), 0), bytes)])?;
+            plan.record(&mut encoder);
             flow.submit(gpu, encoder)?;
         }
         Ok(Regions { columns, values: PhantomData })
+    }
+
+    /// What makes columns of `count` rows, which are the regions of a set from `first` on.
+    fn columns_plan(
+        &self,
+        columns: &Columns,
+        first: usize,
+        count: usize,
+        rows: &Buffer<impl Pod>,
+        status: &Buffer<u32>,
+    ) -> Result<Plan, MatchingError> {
+        let [first, count] = [first, count].map(|number| u32::try_from(number).expect("the length was checked"));
+        let mut plan = Plan::new("import regions");
+        self.kernels().add_each(
+            &mut plan,
+            &programs::import_rows(columns.dims, columns.kind),
+            count,
+            &ImportParams { regions: columns.count, first, rows: count },
+            &[("rows", rows.raw()), ("columns", columns.keys.raw()), ("status", status.raw())],
+        )?;
+        Ok(plan)
     }
 
     /// Whether a set of so many regions in `D` dimensions can be had, before it is made.
@@ -185,59 +211,57 @@ impl Matcher {
         const { assert!(D >= 1 && D <= 4, "regions have 1 to 4 dimensions") };
         let gpu = self.gpu();
         self.check_len::<D>(label, rows.len())?;
-        #[expect(clippy::cast_possible_truncation, reason = "both were checked above")]
-        let (count, dims) = (rows.len() as u32, D as u32);
-        let keys = Buffer::storage(gpu, label, rows.len() * 2 * u64::from(dims))?;
+        let count = usize::try_from(rows.len()).expect("the length was checked");
+        let mut columns = Columns::new::<T, D>(gpu, label, count)?;
         let status = Buffer::storage_from(gpu, "status of regions", &[u32::MAX, 0])?;
         if count > 0 {
-            let mut plan = Plan::new("import regions");
-            self.kernels().add_each(
-                &mut plan,
-                &programs::import_rows(dims, T::KIND),
-                count,
-                &ImportParams { regions: count },
-                &[("rows", rows.raw()), ("columns", keys.raw()), ("status", status.raw())],
-            )?;
-            plan.submit(gpu)?;
+            self.columns_plan(&columns, 0, count, rows, &status)?.submit(gpu)?;
         }
         let status = status.read_async(gpu).await?;
         if status[0] != u32::MAX {
-            return Err(fault(gpu, label, rows, status[0] / dims, status[0] % dims).await?);
+            return Err(fault(gpu, label, rows, status[0] / columns.dims, status[0] % columns.dims).await?);
         }
-        let columns =
-            Columns { label: label.to_owned(), kind: T::KIND, dims, count, filled: status[1], keys };
+        columns.filled = status[1];
         Ok(Regions { columns, values: PhantomData })
     }
 }
 
-/// Regions that one core turns into columns at once.
+/// Regions that one core sends at once; and of these, how many it looks at before it copies them, which its nearest cache holds.
 #[cfg(not(target_arch = "wasm32"))]
 const SHARE: usize = 1 << 15;
+#[cfg(not(target_arch = "wasm32"))]
+const LOOK: usize = 1 << 9;
 
-/// Fills a part of each column. How many regions are not empty, or none if one of them is at fault.
+/// Fills a part of mapped memory. How many regions are not empty, or none if one of them is at fault.
 #[cfg(not(target_arch = "wasm32"))]
 fn fill<T: Coordinate, const D: usize>(
     regions: &[Region<T, D>],
-    parts: Vec<wgpu::BufferViewMut>,
+    mut part: wgpu::BufferViewMut,
 ) -> Option<u32> {
-    let right = |region: &Region<T, D>| region.lo.iter().zip(&region.hi).all(|(lo, hi)| lo <= hi);
-    if !regions.iter().all(right) {
-        return None;
+    let mut filled = 0;
+    let mut place = 0;
+    for rows in regions.chunks(LOOK) {
+        filled += look(rows)?;
+        let bytes: &[u8] = bytemuck::cast_slice(rows);
+        part.slice(place..place + bytes.len()).copy_from_slice(bytes);
+        place += bytes.len();
     }
-    // Mapped memory is written once, in order.
-    let mut column = Vec::with_capacity(regions.len());
-    for (number, mut part) in parts.into_iter().enumerate() {
-        column.clear();
-        column.extend(regions.iter().map(|region| {
-            let bound = if number % 2 == 0 { &region.lo } else { &region.hi };
-            let of_empty = if number % 2 == 0 { u32::MAX } else { 0 };
-            if region.is_empty() { of_empty } else { bound[number / 2].key() }
-        }));
-        let bytes: &[u8] = bytemuck::cast_slice(&column);
-        part.slice(..bytes.len()).copy_from_slice(bytes);
+    Some(filled)
+}
+
+/// How many of them are not empty, or none if one is at fault. No region decides what is done for the next one, so that several go at once.
+#[cfg(not(target_arch = "wasm32"))]
+fn look<T: Coordinate, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
+    let (mut right, mut filled) = (true, 0);
+    for Region { lo, hi } in regions {
+        let mut apart = true;
+        for d in 0..D {
+            right &= lo[d] <= hi[d];
+            apart &= lo[d] != hi[d];
+        }
+        filled += u32::from(apart);
     }
-    let filled = regions.iter().filter(|region| !region.is_empty()).count();
-    Some(u32::try_from(filled).expect("few regions"))
+    right.then_some(filled)
 }
 
 /// The error for the region that the kernel found at fault.
@@ -316,11 +340,11 @@ mod tests {
     fn parameters_lie_as_in_wgsl() {
         crate::gpu::assert_same_layout!(
             programs::import_rows(1, Kind::U32).link().unwrap(),
-            ImportParams { regions }
+            ImportParams { regions, first, rows }
         );
     }
 
-    /// Sets of several pieces, which the host makes, are those that the kernel makes of the same rows.
+    /// Sets that are sent in several pieces are those that the kernel makes of the same rows at once.
     #[test]
     fn what_is_uploaded_is_what_is_imported() {
         fn same<const D: usize>(matcher: &Matcher, count: usize) {

@@ -251,7 +251,7 @@ mod tests {
     fn sorts_are_right_with_more_subgroups_than_counters() {
         let gpu = Gpu::for_test();
         let Some(subgroups) = gpu.subgroups().and_then(|seen| seen.of(128).copied()) else { return };
-        let tuning = Tuning { group_size: 128, items: 12, workgroups: 3 };
+        let tuning = Tuning { group_size: 128, items: 13, workgroups: 3 };
         let count = Count::host(&gpu, 5000).unwrap();
         let keys: Vec<u32> = (0..5000u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 7 & 0xf00_0fff).collect();
         let indices: Vec<u32> = (0..5000).collect();

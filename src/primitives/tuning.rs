@@ -16,7 +16,7 @@ pub(super) const SWEEP_ITEMS: u32 = 16;
 pub struct Tuning {
     /// Invocations of a workgroup: a power of two from 32 to 256.
     pub group_size: u32,
-    /// Elements that an invocation takes at a time: 16 for reduce, scan and compact; for sorts 12 where they rank by
+    /// Elements that an invocation takes at a time: 16 for reduce, scan and compact; for sorts 13 where they rank by
     /// subgroups, else 8.
     pub items: u32,
     /// Workgroups of a dispatch at the most. Each serves a contiguous run of tiles, so that a dispatch needs no second
@@ -121,7 +121,7 @@ impl Block {
 /// `ITEMS` of `shaders/primitives/rank_baseline.wgsl`.
 const RANK_BASELINE_ITEMS: u32 = 8;
 /// `ITEMS` of `shaders/primitives/rank_subgroup.wgsl`.
-const RANK_SUBGROUP_ITEMS: u32 = 12;
+const RANK_SUBGROUP_ITEMS: u32 = 13;
 
 /// How a sort ranks the digits of a tile, which goes with how the workgroup scans.
 pub(super) struct Rank {
