@@ -1,4 +1,4 @@
-//! How fast a simulation runs: the one way in which `bench_phold`, `bench_sync` and `queue_sweep` measure, and what else they share.
+//! How fast a simulation runs: the one way in which the example `queue_sweep` and the benchmarks measure, and what else they share.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -84,16 +84,6 @@ pub fn measure<M: Model>(
 /// What was given on the command line, or else what is usual.
 pub fn or<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
     if given.is_empty() { usual.to_vec() } else { given.to_vec() }
-}
-
-/// The same of a choice that is the library's by default.
-pub fn or_auto<T: Clone>(given: &[T]) -> Vec<Option<T>> {
-    if given.is_empty() { vec![None] } else { given.iter().cloned().map(Some).collect() }
-}
-
-/// How a table tells of such a choice.
-pub fn named<T: ToString>(choice: Option<T>) -> String {
-    choice.map_or_else(|| "auto".to_owned(), |choice| choice.to_string())
 }
 
 /// What is too large for the device, where that is what the error says.

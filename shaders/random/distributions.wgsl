@@ -57,7 +57,7 @@ fn exponential_fold(r: vec2<u32>, k: u32, logarithm: u32) -> vec2<u32> {
 // of mean 1.
 //
 // Over all 2^32 words the largest relative error is 1.17e-9 (2^-29.67). The variate lies between 2^-33 and
-// 33 ln 2 = 22.87: the tail that is cut off has the probability 2^-33. The example exponential_error measures it.
+// 33 ln 2 = 22.87: the tail that is cut off has the probability 2^-33. `bench exponential-error` measures it.
 //
 // 1. Normalise: u = (1 - s) / 2^n with 0 < s <= 1/2, so -ln(u) = n ln 2 - ln(1 - s).
 //    s is exact but for word 0.

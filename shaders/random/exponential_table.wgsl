@@ -2,7 +2,7 @@
 // exponential_short takes 89, and less exact. A model that imports this file has the table copied by each of its workgroups, which costs each of 128
 // invocations four loads of 16 bytes: for replications that draw many.
 //
-// Against the logarithm, an error of at most 8.8e-8 of a mean, and of 2.4e-9 on average (the example exponential_error measures both): a
+// Against the logarithm, an error of at most 8.8e-8 of a mean, and of 2.4e-9 on average (`bench exponential-error` measures both): a
 // hundred million draws do not show it in a mean. The tail is that of exponential_unit: it is cut off at 33 ln 2 = 22.87 means, with the probability 2^-33.
 //
 // exponential_given   1,024 chords, two to a vector     offset and slope of each: what `random::exponential_chords` makes

@@ -52,7 +52,8 @@
 //!
 //! # What bounds each
 //!
-//! Milliseconds on an NVIDIA H200 (Vulkan, driver 580.159.04) with `examples/bench_matching.rs`: half the regions are
+//! Milliseconds on an NVIDIA H200 (Vulkan, driver 580.159.04) with
+//! `cargo run --release -p eventhorizon-bench -- matching`: half the regions are
 //! subscriptions, all of one size, placed at random, together as large as the space (100 times as large for `find`).
 //!
 //! | in one dimension | 10⁶ regions | 10⁷ | 10⁸ | bound by |

@@ -12,11 +12,11 @@ use super::error::SimulationError;
 use super::recipes::{Way, Windows};
 use super::{Capacity, Model, Options, Progress, Sync, contract};
 
-/// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench_phold` on an H200, 32,768 LPs: 2.5
+/// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, 32,768 LPs: 2.5
 /// events, as fast as the heap; 10, 1.16 times as fast; 12 of 128 that are held, 1.6 times; 81 of 128, 1.9 times; 1.5 of 16, 0.92 times.)
 const DENSE: f64 = 5.0;
 
-/// Up to this queue capacity, CB-SEQ is faster than the heap. (`bench_phold` on an H200, 32,768 LPs at rate 0.1:
+/// Up to this queue capacity, CB-SEQ is faster than the heap. (`bench phold` on an H200, 32,768 LPs at rate 0.1:
 /// 4 events per LP need room for 32, and CB-SEQ wins; 16 need room for 62, and the heap does.)
 pub(super) const SHORT_QUEUE: u32 = 40;
 

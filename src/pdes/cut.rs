@@ -13,7 +13,7 @@ use super::{Capacity, Event, Model};
 /// thousand million.)
 const DISPATCH_ROWS: u32 = 1 << 20;
 
-/// Invocations of a window, at the most: with more LPs than that, each serves several, one after the other. (`bench_phold` on an H200,
+/// Invocations of a window, at the most: with more LPs than that, each serves several, one after the other. (`bench phold` on an H200,
 /// 1,048,576 LPs, 65,536 invocations against the version before, which had a million: 0.96 to 1.12 times as fast at rate 0.1, where
 /// fewer queues at once share the cache better; 1.0 to 1.4 at 0.001; 2.3 to 3.6 at 0.00001, where workgroups with nothing to
 /// do cost most.)
@@ -95,7 +95,7 @@ impl Sort {
     fn new(gpu: &Gpu, room: u32) -> Option<Self> {
         let of = |group_size, team, bins| Self { group_size, team, bins };
         let sort = match room {
-            // The thread that executes such a bucket picks from it, or sorts it. (`bench_phold` on an H200, 32,768 LPs, 16 events per LP at rate
+            // The thread that executes such a bucket picks from it, or sorts it. (`bench phold` on an H200, 32,768 LPs, 16 events per LP at rate
             // 0.1, room for 49: a window takes 54 us with picking and 80 us with a dispatch that sorts.)
             ..=64 => return None,
             65..=128 => of(32, 32, 0),
@@ -118,7 +118,7 @@ pub(super) const CALENDAR_CHUNK: u32 = 8;
 
 /// The events that a bucket has room for, whole chunks of them, where a model's mailboxes have room for so many. That many would be much memory for nothing, because
 /// what finds its bucket full goes the way of later events. So it is some three standard deviations above the
-/// mean that `Capacity::poisson` has for such a mailbox. (`bench_phold` on an H200, 32,768 LPs at rate 0.1: with five and a half, when buckets all but never are full, it is no faster
+/// mean that `Capacity::poisson` has for such a mailbox. (`bench phold` on an H200, 32,768 LPs at rate 0.1: with five and a half, when buckets all but never are full, it is no faster
 /// with 1,024 events each, and 0.77 times as fast with 128, because larger teams sort.)
 fn bucket_room(mailbox: u32) -> u32 {
     const DEVIATIONS: f64 = 3.0;
@@ -151,7 +151,7 @@ fn stored(buckets: u32, room: u32, capacity: Capacity) -> u64 {
     }
 }
 
-/// From this many LPs on, workgroups of 256 are faster; below, those of 64 spread LPs over more processors. (`bench_phold` on an
+/// From this many LPs on, workgroups of 256 are faster; below, those of 64 spread LPs over more processors. (`bench phold` on an
 /// H200, which has 132 processors: 16,384 LPs are 64 workgroups of 256. The exact place is a guess.)
 const MANY_LPS: u32 = 16_384;
 
@@ -171,7 +171,7 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
 /// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue; `short`: whether queues are short circular buffers.
 pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, short: bool) -> u32 {
     match (gpu.on_processor(), queue) {
-        // Calendars are not sifted through: `bench_phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
+        // Calendars are not sifted through: `bench phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
         (_, QueueDesign::Calendar) => 1,
         (true, QueueDesign::CbPar(_)) => 1,
         (true, _) if room > SHORT_OF_A_THREAD => 1,

@@ -6,7 +6,7 @@ use crate::gpu::{Gpu, GpuError, Plan};
 
 use super::{Capacity, Fault, FaultKind, Until};
 
-/// A run is saved so often: what it has done since is done again after a growth. (`bench_phold` on an H200, 16 events per LP, runs of 2.5 s:
+/// A run is saved so often: what it has done since is done again after a growth. (`bench phold` on an H200, 16 events per LP, runs of 2.5 s:
 /// that costs 0.3 % with 32,768 LPs, and 0.7 % with 1,048,576.)
 const EVERY: Duration = Duration::from_secs(1);
 

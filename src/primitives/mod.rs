@@ -62,7 +62,8 @@
 //! | [`RadixSort`], pairs | 3 per digit of 8 bits | 20 per digit: a key is read twice, a value once, both are written; 80 for 32 bits |
 //! | [`RadixSort`], keys alone | 3 per digit | 12 per digit; 48 for 32 bits |
 //!
-//! On an NVIDIA H200 (Vulkan, driver 580.159.04; a copy reaches about 4.1 TB/s), by `examples/bench_primitives.rs`:
+//! On an NVIDIA H200 (Vulkan, driver 580.159.04; a copy reaches about 4.1 TB/s), by
+//! `cargo run --release -p eventhorizon-bench -- primitives`:
 //!
 //! | primitive | elements | 10^9 elements/s | TB/s | bound by |
 //! | --- | --- | --- | --- | --- |

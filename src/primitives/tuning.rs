@@ -28,14 +28,14 @@ pub struct Tuning {
 impl Tuning {
     /// What reduce, scan and compact use on this device.
     pub fn sweep(_gpu: &Gpu) -> Self {
-        // On an H200, `examples/bench_primitives.rs` shows 2048 and 4096 workgroups beside each other. The size is a guess: the
+        // On an H200, `bench primitives` shows 2048 and 4096 workgroups beside each other. The size is a guess: the
         // most that WebGPU promises.
         Self { group_size: 256, items: SWEEP_ITEMS, workgroups: 2048 }
     }
 
     /// What sorts use on this device.
     pub fn sort(gpu: &Gpu) -> Self {
-        // A workgroup per tile as long as a dispatch can have so many: `examples/bench_primitives.rs` on an H200 ("pairs", by
+        // A workgroup per tile as long as a dispatch can have so many: `bench primitives` on an H200 ("pairs", by
         // workgroups).
         let baseline = Self { group_size: 256, items: RANK_BASELINE_ITEMS, workgroups: MAX_WORKGROUPS };
         // The largest workgroup that has counters for all its subgroups in WebGPU's default limit of workgroup memory.

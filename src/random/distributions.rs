@@ -68,7 +68,7 @@ pub fn exponential_short(word: u32, mean: u32) -> u32 {
 /// About the ticks of [`exponential_short`], for a mean below 2^27 ticks: by a table of 1,024 chords of the logarithm, which costs a GPU 17 instructions
 /// instead of 89.
 ///
-/// Over all 2^32 words, the largest error is 8.8e-8 of a mean, and the mean is 1 - 2.4e-9 (`cargo run --release --example exponential_error`
+/// Over all 2^32 words, the largest error is 8.8e-8 of a mean, and the mean is 1 - 2.4e-9 (`cargo run --release -p eventhorizon-bench -- exponential-error`
 /// measures both): it takes 1e17 draws to see that in a mean, and 1e10 to see the chords in a histogram whose bins are theirs.
 /// WGSL: `exponential_tabled` with `// import: random/exponential_table.wgsl`, for models of [`replication`](crate::replication).
 ///
@@ -118,7 +118,7 @@ fn high(a: u32, b: u32) -> u32 {
 /// -ln(u) for u = (2 `word` + 1) / 2^33, in units of 2^-59: an exponential variate of mean 1.
 ///
 /// Over all 2^32 words, against `f64`: the largest relative error is 1.17e-9 (2^-29.67), at the word
-/// `0xf0f2300b`, and the mean is 1 - 7.5e-11 (`cargo run --release --example exponential_error` measures both).
+/// `0xf0f2300b`, and the mean is 1 - 7.5e-11 (`cargo run --release -p eventhorizon-bench -- exponential-error` measures both).
 /// The variate lies between 2^-33 and 33 ln 2 = 22.87: the tail that is cut off has the probability 2^-33.
 ///
 /// With u = (1 - s) / 2^n and s at most 1/2, -ln(u) = n ln 2 - ln(1 - s). Then 1 - s is multiplied by 3/2,

@@ -64,7 +64,7 @@ const PART: u32 = 1 << 18;
 const SHORT: Duration = Duration::from_millis(100);
 
 /// From this many replications on, one invocation for each fills the device, and nothing is tried. Measured on an H200
-/// (`bench_replication`, the tables in the module's documentation): at 32,768 replications M/M/1 is served best so, and the walk, which
+/// (`bench replication`, the tables in the module's documentation): at 32,768 replications M/M/1 is served best so, and the walk, which
 /// gains from warps below, at 20,000. A guess for other devices; smaller ones are full earlier.
 const MANY: u32 = 1 << 15;
 

@@ -109,14 +109,14 @@ impl Shape {
         let warp = warp_size(gpu);
         let group_size = match mapping {
             // Each workgroup has a table of its own, and a core's memory bounds how many there are: about 25 on an H200 (228 KiB), so that those of
-            // 32 would leave more than half of its invocations without work. Where replications fill it workgroups of 128 were the fastest (`bench_replication`, M/M/1); of those of 64 the cores
+            // 32 would leave more than half of its invocations without work. Where replications fill it workgroups of 128 were the fastest (`bench replication`, M/M/1); of those of 64 the cores
             // get more even shares where they do not, and where between them the change lies is a guess.
             Mapping::Thread | Mapping::Auto if tabled => warp.max(if jobs < 1 << 17 { 64 } else { 128 }),
             // As few as run in lockstep: the hardware spreads the workgroups, so few replications reach all its cores.
             Mapping::Thread | Mapping::Auto => warp.max(32),
             Mapping::Warp => warp,
             // About 2^17 invocations fill large devices; more of them per replication cost more in the scan. On an H200
-            // (`bench_replication`, the table in the module's documentation) 256 were the fastest at 64 replications, and 128 from
+            // (`bench replication`, the table in the module's documentation) 256 were the fastest at 64 replications, and 128 from
             // 1,024 on; where between them the change lies is a guess.
             Mapping::Cooperative => (131_072 / jobs.max(1)).next_power_of_two().clamp(128.max(warp), 256),
         };

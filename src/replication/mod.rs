@@ -33,7 +33,7 @@
 //!
 //! # Which mapping is fast where
 //! Measured on an NVIDIA H200 (Vulkan, driver 580.159.04): time on the device of kernels without run-time checks
-//! ([`Engine::trusted`]), many runs in one submission. `cargo run --release --example bench_replication` measures the present adapter.
+//! ([`Engine::trusted`]), many runs in one submission. `cargo run --release -p eventhorizon-bench -- replication` measures the present adapter.
 //!
 //! M/M/1 at rates 0.8 and 1.0 with 10,000 clients, in 1e9 clients per second:
 //!

@@ -375,7 +375,7 @@ impl<S: Space> Engine<S> {
             Mapping::Thread(design) => (Open::Queue(design), alone),
             mapping if !S::BANDS => return Err(SearchError::Mapping { mapping }),
             Mapping::Bands => (Open::Bands, alone),
-            // As many as there are cells with about the same estimate, and directions. (`bench_search` on an H200, density 0.2, 1000 searches a second with
+            // As many as there are cells with about the same estimate, and directions. (`bench search` on an H200, density 0.2, 1000 searches a second with
             // teams of 64, 128, 256 and 512: 64 x 64 cells 10,185, 9,702; 256 x 256 1,333, 1,284, 993; 512 x 512 -, 303, 285, 205; 1,024 x 1,024
             // 2.0, 19.6, 37.7, 55.8, and 41.2 with 1,024. With 32, 8,550 and 3,172 where 64 made 9,981 and 4,264, at sides of 64 and 128.)
             _ if self.space.count() <= 256 * 256 => (Open::Team, 64),

@@ -53,7 +53,7 @@ fn relative_error(word: u32) -> f64 {
     (exponential_unit(word) as f64 * 2f64.powi(-59) / exact(word) - 1.0).abs()
 }
 
-/// What the documentation of `exponential_unit` promises. The example `exponential_error` looks at every
+/// What the documentation of `exponential_unit` promises. `bench exponential-error` looks at every
 /// word.
 const LARGEST_ERROR: f64 = 1.17e-9;
 

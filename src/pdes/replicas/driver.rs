@@ -284,7 +284,7 @@ impl<M: Model> Driver<'_, M> {
         let mut undecided = mapping == Mapping::Auto && known.is_none() && !self.gpu.on_processor();
         undecided &= first == Mapping::Team || jobs.len() < MANY_RUNS;
         let mut mapping = match (mapping, known) {
-            // Barriers are slow there. (`bench_replicas` on llvmpipe, 1,024 runs of 64 LPs with 4 events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
+            // Barriers are slow there. (`bench replicas` on llvmpipe, 1,024 runs of 64 LPs with 4 events each: at rate 0.1 1.2 times as fast, at 0.001 49 times.)
             (Mapping::Auto, _) if self.gpu.on_processor() => Mapping::Thread,
             (Mapping::Auto, Some(known)) => known,
             (Mapping::Auto, None) => first,

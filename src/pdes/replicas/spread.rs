@@ -14,7 +14,7 @@ pub(super) const GROUP: u32 = 32;
 /// How many do.
 const CHOICES: [u32; 4] = [1, 4, 16, GROUP];
 
-/// Runs up to which they are spread over workgroups of their own, unless something is known, and how many share one beyond. (`bench_replicas` on an H200, 64 LPs
+/// Runs up to which they are spread over workgroups of their own, unless something is known, and how many share one beyond. (`bench replicas` on an H200, 64 LPs
 /// with 4 events each at rate 0.001.)
 const APART: u32 = 2048;
 const TOGETHER: u32 = 16;

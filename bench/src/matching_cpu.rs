@@ -1,22 +1,17 @@
 //! The processor's side of the comparison: counts overlaps in one dimension with all cores, by the interval
-//! trees of the crate coitrees and by sorting. Anyone can run it:
+//! trees of the crate coitrees and by sorting.
 //!
-//! ```text
-//! cargo run --release --example bench_matching_cpu -- 1000000,10000000
-//! ```
-//!
-//! The workload is that of `bench_matching`, in 31-bit coordinates because coitrees takes `i32`.
-
-mod shared;
+//! The workload is that of `matching.rs`, in 31-bit coordinates because coitrees takes `i32`.
 
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::Args as ClapArgs;
 use coitrees::{COITree, Interval, IntervalTree};
 use rayon::prelude::*;
-use shared::rates::or;
+
+use crate::shared::rates::or;
+use crate::shared::{self, Outcome};
 
 /// One side of the synthetic workload: half-open intervals of one size at random places.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "31 bits")]
@@ -80,9 +75,15 @@ fn by_sorting(subscriptions: &[(i32, i32)], updates: &[(i32, i32)]) -> (u64, f64
     (count, start.elapsed().as_secs_f64() * 1e3)
 }
 
-#[derive(Parser)]
-#[command(about = "Counts overlapping regions on the processor: the comparison of bench_matching")]
-struct Args {
+/// Measures the times of counting overlaps on all cores of the processor, which `matching` is compared with
+///
+/// In one dimension, by the interval trees of the crate coitrees and by sorting, which must count the same. It needs no adapter. Times are in milliseconds.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  cargo run --release -p eventhorizon-bench -- matching-cpu
+  cargo run --release -p eventhorizon-bench -- matching-cpu 1000000,10000000 --alpha 1")]
+pub(crate) struct Args {
     /// Numbers of regions to compare; by default 1000000 and 10000000.
     #[arg(value_delimiter = ',', value_parser = clap::value_parser!(u64).range(2..=1 << 31))]
     regions: Vec<u64>,
@@ -91,11 +92,7 @@ struct Args {
     alpha: Vec<f64>,
 }
 
-fn main() -> ExitCode {
-    shared::main(run)
-}
-
-fn run(args: &Args) -> shared::Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let threads = rayon::current_num_threads();
     writeln!(stdout(), "{threads} threads; time with the data in memory, trees built and sorts included")?;
     writeln!(stdout(), "     regions    alpha          pairs       coitrees        sorting")?;

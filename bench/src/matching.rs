@@ -1,27 +1,16 @@
-//! Times region matching on the present adapter, after checking that its counts are right.
-//!
-//! ```text
-//! cargo run --release --example bench_matching
-//! cargo run --release --example bench_matching -- --only moving,find
-//! ```
-//!
-//! "On the device" is the time of recorded work with the bounds on the device, many repetitions per submission;
-//! "with copies" is everything from host arrays to the number on the host. Synthetic workload of Marzolla and
-//! D'Angelo (2020): half the regions are subscriptions, all of one size, together `alpha` times the space.
+//! Times of region matching on the present adapter, with the workload of Marzolla and D'Angelo (2020).
 
 #![allow(clippy::cast_precision_loss, reason = "times and rates")]
 
-mod shared;
-
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::{Parser, ValueEnum};
+use clap::{Args as ClapArgs, ValueEnum};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, reference};
 use rayon::prelude::*;
-use shared::{Outcome, same};
+
+use crate::shared::{Outcome, same};
 
 const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("brute", Algorithm::Brute),
@@ -30,10 +19,17 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("sort", Algorithm::Sort),
 ];
 
-#[derive(Parser)]
-#[command(about = "Times region matching on the present adapter.")]
-struct Options {
-    /// Parts to time: by default all.
+/// Measures the times of region matching, after a comparison of all algorithms with the processor
+///
+/// Half the regions are subscriptions, all of one size, and alpha is the sum of their sizes over that of the space. "On the device" is the time of recorded work with
+/// the bounds on the device, many repetitions per submission; "with copies" is everything from host arrays to the number on the host. Times are in milliseconds.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  cargo run --release -p eventhorizon-bench -- matching
+  cargo run --release -p eventhorizon-bench -- matching --only moving,find")]
+pub(crate) struct Args {
+    /// Parts to time; all of them by default.
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
 }
@@ -54,12 +50,8 @@ enum Part {
     Copies,
 }
 
-fn main() -> ExitCode {
-    shared::main(run)
-}
-
-fn run(options: &Options) -> Outcome<()> {
-    let wanted = |part| options.only.is_empty() || options.only.contains(&part);
+pub(crate) fn run(args: &Args) -> Outcome<()> {
+    let wanted = |part| args.only.is_empty() || args.only.contains(&part);
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
     let matcher = Matcher::new(&gpu);

@@ -1,35 +1,35 @@
 //! The event rates of many runs of PHOLD at once, for each mapping of runs to the device.
-//!
-//! Every line is checked first: the fingerprints of a shorter experiment must be those of the sequential CPU engine.
-//!
-//! ```text
-//! cargo run --release --example bench_replicas
-//! cargo run --release --example bench_replicas -- --replicas 1024 --lps 64 --rate 0.001 --mapping team
-//! ```
-
-mod shared;
 
 use std::convert::Infallible;
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{Design, Experiment, Point};
 use eventhorizon::time::Resolution;
-use shared::Outcome;
-use shared::rates::{named, or, or_auto};
 
-#[derive(Parser)]
-struct Args {
+use crate::shared::rates::or;
+use crate::shared::{self, Outcome};
+use crate::{named, or_auto};
+
+/// Measures the events per second of many runs of PHOLD at once, for each mapping of runs to the device
+///
+/// Every line is checked first: the fingerprints of a shorter experiment must be those of the sequential CPU engine. Lists are separated by commas, and make a line
+/// of each combination.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  cargo run --release -p eventhorizon-bench -- replicas
+  cargo run --release -p eventhorizon-bench -- replicas --replicas 1024 --lps 64 --rate 0.001 --mapping team")]
+pub(crate) struct Args {
     /// Mappings to compare; by default thread and team.
     #[arg(long, value_delimiter = ',')]
     mapping: Vec<Mapping>,
-    /// Runs; by default 64, 1024 and 10000.
+    /// Runs of an experiment; by default 64, 1024 and 10000.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     replicas: Vec<u32>,
     /// LPs of a run; by default 16, 64 and 256.
@@ -38,10 +38,10 @@ struct Args {
     /// Events per LP; by default 4.
     #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rates; by default 0.1, 0.001 and 0.00001.
+    /// Rates: an event comes 10 and on average 1/rate units of time after the one that sent it; by default 0.1, 0.001 and 0.00001.
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
-    /// Queue designs of teams; the library's choice by default.
+    /// Queue designs of teams to compare; the library's choice by default.
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
     /// Invocations per workgroup to compare; the library's choice by default.
@@ -57,11 +57,7 @@ struct Args {
 
 const LOOKAHEAD: f64 = 10.0;
 
-fn main() -> ExitCode {
-    shared::main(run)
-}
-
-fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     // All of them before the first is run: none is refused in the middle.
     let mut models = Vec::new();
     for lps in or(&args.lps, &[16, 64, 256]) {

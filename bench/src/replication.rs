@@ -1,21 +1,28 @@
 //! Checks every model in every mapping against its Rust twin on the present adapter, then times the mappings.
 //!
-//! `cargo run --release --example bench_replication` takes about a minute on a large device. Times are of the device: many runs in one
-//! submission, the wall clock around submit and wait, median of five, divided by the runs. Each row begins with half a second that does not count, because
-//! devices that were idle are slow at first.
-
-mod shared;
+//! Each row begins with half a second that does not count, because devices that were idle are slow at first.
 
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{Mm1, Mm1Params, Mmck, Pi, PiParams, Walk, WalkParams, Workshop, WorkshopParams};
 use eventhorizon::replication::{
     CpuEngine, Design, Engine, Experiment, Mapping, Model, ReplicationError, Twin,
 };
-use shared::Outcome;
+
+use crate::shared::Outcome;
+
+/// Measures the speed of replications in each mapping, after every model was compared with its Rust twin
+///
+/// It takes about a minute on a large device. Times are of the device: many runs in one submission, the wall clock around submit and wait, median of five, divided by
+/// the runs.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Example:
+  cargo run --release -p eventhorizon-bench -- replication")]
+pub(crate) struct Args {}
 
 /// What one run may take; larger sizes are left out where the smaller ones say that they would take longer.
 fn most(gpu: &Gpu) -> f64 {
@@ -280,11 +287,7 @@ fn figure<M: Model + Copy>(gpu: &Gpu, title: &str, model: M, params: M::Params) 
     Ok(())
 }
 
-fn main() -> ExitCode {
-    shared::main(|_: &shared::Nothing| run())
-}
-
-fn run() -> Outcome<()> {
+pub(crate) fn run(_: &Args) -> Outcome<()> {
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
     writeln!(

@@ -1,28 +1,28 @@
 //! The event rates of PHOLD over the parameters of Baudis et al. (section IV.B), for each queue design.
-//!
-//! Every line is checked first: a shorter run must have the fingerprint of the sequential CPU engine.
-//!
-//! ```text
-//! cargo run --release --example bench_phold
-//! cargo run --release --example bench_phold -- --queue heap --group-size 64,128 --population 4,16
-//! ```
-
-mod shared;
 
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
-use shared::Outcome;
-use shared::rates::{measure_events, named, or, or_auto, too_large};
 
-#[derive(Parser)]
-struct Args {
+use crate::shared::rates::{measure_events, or, too_large};
+use crate::shared::{self, Outcome};
+use crate::{named, or_auto};
+
+/// Measures the events per second of PHOLD, for each queue design
+///
+/// Every line is checked first: a shorter run must have the fingerprint of the sequential CPU engine. Lists are separated by commas, and make a line of each
+/// combination.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  cargo run --release -p eventhorizon-bench -- phold
+  cargo run --release -p eventhorizon-bench -- phold --queue heap --group-size 64,128 --population 4,16")]
+pub(crate) struct Args {
     /// Queue designs to compare; all of them by default.
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
@@ -32,22 +32,22 @@ struct Args {
     /// LPs that an invocation serves in each window, to compare; the library's choice by default.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Vec<u32>,
-    /// LPs; by default 1024, 32768 and 1048576.
+    /// Numbers of LPs; by default 1024, 32768 and 1048576.
     #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
     /// Events per LP; by default 4, 16 and 128.
     #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rates; by default 0.1, 0.001 and 0.00001.
+    /// Rates: an event comes the lookahead and on average 1/rate units of time after the one that sent it; by default 0.1, 0.001 and 0.00001.
     #[arg(long, value_delimiter = ',', value_parser = shared::positive)]
     rate: Vec<f64>,
     /// Seconds to measure for each line, after as many that keep the device busy.
     #[arg(long, default_value_t = 0.3, value_parser = shared::seconds)]
     seconds: f64,
-    /// How far windows go: yawns, horizon or auto; by default yawns.
+    /// How far windows go, to compare: yawns, horizon or auto; by default yawns.
     #[arg(long, value_delimiter = ',')]
     sync: Vec<Sync>,
-    /// Least delays of an event, in units of time; by default 10.
+    /// Least delays of an event (the lookahead), to compare, in units of time; by default 10.
     #[arg(long, value_delimiter = ',', value_parser = shared::not_negative)]
     lookahead: Vec<f64>,
     /// Capacities that cannot grow, so that no snapshots are taken.
@@ -58,11 +58,7 @@ struct Args {
     unchecked: bool,
 }
 
-fn main() -> ExitCode {
-    shared::main(run)
-}
-
-fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     // All of them before the first is run: none is refused in the middle.
     let mut models = Vec::new();
     for lps in or(&args.lps, &[1024, 32768, 1 << 20]) {

@@ -1,29 +1,30 @@
 //! The event rates of the ways to synchronise, on a torus of FIFO stations with exponential service, between which customers walk in no time.
-//!
-//! Every line is checked first: a shorter run must have the fingerprint of the sequential CPU engine.
-//!
-//! ```text
-//! cargo run --release --example bench_sync -- --side 32,512 --sync horizon,neighbours
-//! ```
-
-mod shared;
 
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::FifoTorus;
 use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
-use shared::Outcome;
-use shared::rates::{measure, named, or, or_auto};
 
-#[derive(Parser)]
-struct Args {
-    /// Ways to synchronise; by default horizon and neighbours.
+use crate::shared::rates::{measure, or};
+use crate::shared::{self, Outcome};
+use crate::{named, or_auto};
+
+/// Measures the events per second of the ways to synchronise, on a torus of FIFO stations
+///
+/// Service is exponential, and customers walk between stations in no time. Every line is checked first: a shorter run must have the fingerprint of the sequential
+/// CPU engine, whose rate is the first line. Lists are separated by commas, and make a line of each combination.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  cargo run --release -p eventhorizon-bench -- sync
+  cargo run --release -p eventhorizon-bench -- sync --side 32,512 --sync horizon,neighbours")]
+pub(crate) struct Args {
+    /// Ways to synchronise: yawns, horizon, neighbours or auto; by default horizon and neighbours.
     #[arg(long, value_delimiter = ',')]
     sync: Vec<Sync>,
     /// Stations in a row, of as many rows; by default 32, 128 and 512.
@@ -49,11 +50,7 @@ struct Args {
     check: f64,
 }
 
-fn main() -> ExitCode {
-    shared::main(run)
-}
-
-fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let services = Resolution::default();
     let check = Until::time(services.ticks(args.check)?);
     // All of them before the first is run: none is refused in the middle.

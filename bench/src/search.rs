@@ -1,24 +1,10 @@
 //! Searches per second on square maps with random obstacles, for each side, mapping and queue design: Table III and Figure 12 of Baudis et al. In graphs like
 //! roads, too, and distances from many sources to all cells.
-//!
-//! Every line is checked: its outcomes must be those of the sequential search on one core, which is the first line of each map. With `--json` or
-//! `--csv` the lines go to a file, too.
-//!
-//! ```text
-//! cargo run --release --example bench_search
-//! cargo run --release --example bench_search -- --side 64 --mapping thread --queue heap --queue splay --slots 1024 --slots 16384
-//! cargo run --release --example bench_search -- --figure figure-12.png --csv figure-12.csv
-//! cargo run --release --example bench_search -- --roads 100 --roads 500 --queue heap --queue heap-4 --queue cb-seq
-//! cargo run --release --example bench_search -- --fronts 100 --side 256 --roads 256
-//! ```
 
-#[path = "shared/figure.rs"]
-mod figure;
-mod shared;
-
+use std::io::{self, Write as _, stdout};
 use std::time::Instant;
 
-use clap::Parser;
+use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
@@ -27,12 +13,25 @@ use eventhorizon::search::{
     AllPairs, Engine, Graph, Grid, Guided, Mapping, Outcome, Results, SearchError, Space, Wavefronts,
 };
 use serde::Serialize;
-use shared::Failure;
 
-#[derive(Parser)]
-#[command(about = "Measures shortest-path searches per second")]
-struct Args {
-    /// Sides of maps; by default 64, 256 and 1024, or with --figure 64, 256 and 512, or none with --roads.
+use crate::shared::rates::or;
+use crate::shared::{self, Failure};
+use crate::{figure, named, or_auto};
+
+/// Measures shortest-path searches per second, on square maps with random obstacles and in graphs like roads
+///
+/// Every line is checked: its outcomes must be those of the sequential search on one core, which is the first line of each map. With --json or --csv the lines go to
+/// a file, too. Options that are lists are given once for each value, and make a line of each combination.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  cargo run --release -p eventhorizon-bench -- search
+  cargo run --release -p eventhorizon-bench -- search --side 64 --mapping thread --queue heap --queue splay --slots 1024 --slots 16384
+  cargo run --release -p eventhorizon-bench -- search --figure figure-12.png --csv figure-12.csv
+  cargo run --release -p eventhorizon-bench -- search --roads 100 --roads 500 --queue heap --queue heap-4 --queue cb-seq
+  cargo run --release -p eventhorizon-bench -- search --fronts 100 --side 256 --roads 256")]
+pub(crate) struct Args {
+    /// Sides of maps, in cells; by default 64, 256 and 1024, or with --figure 64, 256 and 512, or none with --roads.
     #[arg(long)]
     side: Vec<u32>,
     /// Graphs of so many times so many vertices, joined to their neighbours like roads, with the straight line as heuristic.
@@ -67,10 +66,10 @@ struct Args {
     #[arg(long)]
     searches: Option<u32>,
     /// Seconds of a measurement, about.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = shared::not_negative)]
     seconds: f64,
     /// Seconds of the sequential search for each map, about: it says what is checked.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = shared::not_negative)]
     cpu_seconds: f64,
     /// Measures with paths.
     #[arg(long)]
@@ -81,7 +80,7 @@ struct Args {
     /// Measures the distances between all pairs of so many vertices instead, in sums per second.
     #[arg(long)]
     all_pairs: Vec<u32>,
-    /// Names the maps and the searches.
+    /// Number that names the maps and the searches.
     #[arg(long, default_value_t = 42)]
     seed: u64,
     /// Writes the lines as CSV to a file.
@@ -110,41 +109,40 @@ struct Line {
 }
 
 impl Line {
-    fn print(&self) {
-        let or = |value: Option<String>| value.unwrap_or_else(|| "auto".to_owned());
-        println!(
+    fn print(&self) -> io::Result<()> {
+        writeln!(
+            stdout(),
             "{:5} {:5} {:7} {:>8} {:>16} {:>7} {:>5} {:>5} {:9} {:9} {:10.1} {:8.3} {:12.1}",
             self.map,
             self.side,
             self.density,
             self.mapping,
             self.queue,
-            or(self.slots.map(|slots| slots.to_string())),
-            or(self.group_size.map(|size| size.to_string())),
-            or(self.band.map(|band| band.to_string())),
+            named(self.slots),
+            named(self.group_size),
+            named(self.band),
             self.searches,
             self.found,
             self.expanded_each,
             self.seconds,
             self.searches_per_second
-        );
+        )
     }
 }
 
-fn main() -> Result<(), Failure> {
-    env_logger::init();
-    let args = Args::parse();
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let gpu = Gpu::new()?;
-    println!("adapter {}", gpu.info().name);
+    writeln!(stdout(), "adapter {}", gpu.info().name)?;
     if !args.all_pairs.is_empty() {
-        return all_pairs(&gpu, &args);
+        return all_pairs(&gpu, args);
     }
     if let Some(sources) = args.fronts {
-        return fronts(&gpu, &args, sources);
+        return fronts(&gpu, args, sources);
     }
-    println!(
+    writeln!(
+        stdout(),
         "map    side density  mapping            queue   slots group  band  searches     found   expanded  seconds searches/s"
-    );
+    )?;
     let mut lines = Vec::new();
     let usual: &[u32] = match (args.roads.is_empty(), &args.figure) {
         (false, _) => &[],
@@ -157,7 +155,7 @@ fn main() -> Result<(), Failure> {
             let all = grid.random_searches(1 << 20, args.seed);
             let engine = || Engine::grid(&gpu, grid.clone());
             let band = f64::from(grid.moves().straight());
-            measure(&gpu, &args, &grid, ("grid", side, density, band), &all, &engine, &mut lines)?;
+            measure(&gpu, args, &grid, ("grid", side, density, band), &all, &engine, &mut lines)?;
         }
     }
     for &side in &args.roads {
@@ -167,7 +165,7 @@ fn main() -> Result<(), Failure> {
         let mut vertex = || ((u64::from(stream.draw()) * u64::from(side * side)) >> 32) as u32;
         let all: Vec<_> = (0..1 << 18).map(|_| (vertex(), vertex())).collect();
         let engine = || Engine::graph(&gpu, guided.clone());
-        measure(&gpu, &args, &guided, ("roads", side, 0.0, 1.0), &all, &engine, &mut lines)?;
+        measure(&gpu, args, &guided, ("roads", side, 0.0, 1.0), &all, &engine, &mut lines)?;
     }
     if let Some(path) = &args.figure {
         draw(path, &gpu, &lines)?;
@@ -208,7 +206,7 @@ fn draw(path: &std::path::Path, gpu: &Gpu, lines: &[Line]) -> Result<(), Failure
 
 /// Distances from many sources to all cells; some rows are compared with Dijkstra's algorithm.
 fn fronts(gpu: &Gpu, args: &Args, sources: u32) -> Result<(), Failure> {
-    println!("map    side  band   sources     passes    seconds    cells/s  one core");
+    writeln!(stdout(), "map    side  band   sources     passes    seconds    cells/s  one core")?;
     let mut lines = Vec::new();
     let usual: &[u32] = if args.roads.is_empty() { &[64, 256, 1024] } else { &[] };
     for side in or(&args.side, usual) {
@@ -249,7 +247,7 @@ fn front<S: Space>(
         expected.push(reference::distances(space.map(), std::slice::from_ref(source)));
     }
     let core = expected.iter().map(Vec::len).sum::<usize>() as f64 / begun.elapsed().as_secs_f64();
-    for band in each(&args.band) {
+    for band in or_auto(&args.band) {
         let mut wave = make()?;
         if let Some(band) = band {
             wave = wave.with_band((band * unit) as u32);
@@ -265,8 +263,11 @@ fn front<S: Space>(
         let (rows, passes) = (found.rows(), found.passes());
         let seconds = found.took().as_secs_f64();
         let rate = f64::from(rows) * f64::from(found.columns()) / seconds;
-        let shown = band.map_or("auto".to_owned(), |band| band.to_string());
-        println!("{map:5} {side:5} {shown:>5} {rows:9} {passes:10} {seconds:10.4} {rate:10.3e} {core:9.2e}");
+        let shown = named(band);
+        writeln!(
+            stdout(),
+            "{map:5} {side:5} {shown:>5} {rows:9} {passes:10} {seconds:10.4} {rate:10.3e} {core:9.2e}"
+        )?;
         lines.push(serde_json::json!({
             "adapter": gpu.info().name, "map": map, "side": side, "band": band, "sources": rows, "passes": passes,
             "seconds": seconds, "cells_per_second": rate, "one_core_cells_per_second": core,
@@ -278,7 +279,7 @@ fn front<S: Space>(
 /// Distances between all pairs; some rows are compared with Dijkstra's algorithm.
 fn all_pairs(gpu: &Gpu, args: &Args) -> Result<(), Failure> {
     let mut lines = Vec::new();
-    println!("vertices    seconds     sums/s");
+    writeln!(stdout(), "vertices    seconds     sums/s")?;
     for &vertices in &args.all_pairs {
         let mut stream = Stream::new(args.seed, 0, vertices.into());
         let mut below = |limit: u32| ((u64::from(stream.draw()) * u64::from(limit)) >> 32) as u32;
@@ -296,22 +297,12 @@ fn all_pairs(gpu: &Gpu, args: &Args) -> Result<(), Failure> {
         }
         let seconds = all.took().as_secs_f64();
         let rate = f64::from(vertices).powi(3) / seconds;
-        println!("{vertices:8} {seconds:10.4} {rate:10.3e}");
+        writeln!(stdout(), "{vertices:8} {seconds:10.4} {rate:10.3e}")?;
         lines.push(serde_json::json!({
             "adapter": gpu.info().name, "vertices": vertices, "seconds": seconds, "sums_per_second": rate,
         }));
     }
     args.json.write(&lines.into())
-}
-
-/// The values that were given, or those that are usual.
-fn or<T: Copy>(given: &[T], usual: &[T]) -> Vec<T> {
-    if given.is_empty() { usual.to_vec() } else { given.to_vec() }
-}
-
-/// The values that were given, or none.
-fn each<T: Copy>(given: &[T]) -> Vec<Option<T>> {
-    if given.is_empty() { vec![None] } else { given.iter().copied().map(Some).collect() }
 }
 
 /// Measures the sequential search, and every mapping that was asked for.
@@ -366,7 +357,7 @@ fn measure<S: Space>(
         searches_per_second: known as f64 / seconds,
         ..line(Mapping::Auto, known)
     };
-    cpu.print();
+    cpu.print()?;
     lines.push(cpu);
 
     let figure = args.figure.is_some();
@@ -383,7 +374,7 @@ fn measure<S: Space>(
     };
     let slots_list = match (args.slots.as_slice(), figure) {
         ([], true) => [64, 256, 1024, 4096, 16384].map(Some).to_vec(),
-        (given, _) => each(given),
+        (given, _) => or_auto(given),
     };
     let mut mappings = Vec::new();
     for mapping in or(&args.mapping, &usual) {
@@ -396,8 +387,8 @@ fn measure<S: Space>(
     }
     for mapping in mappings {
         for &slots in &slots_list {
-            for group_size in each(&args.group_size) {
-                for band in each(&args.band) {
+            for group_size in or_auto(&args.group_size) {
+                for band in or_auto(&args.band) {
                     if band.is_some() && !matches!(mapping, Mapping::Team | Mapping::Bands) {
                         continue;
                     }
@@ -437,7 +428,7 @@ fn measure<S: Space>(
                         searches_per_second: searches as f64 / seconds,
                         ..line(engine.mapping(), searches)
                     };
-                    line.print();
+                    line.print()?;
                     lines.push(line);
                 }
             }

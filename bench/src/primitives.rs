@@ -1,30 +1,28 @@
-//! Checks reduce, scan and radix sort on this adapter, then times them.
-//!
-//! ```text
-//! cargo run --release --example bench_primitives
-//! ```
-//!
-//! A time is the median of several submissions, each of many recorded tasks, divided by their number: what a task costs among
-//! others, without the submission. "GB/s" counts the bytes that the algorithm moves to and from buffers at the least.
+//! Checks reduce, scan and radix sort on this adapter, and times them.
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 #![allow(clippy::cast_possible_truncation, reason = "keys are hashes of indices below 2^32")]
 
-mod shared;
-
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 use std::time::Instant;
 
+use clap::Args as ClapArgs;
 use eventhorizon::gpu::{Buffer, Gpu, Plan};
 use eventhorizon::primitives::{Count, RadixSort, Reduce, Scan, ScanKind, SortKey, Tuning};
-use shared::Outcome as Result;
 
-fn main() -> ExitCode {
-    shared::main(|_: &shared::Nothing| run())
-}
+use crate::shared::Outcome as Result;
 
-fn run() -> Result<()> {
+/// Measures the times of reduce, scan and radix sort, and checks what they come to
+///
+/// A time is the median of several submissions, each of many recorded tasks, divided by their number: what a task costs among others, without the submission. "GB/s"
+/// counts the bytes that the algorithm moves to and from buffers at the least.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Example:
+  cargo run --release -p eventhorizon-bench -- primitives")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args) -> Result<()> {
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
     let baseline = gpu.without(wgpu::Features::SUBGROUP);

@@ -1,15 +1,23 @@
 //! Compares the integer exponential variates with `f64` for every one of the 2^32 random words.
 //!
-//! Prints the largest errors and the means. The documentation of `random::exponential_unit` and `random::exponential_tabled` quotes the output.
-//! Takes about a minute of processor time: `cargo run --release --example exponential_error`.
-
-mod shared;
+//! The documentation of `random::exponential_unit` and `random::exponential_tabled` quotes the output.
 
 use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 
+use clap::Args as ClapArgs;
 use eventhorizon::random::{exponential_tabled, exponential_unit};
 use rayon::prelude::*;
+
+use crate::shared::Outcome;
+
+/// Measures the errors of the integer exponential variates against f64, for every one of the 2^32 random words
+///
+/// Tells the largest errors and the means. It takes about a minute of processor time, and needs no adapter.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Example:
+  cargo run --release -p eventhorizon-bench -- exponential-error")]
+pub(crate) struct Args {}
 
 /// -ln((2 word + 1) / 2^33), to the last places of an `f64`.
 fn exact(word: u32) -> f64 {
@@ -19,12 +27,8 @@ fn exact(word: u32) -> f64 {
     if v < half { -(v / (2.0 * half)).ln() } else { -((v - 2.0 * half) / (2.0 * half)).ln_1p() }
 }
 
-fn main() -> ExitCode {
-    shared::main(|_: &shared::Nothing| run())
-}
-
 #[allow(clippy::cast_precision_loss, reason = "an f64 holds 53 bits, the error is sought near bit 29")]
-fn run() -> shared::Outcome<()> {
+pub(crate) fn run(_: &Args) -> Outcome<()> {
     let unit = 2f64.powi(-59);
     let blocks = (0..1u32 << 12).into_par_iter().map(|block| {
         let mut worst = (0.0f64, 0);
