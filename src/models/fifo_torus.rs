@@ -147,6 +147,11 @@ impl Model for FifoTorus {
         self.capacity
     }
 
+    /// One for each customer.
+    fn events_held(&self) -> Option<u32> {
+        Some(self.params.customers)
+    }
+
     /// Of a station on average: `utilisation`, the share of time for which it serves; `wait`, how long those who have arrived wait, in units of
     /// time; `throughput`, the arrivals in a unit of time.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {

@@ -181,6 +181,11 @@ impl Model for Phold {
     fn capacity(&self) -> Capacity {
         self.capacity
     }
+
+    /// Each event schedules another one.
+    fn events_held(&self) -> Option<u32> {
+        self.lps.checked_mul(self.population)
+    }
 }
 
 impl CpuModel for Phold {

@@ -220,6 +220,13 @@ pub trait Model {
         Capacity { queue: 32, mailbox: 16 }
     }
 
+    /// The events that a run holds at the most, those of all LPs together, if the model knows: a closed one has as many as it began with. A hint like
+    /// [`capacity`](Self::capacity), for the runs of an experiment, of which the more go on at once the less room each takes
+    /// ([`Mapping`](super::Mapping)); without it, they get what queues of that capacity hold on average, and some more.
+    fn events_held(&self) -> Option<u32> {
+        None
+    }
+
     /// What an experiment observes of a run besides the sums of the result columns: ratios, and quantities in the units of the model's users, by
     /// name. All runs have the same names, and none of them is that of a result column. A run of which one is NaN (a mean of nothing) counts as
     /// failed, so that all columns have the same observations.

@@ -111,7 +111,7 @@ impl<M: Model> Prepared<M> {
             Capacity { queue: most(|capacity| capacity.queue), mailbox: most(|capacity| capacity.mailbox) };
         Ok(Self {
             columns: contract::columns(first)?,
-            room: Room { capacity, events: events(first.lps(), capacity), state_bytes: 0 },
+            room: Room { capacity, events: events(&models), state_bytes: 0 },
             models,
         })
     }
@@ -125,9 +125,11 @@ impl<M: Model> Prepared<M> {
     }
 }
 
-/// The events that a run of so many LPs may hold, whose queues have such room.
-fn events(lps: u32, capacity: Capacity) -> u32 {
-    room_for(f64::from(lps) * mean_for(capacity.queue)).max(lps).saturating_add(4)
+/// The events that a run of any of these models may hold: by what it says, or else by the room of its queues.
+fn events<M: Model>(models: &[M]) -> u32 {
+    let by_queues = |model: &M| room_for(f64::from(model.lps()) * mean_for(model.capacity().queue));
+    let held = |model: &M| model.events_held().unwrap_or_else(|| by_queues(model)).max(model.lps());
+    models.iter().map(held).max().unwrap_or(1).saturating_add(4)
 }
 
 /// Checks what of an experiment concerns the engines. Returns its runs, by number and then by point: the first of them are the same of all points.
@@ -463,5 +465,22 @@ impl<M> std::fmt::Debug for Engine<M> {
 impl<M> std::fmt::Debug for CpuEngine<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CpuEngine").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::Phold;
+    use crate::time::Resolution;
+
+    #[test]
+    fn runs_have_room_for_what_their_models_say_that_they_hold() {
+        let units = Resolution::default();
+        let phold = |population| Phold::new(64, population, 0.1, 10.0, units).unwrap();
+        // A slot for each event, and four to spare; the most that any point of the design has.
+        assert_eq!(events(&[phold(1), phold(5), phold(4)]), 64 * 5 + 4);
+        let tiny = Capacity { queue: 1, mailbox: 1 };
+        assert_eq!(events(&[phold(4).with_capacity(tiny)]), 64 * 4 + 4);
     }
 }
