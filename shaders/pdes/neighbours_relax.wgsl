@@ -10,7 +10,8 @@
 //            first reads the dry runs and the answers
 //   words    CHANGES + turn: whether any bound changed. A dispatch does nothing where the one before changed nothing, or the run is at its end
 //
-// They are of parity 0, between the two dispatches of a window (pdes/horizon_look.wgsl, pdes/horizon.wgsl). One invocation serves one row.
+// They are of parity 0, between the two dispatches of a window (pdes/horizon_look.wgsl, pdes/horizon.wgsl). One invocation serves two rows: what a kernel like this
+// takes of registers does not double with them, and barriers are among half as many.
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
@@ -23,22 +24,27 @@ const RELAX_ROUNDS = 12u;
 // Senders of a row among its workgroup's rows at the most; more are as if they were of another one.
 const RELAX_INSIDE = 8u;
 
+// The rows of a workgroup, as RELAX_ROWS of src/pdes/recipes.rs says; each has its place.
+override RELAX_PLACES: u32 = 2u * GROUP_SIZE;
 // The earliest outputs, in two halves: relaxations read one and write the other. The last of each is of no row, and far.
-override RELAX_HALF: u32 = GROUP_SIZE + 1u;
-var<workgroup> relax_outputs: array<u32, 2u * RELAX_HALF>;
+override RELAX_HALF: u32 = RELAX_PLACES + 1u;
+override RELAX_OUTPUTS: u32 = 2u * RELAX_HALF;
+var<workgroup> relax_outputs: array<u32, RELAX_OUTPUTS>;
 var<workgroup> relax_changes: atomic<u32>;
 var<workgroup> relax_changed: u32;
 
-// Of a row: its bounds; whether others may send to it; what may arrive from other workgroups' rows; who of its own may send; how it answers.
-var<private> relax_output: u32;
-var<private> relax_input: u32;
-var<private> relax_hears: bool;
-var<private> relax_outside: u32;
-var<private> relax_some: vec4<u32>;
-var<private> relax_more: vec4<u32>;
-var<private> relax_many: bool;
-var<private> relax_since: u32;
-var<private> relax_delay: u32;
+// A row: its bounds; what may arrive from other workgroups' rows; how it answers; the places of RELAX_INSIDE senders, two to a word; whether these are more than four, and
+// whether there are any anywhere.
+struct Relaxed {
+    output: u32,
+    input: u32,
+    outside: u32,
+    since: u32,
+    delay: u32,
+    inside: vec4<u32>,
+    many: bool,
+    hears: bool,
+}
 
 @compute @workgroup_size(GROUP_SIZE)
 fn relax(
@@ -55,94 +61,105 @@ fn relax(
     if workgroupUniformLoad(&relax_changed) == 0u { return; }
     units_open();
 
-    let first = run.part.queue_first + id.x * GROUP_SIZE;
-    let row = first + lane;
+    let first = run.part.queue_first + id.x * RELAX_PLACES;
     // Behind the last row of a part come those of the next one, which a dispatch of its own serves.
     let end = min(run.rows, run.part.queue_first + run.part.queue_rows);
-    let served = row < end;
-    let begun = relax_row(row, first, end, turn);
-    relax_output = begun;
-    relax_input = BOUND_FAR;
-    relax_outputs[lane] = begun;
-    if lane < 2u { relax_outputs[lane * RELAX_HALF + GROUP_SIZE] = BOUND_FAR; }
+    let other = lane + GROUP_SIZE;
+    var a = relax_row(first + lane, first, end, turn);
+    var b = relax_row(first + other, first, end, turn);
+    let begun = vec2<u32>(a.output, b.output);
+    relax_outputs[lane] = a.output;
+    relax_outputs[other] = b.output;
+    if lane < 2u { relax_outputs[lane * RELAX_HALF + RELAX_PLACES] = BOUND_FAR; }
     workgroupBarrier();
     for (var round = 0u; round < RELAX_ROUNDS; round += 1u) {
-        let before = relax_output;
-        relax_step(lane, 0u, RELAX_HALF);
+        let before = vec2<u32>(a.output, b.output);
+        a = relax_step(a, lane, 0u, RELAX_HALF);
+        b = relax_step(b, other, 0u, RELAX_HALF);
         workgroupBarrier();
-        relax_step(lane, RELAX_HALF, 0u);
+        a = relax_step(a, lane, RELAX_HALF, 0u);
+        b = relax_step(b, other, RELAX_HALF, 0u);
         workgroupBarrier();
-        relax_step(lane, 0u, RELAX_HALF);
+        a = relax_step(a, lane, 0u, RELAX_HALF);
+        b = relax_step(b, other, 0u, RELAX_HALF);
         workgroupBarrier();
-        relax_step(lane, RELAX_HALF, 0u);
-        if relax_output != before { atomicStore(&relax_changes, 1u); }
+        a = relax_step(a, lane, RELAX_HALF, 0u);
+        b = relax_step(b, other, RELAX_HALF, 0u);
+        if any(vec2<u32>(a.output, b.output) != before) { atomicStore(&relax_changes, 1u); }
         workgroupBarrier();
         if lane == 0u { relax_changed = atomicExchange(&relax_changes, 0u); }
         if workgroupUniformLoad(&relax_changed) == 0u { break; }
     }
-    if served {
-        let input = select(BOUND_NEVER, relax_input, relax_hears);
-        lps[bounds_row(turn % 2u, row)] = vec4<u32>(relax_output, input, relax_since, relax_delay);
-    }
-    if relax_output != begun { atomicStore(&words[CHANGES + turn], 1u); }
-    if row == 0u { lps[control_row(1u, CONTROL_RELAXED)] = vec4<u32>(turn, 0u, 0u, 0u); }
-    if served && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
+    relax_leave(first + lane, end, turn, a);
+    relax_leave(first + other, end, turn, b);
+    if any(vec2<u32>(a.output, b.output) != begun) { atomicStore(&words[CHANGES + turn], 1u); }
+    if first + lane == 0u { lps[control_row(1u, CONTROL_RELAXED)] = vec4<u32>(turn, 0u, 0u, 0u); }
+    if first + lane < end && loops_cut(run.rows) { fail(first + lane, LOOPS_CUT); }
 }
 
-// Takes in a row of the workgroup's, from `first` to before `end`; returns its earliest output. What is past `end` is no row: it
-// hears nothing, and sends nothing.
-fn relax_row(row: u32, first: u32, end: u32, turn: u32) -> u32 {
-    relax_hears = false;
-    relax_outside = BOUND_FAR;
-    relax_some = vec4<u32>(GROUP_SIZE);
-    relax_more = vec4<u32>(GROUP_SIZE);
-    relax_many = false;
-    relax_since = 0u;
-    relax_delay = BOUND_FAR;
-    if row >= end { return BOUND_FAR; }
-    var begun = lps[bounds_row((turn + 1u) % 2u, row)];
+// Takes in a row of the workgroup's, from `first` to before `end`. What is past `end` is no row: it hears nothing, and sends nothing.
+fn relax_row(row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
+    let nobody = RELAX_PLACES | (RELAX_PLACES << 16u);
+    var mine = Relaxed(BOUND_FAR, BOUND_FAR, BOUND_FAR, 0u, BOUND_FAR, vec4<u32>(nobody), false, false);
+    if row >= end { return mine; }
     if turn == 0u {
         let known = lps[answer_row(row)];
-        begun = vec4<u32>(units_at(lps[dry_row(row)].xy), BOUND_FAR, units_at(known.xy), units_of(known.zw));
+        mine.output = units_at(lps[dry_row(row)].xy);
+        mine.since = units_at(known.xy);
+        mine.delay = units_of(known.zw);
+    } else {
+        let kept = lps[bounds_row((turn + 1u) % 2u, row)];
+        mine.output = kept.x;
+        mine.since = kept.z;
+        mine.delay = kept.w;
     }
-    relax_since = begun.z;
-    relax_delay = begun.w;
     var inside = 0u;
     let senders = sender_count(name_of(row));
     // Bound: the model's; the senders of an LP. What an LP schedules for itself does not arrive.
     for (var i = 0u; i < senders; i += 1u) {
         let from_row = row_at(sender(name_of(row), i));
         if from_row >= run.rows || from_row == row { continue; }
-        relax_hears = true;
-        let from_lane = from_row - first;
-        if from_lane < GROUP_SIZE && from_row < end && inside < RELAX_INSIDE {
-            let place = vec4<u32>(0u, 1u, 2u, 3u);
-            relax_some = select(relax_some, vec4<u32>(from_lane), place == vec4<u32>(inside));
-            relax_more = select(relax_more, vec4<u32>(from_lane), place + 4u == vec4<u32>(inside));
+        mine.hears = true;
+        let place = from_row - first;
+        if place < RELAX_PLACES && from_row < end && inside < RELAX_INSIDE {
+            let shift = 16u * (inside & 1u);
+            let told = (mine.inside & vec4<u32>(~(0xffffu << shift))) | vec4<u32>(place << shift);
+            mine.inside = select(mine.inside, told, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(inside >> 1u));
             inside += 1u;
         } else {
-            relax_outside = min(relax_outside, relax_before(from_row, turn));
+            mine.outside = min(mine.outside, relax_before(from_row, turn));
         }
     }
-    relax_many = inside > 4u;
-    return begun.x;
+    mine.many = inside > 4u;
+    return mine;
 }
 
-// A relaxation of a row, which reads one half and writes the other.
-fn relax_step(lane: u32, from_half: u32, to_half: u32) {
-    var least = min(relax_outside, relax_least(relax_some + from_half));
-    if relax_many { least = min(least, relax_least(relax_more + from_half)); }
-    relax_input = least;
+// A relaxation of the row in a place, which reads one half and writes the other.
+fn relax_step(mine: Relaxed, place: u32, from_half: u32, to_half: u32) -> Relaxed {
+    var next = mine;
+    next.input = min(mine.outside, relax_least(mine.inside.xy, from_half));
+    if mine.many { next.input = min(next.input, relax_least(mine.inside.zw, from_half)); }
     // Nothing is sent before it arrives.
-    relax_output = min(relax_output, max(least, relax_since) + relax_delay);
-    relax_outputs[to_half + lane] = relax_output;
+    next.output = min(mine.output, max(next.input, mine.since) + mine.delay);
+    relax_outputs[to_half + place] = next.output;
+    return next;
 }
 
-fn relax_least(places: vec4<u32>) -> u32 {
+// The least of the outputs in four places.
+fn relax_least(places: vec2<u32>, half: u32) -> u32 {
+    let low = (places & vec2<u32>(0xffffu)) + half;
+    let high = (places >> vec2<u32>(16u)) + half;
     return min(
-        min(relax_outputs[places.x], relax_outputs[places.y]),
-        min(relax_outputs[places.z], relax_outputs[places.w])
+        min(relax_outputs[low.x], relax_outputs[low.y]),
+        min(relax_outputs[high.x], relax_outputs[high.y])
     );
+}
+
+// Keeps what was found of a row.
+fn relax_leave(row: u32, end: u32, turn: u32, found: Relaxed) {
+    if row >= end { return; }
+    let input = select(BOUND_NEVER, found.input, found.hears);
+    lps[bounds_row(turn % 2u, row)] = vec4<u32>(found.output, input, found.since, found.delay);
 }
 
 // The earliest output of a row before this dispatch.

@@ -166,7 +166,7 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
             for turn in 0..RELAXATIONS {
                 for (_, part, _) in parts {
                     let part = Part { turn, ..*part };
-                    let groups = part.queue_rows.div_ceil(recipes.relax_size);
+                    let groups = part.queue_rows.div_ceil(recipes.relax_rows);
                     let buffer = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
                     half.dispatch(gpu, relax, groups, &memory.bindings(&part, &buffer))?;
                     turns.push((part, buffer));

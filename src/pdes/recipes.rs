@@ -46,6 +46,8 @@ const HORIZON: &str = "pdes/horizon.wgsl";
 const LOOK: &str = "pdes/horizon_look.wgsl";
 /// What comes between them for horizons of each LP's own.
 const RELAX: &str = "pdes/neighbours_relax.wgsl";
+/// Rows that an invocation of it serves.
+const RELAX_ROWS: u32 = 2;
 
 /// How far windows go: [`Sync`](super::Sync), decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,8 +107,8 @@ pub(super) struct Recipes {
     pub(super) look: Option<Recipe>,
     /// What comes then, several times.
     pub(super) relax: Option<Recipe>,
-    /// Its invocations to a workgroup.
-    pub(super) relax_size: u32,
+    /// Its rows to a workgroup.
+    pub(super) relax_rows: u32,
     pub(super) window: Recipe,
     pub(super) gather: Recipe,
     pub(super) digest: Recipe,
@@ -174,7 +176,7 @@ impl Choice {
             tiles: cut.tiles,
             subgroup: Subgroups::in_order(gpu, cut.group_size).filter(|_| way.queue.lanes() == 1),
             gather_size: group_size_at_most(gpu, 256),
-            relax_size: group_size_at_most(gpu, 1024),
+            relax_size: group_size_at_most(gpu, 512),
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
@@ -279,7 +281,7 @@ impl Recipes {
             relax: neighbours.then(|| {
                 with_model("relax", RELAX, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
             }),
-            relax_size,
+            relax_rows: RELAX_ROWS * relax_size,
             window: with_model(
                 window,
                 window_file,
