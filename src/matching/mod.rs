@@ -60,7 +60,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | count: sorting the lower bounds | 0.096 | 0.572 | 5.19 | for 10⁶ the dispatches, each of which waits for the one before; then the sort's writes |
 //! | count: searching the upper bounds | 0.025 | 0.226 | 2.02 | steps of the binary searches in workgroup memory |
-//! | count, with regions that lie on the host | 0.95 to 1.17 | 5.48 to 5.74 | 51.1 to 53.9 | filling mapped memory, which lies on the device: all cores fill it at 33 GB/s, and their own at 52; from there it is copied at 320 |
+//! | count, with regions that lie on the host | 0.70 to 0.98 | 4.0 to 4.6 | 39 to 42 | filling mapped memory, which lies on the device: all cores fill it at 33 GB/s, and their own at 52 to 63; from there it is copied at 350 |
 //! | find: order and ranges | 0.60 | 1.98 | | submissions and readbacks of sizes around a sort like the above |
 //! | find: pairs written | 0.270 for 50·10⁶ | 1.188 for 268·10⁶ | | memory: 8 bytes per pair, 1,810 GB/s of them, where a copy moves 4,149 |
 //!
@@ -87,8 +87,8 @@
 //!
 //! | moved | 10 | 1,000 | 10,000 | 300,000 | all | a matching from scratch, with its upload |
 //! | --- | --- | --- | --- | --- | --- | --- |
-//! | near | 0.12 | 0.15 | 0.75 | 3.1 | 5.4 | 4.6 |
-//! | anywhere | 0.11 | 1.1 | 1.8 | 4.1 | 5.7 | 4.6 |
+//! | near | 0.10 | 0.15 | 0.71 | 2.9 | 5.2 | 3.8 |
+//! | anywhere | 0.10 | 1.1 | 1.7 | 3.6 | 5.7 | 3.8 |
 //!
 //! (The longest of such steps took up to 2 ms more.) A step reports what changed, in order: two million pairs where all move anywhere, which is why it takes longer than a matching from scratch
 //! there, whose pairs nobody compares with those of before. Where nearly all move, and only the pairs that overlap then are

@@ -162,7 +162,8 @@ impl Matcher {
         rows: &Buffer<impl Pod>,
         status: &Buffer<u32>,
     ) -> Result<Plan, MatchingError> {
-        let [first, count] = [first, count].map(|number| u32::try_from(number).expect("the length was checked"));
+        let [first, count] =
+            [first, count].map(|number| u32::try_from(number).expect("the length was checked"));
         let mut plan = Plan::new("import regions");
         self.kernels().add_each(
             &mut plan,
