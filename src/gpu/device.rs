@@ -1,8 +1,8 @@
 //! The device: chosen and opened by the library, or lent by an application.
 
+mod submission;
+
 use std::fmt;
-#[cfg(not(target_arch = "wasm32"))]
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -13,37 +13,9 @@ use super::recipe::Built;
 #[cfg(not(target_arch = "wasm32"))]
 use super::upload::Uploads;
 use super::{GpuError, Subgroups};
-
-/// Work that was submitted, which [`Gpu::wait`] waits for. (Of a submission by wgpu itself: its number.)
-#[derive(Debug, Clone)]
-pub struct Submission {
-    index: wgpu::SubmissionIndex,
-    /// Where the host asks again and again: whether it is done.
-    #[cfg(not(target_arch = "wasm32"))]
-    done: Option<Arc<AtomicBool>>,
-}
-
-impl Submission {
-    /// Its number, for an application's own waits.
-    pub fn index(&self) -> wgpu::SubmissionIndex {
-        self.index.clone()
-    }
-}
-
-impl From<wgpu::SubmissionIndex> for Submission {
-    fn from(index: wgpu::SubmissionIndex) -> Self {
-        Self {
-            index,
-            #[cfg(not(target_arch = "wasm32"))]
-            done: None,
-        }
-    }
-}
-
-/// How long the host waits for submitted work before it gives the device up.
-///
-/// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
-pub const HOST_WAIT: Duration = Duration::from_secs(120);
+#[cfg(test)]
+pub(crate) use submission::CALLS;
+pub use submission::{HOST_WAIT, Submission};
 
 /// A device and its queue, with what the library must know of them. Clones share the device.
 #[derive(Clone)]
@@ -65,16 +37,6 @@ pub struct Gpu {
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
     patience: Duration,
 }
-
-#[cfg(test)]
-thread_local! {
-    /// Submissions and waits of this thread, for tests that count them.
-    pub(crate) static CALLS: std::cell::Cell<[u32; 2]> = const { std::cell::Cell::new([0; 2]) };
-}
-
-/// So long the host asks again and again whether submitted work is done, before it sleeps until then.
-#[cfg(not(target_arch = "wasm32"))]
-const AWAKE: Duration = Duration::from_micros(500);
 
 /// Storage buffers that a kernel is given at the most: the engine's largest window takes 30.
 const MOST_BINDINGS: u32 = 32;
@@ -396,116 +358,10 @@ impl Gpu {
         self.present().err().unwrap_or(refused)
     }
 
-    /// Submits what `encoder` recorded.
-    ///
-    /// # Errors
-    /// [`GpuError::Lost`], [`GpuError::Refused`] or [`GpuError::OutOfMemory`]. (In browsers from the next wait.)
-    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<Submission, GpuError> {
-        #[cfg(test)]
-        CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
-        let index = self.catch("a submission", |_| self.queue.submit([encoder.finish()]))?;
-        Ok(Submission {
-            index,
-            #[cfg(not(target_arch = "wasm32"))]
-            done: (!self.on_processor()).then(|| self.done()),
-        })
-    }
-
-    /// What becomes true when all that was submitted so far is done, and the device is polled.
-    #[cfg(not(target_arch = "wasm32"))]
-    fn done(&self) -> Arc<AtomicBool> {
-        let done = Arc::new(AtomicBool::new(false));
-        let told = done.clone();
-        self.queue.on_submitted_work_done(move || told.store(true, Ordering::Release));
-        done
-    }
-
-    /// [`Gpu::wait`] for browsers, where nothing may block. There it waits for all that was submitted so far, and is not bounded: browsers
-    /// end work that hangs themselves, and say that the device is lost.
-    ///
-    /// # Errors
-    /// As [`Gpu::wait`]. In browsers also what they refused since the last wait, of any call on this device: [`GpuError::OutOfMemory`],
-    /// [`GpuError::Link`] and [`GpuError::Refused`].
-    pub async fn wait_async(&self, submission: impl Into<Submission>) -> Result<(), GpuError> {
-        #[cfg(not(target_arch = "wasm32"))]
-        self.wait(submission)?;
-        #[cfg(target_arch = "wasm32")]
-        {
-            let _: Submission = submission.into();
-            let (sender, receiver) = futures_channel::oneshot::channel();
-            self.queue.on_submitted_work_done(move || {
-                let _ = sender.send(());
-            });
-            // A sender that was dropped is a device that was lost.
-            let done = receiver.await;
-            self.settle().await?;
-            self.alive()?;
-            done.map_err(|_| self.gone("the browser gave it up"))?;
-        }
-        Ok(())
-    }
-
-    /// Waits until a submission is done, for [`HOST_WAIT`] at the most (or [`Gpu::waiting`]).
-    ///
-    /// # Errors
-    /// [`GpuError::Timeout`] or [`GpuError::Lost`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(&self, submission: impl Into<Submission>) -> Result<(), GpuError> {
-        let submission = submission.into();
-        #[cfg(test)]
-        CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions, waits + 1]));
-        // A thread that sleeps until the driver wakes it hears of short work late. A device that is a program needs the core itself. (Not by waits without patience: wgpu 30 panics where a
-        // wait finds its submission unfinished and then, because another thread saw its end meanwhile, nothing left to do; gfx-rs/wgpu#9958.)
-        if !self.on_processor() {
-            let done = submission.done.unwrap_or_else(|| self.done());
-            let start = web_time::Instant::now();
-            while start.elapsed() < AWAKE.min(self.patience) {
-                self.look()?;
-                if done.load(Ordering::Acquire) {
-                    return Ok(());
-                }
-                std::thread::yield_now();
-            }
-        }
-        let wait =
-            wgpu::PollType::Wait { submission_index: Some(submission.index), timeout: Some(self.patience) };
-        match self.poll(wait)? {
-            Ok(_) => self.alive(),
-            Err(wgpu::PollError::Timeout) => {
-                self.present()?;
-                // Destroying a device waits for its work, and this work may never end: the device is never destroyed.
-                std::mem::forget((self.device.clone(), self.queue.clone()));
-                Err(GpuError::Timeout { seconds: self.patience.as_secs() })
-            }
-            Err(error) => Err(self.failure("a wait", &error)),
-        }
-    }
-
-    /// Takes in what the device has done by now, without a wait. (A browser does so by itself.)
-    pub(super) fn look(&self) -> Result<(), GpuError> {
-        #[cfg(not(target_arch = "wasm32"))]
-        if let Err(error) = self.poll(wgpu::PollType::Poll)? {
-            return Err(self.failure("a look at the device", &error));
-        }
-        self.alive()
-    }
-
-    /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.
-    #[cfg(not(target_arch = "wasm32"))]
-    fn poll(&self, how: wgpu::PollType) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
-        let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
-        std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
-    }
-
     /// Whether it is the same device, opened once. (wgpu's own comparison is by number, and devices that were opened one by one have the same.)
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.built, &other.built)
-    }
-
-    /// A command encoder.
-    pub fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
-        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
     }
 
     pub(super) fn alive(&self) -> Result<(), GpuError> {
