@@ -111,7 +111,7 @@ fn near(
         let until = time_min(time_add(now, run.cell), given.until);
         let half = step % 2u;
         if lane == 0u { atomicStore(&near_keys[1u - half], KEY_NEVER); }
-        pool_window(windows.x);
+        pool_window(half);
         if serves {
             own_collect(lane);
             own_sent = TIME_NEVER;
@@ -145,6 +145,7 @@ fn near(
             if key != KEY_NEVER { atomicMin(&near_keys[half], key); }
         }
         run.part.parity = 1u - run.part.parity;
+        if lane == 0u { pool_choose(1u - half); }
         let next = workgroupUniformLoad(&near_keys[half]);
         windows = wide_add(windows, vec2<u32>(1u, 0u));
         if next == KEY_FAILED {

@@ -4,8 +4,10 @@
 //   pool_events   an event for each slot
 //   pool_next     the slot that follows it: in the list of its LP, which is in order, or in the inbox that it was sent to, which is not; or among the slots that are free
 //   pool_inbox    by parity of the window that finds it, the first slot of each LP's inbox
-//   pool_free     the first slots of two lists of those that are free. A window takes from one and gives to the other, so that no invocation takes what another one
-//                 gives meanwhile. Which is which alternates in a way that no period of the model's keeps step with (Thue and Morse's)
+//   pool_free     the first slots of two lists of those that are free. A window takes from the one that was longer and gives to the other, so that no invocation takes what
+//                 another one gives meanwhile, and both stay about as long
+//   pool_lean     by how many slots the first of them is longer
+//   pool_gives    by parity of the step in its slice, the list that a window gives to
 //
 // How many replicas a processor serves at once depends on how little of that memory each takes.
 //
@@ -14,9 +16,9 @@
 //   queue_events   from place * POOL on: pool_events
 //   links          from place * (POOL + LISTS) on: pool_next (POOL), the inboxes of the next window (LISTS)
 //   lps            a row's first four words: time of the first event (2), its slot, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
-//                  replica REPLICA_SAVED: parity, pool_free (2)
+//                  replica REPLICA_SAVED: parity, pool_free (2), pool_lean
 //
-// Functions: pool_fetch, pool_keep, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
+// Functions: pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
 //
 // import: pdes/engine.wgsl
 //
@@ -34,13 +36,20 @@ var<workgroup> pool_events: array<Item, POOL>;
 var<workgroup> pool_next: array<u32, POOL>;
 var<workgroup> pool_inbox: array<atomic<u32>, 2u * LISTS>;
 var<workgroup> pool_free: array<atomic<u32>, 2>;
+var<workgroup> pool_lean: atomic<i32>;
+var<workgroup> pool_gives: array<u32, 2>;
 
 // The list of free slots that the present window gives to.
 var<private> pool_given: u32;
 
-// Before each window, of which this is the number.
-fn pool_window(number: u32) {
-    pool_given = countOneBits(number) & 1u;
+// To be called by one invocation, before a barrier and then a window of this parity.
+fn pool_choose(parity: u32) {
+    pool_gives[parity] = u32(atomicLoad(&pool_lean) > 0);
+}
+
+// Before each window.
+fn pool_window(parity: u32) {
+    pool_given = pool_gives[parity];
 }
 
 // The list of the invocation's LP: its first slot, and the event there.
@@ -63,6 +72,8 @@ fn pool_fetch(place: u32, lane: u32, saved: vec4<u32>) {
     if lane == 0u {
         atomicStore(&pool_free[0], saved.y);
         atomicStore(&pool_free[1], saved.z);
+        atomicStore(&pool_lean, bitcast<i32>(saved.w));
+        pool_choose(0u);
     }
 }
 
@@ -74,7 +85,7 @@ fn pool_keep(place: u32, lane: u32) -> vec4<u32> {
         links[links_first + i] = pool_next[i];
     }
     links[links_first + POOL + lane] = atomicLoad(&pool_inbox[run.part.parity * LISTS + lane]);
-    return vec4<u32>(run.part.parity, atomicLoad(&pool_free[0]), atomicLoad(&pool_free[1]), 0u);
+    return vec4<u32>(run.part.parity, atomicLoad(&pool_free[0]), atomicLoad(&pool_free[1]), bitcast<u32>(atomicLoad(&pool_lean)));
 }
 
 // A slot for an event; NONE where there is none.
@@ -87,7 +98,10 @@ fn pool_take() -> u32 {
     // Bound: slots, because each time that another invocation was faster, there is one less.
     while slot != NONE {
         let found = atomicCompareExchangeWeak(&pool_free[list], slot, pool_next[slot]);
-        if found.exchanged { return slot; }
+        if found.exchanged {
+            atomicAdd(&pool_lean, 2 * i32(list) - 1);
+            return slot;
+        }
         slot = found.old_value;
     }
     return NONE;
@@ -95,6 +109,7 @@ fn pool_take() -> u32 {
 
 fn pool_give(slot: u32) {
     pool_next[slot] = atomicExchange(&pool_free[pool_given], slot);
+    atomicAdd(&pool_lean, 1 - 2 * i32(pool_given));
 }
 
 // Sends an event to the LP of another invocation.

@@ -77,7 +77,7 @@ fn settle_near(
     if lane == 0u {
         let free = vec2<u32>(select(NONE, count, count < given.queue_capacity), select(NONE, count + 1u, count + 1u < given.queue_capacity));
         lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
-        lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(0u, free, 0u);
+        lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(0u, free, (given.queue_capacity - count) & 1u);
     }
     if loops_cut(given.rows) { fail(place * given.total, LOOPS_CUT); }
 }

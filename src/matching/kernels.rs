@@ -217,7 +217,30 @@ impl Kernels {
         params: &P,
         buffers: &[(&str, &wgpu::Buffer)],
     ) -> Result<(), MatchingError> {
-        let params = self.uniform(params)?;
+        self.add_with(plan, recipe, workgroups, &self.uniform(params)?, buffers)
+    }
+
+    /// The same with an invocation for each of `items`, and with parameters that hardly any dispatch will have again.
+    pub(super) fn add_once<P: Pod>(
+        &self,
+        plan: &mut Plan,
+        recipe: &Recipe,
+        items: u32,
+        params: &P,
+        buffers: &[(&str, &wgpu::Buffer)],
+    ) -> Result<(), MatchingError> {
+        let params = Buffer::uniform(&self.gpu, "parameters", params)?;
+        self.add_with(plan, recipe, items.div_ceil(GROUP_SIZE), params.raw(), buffers)
+    }
+
+    fn add_with(
+        &self,
+        plan: &mut Plan,
+        recipe: &Recipe,
+        workgroups: u32,
+        params: &wgpu::Buffer,
+        buffers: &[(&str, &wgpu::Buffer)],
+    ) -> Result<(), MatchingError> {
         let mut bound = vec![("params", params.as_entire_binding())];
         bound.extend(buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())));
         Ok(plan.dispatch(&self.gpu, &self.kernel(recipe)?, workgroups, &bound)?)

@@ -66,7 +66,7 @@ impl Columns {
 }
 
 impl Matcher {
-    /// Copies regions to the device and checks them there. `label` is what errors call the set.
+    /// Checks regions and copies them to the device. `label` is what errors call the set.
     ///
     /// # Errors
     /// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first region at fault,
@@ -165,13 +165,14 @@ impl Matcher {
         let [first, count] =
             [first, count].map(|number| u32::try_from(number).expect("the length was checked"));
         let mut plan = Plan::new("import regions");
-        self.kernels().add_each(
-            &mut plan,
-            &programs::import_rows(columns.dims, columns.kind),
-            count,
-            &ImportParams { regions: columns.count, first, rows: count },
-            &[("rows", rows.raw()), ("columns", columns.keys.raw()), ("status", status.raw())],
-        )?;
+        let recipe = programs::import_rows(columns.dims, columns.kind);
+        let params = ImportParams { regions: columns.count, first, rows: count };
+        let buffers = [("rows", rows.raw()), ("columns", columns.keys.raw()), ("status", status.raw())];
+        // There are too many pieces of large sets for what is kept for calls.
+        match first {
+            0 => self.kernels().add_each(&mut plan, &recipe, count, &params, &buffers)?,
+            _ => self.kernels().add_once(&mut plan, &recipe, count, &params, &buffers)?,
+        }
         Ok(plan)
     }
 
@@ -371,8 +372,9 @@ mod tests {
             same::<1>(&matcher, count);
             same::<3>(&matcher, count);
         }
-        // Pieces of 2^21 regions, and an odd number.
+        // Pieces of 2^21 and of 699,050 regions, and an odd number.
         same::<1>(&matcher, (1 << 21) + 3);
+        same::<3>(&matcher, 699_050 + 3);
         let mut rows = vec![Region::new([1u32], [2]); (1 << 21) + 9];
         rows[(1 << 21) + 5] = Region::new([2], [1]);
         let error = matcher.upload("rows", &rows).unwrap_err();

@@ -222,7 +222,7 @@ pub trait Model {
 
     /// The events that a run holds at the most, those of all LPs together, if the model knows: a closed one has as many as it began with. A hint like
     /// [`capacity`](Self::capacity), for the runs of an experiment, of which the more go on at once the less room each takes
-    /// ([`Mapping`](super::Mapping)); without it, they get what queues of that capacity hold on average, and some more.
+    /// ([`Mapping`](super::Mapping)); without it, and at the most, they get what queues of that capacity hold on average, and some more.
     fn events_held(&self) -> Option<u32> {
         None
     }

@@ -529,9 +529,9 @@ fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
             assert_eq!(found.fingerprint, expected.as_ref().unwrap().fingerprint);
         }
     }
-    // Threads have a queue for all of a run's events, and no mailbox. (This model does not know how many they are.)
-    let tiny = |_: &Point<'_>| Ok::<_, SimulationError>(Busy { capacity: TINY, ..Busy::new(33) });
-    let results = Engine::new(&gpu, tiny, options(Mapping::Thread)).run(&runs(20), Until::EMPTY).unwrap();
+    // Threads have a queue for all of a run's events, and no mailbox.
+    let tiny = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 9, 0.1, 10.0).with_capacity(TINY));
+    let results = Engine::new(&gpu, tiny, options(Mapping::Thread)).run(&runs(20), until(60.0)).unwrap();
     assert!(
         results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.kind == FaultKind::QueueFull))
     );

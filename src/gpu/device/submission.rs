@@ -152,7 +152,10 @@ impl Gpu {
 
     /// Polls the device. wgpu panics where the driver says that it lost the device; here that is an error.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn poll(&self, how: wgpu::PollType) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
+    pub(super) fn poll(
+        &self,
+        how: wgpu::PollType,
+    ) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
         let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
         std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
     }

@@ -23,7 +23,7 @@ const STATUS: usize = 4;
 pub(super) struct Room {
     /// Of the queue and the mailbox of an LP.
     pub(super) capacity: Capacity,
-    /// Of the queue of a whole run, for threads.
+    /// Of all events of a run, for threads and near teams.
     pub(super) events: u32,
     /// Of a state.
     pub(super) state_bytes: u32,
