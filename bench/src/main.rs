@@ -5,7 +5,7 @@
 //! cargo run --release -p eventhorizon-bench -- phold --lps 1024
 //! ```
 //!
-//! Elsewhere the second line is called `bench phold --lps 1024`. What is timed on a device is compared with the processor, too.
+//! Elsewhere the second line is called `bench phold --lps 1024`. Results are compared with those of the processor before anything is timed.
 
 mod exponential_error;
 mod matching;

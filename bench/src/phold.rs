@@ -71,6 +71,9 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             }
         }
     }
+    if args.sync.contains(&Sync::Neighbours) {
+        return Err(shared::usage("PHOLD sends to anybody: windows by neighbours are for `bench sync`"));
+    }
     let mut ways = Vec::new();
     for queue in or(&args.queue, &QueueDesign::ALL) {
         for sync in or(&args.sync, &[Sync::Yawns]) {

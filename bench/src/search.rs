@@ -21,21 +21,21 @@ use crate::{figure, named, or_auto};
 /// Measures shortest-path searches per second, on square maps with random obstacles and in graphs like roads
 ///
 /// Every line is checked: its outcomes must be those of the sequential search on one core, which is the first line of each map. With --json or --csv the lines go to
-/// a file, too. Options that are lists are given once for each value, and make a line of each combination.
+/// a file, too. Options that are lists take values apart by commas, or once for each, and make a line of each combination.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
   cargo run --release -p eventhorizon-bench -- search
-  cargo run --release -p eventhorizon-bench -- search --side 64 --mapping thread --queue heap --queue splay --slots 1024 --slots 16384
+  cargo run --release -p eventhorizon-bench -- search --side 64 --mapping thread --queue heap,splay --slots 1024,16384
   cargo run --release -p eventhorizon-bench -- search --figure figure-12.png --csv figure-12.csv
-  cargo run --release -p eventhorizon-bench -- search --roads 100 --roads 500 --queue heap --queue heap-4 --queue cb-seq
+  cargo run --release -p eventhorizon-bench -- search --roads 100,500 --queue heap,heap-4,cb-seq
   cargo run --release -p eventhorizon-bench -- search --fronts 100 --side 256 --roads 256")]
 pub(crate) struct Args {
     /// Sides of maps, in cells; by default 64, 256 and 1024, or with --figure 64, 256 and 512, or none with --roads.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     side: Vec<u32>,
     /// Graphs of so many times so many vertices, joined to their neighbours like roads, with the straight line as heuristic.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     roads: Vec<u32>,
     /// Measures distances from so many sources to all cells instead, in cells per second, on the maps and graphs of --side and --roads.
     #[arg(long)]
@@ -45,22 +45,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PNG")]
     figure: Option<std::path::PathBuf>,
     /// Obstacles per cell; by default 0.2.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     density: Vec<f64>,
     /// Mappings: thread, bands, team, auto; by default team, bands and thread.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     mapping: Vec<Mapping>,
     /// Queue designs of searches by threads; by default the library's choice.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
     /// Searches at once; by default the library's choice.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     slots: Vec<u32>,
     /// Invocations of a workgroup; by default the library's choice.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     group_size: Vec<u32>,
     /// Widths of the bands of teams, bands and wavefronts, in straight moves (on roads 1,000); by default the library's choice.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     band: Vec<f64>,
     /// Searches of a run; by default as many as the device takes in about --seconds, in a multiple of those that the processor checks.
     #[arg(long)]
@@ -78,7 +78,7 @@ pub(crate) struct Args {
     #[arg(long)]
     uncounted: bool,
     /// Measures the distances between all pairs of so many vertices instead, in sums per second.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     all_pairs: Vec<u32>,
     /// Number that names the maps and the searches.
     #[arg(long, default_value_t = 42)]

@@ -26,7 +26,7 @@ const REPLICA_CELL = 1u;     // length of cells (2), and its reciprocal (2)
 const REPLICA_POINT = 2u;    // number, point, unused (2)
 const REPLICA_DONE = 3u;     // windows done (2), events executed (2)
 const REPLICA_STATUS = 4u;   // time of the first pending event (2), how it stopped (STOP_), windows that began at that time
-const REPLICA_SAVED = 5u;    // team: parity of the next window. Thread: events held, events held back, time at which the present window ends (2)
+const REPLICA_SAVED = 5u;    // team: parity of the next window (near: pdes/near_pool.wgsl). Thread: events held, events held back, time at which the present window ends (2)
 
 const REPLICA_WORDS = 8u;
 const REPLICA_PUT = 4u;

@@ -60,9 +60,9 @@
 //! | --- | --- | --- | --- | --- |
 //! | count: sorting the lower bounds | 0.096 | 0.572 | 5.19 | for 10⁶ the dispatches, each of which waits for the one before; then the sort's writes |
 //! | count: searching the upper bounds | 0.025 | 0.226 | 2.02 | steps of the binary searches in workgroup memory |
-//! | count, with regions that lie on the host | 0.70 to 0.98 | 4.0 to 4.6 | 39 to 42 | filling mapped memory, which lies on the device: all cores fill it at 33 GB/s, and their own at 52 to 63; from there it is copied at 350 |
+//! | count, with regions that lie on the host | 0.70 to 0.98 | 4.0 to 4.6 | 39 to 42 | filling mapped memory, which lies on the device: all cores fill it at 33 GB/s, and their own at 52 to 63; from there it is copied at 350 (`--only copies`) |
 //! | find: order and ranges | 0.60 | 1.98 | | submissions and readbacks of sizes around a sort like the above |
-//! | find: pairs written | 0.270 for 50·10⁶ | 1.188 for 268·10⁶ | | memory: 8 bytes per pair, 1,810 GB/s of them, where a copy moves 4,149 |
+//! | find: pairs written | 0.270 for 50·10⁶ | 1.188 for 268·10⁶ | | memory: 8 bytes per pair, 1,730 to 1,810 GB/s of them, where a copy moves 4,149 |
 //!
 //! | count, all but the upload | brute force | grid | tree | sort |
 //! | --- | --- | --- | --- | --- |

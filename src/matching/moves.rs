@@ -18,7 +18,7 @@ const BY_SLOTS: u32 = 4;
 /// times as many words.
 const MANY_OF: u32 = 8;
 /// Where at least one of so many moves, and not near, matching all from scratch takes less time than looking those up. (`bench matching` on an H200, 10⁶ regions in two
-/// dimensions, 300,000 of which move anywhere: 4.1 ms in place of 7.8. Looking up 10,000 takes 1.8 ms; in between it was not measured.)
+/// dimensions, 300,000 of which move anywhere: 3.6 to 4.1 ms in place of 7.8. Looking up 10,000 takes 1.7 to 1.8 ms; in between it was not measured.)
 const MOST_OF: u32 = 8;
 /// The same on a processor that plays a GPU, where sorts of the pairs take longer: of 100,000 regions on llvmpipe it is slower where three in ten move, and faster where all do.
 const MOST_OF_ON_PROCESSOR: u32 = 2;

@@ -184,11 +184,6 @@ impl Model for Torus {
         self.capacity
     }
 
-    /// A customer walks or is served, and that is one event; or he waits, and that is none.
-    fn events_held(&self) -> Option<u32> {
-        Some(self.params.customers)
-    }
-
     /// Of a station on average, since the warm-up: `utilisation`, the share of time for which it serves; `number`, the customers in it;
     /// `throughput`, those that it serves in a unit of time.
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {

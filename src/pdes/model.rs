@@ -220,7 +220,8 @@ pub trait Model {
         Capacity { queue: 32, mailbox: 16 }
     }
 
-    /// The events that a run holds at the most, those of all LPs together, if the model knows: a closed one has as many as it began with. A hint like
+    /// The events that a run holds, those of all LPs together, where each event schedules one other, so that they stay as many as they were at the beginning. (Where some
+    /// schedule two and others none, more room is of use than the most that are held.) A hint like
     /// [`capacity`](Self::capacity), for the runs of an experiment, of which the more go on at once the less room each takes
     /// ([`Mapping`](super::Mapping)); without it, and at the most, they get what queues of that capacity hold on average, and some more.
     fn events_held(&self) -> Option<u32> {

@@ -487,13 +487,16 @@ mod tests {
     /// An LP of a torus schedules two events at one, or none: slots of a near team go back and forth between its lists, in one place more than in another.
     #[test]
     fn near_teams_do_not_run_short_of_slots_that_are_free() {
-        let torus = |_: &Point<'_>| Torus::new(8, 8, 64, 0.1, 2.0, Resolution::default());
-        let options = EngineOptions { mapping: Mapping::Team, ..EngineOptions::default() };
-        let mut engine = Engine::new(&Gpu::for_test(), torus, options);
-        let runs = Experiment::new(Design::default(), 10, 42);
-        engine.run(&runs, Until::time(Resolution::default().ticks(1000.0).unwrap())).unwrap();
-        // Or runs would have been made again, with more.
-        let room = engine.prepared.as_ref().unwrap().1.room.events;
-        assert_eq!(room, 64 + 4);
+        let gpu = Gpu::for_test();
+        for travel in [2.0, 10.0, 80.0] {
+            let torus = move |_: &Point<'_>| Torus::new(8, 8, 64, 0.1, travel, Resolution::default());
+            let options = EngineOptions { mapping: Mapping::Team, ..EngineOptions::default() };
+            let mut engine = Engine::new(&gpu, torus, options);
+            let end = Resolution::default().ticks(100.0 * travel.max(10.0)).unwrap();
+            engine.run(&Experiment::new(Design::default(), 10, 42), Until::time(end)).unwrap();
+            // Or runs would have been made again, with more.
+            let prepared = &engine.prepared.as_ref().unwrap().1;
+            assert_eq!(prepared.room.events, events(&prepared.models), "{travel}");
+        }
     }
 }

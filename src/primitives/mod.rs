@@ -67,8 +67,8 @@
 //!
 //! | primitive | elements | 10^9 elements/s | TB/s | bound by |
 //! | --- | --- | --- | --- | --- |
-//! | minimum | 2^27 | 959 | 3.83 | memory bandwidth |
-//! | exclusive scan | 2^27 | 307 | 3.68 | memory bandwidth |
+//! | minimum | 2^27 | 998 | 3.99 | memory bandwidth |
+//! | exclusive scan | 2^27 | 311 | 3.73 | memory bandwidth |
 //! | sort of pairs, random 32-bit keys | 2^27 | 21.0 | 1.68 | the writes of a tile to the places of its 256 digits: runs of 13 keys |
 //! | the same | 2^24 | 19.3 | 1.55 | the same |
 //! | sort of keys alone, random 32-bit keys | 2^27 | 27.2 | 1.30 | the same |

@@ -188,7 +188,7 @@ impl<M: Model> Driver<'_, M> {
         // In steps, so that fewer kernels are compiled.
         let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + 112;
+        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + NEAR_OTHERS;
         let fits = group_size <= limits.max_compute_invocations_per_workgroup
             && bytes <= limits.max_compute_workgroup_storage_size.into();
         // Capacities that are fixed are those of queues and mailboxes.
@@ -544,6 +544,9 @@ impl<M: Model> Driver<'_, M> {
 
 /// The fewest invocations of a near team. (A guess.)
 const NEAR_GROUP: u32 = 32;
+
+/// Bytes of workgroup memory that near teams take besides: nine variables, of 16 each as WebGPU counts them.
+const NEAR_OTHERS: u64 = 9 * 16;
 
 /// Events of an LP up to which a near team is good: they are in a list. (A guess.)
 const NEAR_EVENTS: u32 = 32;
