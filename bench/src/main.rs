@@ -8,6 +8,7 @@
 //! Elsewhere the second line is called `bench phold --lps 1024`. Results are compared with those of the processor before anything is timed.
 
 mod exponential_error;
+mod kernels;
 mod matching;
 mod matching_cpu;
 mod phold;
@@ -46,6 +47,7 @@ enum Command {
     Primitives(primitives::Args),
     Search(search::Args),
     ExponentialError(exponential_error::Args),
+    Kernels(kernels::Args),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Primitives(args) => primitives::run(args),
         Command::Search(args) => search::run(args),
         Command::ExponentialError(args) => exponential_error::run(args),
+        Command::Kernels(args) => kernels::run(args),
     })
 }
 
