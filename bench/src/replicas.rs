@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         }
     }
     let gpu = Gpu::new()?;
-    writeln!(stdout(), "adapter {}", gpu.info().name)?;
+    writeln!(stdout(), "{gpu}")?;
     writeln!(stdout(), "replicas    lps events     rate mapping            queue group   events/s")?;
     for &(model, lps, population, rate) in &models {
         for &(replicas, options) in &ways {
