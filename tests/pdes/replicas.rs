@@ -1,10 +1,12 @@
 //! Many runs of a model at once: every mapping gives the bits of the sequential engine.
 
-use eventhorizon::gpu::{Gpu, Source};
+mod odd;
+
+use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Priorities, Torus};
 use eventhorizon::pdes::{
-    Capacity, Context, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, Event, FaultKind, Mapping,
-    Model, Options, Ran, Replica, Results, Simulation, SimulationError, Totals, Until,
+    Capacity, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, FaultKind, Mapping, Options, Ran,
+    Replica, Results, Simulation, SimulationError, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{
@@ -20,10 +22,13 @@ use super::common::models::{Mischief, Ring};
 use super::common::queues;
 use super::own_events::{Busy, Wide};
 use super::{gpu, until};
+use odd::{Late, OddOneOut};
 
 /// Those that are not chosen from the others.
 const MAPPINGS: [Mapping; 3] = [Mapping::Team, Mapping::Thread, Mapping::Grid];
 const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
+/// When tokens of `OddOneOut` have gone from LP to LP some ten times.
+const END: Until = Until::time(Ticks::new(20_000));
 
 fn mapped(mapping: Mapping) -> EngineOptions {
     EngineOptions { mapping, ..EngineOptions::default() }
@@ -538,101 +543,6 @@ fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
     assert_eq!(results.observations[0].failures().len(), 20);
 }
 
-/// `tests/wgsl/odd_one_out.wgsl`
-#[derive(Clone, Copy)]
-struct OddOneOut {
-    lps: u32,
-    params: OddParams,
-}
-
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct OddParams {
-    at: Ticks,
-    mean: Ticks,
-    culprit: u32,
-    from: u32,
-}
-
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct OddState {
-    coloured: u32,
-    seen: u32,
-}
-
-/// When tokens of `OddOneOut` have gone from LP to LP some ten times.
-const END: Until = Until::time(Ticks::new(20_000));
-
-impl OddOneOut {
-    /// One that breaks no rule.
-    fn new(lps: u32) -> Self {
-        let (at, mean) = (Ticks::ZERO, Ticks::new(900));
-        Self { lps, params: OddParams { at, mean, culprit: u32::MAX, from: 0 } }
-    }
-
-    fn breaking(self, culprit: u32, from: u32, at: u64) -> Self {
-        Self { params: OddParams { culprit, from, at: Ticks::new(at), ..self.params }, ..self }
-    }
-
-    fn mix(coloured: u32) -> u32 {
-        coloured.wrapping_mul(0x9e37_79b1)
-    }
-}
-
-impl Model for OddOneOut {
-    type State = OddState;
-    type Params = OddParams;
-    type Payload = [u32; 2];
-    type Output = [u32; 2];
-
-    fn name(&self) -> &str {
-        "odd one out"
-    }
-    fn source(&self) -> Source {
-        Source::new("tests/wgsl/odd_one_out.wgsl", include_str!("../wgsl/odd_one_out.wgsl"))
-    }
-    fn lps(&self) -> u32 {
-        self.lps
-    }
-    fn lookahead(&self) -> Ticks {
-        Ticks::new(1000)
-    }
-    fn params(&self) -> OddParams {
-        self.params
-    }
-    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
-        let replica = totals.column("replica").unwrap();
-        vec![("number", replica.maximum().to_f64())]
-    }
-}
-
-impl CpuModel for OddOneOut {
-    fn init(&self, lp: u32, state: &mut OddState, context: &mut Context<'_>) {
-        let replica = context.replica();
-        state.coloured = Self::mix(replica).wrapping_add(context.stream().draw());
-        context.schedule(lp, Ticks::new(lp.into()), [lp, replica]);
-    }
-
-    fn handle(&self, lp: u32, event: &Event, state: &mut OddState, context: &mut Context<'_>) {
-        let (now, replica) = (context.now(), context.replica());
-        state.seen += 1;
-        state.coloured = Self::mix(state.coloured ^ event.payload[1].wrapping_add(replica));
-        let OddParams { at, mean, culprit, from } = self.params;
-        if replica == culprit && lp >= from && now >= at {
-            let early = now.saturating_add(Ticks::new(context.lookahead().get() - 1));
-            return context.schedule((lp + 1) % self.lps, early, event.payload);
-        }
-        let delay = context.lookahead().saturating_add(context.stream().exponential(mean));
-        let to = context.stream().below(self.lps);
-        context.schedule(to, now.saturating_add(delay), event.payload);
-    }
-
-    fn output(&self, _: u32, state: &OddState, context: &mut Context<'_>) -> [u32; 2] {
-        [state.coloured, context.replica()]
-    }
-}
-
 #[test]
 fn a_model_may_know_the_number_of_its_run() {
     let results = agree(&runs(9), END, |_| OddOneOut::new(5));
@@ -726,52 +636,6 @@ fn every_broken_rule_is_told_alike() {
     assert!(
         results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.kind == FaultKind::Cycle))
     );
-}
-
-/// `tests/wgsl/late.wgsl`
-#[derive(Clone, Copy)]
-struct Late {
-    lookahead: Ticks,
-    events: u32,
-}
-
-impl Model for Late {
-    type State = u32;
-    type Params = [u32; 2];
-    type Payload = [u32; 2];
-    type Output = ();
-
-    fn name(&self) -> &str {
-        "late"
-    }
-    fn source(&self) -> Source {
-        Source::new("tests/wgsl/late.wgsl", include_str!("../wgsl/late.wgsl"))
-    }
-    fn lps(&self) -> u32 {
-        8
-    }
-    fn lookahead(&self) -> Ticks {
-        self.lookahead
-    }
-    fn params(&self) -> [u32; 2] {
-        [self.events, 0]
-    }
-}
-
-impl CpuModel for Late {
-    fn init(&self, lp: u32, _: &mut u32, context: &mut Context<'_>) {
-        context.schedule(lp, Ticks::ZERO, [0, 0]);
-    }
-
-    fn handle(&self, lp: u32, _: &Event, handled: &mut u32, context: &mut Context<'_>) {
-        *handled += 1;
-        if lp == 0 && *handled == 150 || lp == 5 && *handled == 1 {
-            context.schedule(8, context.now().saturating_add(context.lookahead()), [0, 0]);
-        }
-        if *handled < self.events {
-            context.schedule(lp, context.now().saturating_add(Ticks::new(1)), [0, 0]);
-        }
-    }
 }
 
 /// The first fault is that of the first window, and what a budget leaves over is in the next one.

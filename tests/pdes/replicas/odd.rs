@@ -1,0 +1,143 @@
+//! Models of which one run, or one LP, does what no other does.
+
+use eventhorizon::gpu::Source;
+use eventhorizon::pdes::{Context, CpuModel, Event, Model, Totals};
+use eventhorizon::time::Ticks;
+
+/// `tests/wgsl/odd_one_out.wgsl`
+#[derive(Clone, Copy)]
+pub(super) struct OddOneOut {
+    lps: u32,
+    params: OddParams,
+}
+
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct OddParams {
+    at: Ticks,
+    mean: Ticks,
+    culprit: u32,
+    from: u32,
+}
+
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct OddState {
+    coloured: u32,
+    seen: u32,
+}
+
+impl OddOneOut {
+    /// One that breaks no rule.
+    pub(super) fn new(lps: u32) -> Self {
+        let (at, mean) = (Ticks::ZERO, Ticks::new(900));
+        Self { lps, params: OddParams { at, mean, culprit: u32::MAX, from: 0 } }
+    }
+
+    pub(super) fn breaking(self, culprit: u32, from: u32, at: u64) -> Self {
+        Self { params: OddParams { culprit, from, at: Ticks::new(at), ..self.params }, ..self }
+    }
+
+    fn mix(coloured: u32) -> u32 {
+        coloured.wrapping_mul(0x9e37_79b1)
+    }
+}
+
+impl Model for OddOneOut {
+    type State = OddState;
+    type Params = OddParams;
+    type Payload = [u32; 2];
+    type Output = [u32; 2];
+
+    fn name(&self) -> &str {
+        "odd one out"
+    }
+    fn source(&self) -> Source {
+        Source::new("tests/wgsl/odd_one_out.wgsl", include_str!("../../wgsl/odd_one_out.wgsl"))
+    }
+    fn lps(&self) -> u32 {
+        self.lps
+    }
+    fn lookahead(&self) -> Ticks {
+        Ticks::new(1000)
+    }
+    fn params(&self) -> OddParams {
+        self.params
+    }
+    fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let replica = totals.column("replica").unwrap();
+        vec![("number", replica.maximum().to_f64())]
+    }
+}
+
+impl CpuModel for OddOneOut {
+    fn init(&self, lp: u32, state: &mut OddState, context: &mut Context<'_>) {
+        let replica = context.replica();
+        state.coloured = Self::mix(replica).wrapping_add(context.stream().draw());
+        context.schedule(lp, Ticks::new(lp.into()), [lp, replica]);
+    }
+
+    fn handle(&self, lp: u32, event: &Event, state: &mut OddState, context: &mut Context<'_>) {
+        let (now, replica) = (context.now(), context.replica());
+        state.seen += 1;
+        state.coloured = Self::mix(state.coloured ^ event.payload[1].wrapping_add(replica));
+        let OddParams { at, mean, culprit, from } = self.params;
+        if replica == culprit && lp >= from && now >= at {
+            let early = now.saturating_add(Ticks::new(context.lookahead().get() - 1));
+            return context.schedule((lp + 1) % self.lps, early, event.payload);
+        }
+        let delay = context.lookahead().saturating_add(context.stream().exponential(mean));
+        let to = context.stream().below(self.lps);
+        context.schedule(to, now.saturating_add(delay), event.payload);
+    }
+
+    fn output(&self, _: u32, state: &OddState, context: &mut Context<'_>) -> [u32; 2] {
+        [state.coloured, context.replica()]
+    }
+}
+
+/// `tests/wgsl/late.wgsl`
+#[derive(Clone, Copy)]
+pub(super) struct Late {
+    pub(super) lookahead: Ticks,
+    pub(super) events: u32,
+}
+
+impl Model for Late {
+    type State = u32;
+    type Params = [u32; 2];
+    type Payload = [u32; 2];
+    type Output = ();
+
+    fn name(&self) -> &str {
+        "late"
+    }
+    fn source(&self) -> Source {
+        Source::new("tests/wgsl/late.wgsl", include_str!("../../wgsl/late.wgsl"))
+    }
+    fn lps(&self) -> u32 {
+        8
+    }
+    fn lookahead(&self) -> Ticks {
+        self.lookahead
+    }
+    fn params(&self) -> [u32; 2] {
+        [self.events, 0]
+    }
+}
+
+impl CpuModel for Late {
+    fn init(&self, lp: u32, _: &mut u32, context: &mut Context<'_>) {
+        context.schedule(lp, Ticks::ZERO, [0, 0]);
+    }
+
+    fn handle(&self, lp: u32, _: &Event, handled: &mut u32, context: &mut Context<'_>) {
+        *handled += 1;
+        if lp == 0 && *handled == 150 || lp == 5 && *handled == 1 {
+            context.schedule(8, context.now().saturating_add(context.lookahead()), [0, 0]);
+        }
+        if *handled < self.events {
+            context.schedule(lp, context.now().saturating_add(Ticks::new(1)), [0, 0]);
+        }
+    }
+}
