@@ -83,6 +83,8 @@ files! {
     "pdes/calendar_send.wgsl",
     "pdes/calendar_send_once.wgsl",
     "pdes/calendar_sort.wgsl",
+    "pdes/calendar_sort_all.wgsl",
+    "pdes/calendar_sort_bins.wgsl",
     "pdes/calendar_start.wgsl",
     "pdes/calendar_step.wgsl",
     "pdes/calendar_step_once.wgsl",

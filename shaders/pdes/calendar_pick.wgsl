@@ -1,13 +1,16 @@
 // The events of a short bucket in order, without sorting it: the keys of those that are left are in registers, and the least of them is
 // looked for each time. One invocation serves one bucket of up to PICK_MOST events.
 //
-// Registers have no numbers, so what looks like a loop to be written is written out.
+// Registers have no numbers, so what looks like a loop to be written is written out. And they are few: where buckets have room for less, or a dispatch sorts
+// them all, keys that are never used take none. (H200, rate 0.1, against 32 always: 4 events per LP 1.07 times as fast, with 32,768 and 1,048,576 LPs; 128, which
+// are sorted, 1.02. 1,024 LPs with 128 events at rate 0.001: 0.96.)
 //
 // Functions: pick_open, pick_least, pick_remove.
 //
 // import: pdes/calendar.wgsl
 
-const PICK_MOST = 32u;
+// 0, 8, 16, 24 or 32.
+override PICK_MOST: u32 = 32u;
 const PICK_NONE = 0xffffffffu;
 
 // Where the bucket begins, a bit for each event that is left, and the keys (cell_key).
@@ -29,18 +32,20 @@ fn pick_open(binding: u32, place: u32, events: u32, begin: vec2<u32>) {
     pick_binding = binding;
     pick_place = place;
     pick_begin = begin;
-    pick_left = 0xffffffffu >> (PICK_MOST - events);
+    pick_left = 0xffffffffu >> (32u - events);
     pick_0 = pick_keys(0u);
     pick_1 = pick_keys(4u);
-    if events > 8u {
+    if PICK_MOST > 8u && events > 8u {
         pick_2 = pick_keys(8u);
         pick_3 = pick_keys(12u);
     }
-    if events > 16u {
+    if PICK_MOST > 16u && events > 16u {
         pick_4 = pick_keys(16u);
         pick_5 = pick_keys(20u);
-        pick_6 = pick_keys(24u);
-        pick_7 = pick_keys(28u);
+        if PICK_MOST > 24u {
+            pick_6 = pick_keys(24u);
+            pick_7 = pick_keys(28u);
+        }
     }
 }
 
@@ -56,16 +61,19 @@ fn pick_key(index: u32) -> u32 {
 // A bit for each event that may be the first in order: those that have the least key. One must be left.
 fn pick_least() -> u32 {
     var least = min(pick_0, pick_1);
-    let long = pick_left > 0xffu;
-    let longer = pick_left > 0xffffu;
+    let long = PICK_MOST > 8u && pick_left > 0xffu;
+    let longer = PICK_MOST > 16u && pick_left > 0xffffu;
     if long { least = min(least, min(pick_2, pick_3)); }
-    if longer { least = min(least, min(min(pick_4, pick_5), min(pick_6, pick_7))); }
+    if longer {
+        least = min(least, min(pick_4, pick_5));
+        if PICK_MOST > 24u { least = min(least, min(pick_6, pick_7)); }
+    }
     let key = vec4<u32>(min(min(least.x, least.y), min(least.z, least.w)));
     var found = pick_bits(pick_0 == key, 0u) | pick_bits(pick_1 == key, 4u);
     if long { found |= pick_bits(pick_2 == key, 8u) | pick_bits(pick_3 == key, 12u); }
     if longer {
         found |= pick_bits(pick_4 == key, 16u) | pick_bits(pick_5 == key, 20u);
-        found |= pick_bits(pick_6 == key, 24u) | pick_bits(pick_7 == key, 28u);
+        if PICK_MOST > 24u { found |= pick_bits(pick_6 == key, 24u) | pick_bits(pick_7 == key, 28u); }
     }
     return found;
 }
@@ -83,10 +91,16 @@ fn pick_remove(index: u32) {
     let quarter = index / 4u;
     if quarter == 0u { pick_0 = select(pick_0, none, at); }
     if quarter == 1u { pick_1 = select(pick_1, none, at); }
-    if quarter == 2u { pick_2 = select(pick_2, none, at); }
-    if quarter == 3u { pick_3 = select(pick_3, none, at); }
-    if quarter == 4u { pick_4 = select(pick_4, none, at); }
-    if quarter == 5u { pick_5 = select(pick_5, none, at); }
-    if quarter == 6u { pick_6 = select(pick_6, none, at); }
-    if quarter == 7u { pick_7 = select(pick_7, none, at); }
+    if PICK_MOST > 8u {
+        if quarter == 2u { pick_2 = select(pick_2, none, at); }
+        if quarter == 3u { pick_3 = select(pick_3, none, at); }
+    }
+    if PICK_MOST > 16u {
+        if quarter == 4u { pick_4 = select(pick_4, none, at); }
+        if quarter == 5u { pick_5 = select(pick_5, none, at); }
+    }
+    if PICK_MOST > 24u {
+        if quarter == 6u { pick_6 = select(pick_6, none, at); }
+        if quarter == 7u { pick_7 = select(pick_7, none, at); }
+    }
 }

@@ -67,7 +67,7 @@ fn pending_open(row: u32, horizon: Horizon) -> bool {
         batch_sort(opened_batch);
     } else {
         opened_batch = CalendarBatch(place, 0u, 0u, 0u);
-        if events > 0u { pick_open(at.x, place, events, horizon.now); }
+        if PICK_MOST > 0u && events > 0u { pick_open(at.x, place, events, horizon.now); }
     }
     batch_sort(opened_listed);
     return true;

@@ -1,6 +1,6 @@
 //! How the rows of a run are cut into dispatches and bindings, and how many of them an invocation serves.
 
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Subgroups};
 use crate::queue::QueueDesign;
 
 use super::capacity::mean_for;
@@ -87,21 +87,36 @@ pub(super) struct Cut {
 pub(super) struct Sort {
     pub(super) group_size: u32,
     pub(super) team: u32,
+    /// None where each event is compared with all.
     pub(super) bins: u32,
+    /// The invocations of every subgroup in its workgroups, where that is known and they lie in order.
+    pub(super) subgroup: Option<u32>,
 }
 
 impl Sort {
     /// None where buckets are short.
     fn new(gpu: &Gpu, room: u32) -> Option<Self> {
-        let of = |group_size, team, bins| Self { group_size, team, bins };
-        let sort = match room {
-            // The thread that executes such a bucket picks from it, or sorts it. (`bench phold` on an H200, 32,768 LPs, 16 events per LP at rate
-            // 0.1, room for 49: a window takes 54 us with picking and 80 us with a dispatch that sorts.)
-            ..=64 => return None,
-            65..=128 => of(32, 32, 0),
-            129..=256 => of(64, 64, 0),
-            257..=512 => of(128, 128, 256),
-            _ => of(256, 256, 512),
+        let of = |group_size, team, bins| Self {
+            group_size,
+            team,
+            bins,
+            subgroup: Subgroups::in_order(gpu, group_size),
+        };
+        // From a short bucket the thread that executes it picks, which is faster than a dispatch that sorts; one of more than 32 events it would have to sort. (`bench phold` at
+        // rate 0.1. H200, 32,768 LPs: with 24 events each, which takes room for 40, a window takes 58 us and would take 66; with 32, and room for 48, 77 and
+        // would take 101. llvmpipe, 4,096 LPs: with 48, and room for 56, 11 million events per second, 6.4 if they were sorted.)
+        // Teams and bins are the best of several that were tried there. Room for 72 is what 64 events each take, of which a team of 16 rarely finds more than its 64
+        // (121 us, 131 by teams of 32; llvmpipe 8.1 million per second, 5.9).
+        let sort = match (room, gpu.on_processor()) {
+            (..=40, false) | (..=64, true) => return None,
+            (..=72, true) => of(32, 16, 0),
+            (..=128, true) => of(32, 32, 0),
+            (..=256, true) => of(64, 64, 0),
+            (..=72, false) => of(64, 16, 64),
+            (..=128, false) => of(64, 32, 64),
+            (..=256, false) => of(64, 64, 128),
+            (..=512, _) => of(128, 128, 256),
+            (513.., _) => of(256, 256, 512),
         };
         (sort.group_size <= gpu.limits().max_compute_invocations_per_workgroup).then_some(sort)
     }
@@ -328,6 +343,13 @@ impl Cut {
             true => [(first + 2 * groups, 1); 2],
             false => [(first, groups), (first + groups, groups)],
         }
+    }
+
+    /// Of a calendar: up to how many events the thread that executes a bucket picks from it, as `shaders/pdes/calendar_pick.wgsl` has it. None where a
+    /// dispatch sorts them.
+    pub(super) fn picked(&self) -> u32 {
+        // (With 8, a window of 32,768 LPs with 4 events each takes 23.6 us, with 16 20.7: rate 0.1, H200.)
+        if self.sort.is_some() { 0 } else { self.room.clamp(16, 32) }
     }
 
     /// Whether a dispatch of its own merges the partial reductions.

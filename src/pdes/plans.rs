@@ -135,9 +135,10 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
     let sort = match (&recipes.sort, cut.sort) {
         // SAFETY: a row is below run.part.queue_first + run.part.queue_rows, and count at most run.mail_capacity and SORT_HANDFUL * SORT_TEAM: so places
-        // in the store are of the row's bucket, for which the host made it with this `run`. The keys of a team are 4 * TEAM words of
-        // GROUP_SIZE * 4, written for all of them; bins are below SORT_BINS by `min`, and so many times the team further; order and ranks are counts of a bucket's events. Loops end
-        // with count, a bin, SORT_TEAM or `run.part.queue_rows`. Divisors of bins are 1 at the least.
+        // in the store are of the row's bucket, for which the host made it with this `run`. The keys of a team are SORT_HANDFUL * SORT_TEAM words of
+        // GROUP_SIZE times SORT_HANDFUL; bins are below SORT_BINS by `min`, and so many times the team further. Where a bin begins, an event's turn in it and its rank are counts of the
+        // bucket's events, and an event's number was one of them when it was written, below a bin's end; sums and fans are by lane. Loops end
+        // with count, a bin's events, SORT_BINS / SORT_TEAM, SORT_FAN or `run.part.queue_rows`. Divisors are constants above zero.
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };

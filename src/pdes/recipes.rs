@@ -142,6 +142,8 @@ pub(super) struct Choice {
     /// Of a calendar.
     pub(super) buckets: u32,
     pub(super) sorted: Option<Sort>,
+    /// Events that the thread which executes a bucket picks from.
+    pub(super) picked: u32,
     /// Whether the device is a program.
     pub(super) on_processor: bool,
     pub(super) outbox: Option<Outbox>,
@@ -162,6 +164,7 @@ impl Choice {
             store: None,
             buckets: 0,
             sorted: None,
+            picked: 32,
             on_processor: false,
             outbox: None,
             declared,
@@ -180,6 +183,7 @@ impl Choice {
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
+            picked: cut.picked(),
             on_processor: gpu.on_processor(),
             outbox: cut.outbox,
             declared,
@@ -201,6 +205,7 @@ impl Recipes {
             store: stores,
             buckets,
             sorted,
+            picked,
             on_processor,
             outbox,
             declared,
@@ -290,6 +295,7 @@ impl Recipes {
             )
             .with(subgroup)
             .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))])
+            .with((buckets > 0).then_some(("PICK_MOST", f64::from(picked))))
             .with(parts.into_iter().flatten()),
             gather: gather("gather", files.synchronise),
             digest: held("digest", "pdes/digest.wgsl"),
@@ -303,11 +309,16 @@ impl Recipes {
             lift: held("lift", "pdes/lift.wgsl").with(lifting),
             lower: with_pending("lower", "pdes/lower.wgsl", &begin, false, "pdes/lower.wgsl").with(lifting),
             sort: sorted.map(|sort| {
-                gather("sort_buckets", "pdes/calendar_sort.wgsl").with([
-                    ("GROUP_SIZE", f64::from(sort.group_size)),
-                    ("SORT_TEAM", f64::from(sort.team)),
-                    ("SORT_BINS", f64::from(sort.bins)),
-                ])
+                let file = "pdes/calendar_sort.wgsl";
+                let ranks = match sort.bins {
+                    0 => "pdes/calendar_sort_all.wgsl",
+                    _ => "pdes/calendar_sort_bins.wgsl",
+                };
+                let reduce = if sort.subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
+                with_pending("sort_buckets", file, &[ranks, reduce], false, file)
+                    .with([("GROUP_SIZE", f64::from(sort.group_size)), ("SORT_TEAM", f64::from(sort.team))])
+                    .with((sort.bins > 0).then_some(("SORT_BINS", f64::from(sort.bins))))
+                    .with(sort.subgroup.map(|size| ("SUBGROUP", f64::from(size))))
             }),
             arrive: parts.map(|_| {
                 let file = "pdes/arrive.wgsl";
@@ -351,7 +362,8 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
         for int64 in [false, true] {
             for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
                 let buckets = if queue == QueueDesign::Calendar { 8 } else { 0 };
-                let sorted = (buckets > 0).then_some(Sort { group_size: 128, team: 128, bins: 256 });
+                let sorted =
+                    (buckets > 0).then_some(Sort { group_size: 128, team: 128, bins: 256, subgroup: None });
                 let recipes = |windows| {
                     let way = Way { queue, windows };
                     let usual = Choice::usual(way, declared);
@@ -379,16 +391,30 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                     let horizon = (buckets == 0).then_some(Windows::Horizon);
                     for windows in [Windows::Yawns].into_iter().chain(horizon) {
                         let usual = Choice::usual(Way { queue, windows }, declared);
-                        let choice = Choice { tiles, store, buckets, sorted, subgroup: Some(32), ..usual };
-                        let Recipes { look, window, .. } =
+                        let sorted = sorted.map(|sort| Sort { subgroup: Some(32), ..sort });
+                        let choice =
+                            Choice { tiles, store, buckets, sorted, picked: 0, subgroup: Some(32), ..usual };
+                        let Recipes { look, window, sort, .. } =
                             Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
-                        kernels.extend(look.into_iter().chain([window]));
+                        kernels.extend(look.into_iter().chain([window]).chain(sort));
                     }
                 }
                 if buckets > 0 {
                     let usual = Choice::usual(way, declared);
-                    let choice = Choice { int64, tiles, store, buckets, sorted, on_processor: true, ..usual };
-                    kernels.push(Recipes::new::<M::Payload>(model.name(), &model.source(), choice).window);
+                    let sorted = sorted.map(|sort| Sort { bins: 0, ..sort });
+                    let choice = Choice {
+                        int64,
+                        tiles,
+                        store,
+                        buckets,
+                        sorted,
+                        picked: 16,
+                        on_processor: true,
+                        ..usual
+                    };
+                    let Recipes { window, sort, .. } =
+                        Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                    kernels.extend([window].into_iter().chain(sort));
                 }
                 let recipes = recipes(Windows::Yawns);
                 kernels.push(recipes.window);

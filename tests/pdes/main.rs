@@ -346,31 +346,40 @@ fn calendars_as_on_hardware() {
 }
 
 /// Buckets of a calendar that are sorted in a dispatch of their own: some around the sizes of teams, some all at one time, and some that
-/// nobody but their thread can sort.
+/// nobody but their thread can sort. Programs that play a GPU sort them in a way of their own.
 #[test]
 fn buckets_that_a_team_sorts() {
-    let gpu = gpu();
+    [gpu(), gpu().taken_for_hardware()].iter().for_each(buckets_that_a_team_sorts_on);
+}
+
+fn buckets_that_a_team_sorts_on(gpu: &Gpu) {
     let options = Options { seed: 4, queue: Some(QueueDesign::Calendar), ..Options::default() };
-    for (lps, population, capacity) in
-        [(70, 40, 110), (33, 100, 128), (20, 200, 250), (9, 300, 600), (3, 900, 1024)]
-    {
+    for (lps, population, capacity) in [
+        (70, 30, 60),
+        (70, 32, 95),
+        (70, 40, 110),
+        (33, 100, 128),
+        (20, 200, 250),
+        (9, 300, 600),
+        (3, 900, 1024),
+    ] {
         let capacity = Capacity { queue: 4 * population, mailbox: capacity };
         let model = phold(lps, population, 0.1).with_capacity(capacity);
-        same(&gpu, &model, options, &[until(13.0), until(44.0)]);
+        same(gpu, &model, options, &[until(13.0), until(44.0)]);
     }
     // More buckets than workgroups: some sort two, one after the other.
     let model = phold(4200, 2, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
-    same(&gpu, &model, options, &[until(25.0), until(44.0)]);
+    same(gpu, &model, options, &[until(25.0), until(44.0)]);
     // 2,600 events in two buckets are too many for a team.
     let model = phold(2, 2600, 0.1).with_capacity(Capacity { queue: 6000, mailbox: 4000 });
-    same(&gpu, &model, options, &[until(1.0), until(11.0)]);
-    // Lookaheads of one tick, and of more than 2^32.
-    for resolution in [Resolution::new(1).unwrap(), Resolution::new(u32::MAX).unwrap()] {
+    same(gpu, &model, options, &[until(1.0), until(11.0)]);
+    // Lookaheads of one tick, of a few in which many events share a time, and of more than 2^32.
+    for resolution in [1, 7, u32::MAX].map(|ticks| Resolution::new(ticks).unwrap()) {
         let model =
             Phold::new(20, 90, 0.1, if resolution.ticks_per_unit() == 1 { 1.0 } else { 10.0 }, resolution);
         let model = model.unwrap().with_capacity(Capacity { queue: 400, mailbox: 200 });
         let end = |units| Until::time(resolution.ticks(units).unwrap());
-        same(&gpu, &model, options, &[end(7.0), end(30.0)]);
+        same(gpu, &model, options, &[end(7.0), end(30.0)]);
     }
 }
 
