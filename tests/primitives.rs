@@ -170,11 +170,10 @@ fn sorts_are_stable_and_right_at_every_length() {
     for (way, gpu) in ways() {
         let narrow = RadixSort::<u32>::new(&gpu, 10_001).unwrap();
         let wide = RadixSort::<u64>::new(&gpu, 10_001).unwrap();
-        let Tuning { group_size, items, .. } = Tuning::sort(&gpu);
-        let tile = (group_size * items) as usize;
-        for len in
-            [0, 1, 2, 3, 31, 64, 65, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1, 10_001]
-        {
+        let tile = |Tuning { group_size, items, .. }| (group_size * items) as usize;
+        let tiles = [tile(Tuning::sort::<u32>(&gpu)), tile(Tuning::sort::<u64>(&gpu))];
+        let around = |tile: usize| [tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1];
+        for len in [0, 1, 2, 3, 31, 64, 65, 10_001].into_iter().chain(tiles.into_iter().flat_map(around)) {
             let keys = random.words(len);
             check_sort(&gpu, &narrow, &keys, 0..32, way);
             let keys: Vec<u64> = (0..len).map(|_| random.next()).collect();
@@ -372,7 +371,7 @@ fn results_do_not_depend_on_the_tuning() {
                 let found = pollster::block_on(output.read_range(&gpu, 5, 1)).unwrap();
                 assert_eq!(found[0], *words.iter().max().unwrap(), "{what}");
                 let mut made = 0;
-                for items in [8, 13] {
+                for items in [8, 13, 18] {
                     let tuning = Tuning { group_size, items, workgroups };
                     // Which of them there are depends on the device.
                     match RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning) {
@@ -396,7 +395,7 @@ fn few_workgroups_serve_many_tiles() {
     let len = 120_000;
     let words = Random(11).words(len);
     for (way, gpu) in ways().into_iter().take(2) {
-        let items = Tuning::sort(&gpu).items;
+        let items = Tuning::sort::<u32>(&gpu).items;
         let tuning = Tuning { group_size: 32, items, workgroups: 1 };
         let sort = RadixSort::<u32>::with_tuning(&gpu, len as u64, tuning).unwrap();
         check_sort(&gpu, &sort, &words, 0..8, way);

@@ -140,7 +140,7 @@ impl Work<'_> {
     fn sorts(&self, way: &str, gpu: &Gpu) -> Result<()> {
         let key = |index| hash(index);
         let pairs = Pairs::new(gpu, self.n, key)?;
-        let default = Tuning::sort(gpu);
+        let default = Tuning::sort::<u32>(gpu);
         for workgroups in self.sort_workgroups(default) {
             let tuning = Tuning { workgroups, ..default };
             let sort = RadixSort::<u32>::with_tuning(gpu, self.n, tuning)?;

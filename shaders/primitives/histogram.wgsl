@@ -30,7 +30,7 @@ fn histogram(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * tile_size + lane;
         // All loads first, so that they wait together.
-        var mine: array<Key, ITEMS>;
+        var mine: array<Key, ITEMS_MOST>;
         for (var i = 0u; i < ITEMS; i++) {
             if first + i * GROUP_SIZE < n {
                 mine[i] = keys[start + first + i * GROUP_SIZE];

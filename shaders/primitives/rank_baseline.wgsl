@@ -6,7 +6,10 @@
 
 // Keys of a tile that an invocation serves. A constant, because WGSL has no arrays in function memory of a size that an override
 // gives. 8 is a guess: the greatest power of two with which pool, counts and scan of a workgroup of 256 fit 16 KiB.
-const ITEMS = 8u;
+const ITEMS_MOST = 8u;
+const ITEMS = ITEMS_MOST;
+// Those whose words are exchanged at once: all.
+const AT_ONCE = ITEMS;
 
 // A split counts the four values of two bits at once, 16 bits a count: a tile has fewer than 2^16 keys.
 alias Acc = vec2<u32>;
@@ -53,13 +56,13 @@ fn count_of(counts: Acc, pair: u32) -> u32 {
 }
 
 // Before: the digits of the invocation's items. After: their places in the ordered tile; `starts` is set.
-fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
+fn rank(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     for (var i = 0u; i < ITEMS; i++) {
         let place = place_of(at, i);
         pool[place] = ((*items)[i] << 16u) | place;
     }
     workgroupBarrier();
-    var mine: array<u32, ITEMS>;
+    var mine: array<u32, ITEMS_MOST>;
     for (var shift = 16u; shift < 24u; shift += 2u) {
         var sum = IDENTITY;
         for (var i = 0u; i < ITEMS; i++) {

@@ -9,8 +9,8 @@ var<workgroup> starts: array<u32, DIGITS + 1u>;
 // Before: the pool holds (digit << 16) | place for each key of the tile, in the order of the digits; `place` is where it was
 // before. After: where the invocation's items went; `starts` is set. All invocations must call it, after a barrier; it ends
 // with one.
-fn take_order(lane: u32, at: Place, items: ptr<function, array<u32, ITEMS>>) {
-    var mine: array<u32, ITEMS>;
+fn take_order(lane: u32, at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
+    var mine: array<u32, ITEMS_MOST>;
     for (var i = 0u; i < ITEMS; i++) {
         let place = i * GROUP_SIZE + lane;
         mine[i] = pool_get(place);

@@ -11,21 +11,26 @@
 // requires: subgroups
 // import: primitives/rank_order.wgsl
 
-// Keys of a tile that an invocation serves. A constant, because WGSL has no arrays in function memory of a size that an override
-// gives. 13 fits 16 KiB with a workgroup of 256: NVIDIA's Vulkan driver gives 48 KiB of a processor to workgroups, so three are there at once, and one more item
-// would leave two. (H200, 2^27 pairs, 10^9 per second, with 8, 12, 13 and 15 items: 11.9, 18.3, 18.9 and 17.7, before `rank` was written out; 20.6 with 13 after.)
-const ITEMS = 13u;
-const_assert ITEMS == 13u; // `rank` has a line for each.
+// Keys of a tile that an invocation serves: 13 or 18 (`rank` has a line for each). WGSL has no arrays in function memory of a size that an override
+// gives, so they are as long as the most; what is not used takes no registers.
+//
+// Workgroups of 256 have counters of 9 KiB for 8 subgroups, and half of 18 keys each takes no more. NVIDIA's Vulkan driver gives 48 KiB of a processor to workgroups, and registers let three
+// be there at once. (H200, 2^27, 10^9 per second, keys alone and pairs, with 13, 14, 16, 17 and 18 items, exchanged by halves: 29.4, 30.5, 31.3, 32.4, 32.7; 22.3, 19.9, 21.2,
+// 21.4, 22.0. 13 as a whole, which takes 16 KiB: 27.2 and 21.0.) Keys of two words have 13, because they take twice the registers.
+const ITEMS_MOST = 18u;
+override ITEMS: u32 = 18u;
+// Those whose words are exchanged at once (`exchange`): all, or half of them.
+override AT_ONCE: u32 = 9u;
 
 // There are counters for so many subgroups.
 override ROOM: u32 = 8u;
 // Whether the device has subgroups of several sizes, so that there may be more than ROOM.
 override VARYING: bool = false;
-// Words of the pool: max(ROOM * 256 + GROUP_SIZE, GROUP_SIZE * ITEMS). The host computes it, because not every compiler takes
+// Words of the pool: max(ROOM * 256 + GROUP_SIZE, GROUP_SIZE * AT_ONCE), and GROUP_SIZE * ITEMS where splits may rank. The host computes it, because not every compiler takes
 // `max` in the size of an array.
-override POOL: u32 = 3328u;
+override POOL: u32 = 2304u;
 
-// Before: one count per subgroup and digit, then a word per invocation that is never read; afterwards: one word per key, to exchange keys and values.
+// Before: one count per subgroup and digit, then a word per invocation that is never read; afterwards: words of keys and values that are exchanged.
 var<workgroup> pool: array<atomic<u32>, POOL>;
 // Whether there are more subgroups than ROOM.
 var<workgroup> crowded: u32;
@@ -96,7 +101,7 @@ fn count_item(at: Place, own: u32, unread: u32, digit: u32) -> u32 {
 }
 
 // Before: the digits of the invocation's items. After: their places in the ordered tile; `starts` is set.
-fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
+fn rank(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     let lane = lane_of(at);
     if VARYING {
         if lane == 0u {
@@ -129,6 +134,13 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
     (*items)[10] = count_item(at, own, unread, (*items)[10]);
     (*items)[11] = count_item(at, own, unread, (*items)[11]);
     (*items)[12] = count_item(at, own, unread, (*items)[12]);
+    if ITEMS > 13u {
+        (*items)[13] = count_item(at, own, unread, (*items)[13]);
+        (*items)[14] = count_item(at, own, unread, (*items)[14]);
+        (*items)[15] = count_item(at, own, unread, (*items)[15]);
+        (*items)[16] = count_item(at, own, unread, (*items)[16]);
+        (*items)[17] = count_item(at, own, unread, (*items)[17]);
+    }
     workgroupBarrier();
     let each = DIGITS / GROUP_SIZE;
     var sum = 0u;
@@ -161,14 +173,14 @@ fn rank(at: Place, items: ptr<function, array<u32, ITEMS>>) {
 }
 
 // What `rank` does, whatever the subgroups: a stable split of the tile by each bit of the digit.
-fn rank_by_bits(at: Place, items: ptr<function, array<u32, ITEMS>>) {
+fn rank_by_bits(at: Place, items: ptr<function, array<u32, ITEMS_MOST>>) {
     let lane = lane_of(at);
     for (var i = 0u; i < ITEMS; i++) {
         let place = place_of(at, i);
         pool_set(place, ((*items)[i] << 16u) | place);
     }
     workgroupBarrier();
-    var mine: array<u32, ITEMS>;
+    var mine: array<u32, ITEMS_MOST>;
     for (var shift = 16u; shift < 24u; shift++) {
         var ones = 0u;
         for (var i = 0u; i < ITEMS; i++) {

@@ -9,7 +9,7 @@
 //
 // One invocation serves ITEMS keys of a tile. A tile is put in order in workgroup memory first (`rank`), so that neighbouring
 // invocations write to neighbouring places.
-// needs: Key and its digits (key_word.wgsl or key_wide.wgsl), ITEMS and `rank` (rank_*.wgsl), the workgroup's
+// needs: Key and its digits (key_word.wgsl or key_wide.wgsl), ITEMS, AT_ONCE and `rank` (rank_*.wgsl), the workgroup's
 //   scan (block_*.wgsl)
 // import: primitives/params.wgsl
 
@@ -43,7 +43,7 @@ fn find_bases(at: Place, group: u32) {
 // Loads the invocation's `keys` of the tile that begins at `first` and has `left` keys, and finds their places in the ordered
 // tile. `bases` is then where the tile's first place would go, for each digit.
 fn order_tile(
-    at: Place, first: u32, left: u32, mine: ptr<function, array<Key, ITEMS>>, ranks: ptr<function, array<u32, ITEMS>>
+    at: Place, first: u32, left: u32, mine: ptr<function, array<Key, ITEMS_MOST>>, ranks: ptr<function, array<u32, ITEMS_MOST>>
 ) {
     for (var i = 0u; i < ITEMS; i++) {
         let place = place_of(at, i);
@@ -61,28 +61,53 @@ fn order_tile(
     }
 }
 
-// Moves the keys. `to` becomes where the tile's place i * GROUP_SIZE + lane goes, for each i.
+// Puts a tile's words in order, by the places in the ordered tile of the invocation's items: afterwards the invocation has those at i * GROUP_SIZE + lane. The tile's first places
+// come first, those of AT_ONCE items, then what is left, so that the pool need not have room for all. Ends with a barrier.
+fn exchange(lane: u32, ranks: ptr<function, array<u32, ITEMS_MOST>>, words: ptr<function, array<u32, ITEMS_MOST>>) {
+    let first = AT_ONCE * GROUP_SIZE;
+    var ordered: array<u32, ITEMS_MOST>;
+    for (var i = 0u; i < ITEMS; i++) {
+        if AT_ONCE >= ITEMS || (*ranks)[i] < first { pool_set((*ranks)[i], (*words)[i]); }
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < AT_ONCE; i++) {
+        ordered[i] = pool_get(i * GROUP_SIZE + lane);
+    }
+    workgroupBarrier();
+    if AT_ONCE < ITEMS {
+        for (var i = 0u; i < ITEMS; i++) {
+            if (*ranks)[i] >= first { pool_set((*ranks)[i] - first, (*words)[i]); }
+        }
+        workgroupBarrier();
+        for (var i = AT_ONCE; i < ITEMS; i++) {
+            ordered[i] = pool_get((i - AT_ONCE) * GROUP_SIZE + lane);
+        }
+        workgroupBarrier();
+    }
+    *words = ordered;
+}
+
+// Moves the keys, and leaves in place of them those at i * GROUP_SIZE + lane. `to` becomes where these go.
 fn move_keys(
-    at: Place, left: u32, mine: ptr<function, array<Key, ITEMS>>, ranks: ptr<function, array<u32, ITEMS>>,
-    to: ptr<function, array<u32, ITEMS>>
+    at: Place, left: u32, mine: ptr<function, array<Key, ITEMS_MOST>>, ranks: ptr<function, array<u32, ITEMS_MOST>>,
+    to: ptr<function, array<u32, ITEMS_MOST>>
 ) {
     let lane = lane_of(at);
-    var ordered: array<Key, ITEMS>;
     for (var word = 0u; word < KEY_WORDS; word++) {
+        var words: array<u32, ITEMS_MOST>;
         for (var i = 0u; i < ITEMS; i++) {
-            pool_set((*ranks)[i], word_of((*mine)[i], word));
+            words[i] = word_of((*mine)[i], word);
         }
-        workgroupBarrier();
+        exchange(lane, ranks, &words);
         for (var i = 0u; i < ITEMS; i++) {
-            ordered[i] = with_word(ordered[i], word, pool_get(i * GROUP_SIZE + lane));
+            (*mine)[i] = with_word((*mine)[i], word, words[i]);
         }
-        workgroupBarrier();
     }
     for (var i = 0u; i < ITEMS; i++) {
         let place = i * GROUP_SIZE + lane;
         if place < left {
-            (*to)[i] = bases[digit_of(ordered[i])] + place;
-            sorted_keys[(*to)[i]] = ordered[i];
+            (*to)[i] = bases[digit_of((*mine)[i])] + place;
+            sorted_keys[(*to)[i]] = (*mine)[i];
         }
     }
 }
@@ -106,10 +131,10 @@ fn scatter_keys(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * tile_size;
         let left = min(n - first, tile_size);
-        var mine: array<Key, ITEMS>;
-        var ranks: array<u32, ITEMS>;
+        var mine: array<Key, ITEMS_MOST>;
+        var ranks: array<u32, ITEMS_MOST>;
         order_tile(at, start + first, left, &mine, &ranks);
-        var to: array<u32, ITEMS>;
+        var to: array<u32, ITEMS_MOST>;
         move_keys(at, left, &mine, &ranks, &to);
         next_tile(at);
     }
@@ -125,27 +150,23 @@ fn scatter_pairs(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
     for (var tile = tiles.x; tile < tiles.y; tile++) {
         let first = tile * tile_size;
         let left = min(n - first, tile_size);
-        var mine: array<Key, ITEMS>;
-        var ranks: array<u32, ITEMS>;
+        var mine: array<Key, ITEMS_MOST>;
+        var ranks: array<u32, ITEMS_MOST>;
         order_tile(at, start + first, left, &mine, &ranks);
         // Loaded early enough to wait for little.
-        var moving: array<u32, ITEMS>;
+        var moving: array<u32, ITEMS_MOST>;
         for (var i = 0u; i < ITEMS; i++) {
             let place = place_of(at, i);
             if place < left {
                 moving[i] = values[start + first + place];
             }
         }
-        var to: array<u32, ITEMS>;
+        var to: array<u32, ITEMS_MOST>;
         move_keys(at, left, &mine, &ranks, &to);
+        exchange(lane_of(at), &ranks, &moving);
         for (var i = 0u; i < ITEMS; i++) {
-            pool_set(ranks[i], moving[i]);
-        }
-        workgroupBarrier();
-        for (var i = 0u; i < ITEMS; i++) {
-            let place = i * GROUP_SIZE + lane_of(at);
-            if place < left {
-                sorted_values[to[i]] = pool_get(place);
+            if i * GROUP_SIZE + lane_of(at) < left {
+                sorted_values[to[i]] = moving[i];
             }
         }
         next_tile(at);

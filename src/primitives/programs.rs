@@ -1,6 +1,6 @@
 //! What the module may link, for the test that translates it all.
 
-use super::tuning::{Block, Rank};
+use super::tuning::Block;
 use super::{compact, reduce, scan, sort};
 use crate::gpu::Recipe;
 
@@ -14,13 +14,6 @@ pub fn kernels() -> Vec<Recipe> {
         recipes.extend(scan::recipes(&block));
         recipes.extend(compact::recipes(&block));
     }
-    for rank in [
-        Rank::baseline(256),
-        Rank::subgroup(256, 32, 8, false),
-        Rank::subgroup(256, 128, 8, false),
-        Rank::subgroup(256, 128, 8, true),
-    ] {
-        recipes.extend(sort::all(&rank));
-    }
+    recipes.extend(sort::all());
     recipes
 }

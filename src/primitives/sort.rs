@@ -17,16 +17,19 @@ pub trait SortKey: Pod + sealed::Words {
     const BITS: u32;
 }
 
-use sealed::Words as _;
-
 mod sealed {
     pub trait Words {
         const FILE: &'static str;
+        /// `ITEMS` and `AT_ONCE` of `shaders/primitives/rank_subgroup.wgsl`.
+        const ITEMS: u32;
+        const AT_ONCE: u32;
     }
 }
 
 impl sealed::Words for u32 {
     const FILE: &'static str = "key_word";
+    const ITEMS: u32 = 18;
+    const AT_ONCE: u32 = 9;
 }
 
 impl SortKey for u32 {
@@ -35,6 +38,8 @@ impl SortKey for u32 {
 
 impl sealed::Words for u64 {
     const FILE: &'static str = "key_wide";
+    const ITEMS: u32 = 13;
+    const AT_ONCE: u32 = 13;
 }
 
 impl SortKey for u64 {
@@ -67,7 +72,7 @@ impl<K: SortKey> RadixSort<K> {
     /// # Errors
     /// [`PrimitiveError`] if `max` is too large or the device fails.
     pub fn new(gpu: &Gpu, max: u64) -> Result<Self, PrimitiveError> {
-        Self::with_tuning(gpu, max, Tuning::sort(gpu))
+        Self::with_tuning(gpu, max, Tuning::sort::<K>(gpu))
     }
 
     /// The same, cut as `tuning` says.
@@ -75,7 +80,7 @@ impl<K: SortKey> RadixSort<K> {
     /// # Errors
     /// Further [`PrimitiveError::Tuning`].
     pub fn with_tuning(gpu: &Gpu, max: u64, tuning: Tuning) -> Result<Self, PrimitiveError> {
-        let rank = Rank::of(gpu, &tuning);
+        let rank = Rank::of::<K>(gpu, &tuning);
         Self::with_rank(gpu, max, tuning, &rank)
     }
 
@@ -214,8 +219,17 @@ fn recipes(key: &str, rank: &Rank) -> [Recipe; 4] {
     ]
 }
 
-pub(super) fn all(rank: &Rank) -> impl Iterator<Item = Recipe> {
-    [u32::FILE, u64::FILE].into_iter().flat_map(|key| recipes(key, rank))
+pub(super) fn all() -> Vec<Recipe> {
+    fn of<K: SortKey>() -> impl Iterator<Item = Recipe> {
+        let ranks = [
+            Rank::baseline(256),
+            Rank::subgroup::<K>(256, 32, 8, false),
+            Rank::subgroup::<K>(256, 128, 8, false),
+            Rank::subgroup::<K>(256, 128, 8, true),
+        ];
+        ranks.into_iter().flat_map(|rank| recipes(K::FILE, &rank))
+    }
+    of::<u32>().chain(of::<u64>()).collect()
 }
 
 /// Cuts `bits` into an even number of digits of at most 8 bits, so that the last pass ends in the caller's buffers.
@@ -231,6 +245,7 @@ fn digits(bits: Range<u32>) -> impl Iterator<Item = Range<u32>> {
 #[cfg(test)]
 mod tests {
     use super::super::tuning::Rank;
+    use super::sealed::Words as _;
     use super::*;
 
     #[test]
@@ -251,7 +266,7 @@ mod tests {
     fn sorts_are_right_with_more_subgroups_than_counters() {
         let gpu = Gpu::for_test();
         let Some(subgroups) = gpu.subgroups().and_then(|seen| seen.of(128).copied()) else { return };
-        let tuning = Tuning { group_size: 128, items: 13, workgroups: 3 };
+        let tuning = Tuning { group_size: 128, items: u32::ITEMS, workgroups: 3 };
         let count = Count::host(&gpu, 5000).unwrap();
         let keys: Vec<u32> = (0..5000u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 7 & 0xf00_0fff).collect();
         let indices: Vec<u32> = (0..5000).collect();
@@ -259,7 +274,7 @@ mod tests {
         expected.sort_by_key(|&index| keys[index as usize]);
         // No counters at all, so that any number of subgroups is too many; and as many as are needed.
         for room in [0, 128 / subgroups.min] {
-            let rank = Rank::subgroup(128, subgroups.max, room, true);
+            let rank = Rank::subgroup::<u32>(128, subgroups.max, room, true);
             for gpu in [gpu.clone(), gpu.checked()] {
                 let sort = RadixSort::<u32>::with_rank(&gpu, 5000, tuning, &rank).unwrap();
                 let on_device = Buffer::storage_from(&gpu, "keys", &keys).unwrap();

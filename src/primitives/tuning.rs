@@ -1,7 +1,7 @@
 //! How the kernels are cut.
 
-use super::PrimitiveError;
 use super::work::Constants;
+use super::{PrimitiveError, SortKey};
 use crate::gpu::{self, Gpu};
 
 /// The most workgroups of a dispatch in one dimension: WebGPU's default limit.
@@ -16,8 +16,8 @@ pub(super) const SWEEP_ITEMS: u32 = 16;
 pub struct Tuning {
     /// Invocations of a workgroup: a power of two from 32 to 256.
     pub group_size: u32,
-    /// Elements that an invocation takes at a time: 16 for reduce, scan and compact; for sorts 13 where they rank by
-    /// subgroups, else 8.
+    /// Elements that an invocation takes at a time: 16 for reduce, scan and compact; for sorts 18 where they rank by
+    /// subgroups, 13 of keys of 64 bits, else 8.
     pub items: u32,
     /// Workgroups of a dispatch at the most. Each serves a contiguous run of tiles, so that a dispatch needs no second
     /// dimension and partial results stay few, whatever the length. A run has 32 tiles at the most as long as there can
@@ -33,16 +33,15 @@ impl Tuning {
         Self { group_size: 256, items: SWEEP_ITEMS, workgroups: 2048 }
     }
 
-    /// What sorts use on this device.
-    pub fn sort(gpu: &Gpu) -> Self {
+    /// What sorts by such keys use on this device.
+    pub fn sort<K: SortKey>(gpu: &Gpu) -> Self {
         // A workgroup per tile as long as a dispatch can have so many: `bench primitives` on an H200 ("pairs", by
         // workgroups).
         let baseline = Self { group_size: 256, items: RANK_BASELINE_ITEMS, workgroups: MAX_WORKGROUPS };
         // The largest workgroup that has counters for all its subgroups in WebGPU's default limit of workgroup memory.
         let sizes = [256, 128, 64, 32].into_iter();
-        let mut by_subgroups =
-            sizes.map(|group_size| Self { group_size, items: RANK_SUBGROUP_ITEMS, ..baseline });
-        by_subgroups.find(|tuning| Rank::by_subgroups(gpu, tuning).is_some()).unwrap_or(baseline)
+        let mut by_subgroups = sizes.map(|group_size| Self { group_size, items: K::ITEMS, ..baseline });
+        by_subgroups.find(|tuning| Rank::by_subgroups::<K>(gpu, tuning).is_some()).unwrap_or(baseline)
     }
 
     /// Refuses what no kernel is made for.
@@ -120,8 +119,6 @@ impl Block {
 
 /// `ITEMS` of `shaders/primitives/rank_baseline.wgsl`.
 const RANK_BASELINE_ITEMS: u32 = 8;
-/// `ITEMS` of `shaders/primitives/rank_subgroup.wgsl`.
-const RANK_SUBGROUP_ITEMS: u32 = 13;
 
 /// How a sort ranks the digits of a tile, which goes with how the workgroup scans.
 pub(super) struct Rank {
@@ -147,7 +144,7 @@ impl Rank {
     }
 
     /// With counters for `room` subgroups of at most `largest` invocations; if there may be more subgroups, `varying`.
-    pub(super) fn subgroup(group_size: u32, largest: u32, room: u32, varying: bool) -> Self {
+    pub(super) fn subgroup<K: SortKey>(group_size: u32, largest: u32, room: u32, varying: bool) -> Self {
         Self {
             file: "rank_subgroup",
             acc: &["acc_word"],
@@ -155,30 +152,33 @@ impl Rank {
             constants: vec![
                 ("ROOM", room.into()),
                 ("VARYING", varying.into()),
-                ("POOL", Self::pool(group_size, room).into()),
+                ("POOL", Self::pool::<K>(group_size, room, varying).into()),
+                ("ITEMS", K::ITEMS.into()),
+                ("AT_ONCE", K::AT_ONCE.into()),
             ],
-            items: RANK_SUBGROUP_ITEMS,
+            items: K::ITEMS,
         }
     }
 
-    /// Words of workgroup memory: a counter per digit and subgroup and a word per invocation; later a word per key.
-    fn pool(group_size: u32, room: u32) -> u32 {
-        (group_size * RANK_SUBGROUP_ITEMS).max(256 * room + group_size)
+    /// Words of workgroup memory: a counter per digit and subgroup and a word per invocation; later words that are exchanged, or, where splits may rank, of all keys.
+    fn pool<K: SortKey>(group_size: u32, room: u32, varying: bool) -> u32 {
+        let items = if varying { K::ITEMS } else { K::AT_ONCE };
+        (group_size * items).max(256 * room + group_size)
     }
 
     /// What suits the device.
-    pub(super) fn of(gpu: &Gpu, tuning: &Tuning) -> Self {
-        Self::by_subgroups(gpu, tuning).unwrap_or_else(|| Self::baseline(tuning.group_size))
+    pub(super) fn of<K: SortKey>(gpu: &Gpu, tuning: &Tuning) -> Self {
+        Self::by_subgroups::<K>(gpu, tuning).unwrap_or_else(|| Self::baseline(tuning.group_size))
     }
 
     /// Ranking by subgroups, where the device has them and enough workgroup memory.
-    fn by_subgroups(gpu: &Gpu, tuning: &Tuning) -> Option<Self> {
+    fn by_subgroups<K: SortKey>(gpu: &Gpu, tuning: &Tuning) -> Option<Self> {
         let Tuning { group_size, .. } = *tuning;
         let subgroups = Subgroups::of(gpu, group_size)?;
         let room = group_size / subgroups.size;
         // Beside the pool: two words per digit and one at their end, whether it is crowded, a sum per subgroup.
-        let bytes = 4 * (Self::pool(group_size, room) + 2 * 256 + 2 + group_size / 4);
+        let bytes = 4 * (Self::pool::<K>(group_size, room, subgroups.varying) + 2 * 256 + 2 + group_size / 4);
         let fits = bytes <= gpu.limits().max_compute_workgroup_storage_size;
-        fits.then(|| Self::subgroup(group_size, subgroups.largest, room, subgroups.varying))
+        fits.then(|| Self::subgroup::<K>(group_size, subgroups.largest, room, subgroups.varying))
     }
 }
