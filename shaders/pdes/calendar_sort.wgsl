@@ -12,7 +12,7 @@
 // import: pdes/calendar.wgsl
 // import: pdes/calendar_sync.wgsl
 //
-// needs: sort_bucket (pdes/calendar_sort_bins.wgsl, or on processors pdes/calendar_sort_all.wgsl), event_before (queue/events_4.wgsl or queue/events_8.wgsl)
+// needs: sort_bucket (pdes/calendar_sort_bins.wgsl, or on processors, up to 256 events, pdes/calendar_sort_all.wgsl), event_before (queue/events_4.wgsl or queue/events_8.wgsl)
 
 // A power of two that divides GROUP_SIZE.
 override SORT_TEAM: u32 = 8u;

@@ -1,4 +1,4 @@
-// How the buckets of a cell are sorted (pdes/calendar_sort.wgsl), for processors: each event is compared with all of its bucket. llvmpipe goes through atomics, and through
+// How the buckets of a cell are sorted (pdes/calendar_sort.wgsl), for processors and up to 256 events: each event is compared with all of its bucket. llvmpipe goes through atomics, and through
 // reads from places of each lane's own, lane by lane; comparisons take as many lanes at once as there are. (4,096 LPs with 128 events each at rate 0.1, two cores: 7.5 million
 // events per second, and 5.5 with pdes/calendar_sort_bins.wgsl.)
 //

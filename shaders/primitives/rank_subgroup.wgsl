@@ -16,7 +16,7 @@
 //
 // Workgroups of 256 have counters of 9 KiB for 8 subgroups, and half of 18 keys each takes no more. NVIDIA's Vulkan driver gives 48 KiB of a processor to workgroups, and registers let three
 // be there at once. (H200, 2^27, 10^9 per second, keys alone and pairs, with 13, 14, 16, 17 and 18 items, exchanged by halves: 29.4, 30.5, 31.3, 32.4, 32.7; 22.3, 19.9, 21.2,
-// 21.4, 22.0. 13 as a whole, which takes 16 KiB: 27.2 and 21.0.) Keys of two words have 13, because they take twice the registers.
+// 21.4, 22.0. 13 as a whole, which takes 15.3 KiB: 27.2 and 21.0.) Keys of two words have 13, because they take twice the registers.
 const ITEMS_MOST = 18u;
 override ITEMS: u32 = 18u;
 // Those whose words are exchanged at once (`exchange`): all, or half of them.
@@ -26,7 +26,7 @@ override AT_ONCE: u32 = 9u;
 override ROOM: u32 = 8u;
 // Whether the device has subgroups of several sizes, so that there may be more than ROOM.
 override VARYING: bool = false;
-// Words of the pool: max(ROOM * 256 + GROUP_SIZE, GROUP_SIZE * AT_ONCE), and GROUP_SIZE * ITEMS where splits may rank. The host computes it, because not every compiler takes
+// Words of the pool: max(ROOM * 256 + GROUP_SIZE, GROUP_SIZE * AT_ONCE), and AT_ONCE is ITEMS where splits may rank. The host computes it, because not every compiler takes
 // `max` in the size of an array.
 override POOL: u32 = 2304u;
 

@@ -87,7 +87,7 @@ pub(super) struct Cut {
 pub(super) struct Sort {
     pub(super) group_size: u32,
     pub(super) team: u32,
-    /// None where each event is compared with all.
+    /// 0 where each event is compared with all.
     pub(super) bins: u32,
     /// The invocations of every subgroup in its workgroups, where that is known and they lie in order.
     pub(super) subgroup: Option<u32>,

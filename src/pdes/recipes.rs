@@ -391,7 +391,8 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                     let horizon = (buckets == 0).then_some(Windows::Horizon);
                     for windows in [Windows::Yawns].into_iter().chain(horizon) {
                         let usual = Choice::usual(Way { queue, windows }, declared);
-                        let sorted = sorted.map(|sort| Sort { subgroup: Some(32), ..sort });
+                        let sorted =
+                            sorted.map(|_| Sort { group_size: 64, team: 16, bins: 64, subgroup: Some(32) });
                         let choice =
                             Choice { tiles, store, buckets, sorted, picked: 0, subgroup: Some(32), ..usual };
                         let Recipes { look, window, sort, .. } =
@@ -408,7 +409,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                         store,
                         buckets,
                         sorted,
-                        picked: 16,
+                        picked: 24,
                         on_processor: true,
                         ..usual
                     };

@@ -75,8 +75,8 @@
 //! | sort of pairs, random 64-bit keys | 2^27 | 5.6 | 1.43 | registers: in workgroups of 512 with 6 or 8 items an experiment reached 6.6 |
 //!
 //! NVIDIA's Vulkan driver gives workgroups 48 KiB of a processor, whatever a kernel asks for (counted, by how many are there at once), and its compiler gives the kernels of sorts 80 registers: so three tiles are there
-//! at once. A tile of 32-bit keys takes 11.5 KiB, because its words are exchanged by halves, and could be four times there but for registers; with 13 keys to an invocation in place of 18, pairs take 22.3 at 2^27, and keys alone 29.4. Tiles exchanged as a whole
-//! took 15.6 KiB and had 13 keys to an invocation: 21.0 and 27.2. Where all keys are equal, that was faster: 25.1, and 23.0 now. Sorts of 2^27 pairs once took between 6.6 and 13 ms,
+//! at once. A tile of 32-bit keys takes 11.3 KiB, because its words are exchanged by halves, and could be four times there but for registers; with 13 keys to an invocation in place of 18, pairs take 22.3 at 2^27, and keys alone 29.4. Tiles exchanged as a whole
+//! took 15.3 KiB and had 13 keys to an invocation: 21.0 and 27.2. Where all keys are equal, that was faster: 25.1, and 23.0 now. Sorts of 2^27 pairs once took between 6.6 and 13 ms,
 //! by where buffers lay; they have memory of their own since, and the same sort takes the same time within 1 %.
 //!
 //! With few elements all are bound by their dispatches; [`RadixSort::arrays`] sorts several arrays in those of one.

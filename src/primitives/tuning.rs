@@ -38,7 +38,7 @@ impl Tuning {
         // A workgroup per tile as long as a dispatch can have so many: `bench primitives` on an H200 ("pairs", by
         // workgroups).
         let baseline = Self { group_size: 256, items: RANK_BASELINE_ITEMS, workgroups: MAX_WORKGROUPS };
-        // The largest workgroup that has counters for all its subgroups in WebGPU's default limit of workgroup memory.
+        // The largest workgroup whose pool, counters for all its subgroups at the least, fits the device's workgroup memory.
         let sizes = [256, 128, 64, 32].into_iter();
         let mut by_subgroups = sizes.map(|group_size| Self { group_size, items: K::ITEMS, ..baseline });
         by_subgroups.find(|tuning| Rank::by_subgroups::<K>(gpu, tuning).is_some()).unwrap_or(baseline)
@@ -154,16 +154,21 @@ impl Rank {
                 ("VARYING", varying.into()),
                 ("POOL", Self::pool::<K>(group_size, room, varying).into()),
                 ("ITEMS", K::ITEMS.into()),
-                ("AT_ONCE", K::AT_ONCE.into()),
+                ("AT_ONCE", Self::at_once::<K>(varying).into()),
             ],
             items: K::ITEMS,
         }
     }
 
-    /// Words of workgroup memory: a counter per digit and subgroup and a word per invocation; later words that are exchanged, or, where splits may rank, of all keys.
+    /// Items of an invocation that are exchanged at once: of all, where splits may rank, which have room for them.
+    fn at_once<K: SortKey>(varying: bool) -> u32 {
+        const { assert!(K::ITEMS <= 2 * K::AT_ONCE) };
+        if varying { K::ITEMS } else { K::AT_ONCE }
+    }
+
+    /// Words of workgroup memory: a counter per digit and subgroup and a word per invocation; later words that are exchanged.
     fn pool<K: SortKey>(group_size: u32, room: u32, varying: bool) -> u32 {
-        let items = if varying { K::ITEMS } else { K::AT_ONCE };
-        (group_size * items).max(256 * room + group_size)
+        (group_size * Self::at_once::<K>(varying)).max(256 * room + group_size)
     }
 
     /// What suits the device.

@@ -42,7 +42,8 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     // them, and no other dispatch can come between those of a plan. So the places of a sort are a permutation of
     // those below n. What `pick` writes goes likewise below the number of flags that `upsweep` counted.
     //
-    // Workgroup memory. By lane (below GROUP_SIZE), item (below ITEMS), digit (below 256) and subgroup. The last relies
+    // Workgroup memory. By lane (below GROUP_SIZE), item (below ITEMS), digit (below 256) and subgroup; words that are exchanged by their ranks, a permutation of the tile's places, below or from
+    // AT_ONCE * GROUP_SIZE on, of which the pool has as many words and the tile at most twice as many. Subgroups rely
     // on subgroups that are whole, so that they are GROUP_SIZE / size in number, and on a size of 4 at least, which WebGPU
     // promises; files that use subgroups are taken only where a kernel saw it so (`Subgroups`). Where the adapter has several
     // sizes, another kernel may have more subgroups than that one: a ranking with counters asks how many (`VARYING`).

@@ -312,6 +312,11 @@ fn calendars_as_on_hardware() {
     same(&gpu, &model, Options { fixed: true, ..options }, &[until(7.0), Until::events(500), until(55.0)]);
     same(&gpu, &phold(70, 16, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);
     same(&gpu, &phold(65, 4, 0.001), options, &[until(500.0), Until::events(400)]);
+    // Room for 24, and for 40, of which a thread picks from 32 and sorts more.
+    for (population, mailbox) in [(32, 40), (60, 64)] {
+        let model = phold(70, population, 0.1).with_capacity(Capacity { queue: 200, mailbox });
+        same(&gpu, &model, options, &[until(13.0), until(44.0)]);
+    }
     let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
     same(&gpu, &model, options, &[until(13.0), until(44.0)]);
     if gpu.limits().max_storage_buffers_per_shader_stage >= 30 {
@@ -368,7 +373,7 @@ fn buckets_that_a_team_sorts_on(gpu: &Gpu) {
         same(gpu, &model, options, &[until(13.0), until(44.0)]);
     }
     // More buckets than workgroups: some sort two, one after the other.
-    let model = phold(4200, 2, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
+    let model = phold(4200, 2, 0.1).with_capacity(Capacity { queue: 160, mailbox: 200 });
     same(gpu, &model, options, &[until(25.0), until(44.0)]);
     // 2,600 events in two buckets are too many for a team.
     let model = phold(2, 2600, 0.1).with_capacity(Capacity { queue: 6000, mailbox: 4000 });
