@@ -157,6 +157,7 @@ files! {
     "primitives/acc_word.wgsl",
     "primitives/block_baseline.wgsl",
     "primitives/block_subgroup.wgsl",
+    "primitives/digits.wgsl",
     "primitives/downsweep.wgsl",
     "primitives/histogram.wgsl",
     "primitives/key_wide.wgsl",

@@ -182,6 +182,27 @@ fn sorts_are_stable_and_right_at_every_length() {
     }
 }
 
+/// Counts of digits are summed by chunks of shares: 16 chunks of 16, 32, 48 and 64 shares at the most, from 1,025 shares on 33 chunks of 32 and more.
+#[test]
+fn sorts_are_right_for_any_number_of_shares() {
+    let mut random = Random(17);
+    for (way, gpu) in ways().into_iter().take(2) {
+        let tuning = Tuning { group_size: 32, ..Tuning::sort::<u32>(&gpu) };
+        let tile = tuning.group_size * tuning.items;
+        let most = 1025 * tile;
+        let sort = RadixSort::<u32>::with_tuning(&gpu, most.into(), tuning).unwrap();
+        for shares in [15, 16, 17, 33, 256, 257, 1024, 1025] {
+            let words = random.words((shares * tile - 1) as usize);
+            check_sort(&gpu, &sort, &words, 3..19, &format!("{shares} shares, {way}"));
+        }
+        for (arrays, shares) in [(2, 33), (5, 58), (1, 1025)] {
+            let sort = sort.arrays(&gpu, arrays).unwrap();
+            let words = random.words((shares * tile - 5) as usize);
+            check_arrays(&gpu, &sort, arrays, &words, &format!("{arrays} arrays of {shares} shares, {way}"));
+        }
+    }
+}
+
 #[test]
 fn arrays_are_sorted_at_once_and_apart() {
     let mut random = Random(12);
@@ -189,7 +210,7 @@ fn arrays_are_sorted_at_once_and_apart() {
     for (way, gpu) in ways().into_iter().take(2) {
         let narrow = RadixSort::<u32>::new(&gpu, max).unwrap();
         let wide = RadixSort::<u64>::new(&gpu, max).unwrap();
-        for (arrays, len) in [(1, 3000), (2, 0), (2, 1), (2, 6000), (5, 2049), (20, 65)] {
+        for (arrays, len) in [(1, 3000), (2, 0), (2, 1), (2, 6000), (5, 2049), (20, 65), (300, 40)] {
             let what = format!("{arrays} arrays of {len}, {way}");
             check_arrays(&gpu, &narrow.arrays(&gpu, arrays).unwrap(), arrays, &random.words(len), &what);
             let keys: Vec<u64> = (0..len).map(|_| random.next()).collect();
@@ -350,7 +371,8 @@ fn sorts_take_any_range_of_bits() {
 #[test]
 fn results_do_not_depend_on_the_tuning() {
     let mut random = Random(7);
-    let len = 40_000;
+    // In workgroups of 32, 274 shares: more than their spine takes in one step.
+    let len = 140_000;
     let words = random.words(len);
     for (way, gpu) in ways().into_iter().take(2) {
         let count = Count::host(&gpu, len as u64).unwrap();
@@ -510,9 +532,9 @@ fn what_does_not_fit_is_refused_before_anything_runs() {
     let error = Scan::new(&gpu, 1 << 31).unwrap_err();
     assert!(matches!(error, PrimitiveError::TooLong { .. }), "{error}");
     let sort = RadixSort::<u32>::new(&gpu, 300).unwrap();
-    for arrays in [0, 256] {
+    for arrays in [0, 65_536] {
         let error = sort.arrays(&gpu, arrays).unwrap_err();
-        assert!(matches!(error, PrimitiveError::Arrays { limit: 255, .. }), "{error}");
+        assert!(matches!(error, PrimitiveError::Arrays { limit: 65_535, .. }), "{error}");
     }
     let error = sort.arrays(&gpu, 5).unwrap().bind_keys(&gpu, &fifty, &long, 0..32).unwrap_err();
     assert!(matches!(error, PrimitiveError::TooShort { what: "keys", needed: 250, len: 200 }), "{error}");

@@ -2,7 +2,7 @@
 //
 // keys    the keys in their present order: one array, or several one after the other, params.array_length from the beginning of
 //         one to that of the next
-// counts  laid out as `counts_start` says; what it says of whole arrays is left to spine.wgsl
+// counts  laid out as `counts_start` says; what it says of chunks and arrays is left to digits.wgsl
 //
 // One invocation serves ITEMS keys of a tile; a workgroup serves a contiguous run of an array's tiles (`part_tiles`).
 // needs: Key and its digits (key_word.wgsl or key_wide.wgsl), ITEMS (rank_*.wgsl), Place (block_*.wgsl)
@@ -43,8 +43,8 @@ fn histogram(@builtin(workgroup_id) group: vec3<u32>, at: Place) {
         }
     }
     workgroupBarrier();
-    let row = counts_start(group.x / params.groups) + group.x % params.groups;
+    let row = counts_start(group.x / params.groups) + DIGITS * (group.x % params.groups);
     for (var digit = lane; digit < DIGITS; digit += GROUP_SIZE) {
-        counts[row + digit * params.groups] = atomicLoad(&bins[digit]);
+        counts[row + digit] = atomicLoad(&bins[digit]);
     }
 }

@@ -6,7 +6,7 @@
 //
 // A count beyond the maximum is recorded, and all dispatches do what they do for no elements.
 //
-// Functions: length, report_length, share; for sorts part_tiles, array_start, counts_start.
+// Functions: length, report_length, share; for sorts part_tiles, array_start, chunks, counts_start.
 
 struct Params {
     count_index: u32,
@@ -24,6 +24,8 @@ struct Params {
     digit_mask: u32,
     // Of a sort: how many keys lie from the beginning of one array to that of the next.
     array_length: u32,
+    // Of a sort: shares of an array whose counts are summed by one workgroup. At least 1.
+    chunk: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -70,8 +72,16 @@ fn array_start(group: u32) -> u32 {
     return group / params.groups * params.array_length;
 }
 
-// Of a sort: where the counts of array `number` begin. counts[start + digit * params.groups + part] is how often the digit
-// occurs in a workgroup's share; behind them, counts[start + DIGITS * params.groups + digit] in the array.
+// Of a sort: chunks of which the sums before each are not written down, because whoever needs them sums so many by itself.
+const FEW_CHUNKS = 16u;
+
+// Of a sort: the chunks of an array's shares.
+fn chunks() -> u32 {
+    return (params.groups + params.chunk - 1u) / params.chunk;
+}
+
+// Of a sort: where the counts of array `number` begin, rows of a word for each digit: one for each share (how often the digit occurs there), then one for each chunk of
+// shares, then one for the array. Where a share's keys of a digit go begins at the sum of the three that digits.wgsl makes of them.
 fn counts_start(number: u32) -> u32 {
-    return number * DIGITS * (params.groups + 1u);
+    return number * DIGITS * (params.groups + chunks() + 1u);
 }

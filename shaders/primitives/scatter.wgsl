@@ -2,7 +2,7 @@
 // keys alone, `scatter_pairs` a value with each.
 //
 // keys          the keys in their present order, laid out as histogram.wgsl says
-// counts        where the workgroup's share of a digit begins within the digit, and the digits' totals (`counts_start`)
+// counts        what digits.wgsl made of it: where the workgroup's share of a digit begins, in three rows (`counts_start`)
 // sorted_keys   the keys of each array by digit, those of one digit in their present order
 // values        of `scatter_pairs`: one word per key
 // sorted_values of `scatter_pairs`: the values, each at its key's place
@@ -24,18 +24,34 @@ var<workgroup> bases: array<u32, DIGITS>;
 
 // Sets `bases` for the workgroup's first tile.
 fn find_bases(at: Place, group: u32) {
-    let row = counts_start(group / params.groups);
-    let totals = row + DIGITS * params.groups;
-    let first = lane_of(at) * (DIGITS / GROUP_SIZE);
-    let last = first + DIGITS / GROUP_SIZE;
-    var sum = 0u;
-    for (var digit = first; digit < last; digit++) {
-        sum += counts[totals + digit];
-    }
-    var base = array_start(group) + acc_word(block_scan(at, unit(sum)).before, 0u);
-    for (var digit = first; digit < last; digit++) {
-        bases[digit] = base + counts[row + digit * params.groups + group % params.groups];
-        base += counts[totals + digit];
+    let start = counts_start(group / params.groups);
+    let part = group % params.groups;
+    let row = start + DIGITS * part;
+    let sums = start + DIGITS * params.groups;
+    let chunk = part / params.chunk;
+    let begin = array_start(group);
+    if chunks() > FEW_CHUNKS {
+        let ends = sums + DIGITS * chunks();
+        for (var digit = lane_of(at); digit < DIGITS; digit += GROUP_SIZE) {
+            bases[digit] = begin + counts[row + digit] + counts[sums + DIGITS * chunk + digit] + counts[ends + digit];
+        }
+    } else {
+        let first = lane_of(at) * (DIGITS / GROUP_SIZE);
+        let last = first + DIGITS / GROUP_SIZE;
+        var all = 0u;
+        for (var digit = first; digit < last; digit++) {
+            var before = all + counts[row + digit];
+            for (var i = 0u; i < FEW_CHUNKS; i++) {
+                let sum = counts[sums + DIGITS * min(i, chunks() - 1u) + digit];
+                before += select(0u, sum, i < chunk);
+                all += select(0u, sum, i < chunks());
+            }
+            bases[digit] = before;
+        }
+        let smaller = begin + acc_word(block_scan(at, unit(all)).before, 0u);
+        for (var digit = first; digit < last; digit++) {
+            bases[digit] += smaller;
+        }
     }
     workgroupBarrier();
 }

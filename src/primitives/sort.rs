@@ -54,6 +54,7 @@ const DIGITS: u32 = 256;
 pub struct RadixSort<K> {
     histogram: Kernel,
     digits: Kernel,
+    begins: Kernel,
     pairs: Kernel,
     keys: Kernel,
     other_keys: Buffer<K>,
@@ -87,10 +88,11 @@ impl<K: SortKey> RadixSort<K> {
     fn with_rank(gpu: &Gpu, max: u64, tuning: Tuning, rank: &Rank) -> Result<Self, PrimitiveError> {
         let max = checked(max)?;
         let tuning = tuning.checked(&[rank.items])?;
-        let [histogram, digits, pairs, keys] = recipes(K::FILE, rank);
+        let [histogram, digits, begins, pairs, keys] = recipes(K::FILE, rank);
         Ok(Self {
             histogram: kernel(&histogram, gpu)?,
             digits: kernel(&digits, gpu)?,
+            begins: kernel(&begins, gpu)?,
             pairs: kernel(&pairs, gpu)?,
             keys: kernel(&keys, gpu)?,
             other_keys: Buffer::storage(gpu, "keys in between", max.into())?,
@@ -110,12 +112,11 @@ impl<K: SortKey> RadixSort<K> {
     /// host knows the [`Count`], and else `max / arrays` keys after it. All have the same count.
     ///
     /// # Errors
-    /// [`PrimitiveError::Arrays`] beyond 255 arrays, [`PrimitiveError::Gpu`] where the device fails.
+    /// [`PrimitiveError::Arrays`] beyond 65,535 arrays, [`PrimitiveError::Gpu`] where the device fails.
     pub fn arrays(&self, gpu: &Gpu, arrays: u32) -> Result<Self, PrimitiveError> {
-        // One workgroup serves one digit of one array.
-        let limit = MAX_WORKGROUPS / DIGITS;
-        if !(1..=limit).contains(&arrays) {
-            return Err(PrimitiveError::Arrays { arrays, limit });
+        // An array has a workgroup at the least.
+        if !(1..=MAX_WORKGROUPS).contains(&arrays) {
+            return Err(PrimitiveError::Arrays { arrays, limit: MAX_WORKGROUPS });
         }
         let max = self.arrays * self.max / arrays;
         let counts = counts(gpu, &self.tuning, max, arrays)?;
@@ -168,7 +169,9 @@ impl<K: SortKey> RadixSort<K> {
             return Err(PrimitiveError::Bits { start: bits.start, end: bits.end, width: K::BITS });
         }
         let groups = self.tuning.workgroups_for(bound, self.arrays);
-        let mut params = Params { array_length: bound, ..Params::new(bound, groups) };
+        let chunk = chunk(groups);
+        let chunks = groups.div_ceil(chunk);
+        let mut params = Params { array_length: bound, chunk, ..Params::new(bound, groups) };
         let mut work = Work::new(gpu, "sort", count, params)?;
         let counts = ("counts", self.counts.raw());
         let kernel = if values.is_some() { &self.pairs } else { &self.keys };
@@ -180,7 +183,10 @@ impl<K: SortKey> RadixSort<K> {
             (params.first_bit, params.digit_mask) = (digit.start, (1 << digit.len()) - 1);
             work.set(params)?;
             work.dispatch(&self.histogram, all, &[("keys", keys), counts])?;
-            work.dispatch(&self.digits, self.arrays * DIGITS, &[("rows", self.counts.raw())])?;
+            work.dispatch(&self.digits, self.arrays * chunks, &[counts])?;
+            if chunks > FEW_CHUNKS {
+                work.dispatch(&self.begins, self.arrays, &[counts])?;
+            }
             let buffers = [
                 ("keys", keys),
                 ("values", values),
@@ -196,14 +202,31 @@ impl<K: SortKey> RadixSort<K> {
     }
 }
 
-/// Room for the digits of every workgroup's share, and of every array.
-fn counts(gpu: &Gpu, tuning: &Tuning, max: u32, arrays: u32) -> Result<Buffer<u32>, GpuError> {
-    let rows = arrays * (tuning.workgroups_for(max, arrays) + 1);
-    Buffer::storage(gpu, "digit counts", u64::from(DIGITS) * u64::from(rows))
+/// The fewest shares that a workgroup sums the counts of: as many as it loads at once (`sum_rows` of `shaders/primitives/digits.wgsl`).
+const LEAST_CHUNK: u32 = 16;
+
+/// `FEW_CHUNKS` of `shaders/primitives/params.wgsl`: so many spare a dispatch.
+const FEW_CHUNKS: u32 = 16;
+
+/// How many of an array's `groups` shares a workgroup sums the counts of. Up to four times the least, if there are few chunks then; else about as many as there are chunks.
+fn chunk(groups: u32) -> u32 {
+    let few = groups.div_ceil(FEW_CHUNKS).next_multiple_of(LEAST_CHUNK);
+    if few <= 4 * LEAST_CHUNK { few } else { groups.isqrt().next_multiple_of(LEAST_CHUNK) }
 }
 
-/// Histogram, digits, scatter of pairs, scatter of keys.
-fn recipes(key: &str, rank: &Rank) -> [Recipe; 4] {
+/// Rows of counts of an array at the most: its shares, their chunks, the array. Never fewer for more shares.
+fn rows(groups: u32) -> u32 {
+    groups + groups.div_ceil(LEAST_CHUNK) + 1
+}
+
+/// Room for the digits of every workgroup's share, and of every array.
+fn counts(gpu: &Gpu, tuning: &Tuning, max: u32, arrays: u32) -> Result<Buffer<u32>, GpuError> {
+    let rows = u64::from(arrays) * u64::from(rows(tuning.workgroups_for(max, arrays)));
+    Buffer::storage(gpu, "digit counts", u64::from(DIGITS) * rows)
+}
+
+/// Histogram, digits, where they begin, scatter of pairs, scatter of keys.
+fn recipes(key: &str, rank: &Rank) -> [Recipe; 5] {
     let block = &rank.block;
     let constants = [block.constants.clone(), rank.constants.clone()];
     // The block's scan goes over what the ranking counts.
@@ -213,7 +236,8 @@ fn recipes(key: &str, rank: &Rank) -> [Recipe; 4] {
     };
     [
         ranked("histogram", "histogram"),
-        recipe("digits", &["spine", "acc_word", block.file], &constants[..1]),
+        recipe("digits", &["digits", "acc_word", block.file], &constants[..1]),
+        recipe("begins", &["digits", "acc_word", block.file], &constants[..1]),
         ranked("scatter_pairs", "scatter"),
         ranked("scatter_keys", "scatter"),
     ]
@@ -258,6 +282,17 @@ mod tests {
                 assert!(cut.windows(2).all(|pair| pair[0].end == pair[1].start));
                 assert!(cut.iter().all(|digit| digit.len() <= 8));
             }
+        }
+    }
+
+    #[test]
+    fn chunks_have_the_rows_that_are_allotted() {
+        let mut most = 0;
+        for groups in 1..=MAX_WORKGROUPS {
+            let chunks = groups.div_ceil(chunk(groups));
+            assert!(groups + chunks < rows(groups), "{groups} shares in {chunks} chunks");
+            assert!(rows(groups) > most);
+            most = rows(groups);
         }
     }
 

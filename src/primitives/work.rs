@@ -21,8 +21,8 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     // SAFETY: no kernel of this module holds WGSL of a user's. For each of them, whatever the buffers hold:
     //
     // Divisors. Constants above 0 (`GROUP_SIZE`, `ITEMS`, so tiles too), the dispatch's number of workgroups, and
-    // `params.groups`, which `Params::new` takes from `Tuning::workgroups_for`: at least 1. Uniforms belong to the plan; no
-    // kernel writes them.
+    // `params.groups` and `params.chunk`: `Params::new` takes the first from `Tuning::workgroups_for`, `sort::chunk` gives the second, both at least 1.
+    // Uniforms belong to the plan; no kernel writes them.
     //
     // Elements. `length()` reads count[params.count_index], an index that `Count` compared with the buffer's length, and gives
     // at most `params.maximum`. That is the bound that `bind` compared with the length of each of the caller's buffers, and
@@ -34,8 +34,8 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     // size of every `Buffer` is a multiple of 16 bytes.
     //
     // Partial results. `partials` has one for each of `workgroups_for(max)`, which does not fall as the length grows, and no
-    // kernel with that buffer has more workgroups. `counts` has 256 words for each of `workgroups_for(max) + 1` rows and array,
-    // indexed by digit (masked to 8 bits at most: `Params::digit_mask`), part and array. Single results go to
+    // kernel with that buffer has more workgroups. `counts` has `sort::rows` rows of 256 words for each array: for each share, each chunk of shares and the array,
+    // indexed by digit (masked to 8 bits at most: `Params::digit_mask`). Single results go to
     // `params.destination`, which `bind` compared with the buffer's length.
     //
     // Places that are computed. In sorts, histogram and scatter count the same keys: `keys` is written by no kernel between
@@ -116,13 +116,14 @@ pub(super) struct Params {
     pub(super) first_bit: u32,
     pub(super) digit_mask: u32,
     pub(super) array_length: u32,
+    pub(super) chunk: u32,
 }
 
 impl Params {
     /// For up to `maximum` elements, cut into shares for `groups` workgroups: at least 1, because kernels divide by it.
     pub(super) fn new(maximum: u32, groups: u32) -> Self {
         assert!(groups > 0, "kernels divide by the number of workgroups");
-        Self { maximum, groups, ..Self::default() }
+        Self { maximum, groups, chunk: 1, ..Self::default() }
     }
 }
 
@@ -144,7 +145,8 @@ mod tests {
                 inclusive,
                 first_bit,
                 digit_mask,
-                array_length
+                array_length,
+                chunk
             }
         );
     }
