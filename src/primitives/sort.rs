@@ -238,7 +238,7 @@ fn recipes(key: &str, rank: &Rank) -> [Recipe; 5] {
         ranked("histogram", "histogram"),
         recipe("digits", &["digits", "acc_word", block.file], &constants[..1]),
         recipe("begins", &["digits", "acc_word", block.file], &constants[..1]),
-        ranked("scatter_pairs", "scatter"),
+        ranked("scatter_pairs", "scatter").with(vec![("IN_TURNS", rank.in_turns.into())]),
         ranked("scatter_keys", "scatter"),
     ]
 }
@@ -251,7 +251,8 @@ pub(super) fn all() -> Vec<Recipe> {
             Rank::subgroup::<K>(256, 128, 8, false),
             Rank::subgroup::<K>(256, 128, 8, true),
         ];
-        ranks.into_iter().flat_map(|rank| recipes(K::FILE, &rank))
+        let in_turns = Rank { in_turns: true, ..Rank::subgroup::<K>(256, 32, 8, false) };
+        ranks.into_iter().chain([in_turns]).flat_map(|rank| recipes(K::FILE, &rank))
     }
     of::<u32>().chain(of::<u64>()).collect()
 }

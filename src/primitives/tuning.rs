@@ -130,6 +130,8 @@ pub(super) struct Rank {
     pub(super) constants: Constants,
     /// The items per invocation.
     pub(super) items: u32,
+    /// How pairs are moved: `IN_TURNS` of `shaders/primitives/scatter.wgsl`.
+    pub(super) in_turns: bool,
 }
 
 impl Rank {
@@ -140,6 +142,7 @@ impl Rank {
             block: Block::baseline(group_size),
             constants: Vec::new(),
             items: RANK_BASELINE_ITEMS,
+            in_turns: false,
         }
     }
 
@@ -157,6 +160,7 @@ impl Rank {
                 ("AT_ONCE", Self::at_once::<K>(varying).into()),
             ],
             items: K::ITEMS,
+            in_turns: false,
         }
     }
 
@@ -184,6 +188,7 @@ impl Rank {
         // Beside the pool: two words per digit and one at their end, whether it is crowded, a sum per subgroup.
         let bytes = 4 * (Self::pool::<K>(group_size, room, subgroups.varying) + 2 * 256 + 2 + group_size / 4);
         let fits = bytes <= gpu.limits().max_compute_workgroup_storage_size;
-        fits.then(|| Self::subgroup::<K>(group_size, subgroups.largest, room, subgroups.varying))
+        let rank = || Self::subgroup::<K>(group_size, subgroups.largest, room, subgroups.varying);
+        fits.then(|| Self { in_turns: !gpu.on_processor(), ..rank() })
     }
 }
