@@ -59,25 +59,24 @@
 //! | [`Reduce`] | 2 | 4: the elements are read once |
 //! | [`Scan`] | 3 | 12: read, then read again and written (16 with sums of 64 bits) |
 //! | [`Compact`] | 3 | 8 for the flags, 4 to write an index that is kept, 8 to move a value |
-//! | [`RadixSort`], pairs | 3 per digit of 8 bits | 20 per digit: a key is read twice, a value once, both are written; 80 for 32 bits |
-//! | [`RadixSort`], keys alone | 3 per digit | 12 per digit; 48 for 32 bits |
+//! | [`RadixSort`], pairs | 3 per digit of 8 bits, 4 from some million elements on | 20 per digit: a key is read twice, a value once, both are written; 80 for 32 bits |
+//! | [`RadixSort`], keys alone | as many | 12 per digit; 48 for 32 bits |
 //!
 //! On an NVIDIA H200 (Vulkan, driver 580.159.04; a copy reaches about 4.1 TB/s), by
 //! `cargo run --release -p eventhorizon-bench -- primitives`:
 //!
 //! | primitive | elements | 10^9 elements/s | TB/s | bound by |
 //! | --- | --- | --- | --- | --- |
-//! | minimum | 2^27 | 998 | 3.99 | memory bandwidth |
+//! | minimum | 2^27 | 1,024 | 4.10 | memory bandwidth |
 //! | exclusive scan | 2^27 | 311 | 3.73 | memory bandwidth |
-//! | sort of pairs, random 32-bit keys | 2^27 | 22.0 | 1.76 | the writes of a tile to the places of its 256 digits: runs of 18 keys |
-//! | the same | 2^24 | 20.3 | 1.63 | the same |
-//! | sort of keys alone, random 32-bit keys | 2^27 | 32.7 | 1.57 | the same |
-//! | sort of pairs, random 64-bit keys | 2^27 | 5.6 | 1.43 | registers: in workgroups of 512 with 6 or 8 items an experiment reached 6.6 |
+//! | sort of pairs, random 32-bit keys | 2^27 | 25.1 | 2.01 | the writes of a tile to the places of its 256 digits: runs of 18 keys |
+//! | the same | 2^24 | 21.6 | 1.73 | the same |
+//! | sort of keys alone, random 32-bit keys | 2^27 | 36.2 | 1.74 | the same |
+//! | sort of pairs, random 64-bit keys | 2^27 | 9.5 | 2.43 | the same, in runs of 13 |
 //!
-//! NVIDIA's Vulkan driver gives workgroups 48 KiB of a processor, whatever a kernel asks for (counted, by how many are there at once), and its compiler gives the kernels of sorts 80 registers: so three tiles are there
-//! at once. A tile of 32-bit keys takes 11.3 KiB, because its words are exchanged by halves, and could be four times there but for registers; with 13 keys to an invocation in place of 18, pairs take 22.3 at 2^27, and keys alone 29.4. Tiles exchanged as a whole
-//! took 15.3 KiB and had 13 keys to an invocation: 21.0 and 27.2. Where all keys are equal, that was faster: 25.1, and 23.0 now. Sorts of 2^27 pairs once took between 6.6 and 13 ms,
-//! by where buffers lay; they have memory of their own since, and the same sort takes the same time within 1 %.
+//! Of the 3.7 ms that 2^27 keys alone take, reading them for the histograms is 0.5 (at the bandwidth of memory), sums of counts 0.2, and scattering 3.0; of the 5.3 with values scattering is 4.6. (By twice each dispatch.) How many tiles are on a processor at once decides that:
+//! NVIDIA's Vulkan driver gives workgroups 48 KiB of it, whatever a kernel asks for (counted, by how many are there at once), and a tile takes 11.3 KiB; its compiler gives the kernel of keys alone 64 registers, so that four are there, and that of pairs as many as it has use for,
+//! up to 120, unless keys and values are moved in two turns of a loop.
 //!
 //! With few elements all are bound by their dispatches; [`RadixSort::arrays`] sorts several arrays in those of one.
 //!

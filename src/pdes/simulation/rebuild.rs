@@ -1,6 +1,6 @@
 //! The same run in another memory: with more room after an overflow, or with another queue design.
 
-use web_time::Duration;
+use web_time::{Duration, Instant};
 
 use crate::gpu::{Gpu, GpuError};
 use crate::queue::QueueDesign;
@@ -86,7 +86,7 @@ impl<M: Model> Simulation<M> {
 
     /// Goes on in another way, if the device has room for it.
     pub(super) async fn change(&mut self, way: Way, ends: &[Until]) -> Result<(), SimulationError> {
-        let before = self.way;
+        let (before, begin) = (self.way, Instant::now());
         let changed = if way.queue == before.queue && way.windows.found_rows() <= before.windows.found_rows()
         {
             self.change_windows(way)
@@ -102,7 +102,7 @@ impl<M: Model> Simulation<M> {
             Err(error) if of_design(&error) => log::info!("{way}: {error}"),
             Err(error) => return Err(error),
         }
-        self.auto.pause();
+        self.auto.changed(begin.elapsed());
         Ok(())
     }
 
