@@ -27,6 +27,9 @@ const LONG_QUEUE: u32 = 500;
 /// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
 
+/// Where a window has fewer events than one for so many LPs, a calendar has nothing to win. (An H200: 0.16 events per LP and window, 0.90 and 0.91 times as fast as the heap; 1.3, 1.15 and 1.33.)
+const APART: u64 = 2;
+
 /// The next design is tried when the run has gone on for so many times what a trial takes.
 const PATIENCE: u32 = 10;
 
@@ -42,6 +45,11 @@ const SPARSE: u64 = 16;
 /// And fewer than so many at all. (A horizon on an H200: 420 events in a window of YAWNS, 2.0 and 2.6 times as fast; 1,700, 1.2 times; 3,400, 1.1 times, and with a million LPs
 /// the trial took longer than half a second of the run.)
 const FEW: u64 = 1000;
+
+/// Of a model that says how many events it holds, H, it is known how far a horizon should go. With k events in a window of YAWNS, each schedules another one H / k windows ahead on average, if
+/// delays are exponential, so the first of these comes after some sqrt(2 H) / k windows. From so many on wider windows promise as much. (An H200, PHOLD, windows by this estimate and how many times as fast a horizon
+/// was: 220, 24; 110, 24; 39, 12; 20, 6.3; 14, 3.3; 6.9, 2.1 and 2.5; 3.4, 1.2; 2.4, 1.2; 2.2, 1.05; 1.1, 0.7; 0.4, 0.45 and 0.5.)
+const FAR: f64 = 3.0;
 
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
@@ -128,6 +136,8 @@ pub(super) struct Auto {
     begin: Option<(Instant, Progress)>,
     /// Events that a window executes where it cannot have too few.
     enough: u64,
+    /// Events that the run holds, if the model says it.
+    held: Option<u32>,
     /// What was to be gone on with when the run ended.
     deferred: Option<Way>,
     /// Submissions to pass over, until the device has nothing but this design.
@@ -135,8 +145,8 @@ pub(super) struct Auto {
 }
 
 impl Auto {
-    /// Of `candidates`, for so many LPs, the first is in use; it took `cost` to build it.
-    pub(super) fn new(candidates: &[Way], lps: u32, cost: Duration) -> Self {
+    /// Of `candidates`, for so many LPs that hold so many events, the first is in use; it took `cost` to build it.
+    pub(super) fn new(candidates: &[Way], lps: u32, held: Option<u32>, cost: Duration) -> Self {
         Self {
             next: candidates[1..].to_vec(),
             before: None,
@@ -145,6 +155,7 @@ impl Auto {
             last: None,
             begin: None,
             enough: lps.into(),
+            held,
             deferred: None,
             passing: 0,
         }
@@ -159,9 +170,7 @@ impl Auto {
             return (way != present).then_some(way);
         }
         let wide = |way: &Way| way.windows.look();
-        let sparse = !wide(&present)
-            && progress.events.saturating_mul(SPARSE) < self.enough.saturating_mul(progress.windows)
-            && progress.events < progress.windows.saturating_mul(FEW);
+        let sparse = !wide(&present) && self.is_sparse(progress.events, progress.windows);
         if self.before.is_none() {
             let patience = if sparse && self.next.iter().any(wide) { 1 } else { PATIENCE };
             if self.next.is_empty() || self.ran < self.cost * patience {
@@ -192,6 +201,9 @@ impl Auto {
         if !wide(&present) && events > self.enough.saturating_mul(windows) {
             self.next.retain(|way| !wide(way));
         }
+        if !wide(&present) && events.saturating_mul(APART) < self.enough.saturating_mul(windows) {
+            self.next.retain(|way| way.queue != QueueDesign::Calendar);
+        }
         if sparse {
             self.next.sort_by_key(|way| !wide(way));
         }
@@ -200,6 +212,16 @@ impl Auto {
         }
         self.before = Some((present, rate));
         Some(self.next.remove(0))
+    }
+
+    /// Whether wider windows promise much, where those of YAWNS had so many events.
+    fn is_sparse(&self, events: u64, windows: u64) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        if let Some(held) = self.held {
+            return (2.0 * f64::from(held)).sqrt() * windows as f64 > FAR * events as f64;
+        }
+        events.saturating_mul(SPARSE) < self.enough.saturating_mul(windows)
+            && events < windows.saturating_mul(FEW)
     }
 
     /// It took so long to change to what is in use now.
@@ -235,7 +257,7 @@ mod tests {
     /// A run of a minute that `rates` belong to, for `ways`: which way it goes on with, and after how many milliseconds.
     fn switches(ways: &[Way], rates: &[u64], change: Duration) -> Vec<(Way, u64)> {
         let millis = Duration::from_millis;
-        let mut auto = Auto::new(ways, 1, millis(300));
+        let mut auto = Auto::new(ways, 1, None, millis(300));
         let (mut present, mut events, begin) = (ways[0], 0, Instant::now());
         let (mut ran, mut stood) = (0, Duration::ZERO);
         let mut switches = Vec::new();
@@ -280,7 +302,7 @@ mod tests {
     #[test]
     fn wider_windows_are_tried_first_and_soon_where_windows_are_nearly_empty() {
         let millis = Duration::from_millis;
-        let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 1000, millis(300));
+        let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 1000, None, millis(300));
         let (begin, mut window) = (Instant::now(), 0);
         let found = loop {
             let now = begin + millis(window);
@@ -291,13 +313,36 @@ mod tests {
         };
         assert_eq!(found.0, WIDE);
         assert!(found.1 >= millis(300) && found.1 < millis(500), "{found:?}");
-        assert_eq!(auto.next, [CALENDAR]);
+        assert!(auto.next.is_empty(), "a calendar has nothing to win there: {auto:?}");
+    }
+
+    /// PHOLD on an H200: LPs, events of each, mean delay in windows, and whether a horizon was more than 1.15 times as fast.
+    #[test]
+    fn what_a_model_holds_tells_how_far_a_horizon_goes() {
+        for (lps, population, delay, expected) in [
+            (1024, 4, 10_000, true),
+            (1024, 128, 10_000, true),
+            (1024, 1024, 10_000, true),
+            (32_768, 128, 10_000, true),
+            (1_048_576, 16, 10_000, true),
+            (1024, 16, 100, false),
+            (1024, 128, 100, false),
+            (32_768, 4, 100, false),
+            (1_048_576, 4, 100, false),
+            (32_768, 16, 1, false),
+        ] {
+            let held = lps * population;
+            let auto = Auto::new(&[HEAP, WIDE], lps, Some(held), Duration::ZERO);
+            let windows = 1_000_000;
+            let events = u64::from(held) * windows / (delay + 1);
+            assert_eq!(auto.is_sparse(events, windows), expected, "{lps} x {population}, {delay}");
+        }
     }
 
     #[test]
     fn wider_windows_are_not_tried_where_windows_are_full() {
         for (lps, expected) in [(9, None), (11, Some(WIDE))] {
-            let mut auto = Auto::new(&[HEAP, WIDE], lps, Duration::ZERO);
+            let mut auto = Auto::new(&[HEAP, WIDE], lps, None, Duration::ZERO);
             let (begin, mut found) = (Instant::now(), None);
             for second in 0..9 {
                 let now = begin + Duration::from_secs(second);
@@ -309,7 +354,7 @@ mod tests {
 
     #[test]
     fn an_interruption_does_not_count() {
-        let mut auto = Auto::new(&[HEAP, CALENDAR], 1, Duration::ZERO);
+        let mut auto = Auto::new(&[HEAP, CALENDAR], 1, None, Duration::ZERO);
         let begin = Instant::now();
         let seconds = |seconds| begin + Duration::from_secs(10 * seconds);
         assert_eq!(auto.record(HEAP, at(0, 0), seconds(0)), None);

@@ -223,7 +223,8 @@ pub trait Model {
     /// The events that a run holds, those of all LPs together, where each event schedules one other, so that they stay as many as they were at the beginning. (Where some
     /// schedule two and others none, more room is of use than the most that are held.) A hint like
     /// [`capacity`](Self::capacity), for the runs of an experiment, of which the more go on at once the less room each takes
-    /// ([`Mapping`](super::Mapping)); without it, and at the most, they get what queues of that capacity hold on average, and some more.
+    /// ([`Mapping`](super::Mapping)); without it, and at the most, they get what queues of that capacity hold on average, and some more. And for
+    /// [`Sync::Auto`](super::Sync::Auto), which estimates from it how far a horizon goes.
     fn events_held(&self) -> Option<u32> {
         None
     }

@@ -187,7 +187,7 @@ impl<M: Model> Simulation<M> {
                     if contract::neighbours(model, Some(simulation.rebuild.declared)).is_err() {
                         candidates.retain(|way| way.windows != Windows::Neighbours);
                     }
-                    let auto = Auto::new(&candidates, rows, begin.elapsed());
+                    let auto = Auto::new(&candidates, rows, model.events_held(), begin.elapsed());
                     return Ok(Self { auto, ..simulation });
                 }
                 // Nobody asked for that.
@@ -257,7 +257,7 @@ impl<M: Model> Simulation<M> {
             let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
             let (unsaved, counted) = (AtomicBool::new(false), false);
             let course = saved.map_or(Course::BEGUN, Checkpoint::course);
-            let auto = Auto::new(&[way], rows, Duration::ZERO);
+            let auto = Auto::new(&[way], rows, None, Duration::ZERO);
             let simulation = Self {
                 gpu,
                 way,

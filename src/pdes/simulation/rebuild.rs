@@ -39,7 +39,7 @@ impl<M: Model> Simulation<M> {
         let windows = if calendar { Windows::Yawns } else { self.way.windows };
         let way = Way { queue, windows };
         self.rebuild(way, self.memory.capacity(), &[]).await?;
-        self.auto = Auto::new(&[way], self.memory.cut.rows, Duration::ZERO);
+        self.auto = Auto::new(&[way], self.memory.cut.rows, None, Duration::ZERO);
         self.pace = self.pace.clone().slower(64);
         Ok(())
     }
