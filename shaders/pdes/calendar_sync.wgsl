@@ -61,12 +61,13 @@ fn cells_ahead(marks: u32, turn: u32) -> u32 {
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
     // All that is read is asked for before anything waits.
+    let read = left_read(lane);
     let done = lps[control_row(run.part.parity, CONTROL_DONE)];
     let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
     let epoch = lps[control_row(run.part.parity, CONTROL_EPOCH)];
     let cells = lps[control_row(run.part.parity, CONTROL_CELLS)];
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
-    let last = left_by_all(lane);
+    let last = left_by_all(lane, read);
     var found: Horizon;
     found.base = epoch.xy;
     found.turn = status.w & (PHASE_LIST - 1u);

@@ -18,6 +18,9 @@ struct CalendarBatch {
     end: u32,
 }
 
+// Which bucket counts is not known before the window knows how far it goes.
+alias Seen = u32;
+
 var<private> opened_binding: u32;
 var<private> opened_bucket: u32;
 var<private> opened_batch: CalendarBatch;       // the bucket, if it is sorted; of a short one (pdes/calendar_pick.wgsl) only its place
@@ -35,13 +38,17 @@ fn batch_set(batch: CalendarBatch, index: u32, event: Item) {
     store_put(opened_binding, place_in(batch.place, index), event);
 }
 
+fn pending_see(row: u32) -> Seen {
+    return 0u;
+}
+
 // What a row has to do is known when its list is given out.
 fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     let there = vec4<u32>(rows < vec4<u32>(run.rows)) << vec4<u32>(0u, 1u, 2u, 3u);
     return Waits(there.x | there.y | there.z | there.w, IDLE);
 }
 
-fn pending_open(row: u32, horizon: Horizon) -> bool {
+fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     calendar_base = horizon.base;
     calendar_turn = horizon.turn;
     calendar_list = horizon.list;

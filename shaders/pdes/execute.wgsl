@@ -6,7 +6,8 @@
 //
 // needs: where events are pending (pdes/queues.wgsl or pdes/calendar_window.wgsl):
 //
-//   pending_open(row, Horizon) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
+//   pending_see(row) -> Seen              what there is of an LP before anybody knows how far the window goes
+//   pending_open(row, Horizon, Seen) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
 //   pending_waits(rows, Horizon) -> Waits the same for four rows before they are opened
 //   pending_any(), pending_first(), pending_pop()
 //   pending_stood() -> bool               whether STANDS was set when it was opened
@@ -21,8 +22,8 @@ struct Waits {
 }
 
 // Executes the events of a row before the horizon's end; returns what the row leaves for the next window.
-fn execute(row: u32, horizon: Horizon) -> Reduced {
-    if !pending_open(row, horizon) { return pending_idle(); }
+fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
+    if !pending_open(row, horizon, seen) { return pending_idle(); }
     var first = TIME_NEVER;
     var event: Item;
     if pending_any() {

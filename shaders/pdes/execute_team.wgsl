@@ -25,7 +25,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     var opened = false;
     var inserts = 0u;
     if cb_lane == 0u && row < run.rows {
-        opened = pending_begin(row, horizon);
+        opened = pending_begin(row, horizon, pending_see(row));
         if opened { inserts = pending_mails; } else { left = pending_idle(); }
     }
     let name = name_of(row);

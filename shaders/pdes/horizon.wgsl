@@ -26,11 +26,12 @@ fn mails_waiting(row: u32) -> u32 {
 
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
+    let read = left_read(lane);
     let done = lps[control_row(1u, CONTROL_DONE)];
     let status = lps[control_row(1u, CONTROL_STATUS)];
     let span = lps[control_row(1u, CONTROL_REACH)].xy;
     let failure = atomicLoad(&words[FAILURE + 1u]);
-    let last = left_by_all(lane);
+    let last = left_by_all(lane, read);
     // What all LPs send to others is no earlier.
     let earliest = time_min(last.xy, run.earliest);
     var found: Horizon;

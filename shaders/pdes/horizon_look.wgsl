@@ -31,12 +31,13 @@ fn look_ahead(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let group = group_number(id);
+    let read = left_read(lane);
     let done = lps[control_row(0u, CONTROL_DONE)];
     let status = lps[control_row(0u, CONTROL_STATUS)];
     let span = lps[control_row(0u, CONTROL_REACH)].xy;
     let went = lps[control_row(0u, CONTROL_WENT)].x;
     let failure = atomicLoad(&words[FAILURE]);
-    let last = left_by_all(lane);
+    let last = left_by_all(lane, read);
     let now = time_min(last.xy, run.earliest);
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     let stopped = failure != NO_FAILURE || all(now == TIME_NEVER) || !time_less(now, run.until)

@@ -1,17 +1,24 @@
 // The partial reductions, by which workgroups of one window tell those of the next what they left (pdes/engine.wgsl says where they lie).
 //
-// Functions: left_by_all, left_in_half; entry point gather.
+// Functions: left_read, left_by_all, left_in_half; entry point gather.
 //
 // import: pdes/engine.wgsl
 //
 // needs: Reduced, IDLE, merge (the file that synchronises), reduce_group (gpu/reduce.wgsl or gpu/reduce_subgroups.wgsl)
 
+// What an invocation reads first of what the last window left; for left_by_all. Asked for before everything else that a window begins with, it comes with that: windows of
+// few events take 2 to 5 % less time so (H200).
+fn left_read(lane: u32) -> Reduced {
+    return lps[run.part.partials_first + min(lane, run.part.partials_count - 1u)];
+}
+
 // What the last window left. To be called by all invocations of the workgroup.
-fn left_by_all(lane: u32) -> Reduced {
+fn left_by_all(lane: u32, read: Reduced) -> Reduced {
     // Merged before, or of one workgroup.
-    if run.part.partials_count == 1u { return lps[run.part.partials_first]; }
+    if run.part.partials_count == 1u { return read; }
     var mine = IDLE;
-    for (var i = lane; i < run.part.partials_count; i += GROUP_SIZE) {
+    if lane < run.part.partials_count { mine = read; }
+    for (var i = lane + GROUP_SIZE; i < run.part.partials_count; i += GROUP_SIZE) {
         mine = merge(mine, lps[run.part.partials_first + i]);
     }
     return reduce_group(lane, mine);

@@ -60,7 +60,7 @@ fn team(
         var mine = IDLE;
         // Bound: so many rows of a replica for each invocation.
         for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
-            mine = merge(mine, execute(first + lp, horizon));
+            mine = merge(mine, execute(first + lp, horizon, pending_see(first + lp)));
         }
         if failed { mine.w |= FAILED; }
         run.part.parity = 1u - run.part.parity;

@@ -20,10 +20,12 @@ fn window(
 ) {
     let group = group_number(id);
     let row = row_of(group, 0u, lane);
+    var seen: Seen;
+    if row < run.rows { seen = pending_see(row); }
     let horizon = synchronise(lane);
     var mine = IDLE;
     if horizon.serve && row < run.rows {
-        mine = execute(row, horizon_of(row, horizon));
+        mine = execute(row, horizon_of(row, horizon), seen);
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
@@ -55,7 +57,7 @@ fn window_tiles(
     for (var step = 0u; step < pack_steps(total); step += 1u) {
         let row = pack_row(step, total, group, lane, chosen);
         if row == NO_ROW { continue; }
-        let done = execute(row, horizon_of(row, horizon));
+        let done = execute(row, horizon_of(row, horizon), pending_see(row));
         if did_something(done) { served = min(served, row); }
         mine = merge(mine, done);
     }

@@ -43,10 +43,11 @@
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {
     // All that is read is asked for before anything waits.
+    let read = left_read(lane);
     let done = lps[control_row(run.part.parity, CONTROL_DONE)];
     let status = lps[control_row(run.part.parity, CONTROL_STATUS)];
     let failure = atomicLoad(&words[FAILURE + run.part.parity]);
-    let last = left_by_all(lane);
+    let last = left_by_all(lane, read);
     var found: Horizon;
     found.now = time_min(last.xy, run.earliest);
     found.windows = done.xy;

@@ -15,34 +15,39 @@
 override ROWS: u32 = VECTORS * GROUP_SIZE;
 var<workgroup> rows: array<Acc, ROWS>;
 
-// Stores the four elements of a vector, as far as they lie before n.
+// Stores the four elements of a vector, as far as they lie before n. (By pairs: with whole and broken vectors told apart for elements of two words, an H200 takes 0.764 ms for
+// 2^27 of them where it takes 0.748.)
 fn store(vector: u32, n: u32, x: Acc, y: Acc, z: Acc, w: Acc) {
     let left = n - vector * 4u;
-    if ACC_WORDS == 1u {
-        store_words(vector, left, vec4(acc_word(x, 0u), acc_word(y, 0u), acc_word(z, 0u), acc_word(w, 0u)));
+    if ACC_WORDS == 2u {
+        store_pair(vector * 2u, left, x, y);
+        if left > 2u {
+            store_pair(vector * 2u + 1u, left - 2u, z, w);
+        }
         return;
     }
-    let first = vec4(acc_word(x, 0u), acc_word(x, 1u), acc_word(y, 0u), acc_word(y, 1u));
-    store_words(vector * 2u, left * 2u, first);
+    let words = vec4(acc_word(x, 0u), acc_word(y, 0u), acc_word(z, 0u), acc_word(w, 0u));
+    if left >= 4u {
+        output[vector] = words;
+        return;
+    }
+    output[vector].x = words.x;
+    if left > 1u {
+        output[vector].y = words.y;
+    }
     if left > 2u {
-        let second = vec4(acc_word(z, 0u), acc_word(z, 1u), acc_word(w, 0u), acc_word(w, 1u));
-        store_words(vector * 2u + 1u, left * 2u - 4u, second);
+        output[vector].z = words.z;
     }
 }
 
-// The first `left` of four words, 1 at the least.
-fn store_words(at: u32, left: u32, words: vec4<u32>) {
-    if left >= 4u {
-        output[at] = words;
+// The first `left` of two elements of two words, 1 at the least.
+fn store_pair(at: u32, left: u32, x: Acc, y: Acc) {
+    if left >= 2u {
+        output[at] = vec4(acc_word(x, 0u), acc_word(x, 1u), acc_word(y, 0u), acc_word(y, 1u));
         return;
     }
-    output[at].x = words.x;
-    if left > 1u {
-        output[at].y = words.y;
-    }
-    if left > 2u {
-        output[at].z = words.z;
-    }
+    output[at].x = acc_word(x, 0u);
+    output[at].y = acc_word(x, 1u);
 }
 
 @compute @workgroup_size(GROUP_SIZE)
