@@ -81,7 +81,8 @@ fn chunks() -> u32 {
 }
 
 // Of a sort: where the counts of array `number` begin, rows of a word for each digit: one for each share (how often the digit occurs there), then one for each chunk of
-// shares, then one for the array. Where a share's keys of a digit go begins at the sum of the three that digits.wgsl makes of them.
+// shares, then, where there are more than FEW_CHUNKS, one for the array. Where a share's keys of a digit go begins at the sum of what digits.wgsl makes of the three; of few chunks,
+// where it leaves the second row as the chunks' sums, whoever moves the keys makes the last two.
 fn counts_start(number: u32) -> u32 {
-    return number * DIGITS * (params.groups + chunks() + 1u);
+    return number * DIGITS * (params.groups + chunks() + select(0u, 1u, chunks() > FEW_CHUNKS));
 }

@@ -15,7 +15,7 @@
 // gives, so they are as long as the most; what is not used takes no registers.
 //
 // Workgroups of 256 have counters of 9 KiB for 8 subgroups, and half of 18 keys each takes no more. NVIDIA's Vulkan driver gives 48 KiB of a processor to workgroups, and registers let three
-// be there at once. (H200, 2^27, 10^9 per second, keys alone and pairs, with 13, 14, 16, 17 and 18 items, exchanged by halves: 29.4, 30.5, 31.3, 32.4, 32.7; 22.3, 19.9, 21.2,
+// be there at once. (H200, 2^27, 10^9 per second, keys alone and pairs, of a version before `scatter_pairs` took turns, with 13, 14, 16, 17 and 18 items, exchanged by halves: 29.4, 30.5, 31.3, 32.4, 32.7; 22.3, 19.9, 21.2,
 // 21.4, 22.0. 13 as a whole, which takes 15.3 KiB: 27.2 and 21.0.) Keys of two words have 13, because they take twice the registers.
 const ITEMS_MOST = 18u;
 override ITEMS: u32 = 18u;

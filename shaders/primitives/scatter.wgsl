@@ -2,7 +2,7 @@
 // keys alone, `scatter_pairs` a value with each.
 //
 // keys          the keys in their present order, laid out as histogram.wgsl says
-// counts        what digits.wgsl made of it: where the workgroup's share of a digit begins, in three rows (`counts_start`)
+// counts        what digits.wgsl made of it: where the workgroup's share of a digit begins, in two or three rows (`counts_start`)
 // sorted_keys   the keys of each array by digit, those of one digit in their present order
 // values        of `scatter_pairs`: one word per key
 // sorted_values of `scatter_pairs`: the values, each at its key's place

@@ -59,7 +59,7 @@
 //! | [`Reduce`] | 2 | 4: the elements are read once |
 //! | [`Scan`] | 3 | 12: read, then read again and written (16 with sums of 64 bits) |
 //! | [`Compact`] | 3 | 8 for the flags, 4 to write an index that is kept, 8 to move a value |
-//! | [`RadixSort`], pairs | 3 per digit of 8 bits, 4 from some million elements on | 20 per digit: a key is read twice, a value once, both are written; 80 for 32 bits |
+//! | [`RadixSort`], pairs | 3 per digit of 8 bits, 4 beyond some two to five million elements (1,024 shares) | 20 per digit: a key is read twice, a value once, both are written; 80 for 32 bits |
 //! | [`RadixSort`], keys alone | as many | 12 per digit; 48 for 32 bits |
 //!
 //! On an NVIDIA H200 (Vulkan, driver 580.159.04; a copy reaches about 4.1 TB/s), by
@@ -74,7 +74,7 @@
 //! | sort of keys alone, random 32-bit keys | 2^27 | 36.2 | 1.74 | the same |
 //! | sort of pairs, random 64-bit keys | 2^27 | 9.5 | 2.43 | the same, in runs of 13 |
 //!
-//! Of the 3.7 ms that 2^27 keys alone take, reading them for the histograms is 0.5 (at the bandwidth of memory), sums of counts 0.2, and scattering 3.0; of the 5.3 with values scattering is 4.6. (By twice each dispatch.) How many tiles are on a processor at once decides that:
+//! Of the 3.7 ms that 2^27 keys alone take, reading them for the histograms is 0.5 (at the bandwidth of memory), sums of counts 0.2, and scattering 3.0; of the 5.3 with values scattering is 4.6. (Measured by making each dispatch twice.) How many tiles are on a processor at once decides that:
 //! NVIDIA's Vulkan driver gives workgroups 48 KiB of it, whatever a kernel asks for (counted, by how many are there at once), and a tile takes 11.3 KiB; its compiler gives the kernel of keys alone 64 registers, so that four are there, and that of pairs as many as it has use for,
 //! up to 120, unless keys and values are moved in two turns of a loop.
 //!

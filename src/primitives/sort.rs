@@ -214,9 +214,13 @@ fn chunk(groups: u32) -> u32 {
     if few <= 4 * LEAST_CHUNK { few } else { groups.isqrt().next_multiple_of(LEAST_CHUNK) }
 }
 
-/// Rows of counts of an array at the most: its shares, their chunks, the array. Never fewer for more shares.
+/// From more shares on there are more than `FEW_CHUNKS`.
+const MANY_SHARES: u32 = FEW_CHUNKS * 4 * LEAST_CHUNK;
+
+/// Rows of counts of an array at the most: its shares, their chunks, and of many the array. Never fewer for more shares. (Of one share they are two, so that the most
+/// arrays that there can be fit a binding of the size that every adapter has.)
 fn rows(groups: u32) -> u32 {
-    groups + groups.div_ceil(LEAST_CHUNK) + 1
+    groups + groups.div_ceil(LEAST_CHUNK) + u32::from(groups > MANY_SHARES)
 }
 
 /// Room for the digits of every workgroup's share, and of every array.
@@ -287,11 +291,25 @@ mod tests {
     }
 
     #[test]
+    fn the_most_arrays_fit_the_least_binding() {
+        let bytes = u64::from(MAX_WORKGROUPS) * u64::from(rows(1)) * u64::from(DIGITS) * 4;
+        assert!(bytes <= wgpu::Limits::default().max_storage_buffer_binding_size);
+    }
+
+    #[test]
+    fn few_chunks_are_as_many_in_both_languages() {
+        let line = format!("const FEW_CHUNKS = {FEW_CHUNKS}u;");
+        assert_eq!(crate::shaders::texts().filter(|(_, text)| text.contains(&line)).count(), 1);
+    }
+
+    #[test]
     fn chunks_have_the_rows_that_are_allotted() {
         let mut most = 0;
         for groups in 1..=MAX_WORKGROUPS {
             let chunks = groups.div_ceil(chunk(groups));
-            assert!(groups + chunks < rows(groups), "{groups} shares in {chunks} chunks");
+            let used = groups + chunks + u32::from(chunks > FEW_CHUNKS);
+            assert!(used <= rows(groups), "{groups} shares in {chunks} chunks");
+            assert_eq!(chunks > FEW_CHUNKS, groups > MANY_SHARES, "{groups} shares");
             assert!(rows(groups) > most);
             most = rows(groups);
         }

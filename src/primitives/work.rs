@@ -21,7 +21,8 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     // SAFETY: no kernel of this module holds WGSL of a user's. For each of them, whatever the buffers hold:
     //
     // Divisors. Constants above 0 (`GROUP_SIZE`, `ITEMS`, so tiles too), the dispatch's number of workgroups, and
-    // `params.groups` and `params.chunk`: `Params::new` takes the first from `Tuning::workgroups_for`, `sort::chunk` gives the second, both at least 1.
+    // `params.groups`, `params.chunk` and `chunks()`, how many of the second the first makes: `Params::new` takes the first from `Tuning::workgroups_for`, `sort::chunk` gives the
+    // second, both at least 1, and so is the third.
     // Uniforms belong to the plan; no kernel writes them.
     //
     // Elements. `length()` reads count[params.count_index], an index that `Count` compared with the buffer's length, and gives
@@ -34,8 +35,9 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     // size of every `Buffer` is a multiple of 16 bytes.
     //
     // Partial results. `partials` has one for each of `workgroups_for(max)`, which does not fall as the length grows, and no
-    // kernel with that buffer has more workgroups. `counts` has `sort::rows` rows of 256 words for each array: for each share, each chunk of shares and the array,
-    // indexed by digit (masked to 8 bits at most: `Params::digit_mask`). Single results go to
+    // kernel with that buffer has more workgroups. `counts` has `sort::rows` rows of 256 words for each array: for each share, each chunk of shares (of `sort::LEAST_CHUNK` at the least,
+    // but for the last) and, where there are more than FEW_CHUNKS, the array, indexed by digit (masked to 8 bits at most: `Params::digit_mask`). Whoever reads a row comes after who wrote
+    // it: histogram, `digits`, and `begins`, which `sort` dispatches where FEW_CHUNKS, the same number in both languages (a test compares them), says so. Single results go to
     // `params.destination`, which `bind` compared with the buffer's length.
     //
     // Places that are computed. In sorts, histogram and scatter count the same keys: `keys` is written by no kernel between
@@ -48,8 +50,8 @@ pub(super) fn kernel(recipe: &Recipe, gpu: &Gpu) -> Result<Kernel, GpuError> {
     // promises; files that use subgroups are taken only where a kernel saw it so (`Subgroups`). Where the adapter has several
     // sizes, another kernel may have more subgroups than that one: a ranking with counters asks how many (`VARYING`).
     //
-    // Loops. Each counts up to a bound that is fixed before it: ITEMS, VECTORS, 256 digits, params.groups, or the tiles of
-    // a share, of which there are few enough (`Tuning::workgroups_for`) for drivers that cut loops short.
+    // Loops. Each counts up to a bound that is fixed before it: ITEMS, VECTORS, AT_ONCE, 256 digits, params.groups, params.chunk, chunks(), the turns of a tile (three at the most), or
+    // the tiles of a share, of which there are few enough (`Tuning::workgroups_for`) for drivers that cut loops short.
     unsafe { recipe.trusted(gpu) }
 }
 
