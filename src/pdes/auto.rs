@@ -7,14 +7,18 @@ use crate::gpu::Gpu;
 use crate::queue::{QueueDesign, Traverse};
 use crate::time::Ticks;
 
-use super::cut::mean_of;
+use super::capacity::mean_for;
 use super::error::SimulationError;
 use super::recipes::{Way, Windows};
 use super::{Capacity, Model, Options, Progress, Sync, contract};
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, 32,768 LPs, against the heap: 2.5
 /// events, 1.17 times as fast; 10, 1.3 times; 81 of 128 that are held, 3.1 times; of a version before, 12 of 128 1.6 times, and 1.5 of 16 0.92 times. Below, trials find it.)
-const DENSE: f64 = 5.0;
+const DENSE: f64 = 2.5;
+
+/// And from so many on, where queues have room for more than `LONG_LIST`. (The same: 1.3 events of 128 that are held, 1.27 times as fast; with 1,024 LPs, 1.15 times.)
+const DENSE_OF_MANY: f64 = 1.0;
+const LONG_LIST: u32 = 100;
 
 /// Up to this queue capacity, CB-SEQ is faster than the heap. (`bench phold` on an H200, 32,768 LPs at rate 0.1:
 /// 4 events per LP need room for 32, and CB-SEQ wins; 16 need room for 62, and the heap does.)
@@ -27,7 +31,7 @@ const LONG_QUEUE: u32 = 500;
 /// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
 
-/// Where a window has fewer events than one for so many LPs, a calendar has nothing to win. (An H200: 0.16 events per LP and window, 0.90 and 0.91 times as fast as the heap; 1.3, 1.15 and 1.33.)
+/// Where a window has fewer events than one for so many LPs, a calendar has nothing to win, and is not tried. (An H200: 0.16 events per LP and window, 0.90 and 0.91 times as fast as the heap; 1.3, 1.15 and 1.33.)
 const APART: u64 = 2;
 
 /// The next design is tried when the run has gone on for so many times what a trial takes.
@@ -51,11 +55,16 @@ const FEW: u64 = 1000;
 /// was: 220, 24; 110, 24; 39, 12; 20, 6.3; 14, 3.3; 6.9, 2.1 and 2.5; 3.4, 1.2; 2.4, 1.2; 2.2, 1.05; 1.1, 0.7; 0.4, 0.45 and 0.5.)
 const FAR: f64 = 3.0;
 
+/// From so many on, by what a model expects (which says up to twice the events), a run begins with wider windows, which takes no longer than to begin with others. (The same H200, windows by
+/// that estimate: 2.2, 2.1 and 1.85, 1.2 times as fast; 0.75, 0.68 times. Whole runs at rate 0.00001 that began with YAWNS took 1.4 to 2.8 s where the horizon alone takes 1.2, because a driver
+/// compiles it for up to a second.)
+const FAR_ENOUGH: f64 = 1.5;
+
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
 /// Where an LP gets fewer events in a window than that, on average, GPUs take the heap for short queues, too. (`bench phold` on an H200, 4 events per LP, CB-SEQ against the heap: 2
-/// events, 1.05 to 1.06 times as fast; 0.04, 0.96 to 0.98, and 0.71 with a million LPs; 0.0004, 1.01, and 0.6.)
+/// events, 1.05 to 1.06 times as fast; 0.04, 0.96 to 0.98, and 0.71 with a million LPs; 0.0004, 1.01, and 0.6. Nothing was measured in between.)
 const RARE: f64 = 1.0;
 
 /// The ways to take for a model, the best guess first; those with neighbours if its file says who they are.
@@ -89,24 +98,42 @@ pub(super) fn candidates<M: Model>(
         // What mailboxes have to hold depends on how long windows are.
         Sync::Auto if options.fixed => yawns,
         Sync::Auto if none => [horizon, yawns].concat(),
+        Sync::Auto if begins_wide(model) => [horizon, yawns, of(Windows::Neighbours)].concat(),
         Sync::Auto => [yawns, horizon, of(Windows::Neighbours)].concat(),
     })
 }
 
+/// Whether a model expects that a horizon goes far.
+fn begins_wide<M: Model>(model: &M) -> bool {
+    let window = mean_for(model.capacity().mailbox) * f64::from(model.lps());
+    model.events_held().is_some_and(|held| reach(held) > FAR_ENOUGH * window)
+}
+
+/// How many events windows of YAWNS have on the way to the horizon, in a run that holds so many.
+fn reach(held: u32) -> f64 {
+    (2.0 * f64::from(held)).sqrt()
+}
+
 /// The queue designs to take.
 fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
-    let rare = !gpu.on_processor() && mean_of(capacity.mailbox) < RARE;
-    let queue = if rare { plain(capacity.queue.max(SHORT_QUEUE + 1)) } else { plain(capacity.queue) };
+    let queue = alone(gpu, capacity);
+    let sent = mean_for(capacity.mailbox);
     // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
     // invocation would sort the events of an LP that has very many in a cell.
     if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
         return vec![queue];
     }
-    if mean_of(capacity.mailbox) >= DENSE {
+    if sent >= if capacity.queue > LONG_LIST { DENSE_OF_MANY } else { DENSE } {
         vec![QueueDesign::Calendar, queue]
     } else {
         vec![queue, QueueDesign::Calendar]
     }
+}
+
+/// The queue of each LP's own, for a run that has the device to itself.
+pub(super) fn alone(gpu: &Gpu, capacity: Capacity) -> QueueDesign {
+    let rare = !gpu.on_processor() && mean_for(capacity.mailbox) < RARE;
+    plain(if rare { capacity.queue.max(SHORT_QUEUE + 1) } else { capacity.queue })
 }
 
 /// The queue of each LP's own, with room for so many events.
@@ -127,21 +154,29 @@ pub(super) struct Auto {
     next: Vec<Way>,
     /// What is to be gone on with unless the present one, which is tried, is faster: with its events per second.
     before: Option<(Way, f64)>,
+    /// What to change to, until that is done.
+    wanted: Option<Way>,
     /// What a trial takes.
     cost: Duration,
-    /// How long the run took since the last trial, and when it was asked last.
+    /// How long the run took since the last trial.
     ran: Duration,
-    last: Option<Instant>,
-    /// Where the measurement began, if it has.
-    begin: Option<(Instant, Progress)>,
+    /// When it was told last how far the run had come, since when nothing interrupted it.
+    last: Option<(Instant, Progress)>,
+    /// What is measured of the present way.
+    measured: Measured,
     /// Events that a window executes where it cannot have too few.
     enough: u64,
     /// Events that the run holds, if the model says it.
     held: Option<u32>,
-    /// What was to be gone on with when the run ended.
-    deferred: Option<Way>,
-    /// Submissions to pass over, until the device has nothing but this design.
+    /// Submissions to pass over after a change, of which the first are small.
     passing: u32,
+}
+
+#[derive(Debug, Default)]
+struct Measured {
+    took: Duration,
+    events: u64,
+    windows: u64,
 }
 
 impl Auto {
@@ -150,101 +185,109 @@ impl Auto {
         Self {
             next: candidates[1..].to_vec(),
             before: None,
+            wanted: None,
             cost: cost.max(LEAST_COST),
             ran: Duration::ZERO,
             last: None,
-            begin: None,
+            measured: Measured::default(),
             enough: lps.into(),
             held,
-            deferred: None,
-            passing: 0,
+            passing: 2,
         }
     }
 
-    /// Takes in how far the run, in which `present` is in use, has come. Returns what to go on with, if it is
-    /// another.
-    pub(super) fn record(&mut self, present: Way, progress: Progress, now: Instant) -> Option<Way> {
-        self.ran += self.last.map_or(Duration::ZERO, |last| now - last);
-        self.last = Some(now);
-        if let Some(way) = self.deferred.take() {
-            return (way != present).then_some(way);
-        }
+    /// The way to change to as soon as nothing is under way, if any: then [`Auto::changed`] is to be called, whether it was possible or not.
+    pub(super) fn wanted(&self) -> Option<Way> {
+        self.wanted
+    }
+
+    /// What there is to go on with if nothing more is measured.
+    pub(super) fn settled(&self, present: Way) -> Way {
+        self.before.map(|(way, _)| way).or(self.wanted).unwrap_or(present)
+    }
+
+    /// Takes in how far the run, in which `present` is in use, has come.
+    pub(super) fn record(&mut self, present: Way, progress: Progress, now: Instant) {
+        let last = self.last.replace((now, progress));
+        let Some((then, before)) = last.filter(|_| self.wanted.is_none()) else { return };
+        let took = now - then;
+        self.ran += took;
         let wide = |way: &Way| way.windows.look();
-        let sparse = !wide(&present) && self.is_sparse(progress.events, progress.windows);
         if self.before.is_none() {
+            let sparse = !wide(&present) && self.is_sparse(progress.events, progress.windows);
             let patience = if sparse && self.next.iter().any(wide) { 1 } else { PATIENCE };
             if self.next.is_empty() || self.ran < self.cost * patience {
-                return None;
+                return;
             }
         }
         if self.passing > 0 {
             self.passing -= 1;
-            return None;
+            return;
         }
-        let Some((begin, first)) = self.begin else {
-            self.begin = Some((now, progress));
-            return None;
-        };
-        let took = now - begin;
-        let (events, windows) = (progress.events - first.events, progress.windows - first.windows);
-        if took < MEASURED || events == 0 {
-            return None;
+        self.measured.took += took;
+        self.measured.events += progress.events - before.events;
+        self.measured.windows += progress.windows - before.windows;
+        if self.measured.took >= MEASURED && self.measured.events > 0 {
+            self.decide(present);
         }
+    }
+
+    /// What was measured is enough.
+    fn decide(&mut self, present: Way) {
+        let Measured { took, events, windows } = std::mem::take(&mut self.measured);
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let rate = events as f64 / took.as_secs_f64();
         log::info!("{present}: {rate:.3e} events/s");
-        self.pause();
+        let wide = |way: &Way| way.windows.look();
+        let sparse = !wide(&present) && self.is_sparse(events, windows);
+        if !wide(&present) {
+            let full = !sparse && events > self.enough.saturating_mul(windows);
+            let apart = events.saturating_mul(APART) < self.enough.saturating_mul(windows);
+            self.next.retain(|way| !(full && wide(way) || apart && way.queue == QueueDesign::Calendar));
+        }
         if let Some((before, slower)) = self.before.take() {
             self.ran = Duration::ZERO;
-            return (rate <= slower && before != present).then_some(before);
-        }
-        if !wide(&present) && events > self.enough.saturating_mul(windows) {
-            self.next.retain(|way| !wide(way));
-        }
-        if !wide(&present) && events.saturating_mul(APART) < self.enough.saturating_mul(windows) {
-            self.next.retain(|way| way.queue != QueueDesign::Calendar);
+            // The same, where the device had no room for what was to be tried.
+            self.wanted = (rate <= slower && before != present).then_some(before);
+            return;
         }
         if sparse {
             self.next.sort_by_key(|way| !wide(way));
         }
-        if self.next.is_empty() {
-            return None;
+        if !self.next.is_empty() {
+            self.before = Some((present, rate));
+            self.wanted = Some(self.next.remove(0));
         }
-        self.before = Some((present, rate));
-        Some(self.next.remove(0))
     }
 
     /// Whether wider windows promise much, where those of YAWNS had so many events.
     fn is_sparse(&self, events: u64, windows: u64) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         if let Some(held) = self.held {
-            return (2.0 * f64::from(held)).sqrt() * windows as f64 > FAR * events as f64;
+            return reach(held) * windows as f64 > FAR * events as f64;
         }
         events.saturating_mul(SPARSE) < self.enough.saturating_mul(windows)
             && events < windows.saturating_mul(FEW)
     }
 
-    /// It took so long to change to what is in use now.
+    /// What was wanted is done, or the device has no room for it. It took so long.
     pub(super) fn changed(&mut self, took: Duration) {
         self.cost = self.cost.max(took + 2 * MEASURED);
+        (self.wanted, self.passing) = (None, 2);
         self.pause();
     }
 
-    /// A change that was told was not made: it is told again in the next run.
-    pub(super) fn defer(&mut self, change: Option<Way>) {
-        self.deferred = change.or(self.deferred);
-    }
-
-    /// A measurement that has begun counts nothing: the run was interrupted.
+    /// The run is interrupted: the time until it is told of again does not count.
     pub(super) fn pause(&mut self) {
-        (self.begin, self.last) = (None, None);
-        self.passing = 2;
+        self.last = None;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::Phold;
+    use crate::time::Resolution;
 
     const HEAP: Way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
     const CALENDAR: Way = Way { queue: QueueDesign::Calendar, windows: Windows::Yawns };
@@ -262,7 +305,8 @@ mod tests {
         let (mut ran, mut stood) = (0, Duration::ZERO);
         let mut switches = Vec::new();
         while ran < 60_000 {
-            if let Some(next) = auto.record(present, at(events, ran), begin + millis(ran) + stood) {
+            auto.record(present, at(events, ran), begin + millis(ran) + stood);
+            if let Some(next) = auto.wanted() {
                 switches.push((next, ran));
                 present = next;
                 stood += change;
@@ -306,7 +350,8 @@ mod tests {
         let (begin, mut window) = (Instant::now(), 0);
         let found = loop {
             let now = begin + millis(window);
-            if let Some(next) = auto.record(HEAP, at(10 * window, window), now) {
+            auto.record(HEAP, at(10 * window, window), now);
+            if let Some(next) = auto.wanted() {
                 break (next, now - begin);
             }
             window += 1;
@@ -339,31 +384,112 @@ mod tests {
         }
     }
 
+    /// PHOLD with a lookahead of 10: LPs, events of each, the rate, and whether a run begins with a horizon.
     #[test]
-    fn wider_windows_are_not_tried_where_windows_are_full() {
-        for (lps, expected) in [(9, None), (11, Some(WIDE))] {
-            let mut auto = Auto::new(&[HEAP, WIDE], lps, None, Duration::ZERO);
-            let (begin, mut found) = (Instant::now(), None);
-            for second in 0..9 {
-                let now = begin + Duration::from_secs(second);
-                found = found.or(auto.record(HEAP, at(100 * second, 10 * second), now));
-            }
-            assert_eq!(found, expected);
+    fn a_run_begins_with_wider_windows_where_the_model_promises_them() {
+        for (lps, population, rate, expected) in [
+            (1024, 4, 0.00001, true),
+            (1024, 128, 0.00001, true),
+            (1024, 1024, 0.00001, true),
+            (32_768, 4, 0.00001, true),
+            (32_768, 128, 0.00001, true),
+            (32_768, 1024, 0.00001, true),
+            (1_048_576, 4, 0.00001, true),
+            (1_048_576, 16, 0.00001, true),
+            (1024, 4, 0.001, true),
+            (1024, 16, 0.001, false),
+            (1024, 128, 0.001, false),
+            (1024, 4, 0.1, false),
+            (32_768, 4, 0.001, false),
+            (1_048_576, 16, 0.001, false),
+        ] {
+            let model = Phold::new(lps, population, rate, 10.0, Resolution::default()).unwrap();
+            assert_eq!(begins_wide(&model), expected, "{lps} x {population}, {rate}");
         }
     }
 
     #[test]
-    fn an_interruption_does_not_count() {
+    fn wider_windows_are_not_tried_where_windows_are_full() {
+        for (lps, expected) in [(9, None), (11, Some(WIDE))] {
+            let mut auto = Auto::new(&[HEAP, WIDE], lps, None, Duration::ZERO);
+            let begin = Instant::now();
+            for second in 0..9 {
+                auto.record(HEAP, at(100 * second, 10 * second), begin + Duration::from_secs(second));
+            }
+            assert_eq!(auto.wanted(), expected);
+        }
+    }
+
+    /// A model that holds so much that windows which are full are sparse beside what a horizon promises.
+    #[test]
+    fn wider_windows_are_tried_where_what_is_held_promises_them_however_full_windows_are() {
+        let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 64, Some(64_000), Duration::ZERO);
+        let begin = Instant::now();
+        for second in 0..9 {
+            auto.record(HEAP, at(1000 * second, 10 * second), begin + Duration::from_secs(second));
+        }
+        assert_eq!(auto.wanted(), Some(WIDE));
+    }
+
+    /// In runs of 50 ms each, told of by 5 ms, with a minute before each: 1 event per ms where the heap makes 2.
+    #[test]
+    fn a_trial_goes_on_in_the_next_runs_and_what_lies_between_does_not_count() {
+        let millis = Duration::from_millis;
+        let mut auto = Auto::new(&[HEAP, CALENDAR], 1, None, Duration::ZERO);
+        let (mut now, mut events, mut present) = (Instant::now(), 0, HEAP);
+        let mut switches = Vec::new();
+        for run in 0..200 {
+            now += Duration::from_secs(60);
+            auto.pause();
+            for _ in 0..10 {
+                now += millis(5);
+                events += if present == HEAP { 10 } else { 5 };
+                auto.record(present, at(events, events), now);
+                if let Some(next) = auto.wanted() {
+                    present = next;
+                    switches.push((next, run));
+                    auto.changed(Duration::ZERO);
+                }
+            }
+        }
+        assert_eq!(switches.len(), 2, "{switches:?}");
+        assert_eq!((switches[0].0, switches[1].0), (CALENDAR, HEAP));
+        assert!(switches[0].1 >= 50 && switches[1].1 <= switches[0].1 + 3, "{switches:?}");
+    }
+
+    /// What a run did not come to do is done by the next one.
+    #[test]
+    fn what_is_wanted_stays_until_it_is_done() {
+        let mut auto = Auto::new(&[HEAP, CALENDAR, WIDE], 1, None, Duration::ZERO);
+        let begin = Instant::now();
+        let mut second = 0;
+        let mut on = |auto: &mut Auto, present, rate| {
+            for _ in 0..9 {
+                second += 1;
+                auto.record(present, at(rate * second, second), begin + Duration::from_secs(second));
+            }
+        };
+        on(&mut auto, HEAP, 10);
+        assert_eq!((auto.wanted(), auto.settled(HEAP)), (Some(CALENDAR), HEAP));
+        auto.pause();
+        on(&mut auto, HEAP, 10);
+        assert_eq!(auto.wanted(), Some(CALENDAR), "nothing else is measured until then");
+        auto.changed(Duration::ZERO);
+        assert_eq!((auto.wanted(), auto.settled(CALENDAR)), (None, HEAP));
+    }
+
+    /// The device has no room for what is wanted: it is gone on with what there is, and nothing is changed.
+    #[test]
+    fn what_cannot_be_is_not_tried_again() {
         let mut auto = Auto::new(&[HEAP, CALENDAR], 1, None, Duration::ZERO);
         let begin = Instant::now();
-        let seconds = |seconds| begin + Duration::from_secs(10 * seconds);
-        assert_eq!(auto.record(HEAP, at(0, 0), seconds(0)), None);
-        // Here the measurement begins.
-        assert_eq!(auto.record(HEAP, at(10, 1), seconds(1)), None);
-        auto.pause();
-        for second in 2..5 {
-            assert_eq!(auto.record(HEAP, at(10 * second, second), seconds(second)), None, "{second}");
+        for second in 0..60 {
+            auto.record(HEAP, at(10 * second, second), begin + Duration::from_secs(second));
+            if auto.wanted().is_some() {
+                assert_eq!(auto.wanted(), Some(CALENDAR));
+                auto.changed(Duration::ZERO);
+            }
         }
-        assert_eq!(auto.record(HEAP, at(50, 5), seconds(5)), Some(CALENDAR));
+        assert!(auto.next.is_empty() && auto.before.is_none(), "it is over: {auto:?}");
     }
 }

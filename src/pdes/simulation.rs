@@ -384,8 +384,6 @@ impl<M: Model> Simulation<M> {
         // submitted beyond the end do nothing.
         let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None::<Progress>);
-        // A way to go on, as soon as nothing is under way.
-        let mut change = None;
         let mut stopped = false;
         self.auto.pause();
         loop {
@@ -394,9 +392,11 @@ impl<M: Model> Simulation<M> {
             if halt && flying.is_empty() {
                 return self.halt(until).await;
             }
-            if let Some(way) = change.take_if(|_| flying.is_empty()) {
+            let change = self.auto.wanted().filter(|_| refused.is_none());
+            if let Some(way) = change.filter(|_| flying.is_empty()) {
                 self.change(way, ends.make_contiguous()).await?;
                 (last, before) = (Instant::now(), None);
+                continue;
             }
             let due = self.snapshot.as_ref().is_some_and(Snapshot::is_due);
             while !halt && flying.len() < 2 && (!due && change.is_none() || flying.is_empty()) {
@@ -418,7 +418,6 @@ impl<M: Model> Simulation<M> {
                 }
                 Err(SimulationError::Fault(fault)) if refused.is_none() => {
                     ends = self.snapshot.as_ref().map_or_else(Vec::new, Snapshot::ends).into();
-                    change = None;
                     refused = self.grow(fault).await?;
                     self.auto.pause();
                     if refused.is_some() {
@@ -439,15 +438,14 @@ impl<M: Model> Simulation<M> {
                     self.pace.record(units(progress.windows, before.windows), last.elapsed());
                     self.load.record(units(progress.events, before.events), last.elapsed());
                 }
-                if stop.is_none() && change.is_none() && refused.is_none() {
-                    change = self.auto.record(self.way, *progress, Instant::now());
+                if stop.is_none() && refused.is_none() {
+                    self.auto.record(self.way, *progress, Instant::now());
                 }
                 stopped |= watch(progress).flow().is_break();
             }
             (last, before) = (Instant::now(), progress);
             self.seen = progress.map_or(0, |progress| progress.events);
             if stop.is_some() {
-                self.auto.defer(change.take());
                 ends.pop_front();
             }
             match (ends.front(), refused.take(), progress) {

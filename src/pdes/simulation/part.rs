@@ -8,7 +8,7 @@ use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::super::auto::plain;
+use super::super::auto;
 use super::super::checkpoint::Contents;
 use super::super::cut::{Outbox, Place, group_size_at_most};
 use super::super::error::{Fault, FaultKind, SimulationError};
@@ -80,7 +80,7 @@ impl<M: Model> PartOf<M> {
         if model.lps() < parts {
             return refused("takes an LP for each of them at least: take fewer devices");
         }
-        let queue = Some(options.queue.unwrap_or_else(|| plain(model.capacity().queue)));
+        let queue = Some(options.queue.unwrap_or_else(|| auto::alone(gpu, model.capacity())));
         let options = Options { queue, sync, ..options };
         let lps = range(model.lps(), (own, parts));
         let place = Place { own, parts, room: 0 };

@@ -36,7 +36,8 @@ impl<M: Model> Simulation<M> {
         if calendar && !yawns {
             return Err(SimulationError::Calendar);
         }
-        let windows = if calendar { Windows::Yawns } else { self.way.windows };
+        // What was only tried is no choice.
+        let windows = if calendar { Windows::Yawns } else { self.auto.settled(self.way).windows };
         let way = Way { queue, windows };
         self.rebuild(way, self.memory.capacity(), &[]).await?;
         self.auto = Auto::new(&[way], self.memory.cut.rows, None, Duration::ZERO);
