@@ -221,6 +221,14 @@ impl<M: Model> Simulation<M> {
         let on_processor = gpu.on_processor();
         let cautious = on_processor && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
+        if way.windows.look() && !options.fixed {
+            let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
+            let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, roomy.capacity));
+            if Cut::new(gpu, rows, shape, queue, roomy).is_ok() {
+                needs = roomy;
+            }
+        }
         loop {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;

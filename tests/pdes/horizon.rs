@@ -6,7 +6,7 @@ use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Capacity, CpuSimulation, FaultKind, Options, Replica, Simulation, SimulationError, Sync, Until,
+    Capacity, CpuSimulation, FaultKind, Model, Options, Replica, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -234,4 +234,17 @@ fn random_models_with_events_of_their_own_agree() {
             Ok(())
         })
         .unwrap();
+}
+
+/// Mailboxes of models that say how many events they hold have room for what a horizon sends to an LP, and so nothing is made again with more.
+#[test]
+fn a_run_that_begins_with_the_horizon_has_room_for_its_windows() {
+    let gpu = gpu();
+    let model = phold(64, 64, 0.00001);
+    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    assert_eq!(simulation.sync(), Sync::Horizon);
+    let capacity = simulation.capacity();
+    assert!(capacity.mailbox > model.capacity().mailbox);
+    simulation.run(Until::events(40_000)).unwrap();
+    assert_eq!(simulation.capacity(), capacity);
 }

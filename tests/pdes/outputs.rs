@@ -11,6 +11,7 @@ use eventhorizon::pdes::{
     Capacity, Context, CpuModel, CpuSimulation, Event, FaultKind, MAX_CLASSES, Model, Number, Options,
     Outputs, Simulation, SimulationError, Totals, Until,
 };
+use eventhorizon::queue::{QueueDesign, Traverse};
 use eventhorizon::statistics::{PooledAverage, Tally, Values};
 use eventhorizon::time::Ticks;
 
@@ -96,7 +97,8 @@ fn outputs_that_are_cut_over_bindings() {
     let mut model = Counted::new(56);
     model.capacity = Capacity { queue: 8, mailbox: 8 };
     let small = gpu.binding_at_most(1 << 13);
-    let options = Options { group_size: Some(64), ..Options::default() };
+    let queue = Some(QueueDesign::CbSeq(Traverse::BackToFront));
+    let options = Options { queue, group_size: Some(64), ..Options::default() };
     let refused = Simulation::new(&small, &model, options).unwrap().outputs(END).unwrap_err();
     assert!(matches!(refused, SimulationError::Gpu(GpuError::TooLarge { needed: 11264, limit: 8192, .. })));
     assert!(refused.to_string().contains("the outputs of the 64 LPs of a workgroup"), "{refused}");
