@@ -63,8 +63,9 @@ const FAR_ENOUGH: f64 = 1.5;
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
 
-/// Where an LP gets fewer events in a window than that, on average, GPUs take the heap for short queues, too. (`bench phold` on an H200, 4 events per LP, CB-SEQ against the heap: 2
-/// events, 1.05 to 1.06 times as fast; 0.04, 0.96 to 0.98, and 0.71 with a million LPs; 0.0004, 1.01, and 0.6. Nothing was measured in between.)
+/// Where an LP gets fewer events in a window than that, on average, GPUs take the heap, however long queues are. For short ones (`bench phold` on an H200, 4 events per LP, CB-SEQ against the heap: 2
+/// events, 1.05 to 1.06 times as fast; 0.04, 0.96 to 0.98, and 0.71 with a million LPs; 0.0004, 1.01, and 0.6. Nothing was measured in between), and for long ones: 1,024 events per LP, of which
+/// an LP gets 0.1 in a window, to the horizon, `Heap4` against the heap: 0.75 times as fast with 1,024 LPs, 1.03 with 32,768.
 const RARE: f64 = 1.0;
 
 /// The ways to take for a model, the best guess first; those with neighbours if its file says who they are.
@@ -140,7 +141,7 @@ fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
 /// The queue of each LP's own, for a run that has the device to itself.
 pub(super) fn alone(gpu: &Gpu, capacity: Capacity) -> QueueDesign {
     let rare = !gpu.on_processor() && mean_for(capacity.mailbox) < RARE;
-    plain(if rare { capacity.queue.max(SHORT_QUEUE + 1) } else { capacity.queue })
+    if rare { QueueDesign::Heap } else { plain(capacity.queue) }
 }
 
 /// The queue of each LP's own, with room for so many events.

@@ -170,9 +170,14 @@ fn stored(buckets: u32, room: u32, capacity: Capacity) -> u64 {
 /// H200, which has 132 processors: 16,384 LPs are 64 workgroups of 256. The exact place is a guess.)
 const MANY_LPS: u32 = 16_384;
 
+/// Up to so many LPs, workgroups are single subgroups of GPUs that have subgroups of 32 invocations or fewer. (The same, 1,024 LPs with 4, 16 and 128 events, heaps in workgroups of 32
+/// against 64: 1.08, 1.05 and 1.02 times as fast at rate 0.00001, 1.04, 1.02 and 1.00 at 0.001, 0.99, 1.00 and 1.05 at 0.1, calendars 0.99 to 1.00; 4,096 LPs, 0.91 to 1.06.)
+const FEW_LPS: u32 = 1024;
+
 /// The invocations of a workgroup, unless somebody chooses.
 pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 {
     let size = match (rows >= MANY_LPS, queue.lanes()) {
+        (false, 1) if rows <= FEW_LPS && !gpu.on_processor() && Subgroups::in_order(gpu, 32).is_some() => 32,
         (false, 1) => 64,
         (true, 1) => 256,
         // The teams of a workgroup wait for each other, so few of them: those of one subgroup, or of two, because processors have room for

@@ -5,7 +5,7 @@ use super::{phold, same, until};
 use crate::common::gpu;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{
-    Capacity, CpuModel, CpuSimulation, FaultKind, Options, Simulation, SimulationError, Until,
+    Capacity, CpuModel, CpuSimulation, FaultKind, Options, Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Ticks;
@@ -136,7 +136,9 @@ fn other_faults_are_faults_and_growth_can_be_refused() {
 fn windows_of_an_application_do_not_grow_and_say_so() {
     let gpu = gpu();
     let model = phold(50, 8, 0.1).with_capacity(Capacity { queue: 100, mailbox: 1 });
-    let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+    // Mailboxes for a horizon have more room.
+    let options = Options { sync: Sync::Yawns, ..Options::default() };
+    let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     simulation.set_until(until(60.0)).unwrap();
     let mut encoder = gpu.encoder("the application's");
     simulation.record(&mut encoder, 4);
