@@ -121,6 +121,7 @@ files! {
     "pdes/neighbours.wgsl",
     "pdes/neighbours_relax.wgsl",
     "pdes/one_horizon.wgsl",
+    "pdes/next_default.wgsl",
     "pdes/outbox.wgsl",
     "pdes/outbox_none.wgsl",
     "pdes/output.wgsl",

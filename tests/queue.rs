@@ -164,7 +164,13 @@ fn on_gpu(
         .collect()
 }
 
-fn on_cpu(order: &Order, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) -> Outcome {
+fn on_cpu(
+    design: QueueDesign,
+    order: &Order,
+    capacity: u32,
+    adopted: &[Vec<Event>],
+    scripts: &[Vec<Op>],
+) -> Outcome {
     let cut = |event: &Event| -> Event {
         std::array::from_fn(|word| if word < order.words { event[word] } else { 0 })
     };
@@ -174,7 +180,12 @@ fn on_cpu(order: &Order, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<O
         let steps = script.iter().map(|op| {
             let more = match op {
                 Op::Pop => return heap.pop().map_or(POISONED, |Reverse((_, event))| event),
-                Op::Reopen => return POISONED,
+                // A splay tree tells of the first in its place.
+                Op::Reopen => {
+                    let place = usize::from(design != QueueDesign::Splay);
+                    let sorted = (heap.len() > 1).then(|| heap.clone().into_sorted_vec());
+                    return sorted.map_or(POISONED, |sorted| sorted[sorted.len() - 1 - place].0.1);
+                }
                 Op::Push(event) => std::slice::from_ref(event),
                 Op::Take(events) => events,
             };
@@ -194,9 +205,9 @@ fn on_cpu(order: &Order, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<O
 
 fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) {
     for order in orders() {
-        let expected = on_cpu(&order, capacity, adopted, scripts);
         for design in queues().filter(|design| design.lanes() == 1).chain(Lanes::ALL.map(QueueDesign::CbPar))
         {
+            let expected = on_cpu(design, &order, capacity, adopted, scripts);
             let found = on_gpu(gpu, design, &order, capacity, adopted, scripts);
             for (q, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 assert_eq!(found, expected, "{design}, capacity {capacity}, queue {q}: {:?}", scripts[q]);

@@ -7,6 +7,7 @@
 //!
 //! Elsewhere the second line is called `bench phold --lps 1024`. Results are compared with those of the processor before anything is timed.
 
+mod access;
 mod exponential_error;
 mod kernels;
 mod matching;
@@ -24,8 +25,11 @@ mod figure;
 mod shared;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::{Parser, Subcommand};
+use eventhorizon::gpu::Gpu;
+use shared::Outcome;
 
 /// Measures how fast the library is on the present adapter, and checks what it times
 #[derive(Parser)]
@@ -48,6 +52,7 @@ enum Command {
     Search(search::Args),
     ExponentialError(exponential_error::Args),
     Kernels(kernels::Args),
+    Access(access::Args),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         Command::Search(args) => search::run(args),
         Command::ExponentialError(args) => exponential_error::run(args),
         Command::Kernels(args) => kernels::run(args),
+        Command::Access(args) => access::run(args),
     })
 }
 
@@ -77,4 +83,38 @@ fn or_auto<T: Clone>(given: &[T]) -> Vec<Option<T>> {
 /// How a table tells of such a choice.
 fn named<T: ToString>(choice: Option<T>) -> String {
     choice.map_or_else(|| "auto".to_owned(), |choice| choice.to_string())
+}
+
+type Record<'a> = &'a dyn Fn(&mut wgpu::ComputePass<'_>);
+
+/// Milliseconds on the device of one of many recordings: the median of seven submissions, after some that warm up.
+fn time(gpu: &Gpu, record: Record<'_>) -> Outcome<f64> {
+    let submit = |repeats: u32| -> Outcome<f64> {
+        let mut encoder = gpu.encoder("timed");
+        {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            (0..repeats).for_each(|_| record(&mut pass));
+        }
+        // What the host takes to translate the commands is not the device's time.
+        let commands = encoder.finish();
+        let start = Instant::now();
+        gpu.wait(gpu.queue().submit([commands]))?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    };
+    // The first submissions free memory and raise clocks. (An H200 that had waited for the host for some seconds took 4.3 times as long after a tenth of a second.)
+    let enough = if gpu.info().device_type == wgpu::DeviceType::Cpu { 100 } else { 600 };
+    let start = Instant::now();
+    let mut once = submit(1)?;
+    while start.elapsed().as_millis() < enough {
+        once = once.min(submit(1)?);
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let repeats = (30.0 / once).clamp(1.0, 200.0) as u32;
+    let mut times = (0..7).map(|_| submit(repeats)).collect::<Result<Vec<_>, _>>()?;
+    Ok(median(&mut times) / f64::from(repeats))
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }

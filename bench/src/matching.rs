@@ -11,6 +11,7 @@ use eventhorizon::matching::{Algorithm, Matcher, MovingRegions, Region, referenc
 use rayon::prelude::*;
 
 use crate::shared::{Outcome, same};
+use crate::{median, time};
 
 const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("brute", Algorithm::Brute),
@@ -127,40 +128,6 @@ fn verify<const D: usize>(matcher: &Matcher) -> Outcome<()> {
         same(&(pairs == expected), &true, what)?;
     }
     Ok(())
-}
-
-type Record<'a> = &'a dyn Fn(&mut wgpu::ComputePass<'_>);
-
-/// Milliseconds on the device of one of many recordings: the median of seven submissions, after some that warm up.
-fn time(gpu: &Gpu, record: Record<'_>) -> Outcome<f64> {
-    let submit = |repeats: u32| -> Outcome<f64> {
-        let mut encoder = gpu.encoder("timed");
-        {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            (0..repeats).for_each(|_| record(&mut pass));
-        }
-        // What the host takes to translate the commands is not the device's time.
-        let commands = encoder.finish();
-        let start = Instant::now();
-        gpu.wait(gpu.queue().submit([commands]))?;
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    };
-    // The first submissions free memory and raise clocks. (An H200 that had waited for the host for some seconds took 4.3 times as long after a tenth of a second.)
-    let enough = if gpu.info().device_type == wgpu::DeviceType::Cpu { 100 } else { 600 };
-    let start = Instant::now();
-    let mut once = submit(1)?;
-    while start.elapsed().as_millis() < enough {
-        once = once.min(submit(1)?);
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let repeats = (30.0 / once).clamp(1.0, 200.0) as u32;
-    let mut times = (0..7).map(|_| submit(repeats)).collect::<Result<Vec<_>, _>>()?;
-    Ok(median(&mut times) / f64::from(repeats))
-}
-
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }
 
 /// 4,096 words per workgroup, a vector of four at a time.

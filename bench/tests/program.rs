@@ -85,7 +85,8 @@ fn a_full_standard_output_is_a_failure() {
 /// What a line tells is checked by the benchmarks themselves.
 #[test]
 fn small_runs_measure_something() {
-    let small: [(&str, &[&str]); 5] = [
+    let small: [(&str, &[&str]); 6] = [
+        ("access", &["--mib", "1", "--invocations", "64"]),
         (
             "phold",
             &["--lps", "256", "--population", "4", "--rate", "0.1", "--queue", "heap", "--seconds", "0.05"],

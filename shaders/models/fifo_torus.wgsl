@@ -60,6 +60,16 @@ fn answer(lp: u32, state: ptr<function, State>) -> Answer {
     return Answer((*state).free, service_time());
 }
 
+// Whoever comes next goes there; whoever comes after that leaves after his own service, too, and whoever leaves first does not go elsewhere.
+fn next_to(lp: u32, state: ptr<function, State>) -> u32 {
+    let service = service_time();
+    return neighbour(lp, draw_below(4u));
+}
+
+fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32> {
+    return service_time();
+}
+
 fn sender_count(lp: u32) -> u32 {
     return 4u;
 }

@@ -1,4 +1,5 @@
-// What an LP answers to what arrives, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl); and whether answers were true.
+// What an LP answers to what arrives, and to whom it sends next, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl); and
+// whether answers were true.
 //
 // Functions: answers_keep, answers_check.
 //
@@ -6,19 +7,33 @@
 // import: pdes/bounds.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: answer (the model or pdes/answer_default.wgsl), dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
+// needs: answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
 
-// Keeps the answer of a row.
-fn answers_keep(row: u32) {
+// Keeps the answer of a row, whose first event is at this time. Returns 1 + the row that it sends to next, or 0.
+fn answers_keep(row: u32, first: vec2<u32>) -> u32 {
     let name = name_of(row);
+    let number = lps[run.rows + row].xy;
     lp_row = row;
     lp_now = TIME_ZERO;
     // It is about what the LP is, not what it may become.
     dry_forget();
-    stream_open(run.seed, name, wide_add(lps[run.rows + row].xy, vec2<u32>(1u, 0u)));
+    stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
     var state = states[row];
     let found = answer(name, &state);
     lps[answer_row(row)] = vec4<u32>(found.since, found.delay);
+    stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
+    let to = next_to(name, &state);
+    stream_open(run.seed, name, wide_add(number, vec2<u32>(2u, 0u)));
+    let gap = next_gap(name, &state);
+    var second = TIME_NEVER;
+    if to == NEXT_ANYBODY || row_at(to) == row {
+        // What it sends to itself may be the second.
+        second = first;
+    } else if queue_size() > 1u {
+        second = event_time(queue_second());
+    }
+    lps[next_row(row)] = vec4<u32>(second, gap);
+    return select(row_at(to) + 1u, 0u, to == NEXT_ANYBODY);
 }
 
 // Finds mails that are too late: the row has executed what comes after them. Windows execute what is before all that may arrive, so somebody's

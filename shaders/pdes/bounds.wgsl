@@ -1,5 +1,6 @@
-// The bounds that relaxations find for each row (pdes/neighbours_relax.wgsl): its earliest output, a time before which it sends nothing to others; and
-// its earliest input, before which nothing arrives. They have two halves, which relaxations write by turns.
+// The bounds that relaxations find for each row (pdes/neighbours_relax.wgsl): its earliest output, a time before which it sends nothing to others; where
+// it is known to whom it sends next, its earliest output to all but that one; and its earliest input, before which nothing arrives. They have two
+// halves, which relaxations write by turns.
 //
 // A bound is a number of *units* since the time of the first event, of 31 bits, so that sums need no care. It is rounded down, because an earlier bound is
 // as safe; and so is BOUND_FAR, for whatever is later. The earliest input where there are no senders is BOUND_NEVER, and that is never.
@@ -9,7 +10,7 @@
 // bounds do reach 256 times as far the next time. And where units are coarse, because one part of a network is far ahead of another, windows are
 // those of the event horizon at least (pdes/neighbours.wgsl).
 //
-// Functions: bounds_row, answer_row, clock_row, units_open, units_at, units_of, units_time, bits_of, time_max.
+// Functions: bounds_row, answer_row, clock_row, next_row, delays_row, links_row, next_told, units_open, units_at, units_of, units_time, bits_of, time_max.
 //
 // import: pdes/engine.wgsl
 
@@ -24,7 +25,32 @@ fn clock_row(row: u32) -> u32 {
     return dry_row(4u * run.rows + row);
 }
 
-// Where the bounds of a row lie, in units: earliest output, earliest input; and its answer, (since, delay).
+// Where it lies what a row sends to all but the one that it sends to next: (a time that is not after the second event that it holds (2), how long
+// after that, and after what it sends first, it sends to them (2)). To whom it sends next lies in what its dry run left (pdes/engine.wgsl).
+fn next_row(row: u32) -> u32 {
+    return dry_row(5u * run.rows + row);
+}
+
+// What relaxations of a window keep of a row: its answer and what it sends to others than next, in units (since, delay, second, gap);
+fn delays_row(row: u32) -> u32 {
+    return dry_row(6u * run.rows + row);
+}
+
+// and who may send to it, as pdes/neighbours_relax.wgsl has it (places of four in the same workgroup, two to a word; two others).
+fn links_row(row: u32) -> u32 {
+    return dry_row(7u * run.rows + row);
+}
+
+// Of what a dry run left the last word: 1 + the row to which the row sends next, or 0 if that may be any.
+fn next_told(known: vec4<u32>) -> u32 {
+    return known.w >> 1u;
+}
+
+// To whom an LP sends next, where nobody says so.
+const NEXT_ANYBODY = 0xffffffffu;
+
+// Where the bounds of a row lie, in units: earliest output, earliest input, earliest output to all but one; and of its first 32 senders, a bit for
+// each, to which of them it is not that one.
 fn bounds_row(half: u32, row: u32) -> u32 {
     return dry_row((1u + half) * run.rows + row);
 }

@@ -110,7 +110,7 @@ fn look_told(row: u32) -> Told {
 fn look_holds(told: Told, reach: vec2<u32>) -> bool {
     let known = told.known;
     // What was not looked at because it was out of reach may not be so now.
-    let near = known.w == 0u || !time_less(known.xy, reach);
+    let near = (known.w & 1u) == 0u || !time_less(known.xy, reach);
     // A run that ends by a number of events takes no guess at it (pdes/dry_earliest.wgsl), which another run may have left.
     let counted = known.z < run.budget || all(run.event_limit == TIME_NEVER);
     return (told.words & DRY) != 0u && near && counted && told.mails == 0u;
@@ -124,11 +124,11 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     answers_check(row, mails);
     mails_push(row, mails);
     let found = dry_run(row, reach);
-    answers_keep(row);
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
+    let next = answers_keep(row, first);
     let words_kept = queue_close();
     lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STANDS) | DRY, words_kept.y);
-    lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached));
+    lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached) | (next << 1u));
     return vec4<u32>(found.earliest, found.events, 0u);
 }

@@ -3,11 +3,14 @@
 // above: it begins with what the LPs would send if nothing arrived, and each relaxation makes bounds earlier, until none changes any more. Then
 // they are safe.
 //
+// Where it is known to whom an LP sends next, all others hear from it later: after what it sends first, and after its second event, which it
+// holds or which arrives. So it has two earliest outputs, and a sender counts by the one or the other.
+//
 // A dispatch takes the bounds of other workgroups' rows as the one before left them, and relaxes those of its own until they do not change:
 // bounds travel far in one dispatch where neighbours have numbers that are near. There is one fixpoint, whatever the order.
 //
 //   lps      dispatch run.part.turn reads the bounds that the one before wrote, in half (turn + 1) % 2, and writes half turn % 2; the
-//            first reads the dry runs and the answers
+//            first reads the dry runs and the answers, and writes delays and links (pdes/bounds.wgsl), which the others read
 //   words    CHANGES + turn: whether any bound changed. A dispatch does nothing where the one before changed nothing, or the run is at its end
 //
 // They are of parity 0, between the two dispatches of a window (pdes/horizon_look.wgsl, pdes/horizon.wgsl). One invocation serves two rows: what a kernel like this
@@ -23,25 +26,32 @@
 const RELAX_ROUNDS = 12u;
 // Senders of a row among its workgroup's rows at the most; more are as if they were of another one.
 const RELAX_INSIDE = 8u;
+// No sender; and of a row that has more than four inside, or more than two elsewhere, that its senders are asked for again.
+const RELAX_UNTOLD = 0xffffffffu;
 
 // The rows of a workgroup, as RELAX_ROWS of src/pdes/recipes.rs says; each has its place.
 override RELAX_PLACES: u32 = 2u * GROUP_SIZE;
-// The earliest outputs, in two halves: relaxations read one and write the other. The last of each is of no row, and far.
-override RELAX_HALF: u32 = RELAX_PLACES + 1u;
+// The earliest outputs in all places, then those to all but one, in two halves: relaxations read one and write the other. The last of each is of no
+// row, and far.
+override RELAX_HALF: u32 = 2u * RELAX_PLACES + 1u;
 override RELAX_OUTPUTS: u32 = 2u * RELAX_HALF;
 var<workgroup> relax_outputs: array<u32, RELAX_OUTPUTS>;
 var<workgroup> relax_changes: atomic<u32>;
 var<workgroup> relax_changed: u32;
 
-// A row: its bounds; what may arrive from other workgroups' rows; how it answers; the places of RELAX_INSIDE senders, two to a word; whether these are more than four, and
-// whether there are any anywhere.
+// A row: its bounds; what may arrive from other workgroups' rows; how it answers; what it sends to all but one; the places of RELAX_INSIDE senders, two
+// to a word; of which senders it is not the next one to get something; whether those inside are more than four, and whether there are any anywhere.
 struct Relaxed {
     output: u32,
+    apart: u32,
     input: u32,
     outside: u32,
     since: u32,
     delay: u32,
+    second: u32,
+    gap: u32,
     inside: vec4<u32>,
+    others: u32,
     many: bool,
     hears: bool,
 }
@@ -52,6 +62,7 @@ fn relax(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let turn = run.part.turn;
+    units_open();
     if lane == 0u {
         let stopped = lps[control_row(1u, CONTROL_STATUS)].z != 0u;
         var still = false;
@@ -59,21 +70,20 @@ fn relax(
         relax_changed = u32(!(stopped || still || any(run.event_limit != TIME_NEVER)));
     }
     if workgroupUniformLoad(&relax_changed) == 0u { return; }
-    units_open();
 
     let first = run.part.queue_first + id.x * RELAX_PLACES;
     // Behind the last row of a part come those of the next one, which a dispatch of its own serves.
     let end = min(run.rows, run.part.queue_first + run.part.queue_rows);
     let other = lane + GROUP_SIZE;
-    var a = relax_row(first + lane, first, end, turn);
-    var b = relax_row(first + other, first, end, turn);
-    let begun = vec2<u32>(a.output, b.output);
-    relax_outputs[lane] = a.output;
-    relax_outputs[other] = b.output;
-    if lane < 2u { relax_outputs[lane * RELAX_HALF + RELAX_PLACES] = BOUND_FAR; }
+    var a = relax_open(first + lane, first, end, turn);
+    var b = relax_open(first + other, first, end, turn);
+    let begun = relax_found(a, b);
+    relax_put(a, lane);
+    relax_put(b, other);
+    if lane < 2u { relax_outputs[lane * RELAX_HALF + 2u * RELAX_PLACES] = BOUND_FAR; }
     workgroupBarrier();
     for (var round = 0u; round < RELAX_ROUNDS; round += 1u) {
-        let before = vec2<u32>(a.output, b.output);
+        let before = relax_found(a, b);
         a = relax_step(a, lane, 0u, RELAX_HALF);
         b = relax_step(b, other, 0u, RELAX_HALF);
         workgroupBarrier();
@@ -85,52 +95,103 @@ fn relax(
         workgroupBarrier();
         a = relax_step(a, lane, RELAX_HALF, 0u);
         b = relax_step(b, other, RELAX_HALF, 0u);
-        if any(vec2<u32>(a.output, b.output) != before) { atomicStore(&relax_changes, 1u); }
+        if any(relax_found(a, b) != before) { atomicStore(&relax_changes, 1u); }
         workgroupBarrier();
         if lane == 0u { relax_changed = atomicExchange(&relax_changes, 0u); }
         if workgroupUniformLoad(&relax_changed) == 0u { break; }
     }
     relax_leave(first + lane, end, turn, a);
     relax_leave(first + other, end, turn, b);
-    if any(vec2<u32>(a.output, b.output) != begun) { atomicStore(&words[CHANGES + turn], 1u); }
+    if any(relax_found(a, b) != begun) { atomicStore(&words[CHANGES + turn], 1u); }
     if first + lane == 0u { lps[control_row(1u, CONTROL_RELAXED)] = vec4<u32>(turn, 0u, 0u, 0u); }
     if first + lane < end && loops_cut(run.rows) { fail(first + lane, LOOPS_CUT); }
 }
 
 // Takes in a row of the workgroup's, from `first` to before `end`. What is past `end` is no row: it hears nothing, and sends nothing.
-fn relax_row(row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
-    let nobody = RELAX_PLACES | (RELAX_PLACES << 16u);
-    var mine = Relaxed(BOUND_FAR, BOUND_FAR, BOUND_FAR, 0u, BOUND_FAR, vec4<u32>(nobody), false, false);
+fn relax_open(row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
+    let nobody = 2u * RELAX_PLACES * 0x10001u;
+    var mine = Relaxed(
+        BOUND_FAR, BOUND_FAR, BOUND_FAR, BOUND_FAR, 0u, BOUND_FAR, BOUND_FAR, 0u, vec4<u32>(nobody), 0u, false, false
+    );
     if row >= end { return mine; }
-    if turn == 0u {
-        let known = lps[answer_row(row)];
-        mine.output = units_at(lps[dry_row(row)].xy);
-        mine.since = units_at(known.xy);
-        mine.delay = units_of(known.zw);
-    } else {
-        let kept = lps[bounds_row((turn + 1u) % 2u, row)];
-        mine.output = kept.x;
-        mine.since = kept.z;
-        mine.delay = kept.w;
+    if turn == 0u { return relax_begin(mine, row, first, end); }
+    let kept = lps[bounds_row((turn + 1u) % 2u, row)];
+    let delays = lps[delays_row(row)];
+    let links = lps[links_row(row)];
+    mine.output = kept.x;
+    mine.apart = kept.z;
+    mine.others = kept.w;
+    mine.since = delays.x;
+    mine.delay = delays.y;
+    mine.second = delays.z;
+    mine.gap = delays.w;
+    if links.x == RELAX_UNTOLD { return relax_senders(mine, row, first, end, turn); }
+    mine.hears = kept.y != BOUND_NEVER;
+    mine.inside = vec4<u32>(links.xy, nobody, nobody);
+    // Both at once, and in place of one that is not there, itself: what comes together need not be waited for twice.
+    let rows = select(links.zw >> vec2<u32>(1u), vec2<u32>(row), links.zw == vec2<u32>(RELAX_UNTOLD));
+    let there = vec2<bool>(links.z != RELAX_UNTOLD, links.w != RELAX_UNTOLD);
+    if any(there) {
+        let x = lps[bounds_row((turn + 1u) % 2u, rows.x)];
+        let y = lps[bounds_row((turn + 1u) % 2u, rows.y)];
+        let tells = vec2<u32>(select(x.x, x.z, (links.z & 1u) != 0u), select(y.x, y.z, (links.w & 1u) != 0u));
+        let least = select(vec2<u32>(BOUND_FAR), tells, there);
+        mine.outside = min(mine.outside, min(least.x, least.y));
     }
+    return mine;
+}
+
+// The first time in a window: from dry runs and answers, in units. It leaves what later ones need of that (delays, links).
+fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
+    var mine = found;
+    let known = lps[answer_row(row)];
+    let next = lps[next_row(row)];
+    mine.output = units_at(lps[dry_row(row)].xy);
+    mine.since = units_at(known.xy);
+    mine.delay = units_of(known.zw);
+    mine.second = units_at(next.xy);
+    mine.gap = units_of(next.zw);
+    mine.apart = relax_apart(mine.output, mine.second, mine.gap);
+    lps[delays_row(row)] = vec4<u32>(mine.since, mine.delay, mine.second, mine.gap);
+    return relax_senders(mine, row, first, end, 0u);
+}
+
+// Takes in who may send to a row, from the model.
+fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
+    var mine = found;
     var inside = 0u;
+    var outside = 0u;
+    var elsewhere = vec2<u32>(RELAX_UNTOLD);
     let senders = sender_count(name_of(row));
     // Bound: the model's; the senders of an LP. What an LP schedules for itself does not arrive.
     for (var i = 0u; i < senders; i += 1u) {
         let from_row = row_at(sender(name_of(row), i));
         if from_row >= run.rows || from_row == row { continue; }
         mine.hears = true;
+        if turn == 0u && i < 32u {
+            let next_of = next_told(lps[dry_row(from_row)]);
+            mine.others |= u32(next_of != 0u && next_of != row + 1u) << i;
+        }
+        let is_other = i < 32u && ((mine.others >> i) & 1u) != 0u;
         let place = from_row - first;
         if place < RELAX_PLACES && from_row < end && inside < RELAX_INSIDE {
             let shift = 16u * (inside & 1u);
-            let told = (mine.inside & vec4<u32>(~(0xffffu << shift))) | vec4<u32>(place << shift);
+            let there = place + select(0u, RELAX_PLACES, is_other);
+            let told = (mine.inside & vec4<u32>(~(0xffffu << shift))) | vec4<u32>(there << shift);
             mine.inside = select(mine.inside, told, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(inside >> 1u));
             inside += 1u;
         } else {
-            mine.outside = min(mine.outside, relax_before(from_row, turn));
+            mine.outside = min(mine.outside, relax_before(from_row, turn, is_other));
+            elsewhere = vec2<u32>((from_row << 1u) | u32(is_other), elsewhere.x);
+            outside += 1u;
         }
     }
     mine.many = inside > 4u;
+    if turn == 0u {
+        var links = vec4<u32>(mine.inside.xy, elsewhere);
+        if mine.many || outside > 2u { links.x = RELAX_UNTOLD; }
+        lps[links_row(row)] = links;
+    }
     return mine;
 }
 
@@ -141,8 +202,24 @@ fn relax_step(mine: Relaxed, place: u32, from_half: u32, to_half: u32) -> Relaxe
     if mine.many { next.input = min(next.input, relax_least(mine.inside.zw, from_half)); }
     // Nothing is sent before it arrives.
     next.output = min(mine.output, max(next.input, mine.since) + mine.delay);
-    relax_outputs[to_half + place] = next.output;
+    next.apart = relax_apart(next.output, min(mine.second, next.input), mine.gap);
+    relax_put(next, to_half + place);
     return next;
+}
+
+// The earliest output to all but one, of a row that sends first, and has its second event, at these times.
+fn relax_apart(output: u32, second: u32, gap: u32) -> u32 {
+    return max(output, second) + gap;
+}
+
+fn relax_put(found: Relaxed, place: u32) {
+    relax_outputs[place] = found.output;
+    relax_outputs[place + RELAX_PLACES] = found.apart;
+}
+
+// What relaxations change of two rows.
+fn relax_found(a: Relaxed, b: Relaxed) -> vec4<u32> {
+    return vec4<u32>(a.output, b.output, a.apart, b.apart);
 }
 
 // The least of the outputs in four places.
@@ -159,13 +236,19 @@ fn relax_least(places: vec2<u32>, half: u32) -> u32 {
 fn relax_leave(row: u32, end: u32, turn: u32, found: Relaxed) {
     if row >= end { return; }
     let input = select(BOUND_NEVER, found.input, found.hears);
-    lps[bounds_row(turn % 2u, row)] = vec4<u32>(found.output, input, found.since, found.delay);
+    lps[bounds_row(turn % 2u, row)] = vec4<u32>(found.output, input, found.apart, found.others);
 }
 
-// The earliest output of a row before this dispatch.
-fn relax_before(row: u32, turn: u32) -> u32 {
-    if turn == 0u { return units_at(lps[dry_row(row)].xy); }
-    return lps[bounds_row((turn + 1u) % 2u, row)].x;
+// The earliest output of a row before this dispatch, or that to all but one.
+fn relax_before(row: u32, turn: u32, is_other: bool) -> u32 {
+    if turn > 0u {
+        let kept = lps[bounds_row((turn + 1u) % 2u, row)];
+        return select(kept.x, kept.z, is_other);
+    }
+    let output = units_at(lps[dry_row(row)].xy);
+    if !is_other { return output; }
+    let next = lps[next_row(row)];
+    return relax_apart(output, units_at(next.xy), units_of(next.zw));
 }
 
 // Nothing is scheduled here: what could is refused before it comes here.

@@ -29,6 +29,11 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
+// The second event in order. The queue must hold two.
+fn queue_second() -> Item {
+    return queue_events[cb_slot(1u)];
+}
+
 // Puts an event in its place among the `held` first; the slot behind them gets the last one, or the event.
 fn cb_insert(event: Item, held: u32) {
     var hole = held;

@@ -74,6 +74,12 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
+// The second event in order. The queue must hold two.
+fn queue_second() -> Item {
+    cb_settle();
+    return queue_events[cb_slot(1u)];
+}
+
 // Begins to tell the events in order; until the next change.
 fn queue_scan_open() {
     cb_settle();

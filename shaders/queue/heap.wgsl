@@ -59,6 +59,17 @@ fn queue_first() -> Item {
     return queue_events[queue_base];
 }
 
+// The second event in order. The queue must hold two.
+fn queue_second() -> Item {
+    var least = queue_events[heap_node(1u)];
+    // Those beyond the last event are read as well, so that no read waits for another: they lie in the queue's own slots.
+    for (var i = 2u; i <= HEAP_ARITY; i += 1u) {
+        let other = queue_events[heap_node(i)];
+        if i < queue_length && event_before(other, least) { least = other; }
+    }
+    return least;
+}
+
 // Adds an event; false, and nothing changes, if the queue is full.
 fn queue_push(event: Item) -> bool {
     if queue_length >= queue_capacity() { return false; }

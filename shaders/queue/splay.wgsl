@@ -92,6 +92,11 @@ fn queue_first() -> Item {
     return splay_event(splay_root);
 }
 
+// An event that is not after the second one in order: the first, because the second one takes a search. The queue must hold two.
+fn queue_second() -> Item {
+    return queue_first();
+}
+
 // A node for one more event. There must be room.
 fn splay_node() -> u32 {
     let node = splay_free;

@@ -9,7 +9,7 @@
 //! | [`Priorities`] | M/M/1 with preemptive-resume priorities | events that are cancelled; a line for each class |
 //! | [`Epidemic`] | SIR on a graph | a graph in `data`, payloads of 6 words |
 //! | [`Torus`] | a closed network of queues | a lookahead that comes from travel times; levels over time |
-//! | [`FifoTorus`] | the same without travel times | what lets windows be wide where there is hardly a lookahead: `earliest`, `answer`, `sender` |
+//! | [`FifoTorus`] | the same without travel times | what lets windows be wide where there is hardly a lookahead: `earliest`, `answer`, `next_to`, `next_gap`, `sender` |
 //!
 //! [`Mm1`], [`Mmck`], [`Pi`], [`Walk`] and [`Workshop`] are of the module [`replication`](crate::replication).
 

@@ -84,7 +84,8 @@ pub(super) fn candidates<M: Model>(
     };
     let of = |windows: Windows| {
         // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
-        let fitting = |queue: &QueueDesign| *queue != QueueDesign::Calendar || !windows.look() && !none;
+        let fitting =
+            |queue: &QueueDesign| *queue != QueueDesign::Calendar || windows == Windows::Yawns && !none;
         let queues = queues.iter().copied().filter(fitting);
         queues.map(|queue| Way { queue, windows }).collect::<Vec<_>>()
     };

@@ -26,7 +26,10 @@ pub(super) fn check<M: Model>(
     let functions = [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
     let mut looks = vec![];
     looks.extend(declared.earliest.then_some("earliest"));
-    looks.extend((declared.answer && recipes.relax.is_some()).then_some("answer"));
+    if recipes.relax.is_some() {
+        looks.extend(declared.answer.then_some("answer"));
+        looks.extend(declared.next.then_some(["next_to", "next_gap"]).into_iter().flatten());
+    }
     let bounds = [(&recipes.look, looks), (&recipes.relax, vec!["sender_count", "sender"])];
     for (recipe, names) in bounds {
         let Some(recipe) = recipe else { continue };
@@ -50,6 +53,8 @@ pub(super) struct Declared {
     /// Who may send to whom: `sender_count`, `sender`.
     pub(super) senders: bool,
     pub(super) answer: bool,
+    /// To whom an LP sends next, and how much later to others: `next_to`, `next_gap`.
+    pub(super) next: bool,
     pub(super) earliest: bool,
 }
 
@@ -76,7 +81,8 @@ pub(super) fn declared<M: Model>(model: &M, start: &Recipe) -> Result<Declared, 
     };
     let senders = has("sender_count", 1, None) && has("sender", 2, None);
     let answer = senders && has("answer", 2, Some("Answer"));
-    Ok(Declared { senders, answer, earliest: has("earliest", 3, None) })
+    let next = senders && has("next_to", 2, None) && has("next_gap", 2, None);
+    Ok(Declared { senders, answer, next, earliest: has("earliest", 3, None) })
 }
 
 /// Refuses a model that has no lookahead or, as far as it is `declared`, does not say who may send to whom.

@@ -410,7 +410,7 @@ pub enum FaultKind {
     /// ([`Sync::Horizon`](super::Sync::Horizon), [`Sync::Neighbours`](super::Sync::Neighbours)): the two were not alike. The LP is the one that
     /// scheduled it; or, where that shows only as it arrives, the one that has gone on without it.
     #[error(
-        "an event was scheduled for another LP earlier than a dry run of the same events found, or than the model's `earliest`, `answer` or `sender` \
+        "an event was scheduled for another LP earlier than a dry run of the same events found, or than the model's `earliest`, `answer`, `next_to`, `next_gap` or `sender` \
          say (they must be right whatever happens; and `handle` must do the same whenever it is given \
          the same: floating point that the driver compiles in two ways does not; use integers, or `Sync::Yawns`)"
     )]

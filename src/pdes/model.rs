@@ -154,7 +154,16 @@ impl<P: Payload> Event<P> {
 /// pending events alone would send is known without it, and an answer may rest on that: it is the earlier of the two that counts. Bounds travel fastest where LPs that send to each other have numbers that are near:
 /// up to 1,024 in a row are looked at together.
 ///
-/// `earliest` and `answer` may draw: the draws are those of the next event that the LP executes. (It need not be the arrival: what is held may come
+/// ```wgsl
+/// fn next_to(lp: u32, state: ptr<function, State>) -> u32               // to whom it goes, what the LP sends next
+/// fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32>        // and how much later others hear from it
+/// ```
+///
+/// say, both together, to whom what the LP sends first from now on will go, whichever event makes it send; and that what it sends to anybody else comes at least
+/// `next_gap` after both that time and the second event, of those that it holds now, those that arrive, and what it sends to itself first. (A station that knows where its next customer will go, and how long the one after him will be served:
+/// his service begins neither before he comes nor before the first one has left.) What others hear so much later lets them go as much further: on a torus of FIFO stations windows hold 1.4 times as many events.
+///
+/// `earliest`, `answer` and `next_to` may draw: the draws are those of the next event that the LP executes; and so may `next_gap`, whose draws are those of the one after that. (It need not be the arrival: what is held may come
 /// before it. Then what that would send has to be as early.) They schedule nothing and change nothing.
 ///
 /// # Results

@@ -71,7 +71,7 @@ impl Windows {
         match self {
             Self::Yawns => 0,
             Self::Horizon => 1,
-            Self::Neighbours => 5,
+            Self::Neighbours => 8,
         }
     }
 }
@@ -179,7 +179,7 @@ impl Choice {
             tiles: cut.tiles,
             subgroup: Subgroups::in_order(gpu, cut.group_size).filter(|_| way.queue.lanes() == 1),
             gather_size: group_size_at_most(gpu, 256),
-            relax_size: group_size_at_most(gpu, 512),
+            relax_size: relax_size(gpu),
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
@@ -189,6 +189,13 @@ impl Choice {
             declared,
         }
     }
+}
+
+/// Invocations of a workgroup of relaxations: 512, where their workgroup memory suffices for two halves of two bounds of each row, and what is between rows.
+fn relax_size(gpu: &Gpu) -> u32 {
+    let size = group_size_at_most(gpu, 512);
+    let bytes = 4 * (4 * RELAX_ROWS * size + 4);
+    if bytes <= gpu.limits().max_compute_workgroup_storage_size { size } else { size / 2 }
 }
 
 impl Recipes {
@@ -252,11 +259,9 @@ impl Recipes {
             Windows::Neighbours => &[HORIZON, "pdes/neighbours.wgsl"],
         };
         let (wide, neighbours) = (way.windows.look(), way.windows == Windows::Neighbours);
-        let answers: &[_] = match (neighbours, declared.answer) {
-            (false, _) => &["pdes/answers_none.wgsl"],
-            (true, false) => &["pdes/answers.wgsl", "pdes/answer_default.wgsl"],
-            (true, true) => &["pdes/answers.wgsl"],
-        };
+        let mut answers = vec![if neighbours { "pdes/answers.wgsl" } else { "pdes/answers_none.wgsl" }];
+        answers.extend((neighbours && !declared.answer).then_some("pdes/answer_default.wgsl"));
+        answers.extend((neighbours && !declared.next).then_some("pdes/next_default.wgsl"));
         let dry = if declared.earliest { "pdes/dry_earliest.wgsl" } else { "pdes/dry_run.wgsl" };
         let held = |entry, kernel| with_pending(entry, kernel, files.held, false, kernel);
         let gather = |entry, kernel| {
@@ -279,8 +284,12 @@ impl Recipes {
             start: with_model("start_lps", "pdes/start.wgsl", &begin, false),
             settle: with_pending("settle_lps", "pdes/settle.wgsl", &begin, false, "pdes/settle.wgsl"),
             look: wide.then(|| {
-                let recipe =
-                    with_model("look_ahead", LOOK, &[&[dry, MAILBOXES, reduce], answers].concat(), false);
+                let recipe = with_model(
+                    "look_ahead",
+                    LOOK,
+                    &[&[dry, MAILBOXES, reduce], &answers[..]].concat(),
+                    false,
+                );
                 recipe.with(subgroup).with(neighbours.then_some(("LOOK_FAR", 1.0)))
             }),
             relax: neighbours.then(|| {

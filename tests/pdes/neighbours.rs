@@ -38,12 +38,13 @@ fn ring(lps: u32, population: u32, rate: f64, lookahead: f64, neighbours: u32) -
     model.with_neighbours(neighbours).unwrap()
 }
 
-/// `tests/wgsl/relay.wgsl`, and with `earliest` `tests/wgsl/relay_earliest.wgsl` too.
+/// `tests/wgsl/relay.wgsl`, with `earliest` `tests/wgsl/relay_earliest.wgsl` too, and with `next` `tests/wgsl/relay_next.wgsl`.
 #[derive(Debug, Clone, Copy)]
 struct Relay {
     lps: u32,
     lookahead: Ticks,
     earliest: bool,
+    next: bool,
     /// Whether the time of a hop is in LP memory.
     memory: bool,
     params: RelayParams,
@@ -72,7 +73,7 @@ impl Relay {
     fn new(lps: u32, stride: u32, hops: u32) -> Self {
         let step = Ticks::new(10);
         let params = RelayParams { step, hops, stride, rule: 0, culprit: 0 };
-        Self { lps, lookahead: step, earliest: false, memory: false, params, more: None }
+        Self { lps, lookahead: step, earliest: false, next: false, memory: false, params, more: None }
     }
 
     /// The LPs among whom tokens walk.
@@ -81,7 +82,8 @@ impl Relay {
     }
 
     fn breaking(self, rule: u32, culprit: u32) -> Self {
-        Self { earliest: rule == 3, params: RelayParams { rule, culprit, ..self.params }, ..self }
+        let params = RelayParams { rule, culprit, ..self.params };
+        Self { earliest: rule == 3, next: rule == 5, params, ..self }
     }
 }
 
@@ -97,8 +99,9 @@ impl Model for Relay {
     fn source(&self) -> Source {
         let relay = include_str!("../wgsl/relay.wgsl");
         let earliest = if self.earliest { include_str!("../wgsl/relay_earliest.wgsl") } else { "" };
+        let next = if self.next { include_str!("../wgsl/relay_next.wgsl") } else { "" };
         match self.more {
-            None => Source::new("tests/wgsl/relay.wgsl", [relay, earliest].concat()),
+            None => Source::new("tests/wgsl/relay.wgsl", [relay, earliest, next].concat()),
             Some(more) => {
                 let (same, _) = relay.split_once("// The LP after the culprit").unwrap();
                 Source::new("my/relay.wgsl", [same, more].concat())
@@ -231,9 +234,9 @@ fn several_bindings() {
     let small = gpu.binding_at_most(1 << 16);
     for group_size in [8, 64] {
         let options = Options { group_size: Some(group_size), ..NEIGHBOURS };
-        let stations = fifo(16, 30, 3000).with_capacity(Capacity { queue: 40, mailbox: 8 });
+        let stations = fifo(13, 29, 2300).with_capacity(Capacity { queue: 40, mailbox: 8 });
         same(&small, &stations, options, &[until(2.0), until(6.0)]);
-        same(&small, &ring(490, 6, 0.01, 10.0, 4), options, &[until(60.0), until(300.0)]);
+        same(&small, &ring(380, 6, 0.01, 10.0, 4), options, &[until(60.0), until(300.0)]);
     }
 }
 
@@ -359,7 +362,10 @@ fn broken_promises_are_found() {
     for (lps, stride, culprit) in [(40, 1, 7), (300, 3, 299), (300, 100, 150)] {
         let relay = Relay::new(lps, stride, 300);
         // One whom nobody expects sends: it is the sender that is told of.
-        assert_eq!(found(relay.breaking(1, culprit), Sync::Neighbours, 64), (FaultKind::Promise, culprit));
+        for rule in [1, 5] {
+            let broken = relay.breaking(rule, culprit);
+            assert_eq!(found(broken, Sync::Neighbours, 64), (FaultKind::Promise, culprit), "rule {rule}");
+        }
     }
     // What arrives is answered earlier than was said: LPs behind the culprit have gone on, and the first that gets what is too late tells of it.
     for (lps, stride, culprit) in [(40, 1, 7), (300, 3, 299)] {
@@ -374,7 +380,10 @@ fn broken_promises_are_found() {
         assert_eq!(found(relay.breaking(3, 20), sync, 64), (FaultKind::Promise, 20));
     }
     // And nothing is found where nothing is broken.
-    same(&gpu, &Relay { earliest: true, ..Relay::new(40, 1, 300) }, NEIGHBOURS, &[Until::EMPTY]);
+    for (earliest, next) in [(true, false), (false, true), (true, true)] {
+        let model = Relay { earliest, next, ..Relay::new(40, 1, 300) };
+        same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(700)), Until::EMPTY]);
+    }
 }
 
 #[test]
@@ -415,6 +424,13 @@ fn what_tells_of_events_sends_none() {
             ),
         ),
     ];
+    let told = |to: &str, gap: &str| {
+        format!(
+            "{COUNT}{SENDER}fn next_to(lp: u32, state: ptr<function, State>) -> u32 {{ {to} return lp; }}\n\
+             fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32> {{ {gap} return TIME_ZERO; }}\n"
+        )
+    };
+    let cases = cases.into_iter().chain([("next_to", told(send, "")), ("next_gap", told("", send))]);
     let first = include_str!("../wgsl/relay.wgsl").split("// The LP after").next().unwrap().lines().count();
     for (name, text) in cases {
         let line = first + text.lines().position(|line| line.contains(send)).unwrap() + 1;

@@ -1,9 +1,9 @@
 // Runs a script of queue operations (one thread per queue) and writes down what each returned.
 //
 //   shape     (queues, capacity, stride, operations per queue)
-//   scripts   queues x operations, in `kinds`: 0 push, 1 pop, 2 close and open again; 3 and 4 take the number of events that follow
+//   scripts   queues x operations, in `kinds`: 0 push, 1 pop, 2 close and open again, and look at the second; 3 and 4 take the number of events that follow
 //             (marked 9), 3 at `queue_place` as the first operation, 4 at `queue_spare`; the event, or the number, in `events`
-//   results   queues x operations: the event that pop removed, (accepted, size, 0, 0) of push and 4, (1, 1, 1, 1) in place of the first
+//   results   queues x operations: the event that pop removed, the second that 2 saw of two or more, (accepted, size, 0, 0) of push and 4, (1, 1, 1, 1) in place of the first
 //             operation if the driver cut a loop, else untouched
 //
 // import: gpu/loops.wgsl
@@ -39,6 +39,7 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
             }
             case 2u: {
                 queue_open(q, queue_close());
+                if queue_size() > 1u { results[at] = queue_second(); }
             }
             case 3u, 4u: {
                 let count = item_words(events[at]).x;

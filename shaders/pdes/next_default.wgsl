@@ -1,0 +1,11 @@
+// For a model that does not say to whom an LP sends next: to anybody (pdes/answers.wgsl).
+//
+// Functions: next_to, next_gap.
+
+fn next_to(lp: u32, state: ptr<function, State>) -> u32 {
+    return NEXT_ANYBODY;
+}
+
+fn next_gap(lp: u32, state: ptr<function, State>) -> vec2<u32> {
+    return TIME_ZERO;
+}
