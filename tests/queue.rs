@@ -182,9 +182,9 @@ fn on_cpu(
                 Op::Pop => return heap.pop().map_or(POISONED, |Reverse((_, event))| event),
                 // A splay tree tells of the first in its place.
                 Op::Reopen => {
-                    let place = usize::from(design != QueueDesign::Splay);
-                    let sorted = (heap.len() > 1).then(|| heap.clone().into_sorted_vec());
-                    return sorted.map_or(POISONED, |sorted| sorted[sorted.len() - 1 - place].0.1);
+                    let place = usize::from(design != QueueDesign::Splay).min(heap.len().saturating_sub(1));
+                    let sorted = heap.clone().into_sorted_vec();
+                    return sorted.iter().rev().nth(place).map_or(POISONED, |held| held.0.1);
                 }
                 Op::Push(event) => std::slice::from_ref(event),
                 Op::Take(events) => events,

@@ -19,11 +19,10 @@ struct Params {
 
 @group(1) @binding(0) var<uniform> params: Params;
 
+// Of 16 bytes each, because an access to memory takes as long for 8.
 struct State {
-    free: vec2<u32>,   // when those who have arrived have left
-    busy: vec2<u32>,   // time of all their services
-    waited: vec2<u32>, // and of all their waits
-    served: vec2<u32>, // how many they are
+    times: vec4<u32>, // when those who have arrived have left (2); the time of all their services (2)
+    sums: vec4<u32>,  // that of all their waits (2); how many they are (2)
 }
 
 struct Output {
@@ -42,22 +41,22 @@ fn init(lp: u32, state: ptr<function, State>) {
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let service = service_time();
-    let begin = later((*state).free, event.time);
-    (*state).waited = time_add((*state).waited, time_since(begin, event.time));
-    (*state).busy = time_add((*state).busy, service);
-    (*state).served = time_add((*state).served, vec2<u32>(1u, 0u));
-    (*state).free = time_add(begin, service);
-    schedule(neighbour(lp, draw_below(4u)), (*state).free, vec2<u32>(0u));
+    let begin = later((*state).times.xy, event.time);
+    let free = time_add(begin, service);
+    let waited = time_add((*state).sums.xy, time_since(begin, event.time));
+    (*state).times = vec4<u32>(free, time_add((*state).times.zw, service));
+    (*state).sums = vec4<u32>(waited, time_add((*state).sums.zw, vec2<u32>(1u, 0u)));
+    schedule(neighbour(lp, draw_below(4u)), free, vec2<u32>(0u));
 }
 
 // What the station sends first, if the event is the first that it holds.
 fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32> {
-    return time_add(later((*state).free, event.time), service_time());
+    return time_add(later((*state).times.xy, event.time), service_time());
 }
 
 // And if its next event is an arrival that it does not know yet.
 fn answer(lp: u32, state: ptr<function, State>) -> Answer {
-    return Answer((*state).free, service_time());
+    return Answer((*state).times.xy, service_time());
 }
 
 // Whoever comes next goes there; whoever comes after that leaves after his own service, too, and whoever leaves first does not go elsewhere.
@@ -109,6 +108,6 @@ fn neighbour(lp: u32, direction: u32) -> u32 {
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
     // Whoever is served is served without a break until all have left.
-    let ahead = time_since((*state).free, now());
-    return Output(time_since((*state).busy, ahead), (*state).waited, (*state).served, vec2<u32>(0u, 0u));
+    let ahead = time_since((*state).times.xy, now());
+    return Output(time_since((*state).times.zw, ahead), (*state).sums.xy, (*state).sums.zw, vec2<u32>(0u, 0u));
 }

@@ -5,25 +5,25 @@
 //
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
-// import: pdes/mails.wgsl
 //
 // needs: answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
 
-// Keeps the answer of a row, whose first event is at this time. Returns 1 + the row that it sends to next, or 0.
-fn answers_keep(row: u32, first: vec2<u32>) -> u32 {
+// Keeps the answer of a row, which has executed so many events and has this state, and whose first event is at this time. Returns 1 + the row that it
+// sends to next, or 0.
+fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
     let name = name_of(row);
-    let number = lps[run.rows + row].xy;
     lp_row = row;
     lp_now = TIME_ZERO;
     // It is about what the LP is, not what it may become.
     dry_forget();
-    stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
-    var state = states[row];
+    let number = wide_add(executed, vec2<u32>(1u, 0u));
+    stream_open(run.seed, name, number);
+    var state = begun;
     let found = answer(name, &state);
     lps[answer_row(row)] = vec4<u32>(found.since, found.delay);
-    stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
+    stream_open(run.seed, name, number);
     let to = next_to(name, &state);
-    stream_open(run.seed, name, wide_add(number, vec2<u32>(2u, 0u)));
+    stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
     let gap = next_gap(name, &state);
     var second = TIME_NEVER;
     if to == NEXT_ANYBODY || row_at(to) == row {
@@ -36,12 +36,8 @@ fn answers_keep(row: u32, first: vec2<u32>) -> u32 {
     return select(row_at(to) + 1u, 0u, to == NEXT_ANYBODY);
 }
 
-// Finds mails that are too late: the row has executed what comes after them. Windows execute what is before all that may arrive, so somebody's
-// answer, or another promise, was not kept. It need not have shown when they were sent: by then the sender knew of what it had not expected.
-fn answers_check(row: u32, mails: u32) {
-    let clock = lps[clock_row(row)].xy;
-    let first = mails_begin(row);
-    for (var i = 0u; i < mails; i += 1u) {
-        if !time_less(clock, event_time(mail_at(first + i))) { fail(row, PROMISE); }
-    }
+// Finds mails that are too late, of which the earliest is at this time: the row has executed what comes after it. Windows execute what is before all that may arrive, so
+// somebody's answer, or another promise, was not kept. It need not have shown when they were sent: by then the sender knew of what it had not expected.
+fn answers_check(row: u32, earliest: vec2<u32>) {
+    if !time_less(lps[clock_row(row)].xy, earliest) { fail(row, PROMISE); }
 }

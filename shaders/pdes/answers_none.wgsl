@@ -1,7 +1,7 @@
 // Where nobody asks for answers: pdes/answers.wgsl.
 
-fn answers_keep(row: u32, first: vec2<u32>) -> u32 {
+fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
     return 0u;
 }
 
-fn answers_check(row: u32, mails: u32) {}
+fn answers_check(row: u32, earliest: vec2<u32>) {}

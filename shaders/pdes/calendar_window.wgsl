@@ -42,6 +42,12 @@ fn pending_see(row: u32) -> Seen {
     return 0u;
 }
 
+fn pending_look(row: u32) {}
+
+fn pending_opening() -> Item {
+    return pending_first();
+}
+
 // What a row has to do is known when its list is given out.
 fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     let there = vec4<u32>(rows < vec4<u32>(run.rows)) << vec4<u32>(0u, 1u, 2u, 3u);

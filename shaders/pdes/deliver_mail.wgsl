@@ -5,7 +5,7 @@
 //
 // import: pdes/model.wgsl
 //
-// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue, promised_to (the file that synchronises), sent_away
+// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue, promise_ask, promise_broken (the file that synchronises), sent_away
 // (pdes/outbox_none.wgsl or pdes/outbox.wgsl)
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
@@ -40,6 +40,10 @@ fn deliver_close() -> vec2<u32> {
 fn post() {
     if !posted { return; }
     posted = false;
+    if promise_broken(event_time(posted_event)) {
+        fail(lp_row, PROMISE);
+        return;
+    }
     if posted_index >= run.mail_capacity {
         fail_room(posted_row, MAILBOX_FULL, MAIL_NEEDED, posted_index + 1u);
         return;
@@ -59,14 +63,11 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         fail(lp_row, LOOKAHEAD);
         return;
     }
-    if time_less(time, promised_to(row)) {
-        fail(lp_row, PROMISE);
-        return;
-    }
     deliver_earliest = time_min(deliver_earliest, time);
     if sent_away(row, lp, time, payload) { return; }
     post();
     posted = true;
+    promise_ask(row);
     posted_row = row;
     posted_index = atomicAdd(&words[mail_count(1u - run.part.parity, row)], 1u);
     posted_event = event_item(time, payload);

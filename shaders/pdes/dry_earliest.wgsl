@@ -13,7 +13,7 @@ struct DryRun {
     reached: bool,
 }
 
-fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
+fn dry_run(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> DryRun {
     if queue_size() == 0u { return DryRun(TIME_NEVER, 0u, false); }
     let event = queue_first();
     let time = event_time(event);
@@ -21,8 +21,8 @@ fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
     let name = name_of(row);
     lp_row = row;
     lp_now = time;
-    stream_open(run.seed, name, wide_add(lps[run.rows + row].xy, vec2<u32>(1u, 0u)));
-    var state = states[row];
+    stream_open(run.seed, name, wide_add(executed, vec2<u32>(1u, 0u)));
+    var state = begun;
     // Nothing is sent before it happens. How many events there are before that time is not known, so runs that end by a number of events have dry
     // runs instead.
     return DryRun(time_add(time, time_since(earliest(name, item_event(event), &state), time)), run.budget, false);

@@ -34,11 +34,11 @@ struct DryRun {
     reached: bool,
 }
 
-// Runs the events of a row dry that are before a time.
-fn dry_run(row: u32, reach: vec2<u32>) -> DryRun {
+// Runs the events of a row dry that are before a time: a row that has executed so many, and has this state.
+fn dry_run(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> DryRun {
     let name = name_of(row);
-    var number = lps[run.rows + row].xy;
-    var state = states[row];
+    var number = executed;
+    var state = begun;
     lp_row = row;
     dry_ends = false;
     dry_earliest = TIME_NEVER;

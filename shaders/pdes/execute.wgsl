@@ -9,7 +9,9 @@
 //   pending_see(row) -> Seen              what there is of an LP before anybody knows how far the window goes
 //   pending_open(row, Horizon, Seen) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
 //   pending_waits(rows, Horizon) -> Waits the same for four rows before they are opened
+//   pending_look(row)                     the same, for a row that is the only one of its invocation, before pending_open or not at all
 //   pending_any(), pending_first(), pending_pop()
+//   pending_opening()                     pending_first(), where nothing was executed since pending_open
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
@@ -27,7 +29,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
     var first = TIME_NEVER;
     var event: Item;
     if pending_any() {
-        event = pending_first();
+        event = pending_opening();
         first = event_time(event);
     }
     var executed = 0u;

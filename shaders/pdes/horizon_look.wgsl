@@ -119,14 +119,16 @@ fn look_holds(told: Told, reach: vec2<u32>) -> bool {
 // Looks at a row anew; returns what it leaves.
 fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let kept = lps[row];
+    // Asked for here, because nothing that comes below changes them, and it all takes its time.
+    let number = lps[run.rows + row].xy;
+    let state = states[row];
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
-    answers_check(row, mails);
-    mails_push(row, mails);
-    let found = dry_run(row, reach);
+    answers_check(row, mails_push(row, mails));
+    let found = dry_run(row, number, state, reach);
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
-    let next = answers_keep(row, first);
+    let next = answers_keep(row, number, state, first);
     let words_kept = queue_close();
     lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STANDS) | DRY, words_kept.y);
     lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached) | (next << 1u));

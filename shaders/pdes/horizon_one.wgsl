@@ -1,6 +1,6 @@
 // One horizon for all rows: pdes/horizon.wgsl. pdes/neighbours.wgsl has the same functions for a horizon of each.
 //
-// Functions: bounds_open, horizon_of, promised_to, clock_keep.
+// Functions: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep.
 
 // Nothing is sent for a time before.
 var<private> horizon_promised: vec2<u32>;
@@ -13,8 +13,18 @@ fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
     return horizon;
 }
 
-fn promised_to(row: u32) -> vec2<u32> {
-    return horizon_promised;
+fn horizon_asked(row: u32) -> u32 {
+    return 0u;
+}
+
+fn horizon_told(asked: u32, horizon: Horizon) -> Horizon {
+    return horizon;
+}
+
+fn promise_ask(row: u32) {}
+
+fn promise_broken(time: vec2<u32>) -> bool {
+    return time_less(time, horizon_promised);
 }
 
 // No window goes beyond the horizon of the one before, so what is sent is checked when it is.

@@ -19,9 +19,14 @@ fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {
     return true;
 }
 
-fn mails_push(row: u32, mails: u32) {
+// Puts them into the open queue; returns the time of the earliest.
+fn mails_push(row: u32, mails: u32) -> vec2<u32> {
+    var earliest = TIME_NEVER;
     let first = mails_begin(row);
     for (var i = 0u; i < mails; i += 1u) {
-        queue_push(mail_at(first + i));
+        let mail = mail_at(first + i);
+        earliest = time_min(earliest, event_time(mail));
+        queue_push(mail);
     }
+    return earliest;
 }

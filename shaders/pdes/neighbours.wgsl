@@ -1,7 +1,7 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
 // and in runs that end by a number of events, the horizon is the same for all (pdes/horizon_one.wgsl has the same functions for that).
 //
-// Functions: bounds_open, horizon_of, promised_to, clock_keep.
+// Functions: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
@@ -9,6 +9,8 @@
 var<private> bounds_half: u32;
 var<private> bounds_found: bool;
 var<private> bounds_promised: vec2<u32>;
+// The earliest input of the row that something is sent to.
+var<private> bounds_asked: u32;
 
 fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
     bounds_promised = promised;
@@ -25,17 +27,28 @@ fn bounds_input(row: u32) -> u32 {
     return lps[bounds_row(bounds_half, row)].y;
 }
 
-fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
+fn horizon_asked(row: u32) -> u32 {
+    return bounds_input(row);
+}
+
+fn horizon_told(asked: u32, horizon: Horizon) -> Horizon {
     if !bounds_found { return horizon; }
     var own = horizon;
     // What the horizon of all allows is safe, whatever the neighbours may: rounded bounds can be earlier.
-    own.until = time_min(time_max(units_time(bounds_input(row)), horizon.until), run.until);
+    own.until = time_min(time_max(units_time(asked), horizon.until), run.until);
     return own;
 }
 
-fn promised_to(row: u32) -> vec2<u32> {
-    if !bounds_found { return bounds_promised; }
-    return time_max(units_time(bounds_input(row)), bounds_promised);
+fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
+    return horizon_told(horizon_asked(row), horizon);
+}
+
+fn promise_ask(row: u32) {
+    bounds_asked = bounds_input(row);
+}
+
+fn promise_broken(time: vec2<u32>) -> bool {
+    return time_less(time, bounds_promised) || (bounds_found && time_less(time, units_time(bounds_asked)));
 }
 
 // For pdes/answers.wgsl. Where nobody sends to a row, how far it goes needs no bounds.

@@ -163,27 +163,44 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> R
     var outside = 0u;
     var elsewhere = vec2<u32>(RELAX_UNTOLD);
     let senders = sender_count(name_of(row));
-    // Bound: the model's; the senders of an LP. What an LP schedules for itself does not arrive.
-    for (var i = 0u; i < senders; i += 1u) {
-        let from_row = row_at(sender(name_of(row), i));
-        if from_row >= run.rows || from_row == row { continue; }
-        mine.hears = true;
+    // Bound: the model's; the senders of an LP, by fours: what is asked for together comes together.
+    for (var i = 0u; i < senders; i += 4u) {
+        var from_rows = vec4<u32>(
+            relax_sender(row, i, senders), relax_sender(row, i + 1u, senders),
+            relax_sender(row, i + 2u, senders), relax_sender(row, i + 3u, senders)
+        );
         if turn == 0u && i < 32u {
-            let next_of = next_told(lps[dry_row(from_row)]);
-            mine.others |= u32(next_of != 0u && next_of != row + 1u) << i;
+            let there = select(from_rows, vec4<u32>(row), from_rows == vec4<u32>(NO_ROW));
+            let a = lps[dry_row(there.x)];
+            let b = lps[dry_row(there.y)];
+            let c = lps[dry_row(there.z)];
+            let d = lps[dry_row(there.w)];
+            let nexts = vec4<u32>(next_told(a), next_told(b), next_told(c), next_told(d));
+            let other = (nexts != vec4<u32>(0u)) & (nexts != vec4<u32>(row + 1u));
+            let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), other);
+            mine.others |= (bits.x | bits.y | bits.z | bits.w) << i;
         }
-        let is_other = i < 32u && ((mine.others >> i) & 1u) != 0u;
-        let place = from_row - first;
-        if place < RELAX_PLACES && from_row < end && inside < RELAX_INSIDE {
-            let shift = 16u * (inside & 1u);
-            let there = place + select(0u, RELAX_PLACES, is_other);
-            let told = (mine.inside & vec4<u32>(~(0xffffu << shift))) | vec4<u32>(there << shift);
-            mine.inside = select(mine.inside, told, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(inside >> 1u));
-            inside += 1u;
-        } else {
-            mine.outside = min(mine.outside, relax_before(from_row, turn, is_other));
-            elsewhere = vec2<u32>((from_row << 1u) | u32(is_other), elsewhere.x);
-            outside += 1u;
+        var others = select(0u, mine.others >> (i & 31u), i < 32u);
+        for (var k = 0u; k < 4u; k += 1u) {
+            let from_row = from_rows.x;
+            let is_other = (others & 1u) != 0u;
+            // Turned, because indexing by a variable sends a vector to memory on some GPUs.
+            from_rows = from_rows.yzwx;
+            others >>= 1u;
+            if from_row == NO_ROW { continue; }
+            mine.hears = true;
+            let place = from_row - first;
+            if place < RELAX_PLACES && from_row < end && inside < RELAX_INSIDE {
+                let shift = 16u * (inside & 1u);
+                let there = place + select(0u, RELAX_PLACES, is_other);
+                let told = (mine.inside & vec4<u32>(~(0xffffu << shift))) | vec4<u32>(there << shift);
+                mine.inside = select(mine.inside, told, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(inside >> 1u));
+                inside += 1u;
+            } else {
+                mine.outside = min(mine.outside, relax_before(from_row, turn, is_other));
+                elsewhere = vec2<u32>((from_row << 1u) | u32(is_other), elsewhere.x);
+                outside += 1u;
+            }
         }
     }
     mine.many = inside > 4u;
@@ -193,6 +210,13 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> R
         lps[links_row(row)] = links;
     }
     return mine;
+}
+
+// The row of a sender by its number, or NO_ROW where there is none. What an LP schedules for itself does not arrive.
+fn relax_sender(row: u32, index: u32, senders: u32) -> u32 {
+    if index >= senders { return NO_ROW; }
+    let from_row = row_at(sender(name_of(row), index));
+    return select(NO_ROW, from_row, from_row < run.rows && from_row != row);
 }
 
 // A relaxation of the row in a place, which reads one half and writes the other.

@@ -1,6 +1,6 @@
 // Windows that are the same for all LPs, and begin by taking in what the last one sent: YAWNS.
 //
-// Functions: mails_waiting, horizon_of, promised_to, clock_keep.
+// Functions: mails_waiting, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep.
 //
 // import: pdes/engine.wgsl
 //
@@ -14,9 +14,19 @@ fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
     return horizon;
 }
 
+fn horizon_asked(row: u32) -> u32 {
+    return 0u;
+}
+
+fn horizon_told(asked: u32, horizon: Horizon) -> Horizon {
+    return horizon;
+}
+
+fn promise_ask(row: u32) {}
+
 // The lookahead says as much.
-fn promised_to(row: u32) -> vec2<u32> {
-    return TIME_ZERO;
+fn promise_broken(time: vec2<u32>) -> bool {
+    return false;
 }
 
 fn clock_keep(row: u32, time: vec2<u32>) -> u32 {

@@ -8,6 +8,8 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/model.wgsl
+//
+// needs: promise_broken (the file that synchronises; of parts the promise is the same for all rows)
 
 // How many parts there are, which of them this one is, and how many events there is room for to each of the others.
 override OUTBOX_PARTS: u32 = 2u;
@@ -29,6 +31,10 @@ fn part_of(lp: u32) -> u32 {
 // Whether an event for an LP, which would lie in that row, has left for another part.
 fn sent_away(row: u32, lp: u32, time: vec2<u32>, payload: Payload) -> bool {
     if row < run.rows { return false; }
+    if promise_broken(time) {
+        fail(lp_row, PROMISE);
+        return true;
+    }
     let part = part_of(lp);
     let other = part - u32(part > OUTBOX_OWN);
     let counts = COUNTS + 3u * run.rows;

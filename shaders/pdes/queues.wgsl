@@ -10,7 +10,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_of, mails_waiting and clock_keep (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
+// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_asked, horizon_told, mails_waiting and clock_keep (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
 
 // What a window asks for before it knows how far it goes, so that this comes with all else that it begins with: windows of few events take 2 to 4 % less time so, beside what is
 // said at left_read (H200).
@@ -19,12 +19,23 @@ struct Seen {
     mails: u32,
 }
 
+// The first event of the row's queue, if it was looked at before the queue was opened, and nothing else has come since.
+var<private> pending_glance: Item;
+var<private> pending_glanced: bool;
+
 var<private> pending_idles: Reduced;
 var<private> pending_stands: bool;
 var<private> pending_mails: u32;
 
 fn pending_see(row: u32) -> Seen {
     return Seen(lps[row], mails_waiting(row));
+}
+
+// For a row that is the only one of its invocation.
+fn pending_look(row: u32) {
+    if !QUEUE_GLANCES { return; }
+    pending_glance = queue_glance(row - run.part.queue_first);
+    pending_glanced = true;
 }
 
 fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
@@ -37,14 +48,17 @@ fn pending_waits(rows: vec4<u32>, horizon: Horizon) -> Waits {
     let mails = vec4<u32>(
         mails_waiting(there.x), mails_waiting(there.y), mails_waiting(there.z), mails_waiting(there.w)
     );
+    let asked = vec4<u32>(
+        horizon_asked(there.x), horizon_asked(there.y), horizon_asked(there.z), horizon_asked(there.w)
+    );
     var found = Waits(0u, IDLE);
-    found = pending_wait(found, rows.x, a, mails.x, 0u, horizon);
-    found = pending_wait(found, rows.y, b, mails.y, 1u, horizon);
-    found = pending_wait(found, rows.z, c, mails.z, 2u, horizon);
-    return pending_wait(found, rows.w, d, mails.w, 3u, horizon);
+    found = pending_wait(found, rows.x, a, mails.x, 0u, horizon_told(asked.x, horizon));
+    found = pending_wait(found, rows.y, b, mails.y, 1u, horizon_told(asked.y, horizon));
+    found = pending_wait(found, rows.z, c, mails.z, 2u, horizon_told(asked.z, horizon));
+    return pending_wait(found, rows.w, d, mails.w, 3u, horizon_told(asked.w, horizon));
 }
 
-// With a row whose first event and mails are known, as this bit.
+// With a row whose first event, mails and window are known, as this bit.
 fn pending_wait(
     found: Waits,
     row: u32,
@@ -54,7 +68,7 @@ fn pending_wait(
     horizon: Horizon,
 ) -> Waits {
     if row >= run.rows { return found; }
-    if mails > 0u || time_less(first, horizon_of(row, horizon).until) {
+    if mails > 0u || time_less(first, horizon.until) {
         return Waits(found.rows | (1u << bit), found.idle);
     }
     return Waits(found.rows, merge(found.idle, vec4<u32>(first, 0u, 0u)));
@@ -81,6 +95,7 @@ fn pending_begin(row: u32, horizon: Horizon, seen: Seen) -> bool {
         return false;
     }
     pending_mails = mails;
+    pending_glanced = pending_glanced && mails == 0u;
     return true;
 }
 
@@ -94,6 +109,11 @@ fn pending_stood() -> bool {
 
 fn pending_any() -> bool {
     return queue_size() > 0u;
+}
+
+fn pending_opening() -> Item {
+    if pending_glanced { return pending_glance; }
+    return queue_first();
 }
 
 fn pending_first() -> Item {

@@ -21,7 +21,10 @@ fn window(
     let group = group_number(id);
     let row = row_of(group, 0u, lane);
     var seen: Seen;
-    if row < run.rows { seen = pending_see(row); }
+    if row < run.rows {
+        seen = pending_see(row);
+        pending_look(row);
+    }
     let horizon = synchronise(lane);
     var mine = IDLE;
     if horizon.serve && row < run.rows {

@@ -54,6 +54,13 @@ fn queue_size() -> u32 {
     return queue_length;
 }
 
+// Whether the first event of a queue that is not open can be seen, and what lies where it lies if there is one.
+const QUEUE_GLANCES = true;
+
+fn queue_glance(owner: u32) -> Item {
+    return queue_events[heap_root(owner)];
+}
+
 // The first event in order. The queue must not be empty.
 fn queue_first() -> Item {
     return queue_events[queue_base];

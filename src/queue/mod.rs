@@ -1,6 +1,6 @@
 //! Priority queues that live in GPU memory: one file of WGSL per design, all with the same functions.
 //!
-//! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_second`, `queue_push`,
+//! A design is a WGSL file that defines `queue_open`, `queue_close`, `queue_size`, `queue_first`, `queue_glance` with `QUEUE_GLANCES`, `queue_second`, `queue_push`,
 //! `queue_pop`, `queue_peek`, `queue_scan_open`, `queue_scan_more`, `queue_scan_next`, `queue_place`, `queue_spare` and `queue_take` over events of some type `Item`, in any total order that a
 //! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell
 //! words from an `Item` and the other way round; of four of them those that searches keep have the first two alone.) The kernel that is linked with it brings the buffer `queue_events` and the functions
@@ -11,7 +11,8 @@
 //! | --- | --- |
 //! | `queue_open(owner: u32, kept: vec2<u32>)`, `queue_close() -> vec2<u32>` | opens a queue; closes it and gives the two words to keep of it: the first is the number of events, and zeros are an empty queue |
 //! | `queue_size() -> u32`, `queue_first() -> Item`, `queue_pop()` | the events held; the first one; drops it |
-//! | `queue_second() -> Item` | of two events or more the second, or one that is not after it |
+//! | `QUEUE_GLANCES: bool`, `queue_glance(owner: u32) -> Item` | whether the first event of a queue that is not open can be seen; that event, if there is one |
+//! | `queue_second() -> Item` | where `queue_first` was called since the last change: of two events or more the second, or one that is not after it |
 //! | `queue_push(Item) -> bool` | adds an event, or refuses it and changes nothing where the queue is full |
 //! | `queue_peek(index: u32) -> Item` | any of the events, in the design's own order |
 //! | `queue_scan_open()`, `queue_scan_more() -> bool`, `queue_scan_next() -> Item` | the events from the first on, in order, with no change; a scan may end early |

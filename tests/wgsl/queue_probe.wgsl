@@ -1,9 +1,9 @@
 // Runs a script of queue operations (one thread per queue) and writes down what each returned.
 //
 //   shape     (queues, capacity, stride, operations per queue)
-//   scripts   queues x operations, in `kinds`: 0 push, 1 pop, 2 close and open again, and look at the second; 3 and 4 take the number of events that follow
+//   scripts   queues x operations, in `kinds`: 0 push, 1 pop, 2 close and open again, and look at the second or the only one; 3 and 4 take the number of events that follow
 //             (marked 9), 3 at `queue_place` as the first operation, 4 at `queue_spare`; the event, or the number, in `events`
-//   results   queues x operations: the event that pop removed, the second that 2 saw of two or more, (accepted, size, 0, 0) of push and 4, (1, 1, 1, 1) in place of the first
+//   results   queues x operations: the event that pop removed, what 2 saw, (accepted, size, 0, 0) of push and 4, (1, 1, 1, 1) in place of the first
 //             operation if the driver cut a loop, else untouched
 //
 // import: gpu/loops.wgsl
@@ -31,15 +31,22 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
                 let accepted = queue_push(events[at]);
                 results[at] = words_item(vec4<u32>(select(0u, 1u, accepted), queue_size(), 0u, 0u));
             }
-            case 1u: {
+            case 1u, 2u: {
+                if kinds[at] == 2u { queue_open(q, queue_close()); }
                 if queue_size() > 0u {
-                    results[at] = queue_first();
-                    queue_pop();
+                    // In one place: llvmpipe takes only so many iterations, also of loops that are passed over.
+                    let first = queue_first();
+                    if kinds[at] == 1u {
+                        results[at] = first;
+                        queue_pop();
+                    } else if queue_size() > 1u {
+                        results[at] = queue_second();
+                    } else if QUEUE_GLANCES {
+                        results[at] = queue_glance(q);
+                    } else {
+                        results[at] = first;
+                    }
                 }
-            }
-            case 2u: {
-                queue_open(q, queue_close());
-                if queue_size() > 1u { results[at] = queue_second(); }
             }
             case 3u, 4u: {
                 let count = item_words(events[at]).x;

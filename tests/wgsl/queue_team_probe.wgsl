@@ -33,6 +33,7 @@ fn lead(q: u32, i: u32, kind: u32) -> u32 {
         }
         case 2u: {
             queue_open(q, queue_close());
+            if queue_size() == 1u { results[at] = queue_first(); }
             if queue_size() > 1u { results[at] = queue_second(); }
         }
         case 3u, 4u: {
