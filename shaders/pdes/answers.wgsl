@@ -9,7 +9,7 @@
 // needs: answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
 
 // Keeps the answer of a row, which has executed so many events and has this state, and whose first event is at this time. Returns 1 + the row that it
-// sends to next, or 0.
+// sends to next, or 0 where that may be any.
 fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
     let name = name_of(row);
     lp_row = row;
@@ -25,15 +25,16 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     let to = next_to(name, &state);
     stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
     let gap = next_gap(name, &state);
+    // Where that is the LP itself, nothing is known of the others: a dry run goes on to what it sends to them, and the gap lies before that.
+    let anybody = to == NEXT_ANYBODY || row_at(to) == row;
     var second = TIME_NEVER;
-    if to == NEXT_ANYBODY || row_at(to) == row {
-        // What it sends to itself may be the second.
+    if anybody {
         second = first;
     } else if queue_size() > 1u {
         second = event_time(queue_second());
     }
-    lps[next_row(row)] = vec4<u32>(second, gap);
-    return select(row_at(to) + 1u, 0u, to == NEXT_ANYBODY);
+    lps[next_row(row)] = vec4<u32>(second, select(gap, TIME_ZERO, anybody));
+    return select(row_at(to) + 1u, 0u, anybody);
 }
 
 // Finds mails that are too late, of which the earliest is at this time: the row has executed what comes after it. Windows execute what is before all that may arrive, so

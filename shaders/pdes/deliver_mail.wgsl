@@ -40,10 +40,8 @@ fn deliver_close() -> vec2<u32> {
 fn post() {
     if !posted { return; }
     posted = false;
-    if promise_broken(event_time(posted_event)) {
-        fail(lp_row, PROMISE);
-        return;
-    }
+    // Its place was taken, so room is asked for all the same: whose mail is the one too many must not show.
+    if promise_broken(event_time(posted_event)) { fail(lp_row, PROMISE); }
     if posted_index >= run.mail_capacity {
         fail_room(posted_row, MAILBOX_FULL, MAIL_NEEDED, posted_index + 1u);
         return;

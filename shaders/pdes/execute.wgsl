@@ -7,9 +7,9 @@
 // needs: where events are pending (pdes/queues.wgsl or pdes/calendar_window.wgsl):
 //
 //   pending_see(row) -> Seen              what there is of an LP before anybody knows how far the window goes
+//   pending_look(row)                     looks at more of it then, where the row is the only one of its invocation
 //   pending_open(row, Horizon, Seen) -> bool    whether the LP may have something to do; if not, pending_idle() is what it leaves
 //   pending_waits(rows, Horizon) -> Waits the same for four rows before they are opened
-//   pending_look(row)                     the same, for a row that is the only one of its invocation, before pending_open or not at all
 //   pending_any(), pending_first(), pending_pop()
 //   pending_opening()                     pending_first(), where nothing was executed since pending_open
 //   pending_stood() -> bool               whether STANDS was set when it was opened
@@ -44,7 +44,8 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
         let begin = first;
         lp_row = row;
         deliver_open();
-        // An LP that fails does nothing more: what else it were blamed for might follow from that. This invocation serves others, too.
+        // An LP that fails does nothing more: what else it were blamed for might follow from that. (What it sends is judged when it is put, while the
+        // next event is executed.) This invocation serves others, too.
         let others_failed = failed;
         failed = false;
         // Bound: run.budget. Asked at the end, because the first event is executed in any case (may_run), and llvmpipe goes through the body of a loop once

@@ -160,7 +160,7 @@ impl<P: Payload> Event<P> {
 /// ```
 ///
 /// say, both together, to whom what the LP sends first from now on will go, whichever event makes it send; and that what it sends to anybody else comes at least
-/// `next_gap` after both that time and the second event, of those that it holds now, those that arrive, and what it sends to itself first. (A station that knows where its next customer will go, and how long the one after him will be served:
+/// `next_gap` after both that time and the second event of those that it holds now and those that arrive (what it schedules for itself does not count). Where `next_to` is the LP itself, or `0xffffffffu`, nothing is said. (A station that knows where its next customer will go, and how long the one after him will be served:
 /// his service begins neither before he comes nor before the first one has left.) What others hear so much later lets them go as much further: on a torus of FIFO stations windows hold 1.4 times as many events.
 ///
 /// `earliest`, `answer` and `next_to` may draw: the draws are those of the next event that the LP executes; and so may `next_gap`, whose draws are those of the one after that. (It need not be the arrival: what is held may come

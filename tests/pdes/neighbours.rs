@@ -258,6 +258,28 @@ fn runs_end_at_times_and_by_events_in_turn() {
     same(&gpu, &Relay::new(60, 4, 40), NEIGHBOURS, &[Until::events(100), Until::EMPTY]);
 }
 
+/// Stations that may be their own neighbours, in runs in which dry runs (which go on to what is sent to others) and `earliest` take turns.
+#[test]
+fn who_sends_to_itself_next_says_nothing_of_others() {
+    let gpu = gpu();
+    let service = Resolution::default().ticks(1.0).unwrap();
+    for (columns, customers, seed) in [(7, 5, 1), (7, 5, 2), (2, 1, 3), (7, 9, 4), (70, 40, 5)] {
+        let model = fifo(1, columns, customers);
+        let mut cpu = CpuSimulation::new(&model, seed).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, Options { seed, ..NEIGHBOURS }).unwrap();
+        let mut done = cpu.run(Until::events(3)).unwrap();
+        for turn in 0..24 {
+            let end = match turn % 2 {
+                0 => Until::events(done.events + 3),
+                _ => Until::time(done.now.saturating_add(service)),
+            };
+            done = cpu.run(end).unwrap();
+            assert_eq!(simulation.run(end).unwrap().events, done.events, "{columns} stations, turn {turn}");
+            assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint());
+        }
+    }
+}
+
 /// LPs that hold more events before the horizon than a window's budget, in runs that end by a number of events.
 #[test]
 fn budgets_in_runs_that_end_by_events() {
