@@ -89,6 +89,8 @@ pub struct Simulation<M: Model> {
     counted: bool,
     /// What runs came to that came to their ends.
     course: Course,
+    /// Whether there were windows with horizons, of a way that was changed since, in a run that has not come to its end: LPs may stand where those left them.
+    further: bool,
     /// Names its streams.
     seed: (u64, Replica),
     /// Whether there were windows since: an application's, or those of a run that was dropped or failed. (A run that was stopped stands as `course` says, and yet is not
@@ -281,6 +283,7 @@ impl<M: Model> Simulation<M> {
                 rebuild,
                 auto,
                 counted,
+                further: false,
                 course,
                 seed: (options.seed, options.replica),
                 recorded: AtomicBool::new(false),
@@ -354,6 +357,7 @@ impl<M: Model> Simulation<M> {
     fn ended(&mut self, stop: Option<Stop>, until: Until) {
         self.course.ended(stop, until, self.apart());
         *self.recorded.get_mut() = false;
+        self.further &= stop == Some(Stop::Watcher);
     }
 
     /// What runs came to, and what was recorded since.
@@ -368,7 +372,7 @@ impl<M: Model> Simulation<M> {
 
     /// How far apart LPs may stand after any window.
     fn apart(&self) -> Apart {
-        if self.way.windows.look() { Apart::Further } else { Apart::Cell }
+        if self.further || self.way.windows.look() { Apart::Further } else { Apart::Cell }
     }
 
     async fn run_paced<V: Verdict>(

@@ -97,6 +97,7 @@ impl<M: Model> Simulation<M> {
         match changed {
             Ok(()) => {
                 log::info!("{way} instead of {before}");
+                self.further |= before.windows.look();
                 // Windows may take far longer with it.
                 self.pace = self.pace.clone().slower(64);
             }
@@ -236,6 +237,7 @@ pub(super) fn cannot_grow(error: &GpuError) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::checkpoint::Apart;
     use super::super::super::{CpuSimulation, Options};
     use super::*;
     use crate::models::FifoTorus;
@@ -268,13 +270,16 @@ mod tests {
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
             let way = Way { queue, windows };
+            let looked = simulation.way.windows.look();
             pollster::block_on(simulation.change(way, &[end])).unwrap();
             assert_eq!(simulation.way, way);
+            assert_eq!(simulation.apart() == Apart::Further, looked || windows.look(), "{way}");
             let more = Until::events(cpu.run(end).unwrap().events + 9);
             for end in [end, more] {
                 let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
                 assert_eq!((found.now, found.events), (expected.now, expected.events), "{way}");
                 assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{way}");
+                assert_eq!(simulation.apart() == Apart::Further, windows.look(), "{way}");
             }
         }
     }
