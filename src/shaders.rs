@@ -148,6 +148,8 @@ files! {
     "pdes/team_settle.wgsl",
     "pdes/thread.wgsl",
     "pdes/thread_held.wgsl",
+    "pdes/thread_keys.wgsl",
+    "pdes/thread_keys_near.wgsl",
     "pdes/thread_queue.wgsl",
     "pdes/thread_start.wgsl",
     "pdes/totals.wgsl",

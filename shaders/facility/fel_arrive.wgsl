@@ -105,7 +105,7 @@ fn arrives_before(a: Arrival, b: Arrival) -> bool {
 fn take_arrivals(departs: bool, hit: bool) {
     row = rows[2u * facility];
     sums = rows[2u * facility + 1u];
-    var idle = departs || all(departure == TIME_NEVER);
+    var idle = departs | all(departure == TIME_NEVER);
     if departs {
         departure = TIME_NEVER;
         // Whoever waits goes first.
@@ -126,7 +126,7 @@ fn take_arrivals(departs: bool, hit: bool) {
             let source = word(line);
             if !sends(source) { continue; }
             let found = arrival_of(source);
-            if (taken == 0u || arrives_before(last, found)) && arrives_before(found, next) { next = found; }
+            if ((taken == 0u) | arrives_before(last, found)) & arrives_before(found, next) { next = found; }
         }
         if idle { serve(next.token, now); } else { wait(next.token); }
         idle = false;
@@ -141,7 +141,7 @@ fn take_arrivals(departs: bool, hit: bool) {
 fn key_of(time: vec2<u32>) -> u32 {
     if all(time == TIME_NEVER) { return KEY_NEVER; }
     let since = wide_subtract(time, now);
-    return select(since.x, KEY_FAR, since.y != 0u || since.x > KEY_FAR);
+    return select(since.x, KEY_FAR, (since.y != 0u) | (since.x > KEY_FAR));
 }
 
 // Leaves the earliest time of a workgroup's facilities. To be called by one invocation.
@@ -183,7 +183,7 @@ fn arrive(
         let first = times[params.facilities + id];
         let hit = hits[params.facilities + id] == number.x;
         now = held.xy;
-        let something = hit || all(first == now);
+        let something = hit | all(first == now);
         if serves && held.z == STOP_NOT && !something { leave(id, first, parity); }
         shared_iteration = Iteration(held.xy, number, held.z, u32(something && serves));
         atomicStore(&busy_count, 0u);

@@ -193,7 +193,7 @@ fn discipline_of(lp: u32) -> u32 {
 
 // Servers that may begin a service.
 fn free_servers(state: ptr<function, State>) -> u32 {
-    if (*state).down != 0u || (*state).busy >= (*state).open { return 0u; }
+    if ((*state).down != 0u) | ((*state).busy >= (*state).open) { return 0u; }
     return (*state).open - (*state).busy;
 }
 
@@ -290,7 +290,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     moves = 1u;
                 }
                 (*state).busy -= moves;
-                begins = (flags & HOLDS) == 0u && moves != 0u && (*state).waiting > 0u && free_servers(state) > 0u;
+                begins = ((flags & HOLDS) == 0u) & (moves != 0u) & ((*state).waiting > 0u) & (free_servers(state) > 0u);
             }
             deed.served = moves;
             deed.present = -i32(moves);
@@ -320,7 +320,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         case WAKE: {
             if !SPECIAL { return; }
-            begins = (*state).waiting > 0u && free_servers(state) > 0u;
+            begins = ((*state).waiting > 0u) & (free_servers(state) > 0u);
             if !begins { return; }
         }
         case ADMIT, ARRIVAL: {
@@ -380,7 +380,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             } else {
                 deed.present = 1;
                 shares = sharing;
-                begins = !shares && (*state).waiting == 0u && free_servers(state) > 0u;
+                begins = !shares & ((*state).waiting == 0u) & (free_servers(state) > 0u);
                 if preemptive {
                     begins = free_servers(state) > 0u;
                     if !begins {
@@ -396,7 +396,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                         }
                     }
                 }
-                if !begins && !shares {
+                if !begins & !shares {
                     law = data[pair(lp, who.class_) + 1u];
                     joins = true;
                     waits = who;
@@ -412,7 +412,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             deed.present = -1;
         }
     }
-    if begins && kind != ADMIT && kind != ARRIVAL {
+    if begins & (kind != ADMIT) & (kind != ARRIVAL) {
         let found = next_in_line(lp, state);
         from_line = found.x;
         drops = found.y;
@@ -420,12 +420,12 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
     if drops != SURE { drop_out(lp, drops, from_line, state); }
     if joins {
-        slot = wait(lp, waits, line, line != GUESTS && (discipline == LIFO || begins), state);
+        slot = wait(lp, waits, line, (line != GUESTS) & ((discipline == LIFO) | begins), state);
         serial = (*state).serial;
         if law != 0u { own = RENEGE; }
     }
     let fresh = all(next.left == TIME_NEVER);
-    if begins || shares {
+    if begins | shares {
         if fresh { law = data[pair(lp, next.class_)]; } else { span = next.left; }
     }
 
@@ -464,10 +464,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             }
             if sharing && (shares || kind == COMPLETION) {
                 if !shares { (*state).due = TIME_NEVER; }
-                if shares || moves != 0u { change_shared(next, span, shares, state); }
+                if shares | (moves != 0u) { change_shared(next, span, shares, state); }
                 if (*state).busy > 0u {
                     span = until_next(lp, state);
-                    if !shares || time_less(time_add(now(), span), (*state).due) {
+                    if !shares | time_less(time_add(now(), span), (*state).due) {
                         own = COMPLETION;
                         serial = next_serial(state);
                         (*state).next = serial;
@@ -537,7 +537,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
 
     // Statistics.
-    let begun = (begins || shares) && (kind == ARRIVAL || kind == ADMIT); // who came begins at once
+    let begun = (begins | shares) & ((kind == ARRIVAL) | (kind == ADMIT)); // who came begins at once
     if begun { deed.busy = 1; }
     let visited = data[node] != SOURCE && data[node] != ROUTER;
     record(who, deed, next, (begins || shares) && fresh, visited && traced());
@@ -545,7 +545,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     // Levels that changed, each with a bit; all by one call, as often as there are, which is seven times at most. (A loop over all of them would go seven times for each event.)
     let here = deed.present;
     let served = deed.busy;
-    let took = i32(begins && !begun);
+    let took = i32(begins & !begun);
     let gave = -i32(interrupted != SURE);
     var kept = 0;
     if SPECIAL { kept = i32(holds) - i32(kind == RELEASE) + back; }
@@ -588,7 +588,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         level(row, change);
     }
     // And times, of one or two: of who goes, and of who waited.
-    var waited = u32((begins || shares) && fresh) << 1u;
+    var waited = u32((begins | shares) & fresh) << 1u;
     waited |= u32(deed.served > 0u && visited);
     while waited != 0u {
         let which = firstTrailingBit(waited);

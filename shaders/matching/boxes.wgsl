@@ -16,15 +16,15 @@ struct Box {
 @group(0) @binding(2) var<storage, read> updates: array<u32>;
 
 fn overlaps(a: Box, b: Box) -> bool {
-    var hit = a.lo.x < b.hi.x && b.lo.x < a.hi.x;
+    var hit = (a.lo.x < b.hi.x) & (b.lo.x < a.hi.x);
     if DIMS > 1u {
-        hit = hit && a.lo.y < b.hi.y && b.lo.y < a.hi.y;
+        hit = hit & (a.lo.y < b.hi.y) & (b.lo.y < a.hi.y);
     }
     if DIMS > 2u {
-        hit = hit && a.lo.z < b.hi.z && b.lo.z < a.hi.z;
+        hit = hit & (a.lo.z < b.hi.z) & (b.lo.z < a.hi.z);
     }
     if DIMS > 3u {
-        hit = hit && a.lo.w < b.hi.w && b.lo.w < a.hi.w;
+        hit = hit & (a.lo.w < b.hi.w) & (b.lo.w < a.hi.w);
     }
     return hit;
 }

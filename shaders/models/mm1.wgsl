@@ -61,7 +61,7 @@ fn step(state: ptr<function, State>) -> bool {
         mm1_serve_eight(state);
     } else {
         // Bound: four pairs. The work is below 2^60 ticks, so the sum does not overflow before it is looked at.
-        for (var pair = 0u; pair < 4u && (*state).next < params.clients; pair++) {
+        for (var pair = 0u; (pair < 4u) & ((*state).next < params.clients); pair++) {
             mm1_serve(state, mm1_times(draw_block(), (*state).next));
         }
     }
@@ -78,8 +78,8 @@ fn finish(state: ptr<function, State>) -> Output {
 // Whether there are eight clients, and words are enough for them.
 fn mm1_calm(state: State) -> bool {
     let means = max(params.mean_interarrival, params.mean_service);
-    return means < MM1_SHORT_MEAN && (state.backlog.x | state.backlog.y) == 0u && params.clients - state.next >= 8u
-        && state.workload < MM1_EIGHTH - MM1_GROWTH * params.mean_service;
+    return (means < MM1_SHORT_MEAN) & ((state.backlog.x | state.backlog.y) == 0u) & (params.clients - state.next >= 8u)
+        & (state.workload < MM1_EIGHTH - MM1_GROWTH * params.mean_service);
 }
 
 // What a step needs of the state, and its sums.
@@ -133,7 +133,7 @@ fn mm1_times(words: vec4<u32>, next: u32) -> vec4<u32> {
 // Two clients, whatever the work. Only words are used while it fits one.
 fn mm1_serve(state: ptr<function, State>, times: vec4<u32>) {
     let single = (*state).next + 1u == params.clients;
-    if (*state).workload > MM1_ENOUGH || ((*state).backlog.x | (*state).backlog.y) != 0u {
+    if ((*state).workload > MM1_ENOUGH) | (((*state).backlog.x | (*state).backlog.y) != 0u) {
         mm1_balance(state);
         // Both clients wait for the backlog too.
         (*state).queue = wide_add((*state).queue, (*state).backlog);

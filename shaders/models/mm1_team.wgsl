@@ -17,7 +17,7 @@ const TEAM_NEUTRAL = vec4<u32>(0u, 0u, 0u, 0xc0000000u);
 
 fn team_combine(first: vec4<u32>, second: vec4<u32>) -> vec4<u32> {
     let moved = wide_add(first.zw, second.xy);
-    let less = i32(moved.y) < i32(second.w) || (moved.y == second.w && moved.x < second.z);
+    let less = (i32(moved.y) < i32(second.w)) | ((moved.y == second.w) & (moved.x < second.z));
     return vec4<u32>(wide_add(first.xy, second.xy), select(moved, second.zw, less));
 }
 

@@ -40,5 +40,5 @@ fn pi_is_inside(point: vec2<u32>) -> bool {
     let b = mul_wide(point.y, point.y);
     let carry = u32(a.x + b.x < a.x);
     let high = a.y + b.y;
-    return high >= a.y && high + carry >= high;
+    return (high >= a.y) & (high + carry >= high);
 }

@@ -17,7 +17,7 @@ var<private> sent_event: Item;
 // Appends an event for a row to the bucket or the list that it belongs to, by the next calendar_sent.
 fn calendar_send(row: u32, event: Item) {
     let cells = cell_split(time_since(event_time(event), calendar_base)).cells;
-    let far = cells.y != 0u || cells.x >= CALENDAR_BUCKETS;
+    let far = (cells.y != 0u) | (cells.x >= CALENDAR_BUCKETS);
     calendar_append(row, select((calendar_turn + cells.x) % CALENDAR_BUCKETS, CALENDAR_BUCKETS + calendar_list, far), event);
 }
 
@@ -40,7 +40,7 @@ fn calendar_append(row: u32, bucket: u32, event: Item) {
 fn calendar_sent() {
     if !sent { return; }
     sent = false;
-    if sent_bucket < CALENDAR_BUCKETS && sent_index >= run.mail_capacity {
+    if (sent_bucket < CALENDAR_BUCKETS) & (sent_index >= run.mail_capacity) {
         // It is counted no more, so that counts stay numbers. Nobody who got a place ever takes it back, so none is given out twice.
         atomicSub(&words[bucket_count(sent_bucket, sent_row)], 1u);
         sent_bucket = CALENDAR_BUCKETS + calendar_list;

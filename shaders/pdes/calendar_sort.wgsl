@@ -88,5 +88,5 @@ fn sort_key_of(event: Item, horizon: Horizon) -> u32 {
 // Whether another event of the bucket comes before this one. Of two that are equal it is the one with the smaller number.
 fn sort_before(bucket: SortBucket, other: u32, number: u32, event: Item) -> bool {
     let rival = sort_event(bucket, other);
-    return event_before(rival, event) || (other < number && !event_before(event, rival));
+    return event_before(rival, event) | ((other < number) & !event_before(event, rival));
 }

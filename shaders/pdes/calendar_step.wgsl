@@ -35,7 +35,7 @@ fn pending_first() -> Item {
     opened_from_list = opened_listed.next < opened_listed.end;
     if !opened_from_list { return event; }
     let other = batch_get(opened_listed, opened_listed.next);
-    opened_from_list = !some || event_before(other, event);
+    opened_from_list = !some | event_before(other, event);
     if opened_from_list { return other; }
     return event;
 }

@@ -11,7 +11,7 @@
 fn pending_first() -> Item {
     var left = 0u;
     if pick_left != 0u { left = pick_least(); }
-    var bucket = left != 0u || opened_batch.next < opened_batch.end;
+    var bucket = (left != 0u) | (opened_batch.next < opened_batch.end);
     var list = opened_listed.next < opened_listed.end;
     var event: Item;
     var some = false;
@@ -24,16 +24,16 @@ fn pending_first() -> Item {
             index = opened_listed.next;
         }
         let other = store_get(opened_binding, place_in(place, index));
-        if !some || event_before(other, event) {
+        if !some | event_before(other, event) {
             event = other;
             opened_from_list = !bucket;
             opened_picked = index;
         }
         some = true;
-        list = list && bucket;
+        list = list & bucket;
         left &= left - u32(left != 0u);
         bucket = left != 0u;
-        if !bucket && !list { break; }
+        if !bucket & !list { break; }
     }
     return event;
 }
@@ -47,7 +47,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     if !own { earliest = time_add(lp_now, run.lookahead); }
     if time_less(time, earliest) {
         fail(lp_row, select(LOOKAHEAD, PAST, own));
-    } else if own && time_less(time, opened_cell_end) {
+    } else if own & time_less(time, opened_cell_end) {
         keep(event);
     } else {
         calendar_send(row, event);

@@ -22,7 +22,7 @@ fn merge(a: Reduced, b: Reduced) -> Reduced {
 }
 
 fn did_something(left: Reduced) -> bool {
-    return left.z != 0u || left.w != 0u || any(left.xy != TIME_NEVER);
+    return (left.z != 0u) | (left.w != 0u) | any(left.xy != TIME_NEVER);
 }
 
 struct Horizon {
@@ -76,7 +76,7 @@ fn synchronise(lane: u32) -> Horizon {
     found.far = time_min(epoch.zw, last.xy);
     found.events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     // A window that executed nothing was none.
-    let none = (status.w & PHASE_SERVED) != 0u && last.z == 0u;
+    let none = ((status.w & PHASE_SERVED) != 0u) & (last.z == 0u);
     found.windows = wide_subtract(done.xy, vec2<u32>(u32(none), 0u));
     found.failure = failure;
     found.tried = select(cells.xy, TIME_ZERO, last.z != 0u);
@@ -113,10 +113,10 @@ fn synchronise(lane: u32) -> Horizon {
 
     // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
     let second = run.part.parity == 1u;
-    let ended = second && status.z != 0u;
-    let stopped = found.failure != NO_FAILURE || ended || all(next.now == TIME_NEVER) || !time_less(next.now, run.until)
-        || !time_less(found.events, run.event_limit) || (!second && !time_less(found.events, run.pause))
-        || all(next.until == found.tried);
+    let ended = second & (status.z != 0u);
+    let stopped = (found.failure != NO_FAILURE) | ended | all(next.now == TIME_NEVER) | !time_less(next.now, run.until)
+        | !time_less(found.events, run.event_limit) | (!second & !time_less(found.events, run.pause))
+        | all(next.until == found.tried);
     if stopped {
         found.now = next.now;
         found.stopped = true;

@@ -67,7 +67,7 @@ fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
     opened_listed = CalendarBatch(list_place(1u - horizon.list, at.y), run.queue_capacity, 0u, 0u);
     if horizon.drain { opened_listed.end = calendar_give_out(row, 1u - horizon.list); }
     let counted = atomicLoad(&words[bucket_count(horizon.bucket, row)]);
-    if counted == 0u && opened_listed.end == 0u { return false; }
+    if (counted == 0u) & (opened_listed.end == 0u) { return false; }
     opened_bucket = horizon.bucket;
     opened_stood = (counted & BUCKET_STOOD) != 0u;
     let place = bucket_place(horizon.bucket, at.y);
@@ -157,7 +157,7 @@ fn batch_sift(batch: CalendarBatch, begin: u32, event: Item, events: u32) {
 }
 
 fn batch_has_room(batch: CalendarBatch) -> bool {
-    return batch.next > 0u || batch.end < batch.room;
+    return (batch.next > 0u) | (batch.end < batch.room);
 }
 
 // What a row leaves that has nothing in this cell.
@@ -170,7 +170,7 @@ fn pending_stood() -> bool {
 }
 
 fn pending_any() -> bool {
-    return pick_left != 0u || opened_batch.next < opened_batch.end || opened_listed.next < opened_listed.end;
+    return (pick_left != 0u) | (opened_batch.next < opened_batch.end) | (opened_listed.next < opened_listed.end);
 }
 
 // Removes what pending_first has told of.

@@ -39,7 +39,7 @@ fn cell_end(time: vec2<u32>) -> vec2<u32> {
 
 // A time within a cell as a number of 31 bits: exact where cells are not longer than that; otherwise later times may have the same.
 fn cell_key(since: vec2<u32>) -> u32 {
-    if run.cell.y == 0u && run.cell.x <= 0x80000000u { return since.x; }
+    if (run.cell.y == 0u) & (run.cell.x <= 0x80000000u) { return since.x; }
     let shift = 33u - countLeadingZeros(run.cell.y);
     if shift >= 32u { return since.y >> (shift - 32u); }
     return (since.x >> shift) | (since.y << (32u - shift));

@@ -110,7 +110,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
 
 // Takes in an event for the LP itself.
 fn dry_keep(event: Item) {
-    if dry_own_count == DRY_OWN || time_less(event_time(event), lp_now) {
+    if (dry_own_count == DRY_OWN) | time_less(event_time(event), lp_now) {
         dry_ends = true;
         return;
     }

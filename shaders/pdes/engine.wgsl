@@ -230,7 +230,7 @@ fn fail(row: u32, kind: u32) {
 // is no such LP or no such time. Beyond run.rows, if the LP is of another part of the run.
 fn deliver_to(from_row: u32, address: u32, time: vec2<u32>) -> u32 {
     let unknown = address - run.lowest >= run.addresses;
-    if unknown || all(time == TIME_NEVER) {
+    if unknown | all(time == TIME_NEVER) {
         fail(from_row, select(TIME_OVERFLOW, DESTINATION, unknown));
         return NO_ROW;
     }

@@ -39,7 +39,7 @@ fn synchronise(lane: u32) -> Horizon {
     found.events = done.zw;
     found.windows = done.xy;
     found.failure = failure;
-    found.stopped = status.z != 0u || failure != NO_FAILURE;
+    found.stopped = (status.z != 0u) | (failure != NO_FAILURE);
     found.rounds = status.w + u32(!found.stopped);
     found.serve = !found.stopped;
     found.until = cell_end(found.now);

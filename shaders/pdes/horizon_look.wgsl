@@ -40,8 +40,8 @@ fn look_ahead(
     let last = left_by_all(lane, read);
     let now = time_min(last.xy, run.earliest);
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
-    let stopped = failure != NO_FAILURE || all(now == TIME_NEVER) || !time_less(now, run.until)
-        || !time_less(events, run.event_limit) || !time_less(events, run.pause);
+    let stopped = (failure != NO_FAILURE) | all(now == TIME_NEVER) | !time_less(now, run.until)
+        | !time_less(events, run.event_limit) | !time_less(events, run.pause);
     var reach = time_add(now, span);
     // What bounds others is everybody's, however late.
     if LOOK_FAR { reach = TIME_NEVER; }
@@ -110,10 +110,10 @@ fn look_told(row: u32) -> Told {
 fn look_holds(told: Told, reach: vec2<u32>) -> bool {
     let known = told.known;
     // What was not looked at because it was out of reach may not be so now.
-    let near = (known.w & 1u) == 0u || !time_less(known.xy, reach);
+    let near = ((known.w & 1u) == 0u) | !time_less(known.xy, reach);
     // A run that ends by a number of events takes no guess at it (pdes/dry_earliest.wgsl), which another run may have left.
-    let counted = known.z < run.budget || all(run.event_limit == TIME_NEVER);
-    return (told.words & DRY) != 0u && near && counted && told.mails == 0u;
+    let counted = (known.z < run.budget) | all(run.event_limit == TIME_NEVER);
+    return ((told.words & DRY) != 0u) & near & counted & (told.mails == 0u);
 }
 
 // Looks at a row anew; returns what it leaves.

@@ -19,7 +19,7 @@ const KEY_NEVER = 0xffffffffu;
 fn near_key(time: vec2<u32>, now: vec2<u32>) -> u32 {
     if all(time == TIME_NEVER) { return KEY_NEVER; }
     let since = wide_subtract(time, now);
-    if since.y != 0u || since.x >= KEY_FAR - 1u { return KEY_FAR; }
+    if (since.y != 0u) | (since.x >= KEY_FAR - 1u) { return KEY_FAR; }
     return since.x + 1u;
 }
 
@@ -118,9 +118,9 @@ fn near(
             var executed = 0u;
             var begin = TIME_NEVER;
             if own_first != NONE { begin = event_time(own_event); }
-            if rounds > ROUNDS && all(run.lookahead == TIME_ZERO) && time_less(begin, until) { fail(row, CYCLE); }
+            if (rounds > ROUNDS) & all(run.lookahead == TIME_ZERO) & time_less(begin, until) { fail(row, CYCLE); }
             // Bound: run.budget. An LP that fails does nothing more.
-            while executed < run.budget && own_first != NONE && time_less(event_time(own_event), until) && !failed {
+            while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), until) & !failed {
                 let event = own_event;
                 own_remove();
                 executed += 1u;
@@ -133,7 +133,7 @@ fn near(
             }
             first = TIME_NEVER;
             if own_first != NONE { first = event_time(own_event); }
-            if executed == run.budget && all(first == begin) {
+            if (executed == run.budget) & all(first == begin) {
                 stands += 1u;
                 if stands * run.budget > PATIENCE { fail(row, STUCK); }
             } else if executed > 0u {

@@ -119,7 +119,7 @@ fn pool_send(lp: u32, slot: u32) {
 
 // Puts an event where it belongs in the list.
 fn own_insert(slot: u32, event: Item) {
-    if own_first == NONE || event_before(event, own_event) {
+    if (own_first == NONE) | event_before(event, own_event) {
         pool_next[slot] = own_first;
         own_first = slot;
         own_event = event;

@@ -48,7 +48,7 @@ fn promise_ask(row: u32) {
 }
 
 fn promise_broken(time: vec2<u32>) -> bool {
-    return time_less(time, bounds_promised) || (bounds_found && time_less(time, units_time(bounds_asked)));
+    return time_less(time, bounds_promised) | (bounds_found & time_less(time, units_time(bounds_asked)));
 }
 
 // For pdes/answers.wgsl. Where nobody sends to a row, how far it goes needs no bounds.

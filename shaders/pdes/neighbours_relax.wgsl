@@ -67,7 +67,7 @@ fn relax(
         let stopped = lps[control_row(1u, CONTROL_STATUS)].z != 0u;
         var still = false;
         if turn > 0u { still = atomicLoad(&words[CHANGES + turn - 1u]) == 0u; }
-        relax_changed = u32(!(stopped || still || any(run.event_limit != TIME_NEVER)));
+        relax_changed = u32(!(stopped | still | any(run.event_limit != TIME_NEVER)));
     }
     if workgroupUniformLoad(&relax_changed) == 0u { return; }
 
@@ -216,7 +216,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> R
 fn relax_sender(row: u32, index: u32, senders: u32) -> u32 {
     if index >= senders { return NO_ROW; }
     let from_row = row_at(sender(name_of(row), index));
-    return select(NO_ROW, from_row, from_row < run.rows && from_row != row);
+    return select(NO_ROW, from_row, (from_row < run.rows) & (from_row != row));
 }
 
 // A relaxation of the row in a place, which reads one half and writes the other.

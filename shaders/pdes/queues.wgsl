@@ -68,7 +68,7 @@ fn pending_wait(
     horizon: Horizon,
 ) -> Waits {
     if row >= run.rows { return found; }
-    if mails > 0u || time_less(first, horizon.until) {
+    if (mails > 0u) | time_less(first, horizon.until) {
         return Waits(found.rows | (1u << bit), found.idle);
     }
     return Waits(found.rows, merge(found.idle, vec4<u32>(first, 0u, 0u)));
@@ -85,7 +85,7 @@ fn pending_open(row: u32, horizon: Horizon, seen: Seen) -> bool {
 fn pending_begin(row: u32, horizon: Horizon, seen: Seen) -> bool {
     let kept = seen.kept;
     let mails = min(seen.mails, run.mail_capacity);
-    if mails == 0u && !time_less(kept.xy, horizon.until) {
+    if (mails == 0u) & !time_less(kept.xy, horizon.until) {
         pending_idles = vec4<u32>(kept.xy, 0u, 0u);
         return false;
     }
@@ -95,7 +95,7 @@ fn pending_begin(row: u32, horizon: Horizon, seen: Seen) -> bool {
         return false;
     }
     pending_mails = mails;
-    pending_glanced = pending_glanced && mails == 0u;
+    pending_glanced = pending_glanced & (mails == 0u);
     return true;
 }
 

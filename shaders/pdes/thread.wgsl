@@ -27,8 +27,8 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     if row == NO_ROW { return; }
     let own = row == lp_row;
     let event = event_item(time, payload);
-    let later = !own && all(time == lp_now);
-    if !next_any && !later {
+    let later = !own & all(time == lp_now);
+    if !next_any & !later {
         next_any = true;
         next_lp = lp;
         next_event = event;
@@ -47,7 +47,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
 fn round_allows(row: u32, windows: vec2<u32>) -> bool {
     let kept = lps[row];
     if any(kept.xy != windows) {
-        let stood = all(wide_add(kept.xy, vec2<u32>(1u, 0u)) == windows) && kept.z > run.budget;
+        let stood = all(wide_add(kept.xy, vec2<u32>(1u, 0u)) == windows) & (kept.z > run.budget);
         lps[row] = vec4<u32>(windows, 1u, select(0u, kept.w, stood));
         return true;
     }
@@ -99,7 +99,7 @@ fn execute_first(row: u32) {
 fn next_round() {
     // Bound: events held back.
     while keys_held > 0u { keys_release(); }
-    keys_found(keys[keys_base]);
+    keys_found(keys_get(0u));
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -119,9 +119,10 @@ fn thread(
     let done = lps[replica_row(place, REPLICA_DONE)];
     let saved = lps[replica_row(place, REPLICA_SAVED)];
     keys_open(place, saved.x, saved.y);
+    keys_fetch(lane);
     first_row = place * given.total;
     // A key that is free, where there is no event.
-    keys_found(keys[keys_base]);
+    keys_found(keys_get(0u));
     var until = saved.zw;
     var windows = done.xy;
     var events = done.zw;
@@ -174,6 +175,7 @@ fn thread(
         fail(first_row + last.z, LOOPS_CUT);
         stop = STOP_FAILED;
     }
+    keys_keep();
     let first = first_key.xyz;
     if any(first != last) { same = 0u; }
     lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first.z);

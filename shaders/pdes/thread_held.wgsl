@@ -3,6 +3,7 @@
 // Functions: held_open, held_more, held_next; held_apart.
 //
 // import: pdes/thread_queue.wgsl
+// import: pdes/thread_keys.wgsl
 // import: pdes/fingerprint.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
@@ -27,7 +28,7 @@ fn held_apart(place: u32, lane: u32) -> vec2<u32> {
     // Bound: so many events for each invocation.
     for (var i = lane; i < keys_length + keys_held; i += GROUP_SIZE) {
         let behind = select(0u, run.queue_capacity - keys_held - keys_length, i >= keys_length);
-        let key = keys[keys_base + behind + i];
+        let key = keys_get(behind + i);
         sum = wide_add(sum, digest_event(digest_begin(DIGEST_PENDING, key.z), store[keys_pool + key.w]));
     }
     return sum;

@@ -3,7 +3,7 @@
 //
 //   keys    for each replica run.queue_stride of (time (2), LP, slot in the pool). The root lies in the last of four, so that siblings share 64 aligned
 //           bytes. The first keys_length of run.queue_capacity are the heap; those held back begin at the other end; between them lie the slots that are
-//           free, with TIME_NEVER, so that a way down need not ask where the heap ends
+//           free, with TIME_NEVER and the slot for an LP, so that a way down need not ask where the heap ends, and no two of them are the same
 //   store   the pool: run.queue_capacity events for each replica
 //
 // An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up.
@@ -12,8 +12,8 @@
 //
 // import: pdes/engine.wgsl
 //
-// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), keys_found (pdes/thread.wgsl or pdes/thread_start.wgsl), which is called as soon as
-// a way down has found the first key
+// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), keys_get, keys_set, keys_four (pdes/thread_keys.wgsl or pdes/thread_keys_near.wgsl), keys_found (pdes/thread.wgsl
+// or pdes/thread_start.wgsl), which is called as soon as a way down has found the first key
 
 @group(0) @binding(4) var<storage, read_write> keys: array<vec4<u32>>;
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;
@@ -24,6 +24,14 @@ var<private> keys_length: u32;
 // Held back until the round is over.
 var<private> keys_held: u32;
 
+// Four siblings.
+struct FourKeys {
+    a: vec4<u32>,
+    b: vec4<u32>,
+    c: vec4<u32>,
+    d: vec4<u32>,
+}
+
 fn keys_open(place: u32, length: u32, held: u32) {
     keys_base = place * run.queue_stride + 3u;
     keys_pool = place * run.queue_capacity;
@@ -31,19 +39,24 @@ fn keys_open(place: u32, length: u32, held: u32) {
     keys_held = held;
 }
 
-// By time, LP, and then as an LP's events are ordered. Times are hardly ever equal: no branch for others.
+// By time, LP, and then as an LP's events are ordered.
 fn key_before(a: vec4<u32>, b: vec4<u32>) -> bool {
-    if all(a.xy == b.xy) { return key_before_at_once(a, b); }
-    return time_less(a.xy, b.xy);
-}
-
-fn key_before_at_once(a: vec4<u32>, b: vec4<u32>) -> bool {
-    if a.z != b.z { return a.z < b.z; }
-    if a.w == b.w || all(a.xy == TIME_NEVER) { return false; }
+    if !key_same(a, b) { return key_less(a, b); }
+    if a.w == b.w { return false; }
     return event_before(store[keys_pool + a.w], store[keys_pool + b.w]);
 }
 
-// Puts a key where it belongs below the root, whose own is gone.
+// The same of two that differ in time or LP.
+fn key_less(a: vec4<u32>, b: vec4<u32>) -> bool {
+    return (a.y < b.y) | ((a.y == b.y) & ((a.x < b.x) | ((a.x == b.x) & (a.z < b.z))));
+}
+
+fn key_same(a: vec4<u32>, b: vec4<u32>) -> bool {
+    return all(a.xyz == b.xyz);
+}
+
+// Puts a key where it belongs below the root, whose own is gone. Without a branch for each comparison: it is done as if all keys differed in time or LP, and done again in the
+// rare case that two do not. (`bench replicas` on an H200, 16 LPs: 64 runs 9 % faster, 10,000 runs 10 %.)
 fn keys_sink(key: vec4<u32>) {
     var hole = 0u;
     // Bound: the number of levels, at most 16.
@@ -51,23 +64,38 @@ fn keys_sink(key: vec4<u32>) {
         let first = 4u * hole + 1u;
         if first >= keys_length { break; }
         // No loop: in kernels with run-time checks loops are not unrolled, and each of these reads would wait for the one before.
-        let at = keys_base + first;
-        let a = keys[at];
-        let b = keys[at + 1u];
-        let c = keys[at + 2u];
-        let d = keys[at + 3u];
-        let b_wins = key_before(b, a);
-        let d_wins = key_before(d, c);
-        let ab = select(a, b, b_wins);
-        let cd = select(c, d, d_wins);
-        let cd_wins = key_before(cd, ab);
-        let least = select(ab, cd, cd_wins);
-        if !key_before(least, key) { break; }
-        keys[keys_base + hole] = least;
+        let four = keys_four(first);
+        let b_wins = key_less(four.b, four.a);
+        let d_wins = key_less(four.d, four.c);
+        let ab = select(four.a, four.b, b_wins);
+        let cd = select(four.c, four.d, d_wins);
+        let cd_wins = key_less(cd, ab);
+        var least = select(ab, cd, cd_wins);
+        var place = select(u32(b_wins), 2u + u32(d_wins), cd_wins);
+        var goes = key_less(least, key);
+        if key_same(four.a, four.b) | key_same(four.c, four.d) | key_same(ab, cd) | key_same(least, key) {
+            least = four.a;
+            place = 0u;
+            if key_before(four.b, least) {
+                least = four.b;
+                place = 1u;
+            }
+            if key_before(four.c, least) {
+                least = four.c;
+                place = 2u;
+            }
+            if key_before(four.d, least) {
+                least = four.d;
+                place = 3u;
+            }
+            goes = key_before(least, key);
+        }
+        if !goes { break; }
+        keys_set(hole, least);
         if hole == 0u { keys_found(least); }
-        hole = first + select(u32(b_wins), 2u + u32(d_wins), cd_wins);
+        hole = first + place;
     }
-    keys[keys_base + hole] = key;
+    keys_set(hole, key);
     if hole == 0u { keys_found(key); }
 }
 
@@ -78,12 +106,12 @@ fn keys_rise(begin: u32, below_root: bool, key: vec4<u32>) {
     // Bound: the number of levels, at most 16.
     while hole > top {
         let parent = (hole - 1u) / 4u;
-        let above = keys[keys_base + parent];
+        let above = keys_get(parent);
         if !key_before(key, above) { break; }
-        keys[keys_base + hole] = above;
+        keys_set(hole, above);
         hole = parent;
     }
-    keys[keys_base + hole] = key;
+    keys_set(hole, key);
 }
 
 // Another event takes the slot of the first one.
@@ -93,25 +121,25 @@ fn keys_replace(slot: u32, lp: u32, event: Item) {
 }
 
 fn keys_free(slot: u32) -> vec4<u32> {
-    return vec4<u32>(TIME_NEVER, 0u, slot);
+    return vec4<u32>(TIME_NEVER, slot, slot);
 }
 
 // The first event is gone.
 fn keys_drop(slot: u32) {
     keys_length -= 1u;
-    let last = keys[keys_base + keys_length];
-    keys[keys_base + keys_length] = keys_free(slot);
+    let last = keys_get(keys_length);
+    keys_set(keys_length, keys_free(slot));
     if keys_length > 0u { keys_sink(last); } else { keys_found(keys_free(slot)); }
 }
 
 // How many events there would be with one more. Some slots are left between the heap and those held back.
 fn keys_needed(hold: bool) -> u32 {
-    return keys_length + keys_held + select(1u, 4u, hold || keys_held > 0u);
+    return keys_length + keys_held + select(1u, 4u, hold | (keys_held > 0u));
 }
 
 // Adds an event; there must be room.
 fn keys_push(lp: u32, event: Item) {
-    let slot = keys[keys_base + keys_length].w;
+    let slot = keys_get(keys_length).w;
     store[keys_pool + slot] = event;
     keys_length += 1u;
     keys_rise(keys_length - 1u, true, vec4<u32>(event_time(event), lp, slot));
@@ -120,28 +148,28 @@ fn keys_push(lp: u32, event: Item) {
 // Adds an event that is not to be found until keys_release; there must be room.
 fn keys_hold(lp: u32, event: Item) {
     keys_held += 1u;
-    let place = keys_base + run.queue_capacity - keys_held;
-    let slot = keys[place].w;
+    let place = run.queue_capacity - keys_held;
+    let slot = keys_get(place).w;
     store[keys_pool + slot] = event;
-    keys[place] = vec4<u32>(event_time(event), lp, slot);
+    keys_set(place, vec4<u32>(event_time(event), lp, slot));
 }
 
 // Holds the first event back, whose key this is.
 fn keys_put_off(key: vec4<u32>) {
     keys_drop(key.w);
     keys_held += 1u;
-    let place = keys_base + run.queue_capacity - keys_held;
+    let place = run.queue_capacity - keys_held;
     // The slot that lies there takes the place of the one that keys_drop has set free.
-    keys[keys_base + keys_length] = keys[place];
-    keys[place] = key;
+    keys_set(keys_length, keys_get(place));
+    keys_set(place, key);
 }
 
 // Takes one of those in; there must be one.
 fn keys_release() {
-    let place = keys_base + run.queue_capacity - keys_held;
-    let key = keys[place];
+    let place = run.queue_capacity - keys_held;
+    let key = keys_get(place);
     // A slot that is free, or, where there is none, this key's own place.
-    keys[place] = keys[keys_base + keys_length];
+    keys_set(place, keys_get(keys_length));
     keys_held -= 1u;
     keys_length += 1u;
     keys_rise(keys_length - 1u, false, key);
@@ -153,6 +181,6 @@ fn keys_order(length: u32) {
     // Bound: the events. The way up is short on average.
     while keys_length < length {
         keys_length += 1u;
-        keys_rise(keys_length - 1u, false, keys[keys_base + keys_length - 1u]);
+        keys_rise(keys_length - 1u, false, keys_get(keys_length - 1u));
     }
 }

@@ -4,6 +4,7 @@
 // settle_thread   a workgroup puts the queue of a run in order
 //
 // import: pdes/thread_queue.wgsl
+// import: pdes/thread_keys.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
@@ -18,7 +19,7 @@ fn begin_put(row: u32, event: Item) {
     }
     keys_open(place, 0u, 0u);
     store[keys_pool + index] = event;
-    keys[keys_base + index] = vec4<u32>(event_time(event), row - place * given.total, index);
+    keys_set(index, vec4<u32>(event_time(event), row - place * given.total, index));
 }
 
 @compute @workgroup_size(GROUP_SIZE)
@@ -32,7 +33,7 @@ fn settle_thread(
     keys_open(place, length, 0u);
     // Slots that are free. Bound: so many of them for each invocation.
     for (var i = length + lane; i < run.queue_capacity + 3u; i += GROUP_SIZE) {
-        keys[keys_base + i] = keys_free(i);
+        keys_set(i, keys_free(i));
     }
     for (var lp = lane; lp < given.total; lp += GROUP_SIZE) {
         let row = place * given.total + lp;
@@ -42,7 +43,7 @@ fn settle_thread(
     if lane == 0u {
         keys_order(length);
         var first = TIME_NEVER;
-        if length > 0u { first = keys[keys_base].xy; }
+        if length > 0u { first = keys_get(0u).xy; }
         lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
         lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(length, 0u, 0u, 0u);
     }

@@ -88,7 +88,7 @@ fn merge(a: Reduced, b: Reduced) -> Reduced {
 }
 
 fn less_128(a: vec4<u32>, b: vec4<u32>) -> bool {
-    return wide_less(a.zw, b.zw) || (all(a.zw == b.zw) && wide_less(a.xy, b.xy));
+    return wide_less(a.zw, b.zw) | (all(a.zw == b.zw) & wide_less(a.xy, b.xy));
 }
 
 // The value that begins at a word as a number without a sign, in the same order. Signed ones are 2^31 larger. Those of f32 keep the

@@ -58,12 +58,12 @@ fn synchronise(lane: u32) -> Horizon {
     let sound = failure == NO_FAILURE;
     // The second window of a pair does not go on where the first one stopped, even if it was told another end since.
     let second = run.part.parity == 1u;
-    let ended = second && status.z != 0u;
-    found.stopped = !sound || ended || all(found.now == TIME_NEVER) || !time_less(found.now, run.until)
-        || !time_less(found.events, run.event_limit) || (!second && !time_less(found.events, run.pause));
-    let settle = sound && second && !ended;
+    let ended = second & (status.z != 0u);
+    found.stopped = !sound | ended | all(found.now == TIME_NEVER) | !time_less(found.now, run.until)
+        | !time_less(found.events, run.event_limit) | (!second & !time_less(found.events, run.pause));
+    let settle = sound & second & !ended;
     found.rounds = select(0u, status.w, all(status.xy == found.now)) + u32(!found.stopped);
-    found.serve = !found.stopped || settle;
+    found.serve = !found.stopped | settle;
     found.until = time_min(cell_end(found.now), run.until);
     if found.stopped { found.until = TIME_ZERO; }
     return found;

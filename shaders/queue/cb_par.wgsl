@@ -102,8 +102,8 @@ fn cb_team_insert(inserting: bool, event: Item, most_held: u32) {
         let place = chunk * CB_LANES + cb_lane;
         let offset = queue_length - place;
         let next = (chunk + 1u) * CB_LANES;
-        let here = goes_on && place <= queue_length;
-        let more = goes_on && next <= queue_length;
+        let here = goes_on & (place <= queue_length);
+        let more = goes_on & (next <= queue_length);
         // What is read is asked for before anything waits.
         var before: Item;
         var present: Item;
@@ -111,10 +111,10 @@ fn cb_team_insert(inserting: bool, event: Item, most_held: u32) {
         if here && offset > 0u { before = queue_events[cb_slot(offset - 1u)]; }
         if here && place > 0u { present = queue_events[cb_slot(offset)]; }
         if more { last = queue_events[cb_slot(queue_length - next)]; }
-        let moves = here && offset > 0u && event_before(event, before);
-        let lands = here && !moves && (place == 0u || event_before(event, present));
+        let moves = here & (offset > 0u) & event_before(event, before);
+        let lands = here & !moves & ((place == 0u) | event_before(event, present));
         // Whether the chunk's last place gets the event before it, which each lane finds out by itself: it is one read for all.
-        goes_on = more && event_before(event, last);
+        goes_on = more & event_before(event, last);
         storageBarrier();
         if moves { queue_events[cb_slot(offset)] = before; }
         if lands { queue_events[cb_slot(offset)] = event; }

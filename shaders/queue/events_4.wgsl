@@ -9,10 +9,8 @@
 alias Item = vec4<u32>;
 
 fn event_before(a: Item, b: Item) -> bool {
-    if a.y != b.y { return a.y < b.y; }
-    if a.x != b.x { return a.x < b.x; }
-    if a.z != b.z { return a.z < b.z; }
-    return a.w < b.w;
+    let payload = (a.z < b.z) | ((a.z == b.z) & (a.w < b.w));
+    return (a.y < b.y) | ((a.y == b.y) & ((a.x < b.x) | ((a.x == b.x) & payload)));
 }
 
 fn event_time(event: Item) -> vec2<u32> {

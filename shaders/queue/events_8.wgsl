@@ -10,14 +10,10 @@ struct Item {
 }
 
 fn event_before(a: Item, b: Item) -> bool {
-    if a.head.y != b.head.y { return a.head.y < b.head.y; }
-    if a.head.x != b.head.x { return a.head.x < b.head.x; }
-    if a.head.z != b.head.z { return a.head.z < b.head.z; }
-    if a.head.w != b.head.w { return a.head.w < b.head.w; }
-    if a.tail.x != b.tail.x { return a.tail.x < b.tail.x; }
-    if a.tail.y != b.tail.y { return a.tail.y < b.tail.y; }
-    if a.tail.z != b.tail.z { return a.tail.z < b.tail.z; }
-    return a.tail.w < b.tail.w;
+    let last = (a.tail.z < b.tail.z) | ((a.tail.z == b.tail.z) & (a.tail.w < b.tail.w));
+    let tail = (a.tail.x < b.tail.x) | ((a.tail.x == b.tail.x) & ((a.tail.y < b.tail.y) | ((a.tail.y == b.tail.y) & last)));
+    let payload = (a.head.z < b.head.z) | ((a.head.z == b.head.z) & ((a.head.w < b.head.w) | ((a.head.w == b.head.w) & tail)));
+    return (a.head.y < b.head.y) | ((a.head.y == b.head.y) & ((a.head.x < b.head.x) | ((a.head.x == b.head.x) & payload)));
 }
 
 fn event_time(event: Item) -> vec2<u32> {

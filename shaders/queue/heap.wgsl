@@ -66,15 +66,34 @@ fn queue_first() -> Item {
     return queue_events[queue_base];
 }
 
+// A node, and the event in it.
+struct HeapNode {
+    number: u32,
+    event: Item,
+}
+
+// The first in order of the children that begin with number `first`, which must be held.
+//
+// No loops: in kernels with run-time checks they are not unrolled, and each of these reads would wait for the one before. Children beyond the last event are read as
+// well: they lie in the queue's own slots.
+fn heap_least(first: u32) -> HeapNode {
+    var a = HeapNode(first, queue_events[heap_node(first)]);
+    let b = HeapNode(first + 1u, queue_events[heap_node(first + 1u)]);
+    if HEAP_ARITY == 2u {
+        if (b.number < queue_length) & event_before(b.event, a.event) { a = b; }
+        return a;
+    }
+    var c = HeapNode(first + 2u, queue_events[heap_node(first + 2u)]);
+    let d = HeapNode(first + 3u, queue_events[heap_node(first + 3u)]);
+    if (b.number < queue_length) & event_before(b.event, a.event) { a = b; }
+    if (d.number < queue_length) & event_before(d.event, c.event) { c = d; }
+    if (first + 2u < queue_length) & event_before(c.event, a.event) { a = c; }
+    return a;
+}
+
 // The second event in order. The queue must hold two.
 fn queue_second() -> Item {
-    var least = queue_events[heap_node(1u)];
-    // Those beyond the last event are read as well, so that no read waits for another: they lie in the queue's own slots.
-    for (var i = 2u; i <= HEAP_ARITY; i += 1u) {
-        let other = queue_events[heap_node(i)];
-        if i < queue_length && event_before(other, least) { least = other; }
-    }
-    return least;
+    return heap_least(1u).event;
 }
 
 // Adds an event; false, and nothing changes, if the queue is full.
@@ -103,29 +122,10 @@ fn queue_pop() {
     var child = 1u;
     // Bound: the number of levels, at most 32, since the child's number doubles at least.
     while child < queue_length {
-        var below = queue_events[heap_node(child)];
-        if HEAP_ARITY == 2u {
-            if child + 1u < queue_length {
-                let right = queue_events[heap_node(child + 1u)];
-                if event_before(right, below) {
-                    below = right;
-                    child += 1u;
-                }
-            }
-        } else {
-            let first = child;
-            // Those beyond the last event are read as well, so that no read waits for another: they lie in the queue's own slots.
-            for (var i = 1u; i < HEAP_ARITY; i += 1u) {
-                let sibling = queue_events[heap_node(first + i)];
-                if first + i < queue_length && event_before(sibling, below) {
-                    below = sibling;
-                    child = first + i;
-                }
-            }
-        }
-        if !event_before(below, last) { break; }
-        queue_events[heap_node(hole)] = below;
-        hole = child;
+        let below = heap_least(child);
+        if !event_before(below.event, last) { break; }
+        queue_events[heap_node(hole)] = below.event;
+        hole = below.number;
         child = HEAP_ARITY * hole + 1u;
     }
     queue_events[heap_node(hole)] = last;

@@ -118,13 +118,13 @@ fn exponential_of(word: u32, mean: vec2<u32>) -> vec2<u32> {
     let middle = add_word(mul_wide(e.y, mean.x), low.x);
     let high = add_word(add_word(mul_wide(e.y, mean.y), low.y), middle.y);
     let ticks = vec2<u32>((middle.x >> 27u) | (high.x << 5u), (high.x >> 27u) | (high.y << 5u));
-    return select(ticks, TIME_NEVER, (high.y >> 27u) != 0u || all(mean == TIME_NEVER));
+    return select(ticks, TIME_NEVER, ((high.y >> 27u) != 0u) | all(mean == TIME_NEVER));
 }
 
 // True with the probability p / 2^32, but for p = 0xffffffff, which is always: so both certainties are exact, and
 // 1 - 2^-32 is the one probability that p cannot say. Uses one draw.
 fn draw_bernoulli(p: u32) -> bool {
-    return draw() < p || p == 0xffffffffu;
+    return (draw() < p) | (p == 0xffffffffu);
 }
 
 // A time in low .. high - 1, in ticks; low where the two are the same, TIME_NEVER where high is before low.
@@ -185,7 +185,7 @@ fn draw_erlang(stages: u32, mean: vec2<u32>) -> vec2<u32> {
     }
     let product = product_128(sum, mean);
     let ticks = (product.yz >> vec2<u32>(16u)) | (product.zw << vec2<u32>(16u));
-    return select(ticks, TIME_NEVER, (product.w >> 16u) != 0u || all(mean == TIME_NEVER));
+    return select(ticks, TIME_NEVER, ((product.w >> 16u) != 0u) | all(mean == TIME_NEVER));
 }
 
 // The number of failures before the first success, for a scale of -1 / ln(1 - p) with 32 binary places: `random::geometric_scale`
@@ -194,7 +194,7 @@ fn draw_geometric(scale: vec2<u32>) -> u32 {
     let product = product_128(exponential_unit(draw()), scale);
     // Of 59 + 32 binary places.
     let count = (product.z >> 27u) | (product.w << 5u);
-    return select(count, 0xffffffffu, (product.w >> 27u) != 0u || all(scale == TIME_NEVER));
+    return select(count, 0xffffffffu, ((product.w >> 27u) != 0u) | all(scale == TIME_NEVER));
 }
 
 // A triangular variate in ticks: from `low`, most often near `mode`, to before `high` (`low` where all three are the same).
@@ -227,7 +227,7 @@ fn triangular_of(a: u32, b: u32, low: vec2<u32>, mode: vec2<u32>, high: vec2<u32
         add_word(mul_wide(down.y, smaller), down_low.y),
     );
     let offset = add_word(upper, (span.y >> 1u) + carries);
-    return select(wide_add(low, offset), TIME_NEVER, time_less(mode, low) || time_less(high, mode));
+    return select(wide_add(low, offset), TIME_NEVER, time_less(mode, low) | time_less(high, mode));
 }
 
 // The first step of a number of a table that `random::AliasTable` made, of n slots: which slot to look up. 0 where n is 0.
@@ -352,11 +352,11 @@ fn normal_of(word: u32, mean: vec2<u32>, deviation: vec2<u32>) -> vec2<u32> {
     let high = add_word(upper, u32(rounded < lowest.x));
     let distance = vec2<u32>((rounded >> 28u) | (high.x << 4u), (high.x >> 28u) | (high.y << 4u));
     let far = (high.y >> 28u) != 0u;
-    let never = all(mean == TIME_NEVER) || all(deviation == TIME_NEVER);
+    let never = all(mean == TIME_NEVER) | all(deviation == TIME_NEVER);
     if z < 0 && !never {
-        return select(wide_subtract(mean, distance), TIME_ZERO, far || wide_less(mean, distance));
+        return select(wide_subtract(mean, distance), TIME_ZERO, far | wide_less(mean, distance));
     }
-    return select(time_add(mean, distance), TIME_NEVER, far || never);
+    return select(time_add(mean, distance), TIME_NEVER, far | never);
 }
 
 // 2^(x / 2^32) in units of 2^-31, for a fraction x: a polynomial of degree 7 with positive coefficients, a Chebyshev fit.
@@ -411,7 +411,7 @@ fn times_exp2(time: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
             beyond = select(0u, time.x | time.y, right < 0);
         }
     }
-    return select(ticks, TIME_NEVER, beyond != 0u || all(time == TIME_NEVER));
+    return select(ticks, TIME_NEVER, (beyond != 0u) | all(time == TIME_NEVER));
 }
 
 // A lognormal variate in ticks, rounded down: `median` times e^(sigma z) for a standard normal z. `spread` is sigma / ln 2 with 28

@@ -83,7 +83,7 @@ fn draw_block() -> vec4<u32> {
 
 // Continues the open stream at draw d, in constant time.
 fn stream_seek(d: u32) {
-    stream_lost = stream_lost || (stream_first != 0u && d > SUBSTREAM_DRAWS);
+    stream_lost = stream_lost | ((stream_first != 0u) & (d > SUBSTREAM_DRAWS));
     stream_next = d & ~3u;
     for (var skipped = 0u; skipped < (d & 3u); skipped++) {
         _ = draw();
@@ -101,7 +101,7 @@ fn stream_enter(first: u32, name: vec3<u32>) {
     if stream_first == 0u {
         stream_kept = stream_next;
     } else {
-        stream_lost = stream_lost || stream_next > SUBSTREAM_DRAWS;
+        stream_lost = stream_lost | (stream_next > SUBSTREAM_DRAWS);
     }
     stream_first = first;
     stream_name = name;
@@ -111,7 +111,7 @@ fn stream_enter(first: u32, name: vec3<u32>) {
 // Goes back to the stream itself, where it was left; nothing where it is open.
 fn stream_main() {
     if stream_first != 0u {
-        stream_lost = stream_lost || stream_next > SUBSTREAM_DRAWS;
+        stream_lost = stream_lost | (stream_next > SUBSTREAM_DRAWS);
         stream_first = 0u;
         stream_name = stream_home;
         stream_seek(stream_kept);

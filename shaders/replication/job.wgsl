@@ -129,7 +129,7 @@ fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, mo
     job_saved[slot].position = stream_position();
     job_saved[slot].steps = steps;
     let exhausted = stream_lost || stream_position() < opened;
-    if !job_failed && !exhausted && !more {
+    if !job_failed & !exhausted & !more {
         let output = finish(state);
         // `finish` may fail too.
         if !job_failed {
@@ -164,7 +164,7 @@ fn job_slice(slot: u32) {
     let budget = min(job_work.steps, job_work.max_steps - before);
     var more = true;
     var taken = 0u;
-    for (; taken < budget && more && !job_failed; taken++) {
+    for (; (taken < budget) & more & !job_failed; taken++) {
         more = step(&state);
         stream_main();
     }

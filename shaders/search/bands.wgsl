@@ -152,7 +152,7 @@ fn clear() {
 
 // Whether a path through a cell may still be wanted.
 fn wanted(estimate: u32) -> bool {
-    return estimate < best || (work.all_paths == 1u && estimate == best);
+    return (estimate < best) | ((work.all_paths == 1u) & (estimate == best));
 }
 
 // Puts a cell in the band or beyond it.

@@ -108,7 +108,7 @@ fn search_by_teams(
 // Whether a path through a cell may still be wanted.
 fn wanted(estimate: u32) -> bool {
     let best = atomicLoad(&team_best);
-    return estimate < best || (work.all_paths == 1u && estimate == best);
+    return (estimate < best) | ((work.all_paths == 1u) & (estimate == best));
 }
 
 // Puts a cell in one of the three lists (2 is the one beyond), if there is room.

@@ -43,7 +43,7 @@ fn tally_add(tally: Tally, time: vec2<u32>, value: vec2<u32>) -> Tally {
     var next = tally;
     next.sum = wide_add_128(tally.sum, vec4<u32>(value, 0u, 0u));
     next.squares = wide_add_128(tally.squares, product_128(value, value));
-    next.minimum = select(tally.minimum, value, first || wide_less(value, tally.minimum));
+    next.minimum = select(tally.minimum, value, first | wide_less(value, tally.minimum));
     next.maximum = select(tally.maximum, value, wide_less(tally.maximum, value));
     next.count = wide_add(tally.count, vec2<u32>(1u, 0u));
     return next;

@@ -16,7 +16,7 @@ fn time_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let low = a.x + b.x;
     let high = a.y + b.y;
     let carried = high + u32(low < a.x);
-    return select(vec2<u32>(low, carried), TIME_NEVER, high < a.y || carried < high);
+    return select(vec2<u32>(low, carried), TIME_NEVER, (high < a.y) | (carried < high));
 }
 
 // The time from `begin` to `end`; TIME_ZERO where the end comes first.

@@ -50,11 +50,11 @@ fn until_next(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     if (*state).busy > servers { left = scaled(left, (*state).busy, servers, true); }
     left = time_add(left, vec2<u32>(0xffffu, 0u));
     let ticks = vec2<u32>((left.x >> 16u) | (left.y << 16u), left.y >> 16u);
-    return select(ticks, TIME_NEVER, all(left == TIME_NEVER) || all(leaves == TIME_NEVER));
+    return select(ticks, TIME_NEVER, all(left == TIME_NEVER) | all(leaves == TIME_NEVER));
 }
 
 fn leaves_before(a: vec4<u32>, b: vec4<u32>) -> bool {
-    return time_less(a.xy, b.xy) || (all(a.xy == b.xy) && a.z < b.z);
+    return time_less(a.xy, b.xy) | (all(a.xy == b.xy) & (a.z < b.z));
 }
 
 // Who comes takes part (`comes`), or who leaves next is taken out, and the last one put into his place. The clock is at the present time.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-use crate::gpu::{Download, Gpu, GpuError, Kernel, Pace, Plan};
+use crate::gpu::{Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
@@ -17,7 +17,7 @@ use super::super::{Event, Fingerprint, Model, Options, Progress, Simulation, Sto
 use super::mapping::{Crowd, Mapping, Recipes, plain_group};
 use super::memory::{self, Job, Memory, Points, Room};
 use super::results::{self, Ran};
-use super::spread::{self, Spread};
+use super::spread::Spread;
 use super::{EngineOptions, Prepared};
 
 /// A run's end, by job.
@@ -70,7 +70,8 @@ struct Ground<S, P> {
     most: u32,
     start: Kernel,
     settle: Kernel,
-    slice: Kernel,
+    /// By how many runs share a workgroup.
+    slices: Vec<Recipe>,
     digest: Kernel,
     output: Option<Kernel>,
     spread: Spread,
@@ -79,8 +80,8 @@ struct Ground<S, P> {
 /// A batch of runs under way.
 struct Flight {
     run: Run,
-    /// A slice, by how many runs share a workgroup.
-    slices: Vec<Plan>,
+    /// A slice, by how many runs share a workgroup: made when it is needed, because kernels are compiled then.
+    slices: Vec<Option<Plan>>,
     replicas: u32,
     running: u32,
     /// In all of its slices.
@@ -199,19 +200,21 @@ impl<M: Model> Driver<'_, M> {
     }
 
     fn thread(&self) -> Crowd {
-        let usual = if self.gpu.on_processor() { 8 } else { spread::GROUP };
-        Crowd::Thread { group_size: self.options.group_size.unwrap_or(usual) }
+        let on_processor = self.gpu.on_processor();
+        let group_size = self.options.group_size.or_else(|| on_processor.then_some(8));
+        // A processor has no memory that is nearer than another.
+        Crowd::Thread { group_size, near: !on_processor }
     }
 
     /// How many runs of a batch share a workgroup.
     fn spread(&self, crowd: Crowd, batch: u32, jobs: usize) -> Spread {
         let pace = Pace::new(most_steps(self.gpu, crowd, self.shorter));
         match crowd {
-            Crowd::Thread { .. } if self.options.group_size.is_none() && !self.gpu.on_processor() => {
+            Crowd::Thread { group_size: None, .. } => {
                 let found = self.fastest.get(&about(jobs)).copied().unwrap_or_default();
                 Spread::found(batch, found.together, &pace)
             }
-            Crowd::Thread { group_size } => Spread::fixed(group_size, pace),
+            Crowd::Thread { group_size: Some(group_size), .. } => Spread::fixed(group_size, pace),
             Crowd::Team { .. } | Crowd::Near { .. } => Spread::fixed(1, pace),
         }
     }
@@ -312,7 +315,7 @@ impl<M: Model> Driver<'_, M> {
                 let batch_jobs: Vec<_> = batch.iter().map(|&number| jobs[number]).collect();
                 let mut flight = self.begin(&mut ground, &points, &batch_jobs)?;
                 while flight.running > 0 && !stopped {
-                    events += self.slice(&mut ground, &mut flight).await?;
+                    events += self.slice(&mut ground, &mut flight, &points).await?;
                     stopped = watch(ended + (flight.replicas - flight.running) as usize, events).is_break();
                     let goes_on = flight.running > 0 && !stopped && !ground.spread.is_open();
                     if undecided
@@ -386,7 +389,7 @@ impl<M: Model> Driver<'_, M> {
         }
         let mut rival = self.begin(&mut ground, points, jobs)?;
         while rival.running > 0 && (rival.took < TRIAL || ground.spread.is_open()) {
-            self.slice(&mut ground, &mut rival).await?;
+            self.slice(&mut ground, &mut rival, points).await?;
         }
         let found = ground.spread.rate();
         log::info!("{rate:.3e} events/s, by {mapping}: {:.3e}", found.unwrap_or(0.0));
@@ -410,16 +413,19 @@ impl<M: Model> Driver<'_, M> {
         let recipes =
             Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain_group(gpu));
         let most = self.batch_size(crowd, jobs)?;
+        let spread = self.spread(crowd, most, jobs);
+        // What begins is compiled now.
+        recipes.slices[spread.next()].kernel(gpu)?;
         Ok(Ground {
             crowd,
             memory: Memory::new(gpu, self.model(), crowd, self.prepared.room, most)?,
             most,
             start: recipes.start.kernel(gpu)?,
             settle: recipes.settle.kernel(gpu)?,
-            slice: recipes.slice.kernel(gpu)?,
+            slices: recipes.slices,
             digest: recipes.digest.kernel(gpu)?,
             output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
-            spread: self.spread(crowd, most, jobs),
+            spread,
         })
     }
 
@@ -461,12 +467,7 @@ impl<M: Model> Driver<'_, M> {
         start.dispatch(gpu, &ground.start, run.rows.div_ceil(plain_group(gpu)), &bound)?;
         start.dispatch(gpu, &ground.settle, replicas, &bound)?;
         start.submit(gpu)?;
-        let slice = |together| {
-            let mut slice = Plan::new("replicas: slice");
-            slice.dispatch(gpu, &ground.slice, replicas.div_ceil(together), &bound)?;
-            Ok(slice)
-        };
-        let slices = ground.spread.runs().map(slice).collect::<Result<_, GpuError>>()?;
+        let slices = ground.slices.iter().map(|_| None).collect();
         Ok(Flight { run, slices, replicas, running: replicas, took: Duration::ZERO })
     }
 
@@ -475,15 +476,23 @@ impl<M: Model> Driver<'_, M> {
         &self,
         ground: &mut Ground<M::State, M::Payload>,
         flight: &mut Flight,
+        points: &Points,
     ) -> Result<u64, SimulationError> {
         let (gpu, memory) = (self.gpu, &ground.memory);
-        let steps = ground.spread.steps();
+        let (choice, steps) = (ground.spread.next(), ground.spread.steps());
+        if flight.slices[choice].is_none() {
+            let kernel = ground.slices[choice].kernel(gpu)?;
+            let mut slice = Plan::new("replicas: slice");
+            let groups = flight.replicas.div_ceil(ground.spread.runs(choice));
+            slice.dispatch(gpu, &kernel, groups, &memory.bindings(points))?;
+            flight.slices[choice] = Some(slice);
+        }
         flight.run.part = Part { slice: steps, ..flight.run.part };
         memory.tell(gpu, &flight.run)?;
         let begin = Instant::now();
         let mut encoder = gpu.encoder("replicas: slice");
         encoder.clear_buffer(memory.words().raw(), 0, Some(8));
-        flight.slices[ground.spread.next()].record(&mut encoder);
+        flight.slices[choice].as_ref().expect("it was made above").record(&mut encoder);
         let download = Download::new(gpu, "replicas: progress", 8)?;
         download.record(&mut encoder, memory.words().raw(), 0);
         let submission = gpu.submit(encoder)?;

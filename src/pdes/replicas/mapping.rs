@@ -7,6 +7,7 @@ use crate::shaders;
 use super::super::cut::group_size_at_most;
 use super::super::recipes::{NO_OUTBOX, product};
 use super::super::{Model, Payload};
+use super::spread;
 
 /// How the replicas of an experiment are mapped to invocations. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -67,20 +68,30 @@ pub(super) enum Crowd {
     Team { group_size: u32, queue: QueueDesign },
     /// Teams that have all pending events of a run in workgroup memory, so many of them.
     Near { group_size: u32, pool: u32 },
-    /// Its workgroups.
-    Thread { group_size: u32 },
+    /// How many share a workgroup, if that is not to be found; and whether the first keys of a run lie in workgroup memory.
+    Thread { group_size: Option<u32>, near: bool },
 }
 
 impl Crowd {
-    /// Values for `override`s of a slice. (All else goes by what it is told, so that it need not be compiled for each.)
-    fn constants(self) -> impl Iterator<Item = (&'static str, f64)> {
+    /// Values for `override`s of a slice by workgroups of so many. (All else goes by what it is told, so that it need not be compiled for each.)
+    fn constants(self, group_size: u32) -> impl Iterator<Item = (&'static str, f64)> {
         let constants = match self {
-            Self::Near { group_size, pool } => {
+            Self::Near { pool, .. } => {
                 [Some(("POOL", f64::from(pool))), Some(("LISTS", f64::from(group_size)))]
             }
-            Self::Team { .. } | Self::Thread { .. } => [None, None],
+            Self::Thread { near: true, .. } => [Some(("KEYS_NEAR", f64::from(keys_near(group_size)))), None],
+            Self::Team { .. } | Self::Thread { near: false, .. } => [None, None],
         };
         constants.into_iter().flatten()
+    }
+
+    /// The invocations of the workgroups of a slice, by how many runs share one ([`Spread::runs`](super::spread::Spread::runs)).
+    fn groups(self) -> Vec<u32> {
+        match self {
+            Self::Team { group_size, .. } | Self::Near { group_size, .. } => vec![group_size],
+            Self::Thread { group_size: Some(group_size), .. } => vec![group_size],
+            Self::Thread { group_size: None, .. } => spread::groups().into(),
+        }
     }
 }
 
@@ -88,7 +99,8 @@ impl Crowd {
 pub(super) struct Recipes {
     pub(super) start: Recipe,
     pub(super) settle: Recipe,
-    pub(super) slice: Recipe,
+    /// By how many runs share a workgroup.
+    pub(super) slices: Vec<Recipe>,
     pub(super) digest: Recipe,
     pub(super) output: Option<Recipe>,
 }
@@ -106,18 +118,17 @@ impl Recipes {
         // That of a replica is declared in `shaders/pdes/params_of_replica.wgsl`.
         let source = model.source().without_uniform("params");
         let params = if model.params_bytes().is_empty() { NO_PARAMS } else { "pdes/params_of_replica.wgsl" };
-        let (queue, group_size) = match crowd {
-            Crowd::Team { group_size, queue } => (Some(queue), group_size),
-            Crowd::Near { group_size, .. } | Crowd::Thread { group_size } => (None, group_size),
+        let queue = match crowd {
+            Crowd::Team { queue, .. } => Some(queue),
+            Crowd::Near { .. } | Crowd::Thread { .. } => None,
         };
         let with = |entry, files: &[&'static str], size: u32, name: &str| {
             let mut sources: Vec<_> =
                 [RUN, M::Payload::FILE].iter().chain(files).map(|file| shaders::file(file)).collect();
             let constants = queue.map_or(&[][..], |queue| queue.constants());
             sources.extend(queue.and_then(QueueDesign::source));
-            let more = crowd.constants().filter(|_| files[0] == "pdes/near.wgsl");
-            let sizes = [("GROUP_SIZE", f64::from(size))].into_iter().chain(more);
-            Recipe::new(name, entry, sources).with(constants.iter().copied()).with(sizes)
+            let size = [("GROUP_SIZE", f64::from(size))];
+            Recipe::new(name, entry, sources).with(constants.iter().copied()).with(size)
         };
         let with_model = |entry, files: &[&'static str], size| {
             let files = [files, &[params, product(int64)]].concat();
@@ -144,10 +155,13 @@ impl Recipes {
                 &["pdes/near.wgsl"],
                 &["pdes/replica_digest.wgsl", "pdes/near_held.wgsl", "pdes/held_apart_none.wgsl"],
             ),
-            Crowd::Thread { .. } => (
+            Crowd::Thread { near, .. } => (
                 "pdes/thread_start.wgsl",
                 ("settle_thread", &["pdes/thread_start.wgsl"][..]),
-                &["pdes/thread.wgsl"],
+                match near {
+                    true => &["pdes/thread.wgsl", "pdes/thread_keys_near.wgsl"],
+                    false => &["pdes/thread.wgsl", "pdes/thread_keys.wgsl"],
+                },
                 &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
             ),
         };
@@ -161,7 +175,11 @@ impl Recipes {
         Self {
             start: with_model("start_lps", &["pdes/start.wgsl", begin], plain),
             settle: alone(settle.0, settle.1, settle_group(plain)),
-            slice: with_model(entry, slice, group_size),
+            slices: crowd
+                .groups()
+                .into_iter()
+                .map(|size| with_model(entry, slice, size).with(crowd.constants(size)))
+                .collect(),
             digest: alone("digest_replica", held, settle_group(plain)),
             output,
         }
@@ -173,14 +191,22 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
         Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
         Crowd::Near { group_size: 64, pool: 256 },
-        Crowd::Thread { group_size: 16 },
+        Crowd::Thread { group_size: None, near: true },
+        Crowd::Thread { group_size: Some(8), near: false },
     ];
     let all = crowds.into_iter().flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
     all.flat_map(|(crowd, int64)| {
-        let Recipes { start, settle, slice, digest, output } = Recipes::new(model, crowd, int64, 256);
-        [start, settle, slice, digest].into_iter().chain(output)
+        let Recipes { start, settle, mut slices, digest, output } = Recipes::new(model, crowd, int64, 256);
+        slices.dedup();
+        [start, settle, digest].into_iter().chain(slices).chain(output)
     })
     .collect()
+}
+
+/// How many of the keys of each run are in workgroup memory, where so many runs share it: whole levels of a heap, within what WebGPU promises.
+fn keys_near(group_size: u32) -> u32 {
+    const MEMORY: u32 = 16 << 10;
+    [21, 5].into_iter().find(|&keys| 16 * keys * group_size <= MEMORY).unwrap_or(1)
 }
 
 /// Invocations of the workgroups that serve a replica between slices.

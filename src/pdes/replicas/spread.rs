@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use crate::gpu::Pace;
 
-/// Invocations of a workgroup, of which fewer may serve runs.
-pub(super) const GROUP: u32 = 32;
+/// How many runs may share a workgroup.
+const CHOICES: [u32; 4] = [1, 4, 16, 32];
 
-/// How many do.
-const CHOICES: [u32; 4] = [1, 4, 16, GROUP];
+/// Invocations of the workgroups that are launched for each of them, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
+/// invocation takes workgroup memory, of which there is little (docs/replicas.md).
+pub(super) fn groups() -> [u32; 4] {
+    CHOICES.map(|runs| if runs <= 4 { 4 } else { 32 })
+}
 
 /// Runs up to which they are spread over workgroups of their own, unless something is known, and how many share one beyond. (`bench replicas` on an H200, 64 LPs
 /// with 4 events each at rate 0.001.)
@@ -83,9 +86,9 @@ impl Spread {
         (self.first, self.whole) = (true, true);
     }
 
-    /// How many runs share a workgroup, by choice.
-    pub(super) fn runs(&self) -> impl Iterator<Item = u32> {
-        self.choices.iter().map(|choice| choice.runs)
+    /// How many runs share a workgroup, by a choice.
+    pub(super) fn runs(&self, choice: usize) -> u32 {
+        self.choices[choice].runs
     }
 
     /// The choice for the next slice.
@@ -180,7 +183,7 @@ mod tests {
             if !spread.is_open() {
                 return spread.best();
             }
-            let runs = spread.runs().nth(spread.next()).unwrap();
+            let runs = spread.runs(spread.next());
             let steps = spread.steps();
             let seconds = 1e-6 + 1000.0 * f64::from(steps) / rate(runs) / (1.0 + drift * f64::from(slice));
             spread.record(steps, Duration::from_secs_f64(seconds), 1000 * steps, true);
@@ -209,7 +212,7 @@ mod tests {
         assert_eq!(known.best(), 16);
         let fixed = Spread::fixed(8, pace);
         assert!(!fixed.is_open());
-        assert_eq!((fixed.best(), fixed.next(), fixed.runs().count()), (8, 0, 1));
+        assert_eq!((fixed.best(), fixed.next(), fixed.choices.len()), (8, 0, 1));
     }
 
     #[test]
