@@ -108,6 +108,28 @@ impl Kernel {
         on_stack(program.is_deep(), || Self::build(gpu, program, entry, constants, checks))
     }
 
+    /// [`Kernel::new`], but that loops are not counted where no file of a user's has any (unless the device is [`Gpu::checked`]): counters end a loop after 2⁶⁴ iterations, so that
+    /// no compiler can make use of one that never ends. Bounds are checked all the same.
+    ///
+    /// # Safety
+    /// Every loop of the library's files must end.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub unsafe fn ending(
+        gpu: &Gpu,
+        program: &Program,
+        entry: &str,
+        constants: &[(&str, f64)],
+    ) -> Result<Self, GpuError> {
+        let counted = !gpu.trusting() || program.users_loop(entry);
+        let checks = wgpu::ShaderRuntimeChecks {
+            force_loop_bounding: counted,
+            ..wgpu::ShaderRuntimeChecks::checked()
+        };
+        on_stack(program.is_deep(), || Self::build(gpu, program, entry, constants, checks))
+    }
+
     fn build(
         gpu: &Gpu,
         program: &Program,
@@ -135,7 +157,7 @@ impl Kernel {
                 label: Some(&name),
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
-            // SAFETY: `checks` leaves something out only where the caller of `trusted` has vouched for it.
+            // SAFETY: `checks` leaves something out only where the caller of `trusted` or `ending` has vouched for it.
             let module = unsafe { device.create_shader_module_trusted(module, checks) };
             #[cfg(target_arch = "wasm32")]
             gpu.expect(program.refusal(module.clone()));

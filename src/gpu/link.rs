@@ -16,6 +16,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 
+use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use super::depth;
@@ -373,6 +374,31 @@ impl Program {
         self.place(joined_line).is_some_and(|Origin { file, .. }| !self.files[file].library)
     }
 
+    /// Whether an entry point, or a function that it calls, has a loop in a file that is not the library's.
+    pub(super) fn users_loop(&self, entry: &str) -> bool {
+        let point = self.module.entry_points.iter().find(|point| point.name == entry);
+        let (mut blocks, mut called) = (Vec::new(), HashSet::new());
+        blocks.extend(point.map(|point| &point.function.body));
+        while let Some(block) = blocks.pop() {
+            for (statement, span) in block.span_iter() {
+                match statement {
+                    Statement::Loop { .. } if self.is_users(span.location(&self.text).line_number) => {
+                        return true;
+                    }
+                    Statement::Loop { body, continuing, .. } => blocks.extend([body, continuing]),
+                    Statement::If { accept, reject, .. } => blocks.extend([accept, reject]),
+                    Statement::Switch { cases, .. } => blocks.extend(cases.iter().map(|case| &case.body)),
+                    Statement::Block(inner) => blocks.push(inner),
+                    Statement::Call { function, .. } if called.insert(*function) => {
+                        blocks.push(&self.module.functions[*function].body);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
     /// File, line and column of a place in the joined text, and the line with a mark.
     pub(super) fn mark(&self, span: naga::Span, label: &str) -> Option<(Marked, String)> {
         if !span.is_defined() {
@@ -517,6 +543,24 @@ mod tests {
         assert!(names.contains(&"shaders/facility/network/records.wgsl"), "{names:?}");
         assert!(parts.iter().all(|part| !part.library), "{names:?}");
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
+    }
+
+    #[test]
+    fn loops_of_users_are_those_that_an_entry_point_comes_to() {
+        let library = Source::library(
+            "shaders/library.wgsl",
+            "fn sum(n: u32) -> u32 {\n    var s = 0u;\n    for (var i = 0u; i < n; i++) { s += twice(i); }\n    return s;\n}\n",
+        );
+        let entry =
+            |name: &str, body: &str| format!("@compute @workgroup_size(1) fn {name}() {{ {body} }}\n");
+        let user = [
+            "fn twice(n: u32) -> u32 { return 2u * n; }\n".to_owned(),
+            "fn deep(n: u32) -> u32 {\n    switch n {\n        case 0u: { return 1u; }\n        default: { if n > 3u { while n == 7u { } } }\n    }\n    return 0u;\n}\n".to_owned(),
+            entry("plain", "_ = sum(3u);"),
+            entry("looped", "_ = sum(3u); _ = deep(2u);"),
+        ];
+        let program = Program::link("test", &[library, Source::new("model.wgsl", user.concat())]).unwrap();
+        assert_eq!(["plain", "looped", "none"].map(|entry| program.users_loop(entry)), [false, true, false]);
     }
 
     #[test]

@@ -61,7 +61,8 @@ impl Recipe {
     /// # Errors
     /// As [`Kernel::new`], and [`GpuError::Link`].
     pub fn kernel(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        gpu.built().get(self, gpu, true, |program| Kernel::new(gpu, program, self.entry, &self.constants()))
+        let build = |program: &_| Kernel::new(gpu, program, self.entry, &self.constants());
+        gpu.built().get(self, gpu, Checks::All, build)
     }
 
     /// The kernel without run-time checks (unless the device is [`Gpu::checked`]).
@@ -72,9 +73,25 @@ impl Recipe {
     /// # Errors
     /// As [`Recipe::kernel`].
     pub unsafe fn trusted(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        gpu.built().get(self, gpu, !gpu.trusting(), |program| {
+        let checks = if gpu.trusting() { Checks::None } else { Checks::All };
+        gpu.built().get(self, gpu, checks, |program| {
             // SAFETY: the caller vouches for the kernel.
             unsafe { Kernel::trusted(gpu, program, self.entry, &self.constants()) }
+        })
+    }
+
+    /// The kernel with run-time checks, but that loops are counted only where a user's file has one (or where the device is [`Gpu::checked`]).
+    ///
+    /// # Safety
+    /// As [`Kernel::ending`].
+    ///
+    /// # Errors
+    /// As [`Recipe::kernel`].
+    pub unsafe fn ending(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
+        let checks = if gpu.trusting() { Checks::UsersLoops } else { Checks::All };
+        gpu.built().get(self, gpu, checks, |program| {
+            // SAFETY: the caller vouches for the library's loops.
+            unsafe { Kernel::ending(gpu, program, self.entry, &self.constants()) }
         })
     }
 }
@@ -85,8 +102,16 @@ pub(super) struct Built {
     kernels: Mutex<HashMap<Kind, HashMap<Recipe, Kernel>>>,
 }
 
-/// The features that kernels may use, and whether they are checked.
-type Kind = (wgpu::Features, bool);
+/// The features that kernels may use, and what is checked.
+type Kind = (wgpu::Features, Checks);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Checks {
+    All,
+    /// Of loops only those of users' files.
+    UsersLoops,
+    None,
+}
 
 impl Built {
     /// Forgets all kernels: one of them was refused after it was built.
@@ -99,10 +124,10 @@ impl Built {
         &self,
         recipe: &Recipe,
         gpu: &Gpu,
-        checked: bool,
+        checks: Checks,
         build: impl FnOnce(&Program) -> Result<Kernel, GpuError>,
     ) -> Result<Kernel, GpuError> {
-        let kind = (gpu.features(), checked);
+        let kind = (gpu.features(), checks);
         let kernels = || self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels().get(&kind).and_then(|kernels| kernels.get(recipe)) {
             return Ok(kernel.clone());

@@ -4,7 +4,7 @@
 use web_time::{Duration, Instant};
 
 use crate::gpu::Gpu;
-use crate::queue::{QueueDesign, Traverse};
+use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::capacity::mean_for;
@@ -12,21 +12,13 @@ use super::error::SimulationError;
 use super::recipes::{Way, Windows};
 use super::{Capacity, Model, Options, Progress, Sync, contract};
 
-/// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, 32,768 LPs, against the heap: 2.5
-/// events, 1.17 times as fast; 10, 1.3 times; 81 of 128 that are held, 3.1 times; of a version before, 12 of 128 1.6 times, and 1.5 of 16 0.92 times. Below, trials find it.)
+/// The queue of each LP's own. (`bench phold` on an H200, 1,024 to 1,048,576 LPs at rates 0.1, 0.001 and 0.00001, against the heap with two children to a node: with 4 events per LP 0.95 to
+/// 1.04 times as fast, 16 1.01 to 1.15, 128 1.11 to 1.36, 1,024 1.22 to 1.79; against CB-SEQ with 4 events 0.89 to 1.9, with 16 1.02 to 1.5. On llvmpipe they are as fast as each other.)
+pub(super) const USUAL: QueueDesign = QueueDesign::Heap4;
+
+/// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
+/// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02; 10 of 1,024, 0.72 and 1.14. What else, trials find.)
 const DENSE: f64 = 2.5;
-
-/// And from so many on, where queues have room for more than `LONG_LIST`. (The same: 1.3 events of 128 that are held, 1.27 times as fast; with 1,024 LPs, 1.15 times.)
-const DENSE_OF_MANY: f64 = 1.0;
-const LONG_LIST: u32 = 100;
-
-/// Up to this queue capacity, CB-SEQ is faster than the heap. (`bench phold` on an H200, 32,768 LPs at rate 0.1:
-/// 4 events per LP need room for 32, and CB-SEQ wins; 16 need room for 62, and the heap does.)
-pub(super) const SHORT_QUEUE: u32 = 40;
-
-/// Beyond this one, the heap with four children to a node is faster than the one with two. (`queue_sweep` on an H200, 32,768 LPs with 1,024 events at
-/// rates 0.1, 0.001 and 0.00001: 1.56, 1.32 and 1.03 times as fast; with 128 events, room for 240, 0.98, 1.01 and 0.92 times.)
-const LONG_QUEUE: u32 = 500;
 
 /// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
@@ -62,11 +54,6 @@ const FAR_ENOUGH: f64 = 1.5;
 
 /// How long a design is measured, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
-
-/// Where an LP gets fewer events in a window than that, on average, GPUs take the heap, however long queues are. For short ones (`bench phold` on an H200, 4 events per LP, CB-SEQ against the heap: 2
-/// events, 1.05 to 1.06 times as fast; 0.04, 0.96 to 0.98, and 0.71 with a million LPs; 0.0004, 1.01, and 0.6. Nothing was measured in between), and for long ones: 1,024 events per LP, of which
-/// an LP gets 0.1 in a window, to the horizon, `Heap4` against the heap: 0.75 times as fast with 1,024 LPs, 1.03 with 32,768.
-const RARE: f64 = 1.0;
 
 /// The ways to take for a model, the best guess first; those with neighbours if its file says who they are.
 pub(super) fn candidates<M: Model>(
@@ -125,35 +112,13 @@ pub(super) fn mailbox_of_horizon<M: Model>(model: &M) -> u32 {
 
 /// The queue designs to take.
 fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
-    let queue = alone(gpu, capacity);
     let sent = mean_for(capacity.mailbox);
     // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
     // invocation would sort the events of an LP that has very many in a cell.
     if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
-        return vec![queue];
+        return vec![USUAL];
     }
-    if sent >= if capacity.queue > LONG_LIST { DENSE_OF_MANY } else { DENSE } {
-        vec![QueueDesign::Calendar, queue]
-    } else {
-        vec![queue, QueueDesign::Calendar]
-    }
-}
-
-/// The queue of each LP's own, for a run that has the device to itself.
-pub(super) fn alone(gpu: &Gpu, capacity: Capacity) -> QueueDesign {
-    let rare = !gpu.on_processor() && mean_for(capacity.mailbox) < RARE;
-    if rare { QueueDesign::Heap } else { plain(capacity.queue) }
-}
-
-/// The queue of each LP's own, with room for so many events.
-pub(super) fn plain(room: u32) -> QueueDesign {
-    if room <= SHORT_QUEUE {
-        QueueDesign::CbSeq(Traverse::BackToFront)
-    } else if room <= LONG_QUEUE {
-        QueueDesign::Heap
-    } else {
-        QueueDesign::Heap4
-    }
+    if sent >= DENSE { vec![QueueDesign::Calendar, USUAL] } else { vec![USUAL, QueueDesign::Calendar] }
 }
 
 /// A choice in the making. The run goes on for a while; then it is measured, and so is another way, and the faster of the two goes on for a while.

@@ -24,6 +24,9 @@ const AT_ONCE: u32 = 1 << 16;
 /// once are better.)
 const SHORT_AT_ONCE: u32 = 1 << 18;
 
+/// Up to this room, circular buffers are short. (4 events per LP need room for 32; 16 need room for 62.)
+const SHORT_QUEUE: u32 = 40;
+
 /// Invocations of a window at the most where teams of them serve an LP, as in CB-PAR: about as many as an H200 has room for at once. (A guess.)
 const TEAMS_AT_ONCE: u32 = 1 << 18;
 
@@ -188,8 +191,8 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
     group_size_at_most(gpu, size)
 }
 
-/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue; `short`: whether queues are short circular buffers.
-pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, short: bool) -> u32 {
+/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue.
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32) -> u32 {
     match (gpu.on_processor(), queue) {
         // Calendars are not sifted through: `bench phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
         (_, QueueDesign::Calendar) => 1,
@@ -202,7 +205,8 @@ pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, s
             (groups / (GROUPS_OF_A_THREAD * threads)).clamp(1, TILES_OF_A_THREAD)
         }
         (_, QueueDesign::CbPar(lanes)) => (rows.min(DISPATCH_ROWS) * lanes.count()).div_ceil(TEAMS_AT_ONCE),
-        _ => rows.min(DISPATCH_ROWS).div_ceil(if short { SHORT_AT_ONCE } else { AT_ONCE }),
+        (_, QueueDesign::CbSeq(_)) if room <= SHORT_QUEUE => rows.min(DISPATCH_ROWS).div_ceil(SHORT_AT_ONCE),
+        _ => rows.min(DISPATCH_ROWS).div_ceil(AT_ONCE),
     }
 }
 

@@ -168,7 +168,7 @@ impl<M: Model> Engine<M> {
             build: Box::new(move |point| build(point).map_err(Into::into)),
             options,
             prepared: None,
-            fastest: Fastest::new(),
+            fastest: Fastest::default(),
         }
     }
 

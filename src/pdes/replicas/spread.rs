@@ -33,6 +33,8 @@ pub(super) struct Spread {
     choices: Vec<Choice>,
     best: usize,
     trial: Option<Trial>,
+    /// Whether a trial may need another kernel than the best has: it is compiled then.
+    compiles: bool,
     /// Whether the next slice is the first of its batch, which waits for what was begun before.
     first: bool,
     /// Whether all runs of the batch took part in the last slice, to its end.
@@ -78,7 +80,8 @@ impl Spread {
 
     fn of(choices: Vec<Choice>, best: usize) -> Self {
         let tail = choices[best].pace.clone();
-        Self { choices, best, trial: None, first: true, whole: true, tail, rate: None }
+        let (trial, compiles) = (None, false);
+        Self { choices, best, trial, compiles, first: true, whole: true, tail, rate: None }
     }
 
     /// A batch begins.
@@ -91,9 +94,20 @@ impl Spread {
         self.choices[choice].runs
     }
 
+    /// Whether trials may take a kernel that is yet to be compiled, from now on.
+    pub(super) fn allow(&mut self, compiles: bool) {
+        self.compiles = compiles;
+    }
+
+    /// The trial that may go on.
+    fn trial(&self) -> Option<&Trial> {
+        let groups = groups();
+        self.trial.as_ref().filter(|trial| self.compiles || groups[trial.rival] == groups[self.best])
+    }
+
     /// The choice for the next slice.
     pub(super) fn next(&self) -> usize {
-        match &self.trial {
+        match self.trial() {
             Some(trial) if self.whole && TURNS[trial.slices] == 1 => trial.rival,
             _ => self.best,
         }
@@ -122,7 +136,7 @@ impl Spread {
 
     /// Whether the present batch may yet find a better number.
     pub(super) fn is_open(&self) -> bool {
-        self.trial.is_some() && self.whole
+        self.trial().is_some() && self.whole
     }
 
     /// Takes in what a slice did; `whole`: whether all runs took part, to its end.
@@ -141,6 +155,9 @@ impl Spread {
         let done = (f64::from(events), took.as_secs_f64());
         if now == self.best {
             self.rate = Some(done.0 / done.1);
+        }
+        if self.trial().is_none() {
+            return;
         }
         let Some(trial) = &mut self.trial else { return };
         let (executed, seconds) = &mut trial.done[TURNS[trial.slices]];
@@ -179,6 +196,7 @@ mod tests {
     /// What is found on a device that executes so many events in a second, by number of runs to a workgroup; it gets faster by a share each slice.
     fn decided(all: u32, rate: impl Fn(u32) -> f64, drift: f64) -> u32 {
         let mut spread = Spread::found(all, None, &Pace::new(1 << 20));
+        spread.allow(true);
         for slice in 0..100 {
             if !spread.is_open() {
                 return spread.best();
@@ -202,6 +220,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn no_kernel_is_compiled_before_it_is_allowed() {
+        let mut spread = Spread::found(100, None, &Pace::new(1 << 20));
+        let slice = |spread: &mut Spread| {
+            let runs = spread.runs(spread.next());
+            // More runs to a workgroup are faster.
+            spread.record(spread.steps(), LASTING, 1000 * runs, true);
+        };
+        for _ in 0..20 {
+            slice(&mut spread);
+        }
+        // Both 1 and 4 are served by one kernel.
+        assert_eq!((spread.best(), spread.is_open(), spread.is_found()), (4, false, false));
+        spread.allow(true);
+        for _ in 0..20 {
+            slice(&mut spread);
+        }
+        assert_eq!((spread.best(), spread.is_open(), spread.is_found()), (32, false, true));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::gpu::{Gpu, GpuError};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::super::auto::{self, Auto};
+use super::super::auto::Auto;
 use super::super::cut::{Cut, Needs, at_once, usual_tiles};
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::growth::{self, Snapshot};
@@ -217,10 +217,9 @@ pub(super) fn tiles_for(
     queue: QueueDesign,
     capacity: Capacity,
 ) -> u32 {
-    let short = capacity.queue <= auto::SHORT_QUEUE && matches!(queue, QueueDesign::CbSeq(_));
     // A workgroup chooses its rows by a bit for each tile.
     let most = rows.div_ceil(at_once(group_size, queue.lanes())).clamp(1, 32);
-    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue, short)).clamp(1, most)
+    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue)).clamp(1, most)
 }
 
 /// Room for a snapshot.
