@@ -12,9 +12,18 @@ use super::error::SimulationError;
 use super::recipes::{Way, Windows};
 use super::{Capacity, Model, Options, Progress, Sync, contract};
 
-/// The queue of each LP's own. (`bench phold` on an H200, 1,024 to 1,048,576 LPs at rates 0.1, 0.001 and 0.00001, against the heap with two children to a node: with 4 events per LP 0.95 to
+/// The queue of each LP's own in windows of YAWNS. (`bench phold` on an H200, 1,024 to 1,048,576 LPs at rates 0.1, 0.001 and 0.00001, against the heap with two children to a node: with 4 events per LP 0.95 to
 /// 1.04 times as fast, 16 1.01 to 1.15, 128 1.11 to 1.36, 1,024 1.22 to 1.79; against CB-SEQ with 4 events 0.89 to 1.9, with 16 1.02 to 1.5. On llvmpipe they are as fast as each other.)
 pub(super) const USUAL: QueueDesign = QueueDesign::Heap4;
+
+/// And in wider ones, which look at the events of an LP one after the other: more children to a node are more to look at. (The same, horizons, `Heap4` against it: 4 and 16 events per LP 0.93 to 0.99 times as fast, 128
+/// 0.87 to 1.02; `bench sync`, neighbours, 512² stations: 0.97 and 0.98.)
+const USUAL_OF_WIDE: QueueDesign = QueueDesign::Heap;
+
+/// The queue of each LP's own, where nobody chooses one.
+pub(super) fn usual(windows: Windows) -> QueueDesign {
+    if windows.look() { USUAL_OF_WIDE } else { USUAL }
+}
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
 /// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02; 10 of 1,024, 0.72 and 1.14. What else, trials find.)
@@ -62,18 +71,21 @@ pub(super) fn candidates<M: Model>(
     options: &Options,
 ) -> Result<Vec<Way>, SimulationError> {
     let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
-    let queues = match options.queue {
-        Some(QueueDesign::Calendar) if none || !matches!(options.sync, Sync::Auto | Sync::Yawns) => {
-            return Err(SimulationError::Calendar);
-        }
-        Some(queue) => vec![queue],
-        None => designs(gpu, capacity, options.fixed),
-    };
+    // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
+    let cells = |windows: Windows| !windows.look() && !none;
+    if options.queue == Some(QueueDesign::Calendar)
+        && (none || !matches!(options.sync, Sync::Auto | Sync::Yawns))
+    {
+        return Err(SimulationError::Calendar);
+    }
     let of = |windows: Windows| {
-        // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
-        let fitting =
-            |queue: &QueueDesign| *queue != QueueDesign::Calendar || windows == Windows::Yawns && !none;
-        let queues = queues.iter().copied().filter(fitting);
+        let queues = match options.queue {
+            Some(queue) => vec![queue],
+            None if cells(windows) => designs(gpu, capacity, options.fixed),
+            None => vec![usual(windows)],
+        };
+        let fitting = |queue: &QueueDesign| *queue != QueueDesign::Calendar || cells(windows);
+        let queues = queues.into_iter().filter(fitting);
         queues.map(|queue| Way { queue, windows }).collect::<Vec<_>>()
     };
     let (yawns, horizon) = (of(Windows::Yawns), of(Windows::Horizon));
@@ -110,7 +122,7 @@ pub(super) fn mailbox_of_horizon<M: Model>(model: &M) -> u32 {
     Capacity::poisson(0.0, sent).mailbox
 }
 
-/// The queue designs to take.
+/// The queue designs to take for windows that are cells.
 fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     let sent = mean_for(capacity.mailbox);
     // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one

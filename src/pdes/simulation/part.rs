@@ -80,7 +80,8 @@ impl<M: Model> PartOf<M> {
         if model.lps() < parts {
             return refused("takes an LP for each of them at least: take fewer devices");
         }
-        let queue = Some(options.queue.unwrap_or(auto::USUAL));
+        let windows = if sync == Sync::Horizon { super::Windows::Horizon } else { super::Windows::Yawns };
+        let queue = Some(options.queue.unwrap_or_else(|| auto::usual(windows)));
         let options = Options { queue, sync, ..options };
         let lps = range(model.lps(), (own, parts));
         let place = Place { own, parts, room: 0 };
