@@ -6,7 +6,6 @@
 // import: pdes/fingerprint.wgsl
 // import: pdes/near_pool.wgsl
 // import: pdes/scheduled_row.wgsl
-// import: pdes/team_open.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
@@ -23,13 +22,41 @@ fn near_key(time: vec2<u32>, now: vec2<u32>) -> u32 {
     return since.x + 1u;
 }
 
-// The smallest key of the present window, and of the one before, by turns.
-var<workgroup> near_keys: array<atomic<u32>, 2>;
-// The high and the low word of the smallest time, where it is far.
-var<workgroup> near_high: atomic<u32>;
-var<workgroup> near_low: atomic<u32>;
-// Events executed in this slice.
-var<workgroup> near_executed: atomic<u32>;
+// By team, and by the number of the window modulo three: one is read while the next is written and the one after is made ready.
+var<workgroup> near_keys: array<atomic<u32>, 3u * TEAMS>;
+// By the number of the window: whether any team has another one.
+var<workgroup> near_going: array<atomic<u32>, 3>;
+// By team, and of every other search: the high and the low word of the smallest time, where it is far.
+var<workgroup> near_high: array<atomic<u32>, 2u * TEAMS>;
+var<workgroup> near_low: array<atomic<u32>, 2u * TEAMS>;
+// By team: events executed in this slice.
+var<workgroup> near_executed: array<atomic<u32>, TEAMS>;
+
+// Time that is far is found in two steps, before each of which invocations wait for each other: its high word, and then the low one.
+const FAR_NOT = 0u;
+const FAR_HIGH = 1u;
+const FAR_LOW = 2u;
+
+// Makes the words of a search ready.
+fn far_ready(team: u32, search: u32) {
+    atomicStore(&near_high[2u * team + search], 0xffffffffu);
+    atomicStore(&near_low[2u * team + search], 0xffffffffu);
+}
+
+// One of these steps, for an invocation that serves an LP whose first event is at a time. The words of the next search are made ready meanwhile: nobody has read them since the last one.
+fn far_step(step: u32, team: u32, search: u32, member: u32, first: vec2<u32>) {
+    let words = 2u * team + search;
+    if step == FAR_HIGH {
+        atomicMin(&near_high[words], first.y);
+        if member == 0u { far_ready(team, 1u - search); }
+    } else if first.y == atomicLoad(&near_high[words]) {
+        atomicMin(&near_low[words], first.x);
+    }
+}
+
+fn far_time(team: u32, search: u32) -> vec2<u32> {
+    return vec2<u32>(atomicLoad(&near_low[2u * team + search]), atomicLoad(&near_high[2u * team + search]));
+}
 
 var<private> own_sent: vec2<u32>;   // the earliest time that was scheduled for another LP in this window
 
@@ -43,7 +70,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         return;
     }
     let event = event_item(time, payload);
-    pool_events[slot] = event;
+    pool_events[pool_first + slot] = event;
     if own {
         own_insert(slot, event);
     } else {
@@ -57,17 +84,32 @@ fn near(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let place = id.x;
-    team_open(place, lane);
-    let done = workgroupUniformLoad(&team_done);
-    let status = workgroupUniformLoad(&team_status);
-    if status.z != STOP_NOT {
-        if lane == 0u { lps[replica_row(place, REPLICA_STATUS)].z = status.z; }
-        return;
+    let team = lane / LISTS;
+    let member = lane % LISTS;
+    let place = id.x * TEAMS + team;
+    var done = vec4<u32>(0u);
+    var status = vec4<u32>(TIME_NEVER, STOP_EMPTY, 0u);
+    if place < given.groups {
+        replica_open(place);
+        done = lps[replica_row(place, REPLICA_DONE)];
+        status = lps[replica_row(place, REPLICA_STATUS)];
+        if status.z == STOP_NOT && replica_failed() {
+            status.z = STOP_FAILED;
+            if member == 0u { lps[replica_row(place, REPLICA_STATUS)].z = STOP_FAILED; }
+        }
     }
-    pool_fetch(place, lane, lps[replica_row(place, REPLICA_SAVED)]);
-    let serves = lane < given.total;
-    let row = place * given.total + lane;
+    let entered = status.z == STOP_NOT;
+    if lane == 0u { atomicStore(&near_going[0], 0u); }
+    if member == 0u {
+        atomicStore(&near_keys[3u * team], KEY_NEVER);
+        atomicStore(&near_executed[team], 0u);
+        far_ready(team, 0u);
+    }
+    workgroupBarrier();
+    if entered { atomicStore(&near_going[0], 1u); }
+    if workgroupUniformLoad(&near_going[0]) == 0u { return; }
+    let serves = entered & (member < given.total);
+    let row = place * given.total + min(member, given.total - 1u);
     lp_row = row;
     own_first = NONE;
     own_spare = NONE;
@@ -75,6 +117,7 @@ fn near(
     var digest = vec2<u32>(0u);
     var stands = 0u;
     var state: State;
+    if entered { pool_fetch(team, place, member, lps[replica_row(place, REPLICA_SAVED)]); }
     if serves {
         let counts = lps[given.rows + row];
         number = counts.xy;
@@ -85,97 +128,111 @@ fn near(
         if own_first != NONE { own_event = queue_events[place * POOL + own_first]; }
         state = states[row];
     }
-    if lane == 0u {
-        atomicStore(&near_keys[0], KEY_NEVER);
-        atomicStore(&near_keys[1], KEY_NEVER);
-        atomicStore(&near_high, 0xffffffffu);
-        atomicStore(&near_low, 0xffffffffu);
-        atomicStore(&near_executed, 0u);
-    }
     workgroupBarrier();
-    let begun = digest_begin(DIGEST_EXECUTED, lane);
+    let begun = digest_begin(DIGEST_EXECUTED, member);
     var windows = done.xy;
     var now = status.xy;
     var began = status.xy;
     var rounds = status.w;
-    var stop = STOP_NOT;
+    var stop = status.z;
     var executed_here = 0u;
     var first = TIME_NEVER;
+    var far = FAR_NOT;
+    var search = 0u;
+    var turn = 0u;
+    var half = 0u;
     // Bound: run.part.slice.
     for (var step = 0u; step < given.part.slice; step += 1u) {
-        stop = replica_stop(now, vec2<u32>(0u));
-        if stop != STOP_NOT { break; }
-        rounds = select(0u, rounds, all(began == now)) + 1u;
-        began = now;
-        // No cells: no run ends by a number of events.
-        let until = time_min(time_add(now, run.cell), given.until);
-        let half = step % 2u;
-        if lane == 0u { atomicStore(&near_keys[1u - half], KEY_NEVER); }
-        pool_window(half);
-        if serves {
-            own_collect(lane);
-            own_sent = TIME_NEVER;
-            var executed = 0u;
-            var begin = TIME_NEVER;
-            if own_first != NONE { begin = event_time(own_event); }
-            if (rounds > ROUNDS) & all(run.lookahead == TIME_ZERO) & time_less(begin, until) { fail(row, CYCLE); }
-            // Bound: run.budget. An LP that fails does nothing more.
-            while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), until) & !failed {
-                let event = own_event;
-                own_remove();
-                executed += 1u;
-                number = wide_add(number, vec2<u32>(1u, 0u));
-                digest = wide_add(digest, digest_event(begun, event));
-                lp_now = event_time(event);
-                stream_open(run.seed, lane, number);
-                handle(lane, item_event(event), &state);
-                if own_spare != NONE { pool_give(own_spare); }
+        let next_turn = select(turn + 1u, 0u, turn == 2u);
+        if lane == 0u { atomicStore(&near_going[next_turn], 0u); }
+        if member == 0u { atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER); }
+        if stop == STOP_NOT { stop = replica_stop(now, vec2<u32>(0u)); }
+        let runs = (stop == STOP_NOT) & (far == FAR_NOT);
+        if runs {
+            rounds = select(0u, rounds, all(began == now)) + 1u;
+            began = now;
+            // No cells: no run ends by a number of events.
+            let until = time_min(time_add(now, run.cell), given.until);
+            pool_window(half);
+            if serves {
+                own_collect(member);
+                own_sent = TIME_NEVER;
+                var executed = 0u;
+                var begin = TIME_NEVER;
+                if own_first != NONE { begin = event_time(own_event); }
+                if (rounds > ROUNDS) & all(run.lookahead == TIME_ZERO) & time_less(begin, until) { fail(row, CYCLE); }
+                // Bound: run.budget. An LP that fails does nothing more.
+                while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), until) & !failed {
+                    let event = own_event;
+                    own_remove();
+                    executed += 1u;
+                    number = wide_add(number, vec2<u32>(1u, 0u));
+                    digest = wide_add(digest, digest_event(begun, event));
+                    lp_now = event_time(event);
+                    stream_open(run.seed, member, number);
+                    handle(member, item_event(event), &state);
+                    if own_spare != NONE { pool_give(own_spare); }
+                }
+                first = TIME_NEVER;
+                if own_first != NONE { first = event_time(own_event); }
+                if (executed == run.budget) & all(first == begin) {
+                    stands += 1u;
+                    if stands * run.budget > PATIENCE { fail(row, STUCK); }
+                } else if executed > 0u {
+                    stands = 0u;
+                }
+                executed_here += executed;
+                first = time_min(first, own_sent);
+                let key = select(near_key(first, now), KEY_FAILED, failed);
+                if key != KEY_NEVER { atomicMin(&near_keys[3u * team + turn], key); }
+                // Another window, or the steps to find a time that is far.
+                if time_less(first, given.until) | (key == KEY_FAR) { atomicStore(&near_going[turn], 1u); }
             }
-            first = TIME_NEVER;
-            if own_first != NONE { first = event_time(own_event); }
-            if (executed == run.budget) & all(first == begin) {
-                stands += 1u;
-                if stands * run.budget > PATIENCE { fail(row, STUCK); }
-            } else if executed > 0u {
-                stands = 0u;
+            run.part.parity = 1u - run.part.parity;
+            windows = wide_add(windows, vec2<u32>(1u, 0u));
+            half = 1u - half;
+            if member == 0u { pool_choose(half); }
+        } else if far != FAR_NOT {
+            atomicStore(&near_going[turn], 1u);
+            if serves { far_step(far, team, search, member, first); }
+        }
+        let going = workgroupUniformLoad(&near_going[turn]);
+        if runs {
+            let next = atomicLoad(&near_keys[3u * team + turn]);
+            if next == KEY_FAILED {
+                stop = STOP_FAILED;
+            } else if next == KEY_NEVER {
+                now = TIME_NEVER;
+            } else if next == KEY_FAR {
+                far = FAR_HIGH;
+            } else {
+                now = wide_add(now, vec2<u32>(next - 1u, 0u));
             }
-            executed_here += executed;
-            first = time_min(first, own_sent);
-            let key = select(near_key(first, now), KEY_FAILED, failed);
-            if key != KEY_NEVER { atomicMin(&near_keys[half], key); }
+        } else if far == FAR_LOW {
+            now = far_time(team, search);
+            search = 1u - search;
+            far = FAR_NOT;
+        } else if far == FAR_HIGH {
+            far = FAR_LOW;
         }
-        run.part.parity = 1u - run.part.parity;
-        if lane == 0u { pool_choose(1u - half); }
-        let next = workgroupUniformLoad(&near_keys[half]);
-        windows = wide_add(windows, vec2<u32>(1u, 0u));
-        if next == KEY_FAILED {
-            stop = STOP_FAILED;
-            break;
-        }
-        if next == KEY_NEVER {
-            now = TIME_NEVER;
-        } else if next == KEY_FAR {
-            atomicMin(&near_high, first.y);
-            let high = workgroupUniformLoad(&near_high);
-            if first.y == high { atomicMin(&near_low, first.x); }
-            now = vec2<u32>(workgroupUniformLoad(&near_low), high);
-            // The next use comes after other barriers.
-            if lane == 0u {
-                atomicStore(&near_high, 0xffffffffu);
-                atomicStore(&near_low, 0xffffffffu);
-            }
-        } else {
-            now = wide_add(now, vec2<u32>(next - 1u, 0u));
-        }
+        turn = next_turn;
+        if going == 0u { break; }
     }
+    // A time that is far, where the slice ended before it was found.
+    for (var step = FAR_HIGH; step <= FAR_LOW; step += 1u) {
+        if (far != FAR_NOT) & serves { far_step(step, team, search, member, first); }
+        workgroupBarrier();
+    }
+    if far != FAR_NOT { now = far_time(team, search); }
     if stop == STOP_NOT { stop = replica_stop(now, vec2<u32>(0u)); }
-    if loops_cut(given.rows) {
+    if loops_cut(given.rows) && entered {
         fail(row, LOOPS_CUT);
         stop = STOP_FAILED;
     }
-    atomicAdd(&near_executed, executed_here);
+    atomicAdd(&near_executed[team], executed_here);
     workgroupBarrier();
-    let saved = pool_keep(place, lane);
+    if !entered { return; }
+    let saved = pool_keep(place, member);
     if serves {
         first = TIME_NEVER;
         if own_first != NONE { first = event_time(own_event); }
@@ -183,8 +240,8 @@ fn near(
         lps[given.rows + row] = vec4<u32>(number, digest);
         states[row] = state;
     }
-    if lane == 0u {
-        let executed = atomicLoad(&near_executed);
+    if member == 0u {
+        let executed = atomicLoad(&near_executed[team]);
         let events = wide_add(done.zw, vec2<u32>(executed, 0u));
         let again = select(0u, rounds, all(began == now));
         replica_leave(place, vec4<u32>(windows, events), vec4<u32>(now, stop, again), saved, executed);

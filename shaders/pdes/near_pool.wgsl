@@ -1,6 +1,8 @@
 // The pending events of a small run in workgroup memory, for replicas by near teams (pdes/near.wgsl): one pool, in which an event keeps its slot from the moment it
 // is scheduled until it is executed. LPs have no room of their own, so none of it lies idle.
 //
+// A workgroup serves TEAMS replicas; each has its own part of all that follows.
+//
 //   pool_events   an event for each slot
 //   pool_next     the slot that follows it: in the list of its LP, which is in order, or in the inbox that it was sent to, which is not; or among the slots that are free
 //   pool_inbox    by parity of the window that finds it, the first slot of each LP's inbox
@@ -26,30 +28,41 @@
 
 const NONE = 0xffffffffu;
 
-// What run.queue_capacity and run.queue_stride say: slots, and lists, of which each invocation of a slice has one.
+// What run.queue_capacity and run.queue_stride say: slots of a replica, and its lists, of which each of its invocations in a slice has one.
 override POOL: u32 = 64u;
 override LISTS: u32 = 64u;
+// Replicas of a workgroup of TEAMS * LISTS invocations.
+override TEAMS: u32 = 1u;
 
 @group(0) @binding(8) var<storage, read_write> links: array<u32>;
 
-var<workgroup> pool_events: array<Item, POOL>;
-var<workgroup> pool_next: array<u32, POOL>;
-var<workgroup> pool_inbox: array<atomic<u32>, 2u * LISTS>;
-var<workgroup> pool_free: array<atomic<u32>, 2>;
-var<workgroup> pool_lean: atomic<i32>;
-var<workgroup> pool_gives: array<u32, 2>;
+var<workgroup> pool_events: array<Item, TEAMS * POOL>;
+var<workgroup> pool_next: array<u32, TEAMS * POOL>;
+var<workgroup> pool_inbox: array<atomic<u32>, 2u * TEAMS * LISTS>;
+var<workgroup> pool_free: array<atomic<u32>, 2u * TEAMS>;
+var<workgroup> pool_lean: array<atomic<i32>, TEAMS>;
+var<workgroup> pool_gives: array<u32, 2u * TEAMS>;
+
+// Which of them it is, and where its slots begin.
+var<private> pool_team: u32;
+var<private> pool_first: u32;
 
 // The list of free slots that the present window gives to.
 var<private> pool_given: u32;
 
-// To be called by one invocation, before a barrier and then a window of this parity.
+// Where the inbox of an LP lies, that a window of this parity finds.
+fn pool_inbox_of(parity: u32, lp: u32) -> u32 {
+    return (2u * pool_team + parity) * LISTS + lp;
+}
+
+// To be called by one invocation of a team, before a barrier and then a window of this parity.
 fn pool_choose(parity: u32) {
-    pool_gives[parity] = u32(atomicLoad(&pool_lean) > 0);
+    pool_gives[2u * pool_team + parity] = u32(atomicLoad(&pool_lean[pool_team]) > 0);
 }
 
 // Before each window.
 fn pool_window(parity: u32) {
-    pool_given = pool_gives[parity];
+    pool_given = pool_gives[2u * pool_team + parity];
 }
 
 // The list of the invocation's LP: its first slot, and the event there.
@@ -58,34 +71,39 @@ var<private> own_event: Item;
 // The slot of the event that is executed, until another event takes it.
 var<private> own_spare: u32;
 
-// To be called by all invocations of the workgroup, before the slice's first window and a barrier.
-fn pool_fetch(place: u32, lane: u32, saved: vec4<u32>) {
+// To be called by all invocations of a team, before the slice's first window and a barrier.
+fn pool_fetch(team: u32, place: u32, member: u32, saved: vec4<u32>) {
+    pool_team = team;
+    pool_first = team * POOL;
     let links_first = place * (POOL + LISTS);
     // Bound: so many slots for each invocation.
-    for (var i = lane; i < POOL; i += GROUP_SIZE) {
-        pool_events[i] = queue_events[place * POOL + i];
-        pool_next[i] = links[links_first + i];
+    for (var i = member; i < POOL; i += LISTS) {
+        pool_events[pool_first + i] = queue_events[place * POOL + i];
+        pool_next[pool_first + i] = links[links_first + i];
     }
     let parity = saved.x & 1u;
-    atomicStore(&pool_inbox[parity * LISTS + lane], links[links_first + POOL + lane]);
-    atomicStore(&pool_inbox[(1u - parity) * LISTS + lane], NONE);
-    if lane == 0u {
-        atomicStore(&pool_free[0], saved.y);
-        atomicStore(&pool_free[1], saved.z);
-        atomicStore(&pool_lean, bitcast<i32>(saved.w));
+    atomicStore(&pool_inbox[pool_inbox_of(parity, member)], links[links_first + POOL + member]);
+    atomicStore(&pool_inbox[pool_inbox_of(1u - parity, member)], NONE);
+    if member == 0u {
+        atomicStore(&pool_free[2u * team], saved.y);
+        atomicStore(&pool_free[2u * team + 1u], saved.z);
+        atomicStore(&pool_lean[team], bitcast<i32>(saved.w));
         pool_choose(0u);
     }
 }
 
-// To be called by all invocations of the workgroup, after the slice's last window and a barrier. Returns what REPLICA_SAVED is to be.
-fn pool_keep(place: u32, lane: u32) -> vec4<u32> {
+// To be called by all invocations of a team, after the slice's last window and a barrier. Returns what REPLICA_SAVED is to be.
+fn pool_keep(place: u32, member: u32) -> vec4<u32> {
     let links_first = place * (POOL + LISTS);
-    for (var i = lane; i < POOL; i += GROUP_SIZE) {
-        queue_events[place * POOL + i] = pool_events[i];
-        links[links_first + i] = pool_next[i];
+    for (var i = member; i < POOL; i += LISTS) {
+        queue_events[place * POOL + i] = pool_events[pool_first + i];
+        links[links_first + i] = pool_next[pool_first + i];
     }
-    links[links_first + POOL + lane] = atomicLoad(&pool_inbox[run.part.parity * LISTS + lane]);
-    return vec4<u32>(run.part.parity, atomicLoad(&pool_free[0]), atomicLoad(&pool_free[1]), bitcast<u32>(atomicLoad(&pool_lean)));
+    links[links_first + POOL + member] = atomicLoad(&pool_inbox[pool_inbox_of(run.part.parity, member)]);
+    let free = 2u * pool_team;
+    return vec4<u32>(
+        run.part.parity, atomicLoad(&pool_free[free]), atomicLoad(&pool_free[free + 1u]), bitcast<u32>(atomicLoad(&pool_lean[pool_team]))
+    );
 }
 
 // A slot for an event; NONE where there is none.
@@ -93,13 +111,14 @@ fn pool_take() -> u32 {
     let spare = own_spare;
     own_spare = NONE;
     if spare != NONE { return spare; }
-    let list = 1u - pool_given;
+    let side = 1u - pool_given;
+    let list = 2u * pool_team + side;
     var slot = atomicLoad(&pool_free[list]);
     // Bound: slots, because each time that another invocation was faster, there is one less.
     while slot != NONE {
-        let found = atomicCompareExchangeWeak(&pool_free[list], slot, pool_next[slot]);
+        let found = atomicCompareExchangeWeak(&pool_free[list], slot, pool_next[pool_first + slot]);
         if found.exchanged {
-            atomicAdd(&pool_lean, 2 * i32(list) - 1);
+            atomicAdd(&pool_lean[pool_team], 2 * i32(side) - 1);
             return slot;
         }
         slot = found.old_value;
@@ -108,51 +127,51 @@ fn pool_take() -> u32 {
 }
 
 fn pool_give(slot: u32) {
-    pool_next[slot] = atomicExchange(&pool_free[pool_given], slot);
-    atomicAdd(&pool_lean, 1 - 2 * i32(pool_given));
+    pool_next[pool_first + slot] = atomicExchange(&pool_free[2u * pool_team + pool_given], slot);
+    atomicAdd(&pool_lean[pool_team], 1 - 2 * i32(pool_given));
 }
 
 // Sends an event to the LP of another invocation.
 fn pool_send(lp: u32, slot: u32) {
-    pool_next[slot] = atomicExchange(&pool_inbox[(1u - run.part.parity) * LISTS + lp], slot);
+    pool_next[pool_first + slot] = atomicExchange(&pool_inbox[pool_inbox_of(1u - run.part.parity, lp)], slot);
 }
 
 // Puts an event where it belongs in the list.
 fn own_insert(slot: u32, event: Item) {
     if (own_first == NONE) | event_before(event, own_event) {
-        pool_next[slot] = own_first;
+        pool_next[pool_first + slot] = own_first;
         own_first = slot;
         own_event = event;
         return;
     }
     var before = own_first;
-    var after = pool_next[before];
+    var after = pool_next[pool_first + before];
     // Bound: events of the LP.
-    while after != NONE && !event_before(event, pool_events[after]) {
+    while after != NONE && !event_before(event, pool_events[pool_first + after]) {
         before = after;
-        after = pool_next[before];
+        after = pool_next[pool_first + before];
     }
-    pool_next[before] = slot;
-    pool_next[slot] = after;
+    pool_next[pool_first + before] = slot;
+    pool_next[pool_first + slot] = after;
 }
 
 // Takes the first event out; its slot is to be given back or taken again.
 fn own_remove() {
     own_spare = own_first;
-    own_first = pool_next[own_first];
-    if own_first != NONE { own_event = pool_events[own_first]; }
+    own_first = pool_next[pool_first + own_first];
+    if own_first != NONE { own_event = pool_events[pool_first + own_first]; }
 }
 
 // Takes in what was sent to the LP of this invocation.
-fn own_collect(lane: u32) {
-    let inbox = run.part.parity * LISTS + lane;
+fn own_collect(lp: u32) {
+    let inbox = pool_inbox_of(run.part.parity, lp);
     var slot = atomicLoad(&pool_inbox[inbox]);
     if slot == NONE { return; }
     atomicStore(&pool_inbox[inbox], NONE);
     // Bound: events sent to the LP.
     while slot != NONE {
-        let next = pool_next[slot];
-        own_insert(slot, pool_events[slot]);
+        let next = pool_next[pool_first + slot];
+        own_insert(slot, pool_events[pool_first + slot]);
         slot = next;
     }
 }

@@ -196,21 +196,26 @@ impl<M: Model> Driver<'_, M> {
         Ok(Crowd::Team { group_size, queue })
     }
 
-    /// A team that has all pending events in workgroup memory, if they fit, with an invocation for each LP.
-    fn near(&self) -> Option<Crowd> {
+    /// Teams that have all pending events in workgroup memory, if they fit, with an invocation for each LP.
+    fn near(&self, jobs: usize) -> Option<Crowd> {
         let (lps, limits) = (self.model().lps(), self.gpu.limits());
-        let group_size = lps.checked_next_power_of_two()?.max(self.options.group_size.unwrap_or(NEAR_GROUP));
+        let lists = lps.checked_next_power_of_two()?;
+        let group_size = lists.max(self.options.group_size.unwrap_or(NEAR_GROUP));
+        // Where somebody chose a size, it is filled.
+        let together = jobs > NEAR_APART || self.options.group_size.is_some();
+        let teams = if together { group_size / lists } else { 1 };
         // In steps, so that fewer kernels are compiled.
         let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let bytes = u64::from(pool) * (event + 4) + u64::from(group_size) * 8 + NEAR_OTHERS;
+        let bytes =
+            u64::from(teams) * (u64::from(pool) * (event + 4) + NEAR_OTHERS) + u64::from(group_size) * 8;
         let fits = group_size <= limits.max_compute_invocations_per_workgroup
             && bytes <= limits.max_compute_workgroup_storage_size.into();
         // Capacities that are fixed are those of queues and mailboxes.
         // And runs that end by events end with cells, of which near teams know nothing.
         let counted = self.until.events != Until::EMPTY.events;
         let chosen = self.options.fixed || self.options.queue.is_some() || counted;
-        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool })
+        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool, teams })
     }
 
     fn thread(&self) -> Crowd {
@@ -229,7 +234,8 @@ impl<M: Model> Driver<'_, M> {
                 Spread::found(batch, found.together, &pace)
             }
             Crowd::Thread { group_size: Some(group_size), .. } => Spread::fixed(group_size, pace),
-            Crowd::Team { .. } | Crowd::Near { .. } => Spread::fixed(1, pace),
+            Crowd::Near { teams, .. } => Spread::fixed(teams, pace),
+            Crowd::Team { .. } => Spread::fixed(1, pace),
         }
     }
 
@@ -421,7 +427,7 @@ impl<M: Model> Driver<'_, M> {
         jobs: usize,
     ) -> Result<Ground<M::State, M::Payload>, SimulationError> {
         let (gpu, begin) = (self.gpu, Instant::now());
-        let crowd = match (mapping, self.near()) {
+        let crowd = match (mapping, self.near(jobs)) {
             (Mapping::Thread, _) => self.thread(),
             (_, Some(near)) => near,
             (_, None) => self.team()?,
@@ -585,7 +591,11 @@ fn slice_kernel(gpu: &Gpu, crowd: Crowd, recipe: &Recipe) -> Result<Kernel, GpuE
 /// The fewest invocations of a near team. (A guess.)
 const NEAR_GROUP: u32 = 32;
 
-/// Bytes of workgroup memory that near teams take besides: nine variables, of 16 each as WebGPU counts them.
+/// Runs from which on near teams of few LPs share a workgroup. (`bench replicas` on an H200, 10,000 runs: of 16 LPs 1.45, 1.54 and 1.32 times as fast at rates 0.1, 0.001 and 0.00001, of 8 LPs 2.0, 2.3
+/// and 1.4 times. From how many on is a guess: as many as it takes to keep a device busy.)
+const NEAR_APART: usize = 2048;
+
+/// Bytes of workgroup memory that a near team takes besides, at the most: nine variables, of 16 each as WebGPU counts them.
 const NEAR_OTHERS: u64 = 9 * 16;
 
 /// Events of an LP up to which a near team is good: they are in a list. (A guess.)

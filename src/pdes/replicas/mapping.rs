@@ -66,8 +66,8 @@ crate::text::debug_is_display!(UnknownMapping);
 pub(super) enum Crowd {
     /// Its workgroups, and the queues of its LPs.
     Team { group_size: u32, queue: QueueDesign },
-    /// Teams that have all pending events of a run in workgroup memory, so many of them.
-    Near { group_size: u32, pool: u32 },
+    /// Teams that have all pending events of a run in workgroup memory, so many of them; and how many of these teams share a workgroup.
+    Near { group_size: u32, pool: u32, teams: u32 },
     /// How many share a workgroup, if that is not to be found; and whether the first keys of a run lie in workgroup memory.
     Thread { group_size: Option<u32>, near: bool },
 }
@@ -76,13 +76,13 @@ impl Crowd {
     /// Values for `override`s of a slice by workgroups of so many. (All else goes by what it is told, so that it need not be compiled for each.)
     fn constants(self, group_size: u32) -> impl Iterator<Item = (&'static str, f64)> {
         let constants = match self {
-            Self::Near { pool, .. } => {
-                [Some(("POOL", f64::from(pool))), Some(("LISTS", f64::from(group_size)))]
+            Self::Near { pool, teams, .. } => {
+                vec![("POOL", pool), ("LISTS", group_size / teams), ("TEAMS", teams)]
             }
-            Self::Thread { near: true, .. } => [Some(("KEYS_NEAR", f64::from(keys_near(group_size)))), None],
-            Self::Team { .. } | Self::Thread { near: false, .. } => [None, None],
+            Self::Thread { near: true, .. } => vec![("KEYS_NEAR", keys_near(group_size))],
+            Self::Team { .. } | Self::Thread { near: false, .. } => vec![],
         };
-        constants.into_iter().flatten()
+        constants.into_iter().map(|(name, value)| (name, f64::from(value)))
     }
 
     /// The invocations of the workgroups of a slice, by how many runs share one ([`Spread::runs`](super::spread::Spread::runs)).
@@ -190,7 +190,8 @@ impl Recipes {
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
         Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
-        Crowd::Near { group_size: 64, pool: 256 },
+        Crowd::Near { group_size: 64, pool: 256, teams: 1 },
+        Crowd::Near { group_size: 32, pool: 64, teams: 4 },
         Crowd::Thread { group_size: None, near: true },
         Crowd::Thread { group_size: Some(8), near: false },
     ];

@@ -47,9 +47,9 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
             event * queue.slots(model.lps(), room.capacity.queue),
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
-        Crowd::Near { group_size, pool } => {
+        Crowd::Near { group_size, pool, teams } => {
             // Whole events. And while a run begins, a word for each LP.
-            let links = 4 * u64::from(pool + group_size);
+            let links = 4 * u64::from(pool + group_size / teams);
             (lps, event * u64::from(pool), links.next_multiple_of(event))
         }
         Crowd::Thread { .. } => (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events)),
@@ -132,7 +132,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             queue_capacity: queue,
             queue_stride: match self.crowd {
                 Crowd::Team { queue: design, .. } => u32::try_from(design.stride(queue)).unwrap_or(u32::MAX),
-                Crowd::Near { group_size, .. } => group_size,
+                Crowd::Near { group_size, teams, .. } => group_size / teams,
                 Crowd::Thread { .. } => stride(queue),
             },
             mail_capacity: self.room.capacity.mailbox,
