@@ -289,7 +289,7 @@ fn threads_whose_first_keys_are_near() {
     let ways =
         [1, 32, 64, 256].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Thread) });
     for (lps, population, lookahead) in [(40, 4, 10.0), (1, 3, 10.0), (12, 4, 0.0)] {
-        agree_on(&gpu, &runs(7), until(60.0), &ways, |_| phold(lps, population, 0.1, lookahead));
+        agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| phold(lps, population, 0.1, lookahead));
     }
 }
 
@@ -299,7 +299,7 @@ fn near_teams_that_share_a_workgroup() {
     for lps in [1, 3, 5, 16] {
         // Windows full and nearly empty; and times so far that a word does not tell them, which teams of a workgroup come to by turns.
         for (rate, end) in [(0.1, 60.0), (0.001, 3000.0), (0.000_001, 2e6)] {
-            agree_on(&gpu(), &runs(11), until(end), &ways, |_| phold(lps, 4, rate, 10.0));
+            agree_on(&gpu(), &runs(11), until(end), &ways, move |_| phold(lps, 4, rate, 10.0));
         }
     }
 }
