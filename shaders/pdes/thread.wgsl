@@ -78,7 +78,7 @@ fn keys_found(key: vec4<u32>) {
     first_state = states[row];
 }
 
-// Executes the first event, of the LP in a row.
+// Executes the first event, of the LP in a row; what it schedules first is in next_any, next_lp and next_event.
 fn execute_first(row: u32) {
     let key = first_key;
     var state = first_state;
@@ -86,13 +86,11 @@ fn execute_first(row: u32) {
     let digest = wide_add(first_counts.zw, digest_event(digest_begin(DIGEST_EXECUTED, key.z), first_event));
     lp_row = row;
     lp_now = key.xy;
-    next_any = false;
     stream_open(run.seed, key.z, number);
     handle(key.z, item_event(first_event), &state);
     // Before the next event is asked for, which may be the same LP's.
     states[row] = state;
     lps[run.rows + row] = vec4<u32>(number, digest);
-    if next_any { keys_replace(key.w, next_lp, next_event); } else { keys_drop(key.w); }
 }
 
 // Begins the next round of a time that is over but for what was held back; there must be something.
@@ -151,18 +149,21 @@ fn thread(
         }
         let key = first_key;
         let row = first_row + key.z;
-        if rounds_matter && !round_allows(row, windows) {
-            // The margin that a way down reads.
-            let needed = keys_length + keys_held + 3u;
-            if needed > run.queue_capacity {
-                fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
-                until = TIME_ZERO;
-                continue;
-            }
+        let waits = rounds_matter && !round_allows(row, windows);
+        // The margin that a way down reads.
+        let needed = keys_length + keys_held + 3u;
+        if waits && needed > run.queue_capacity {
+            fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
+            until = TIME_ZERO;
+            continue;
+        }
+        next_any = false;
+        if !waits { execute_first(row); }
+        keys_next(key.w, next_any, next_lp, next_event);
+        if waits {
             keys_put_off(key);
             continue;
         }
-        execute_first(row);
         executed += 1u;
         events = wide_add(events, vec2<u32>(1u, 0u));
         same = select(0u, same, all(key.xyz == last)) + 1u;
@@ -178,7 +179,9 @@ fn thread(
     keys_keep();
     let first = first_key.xyz;
     if any(first != last) { same = 0u; }
-    lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first.z);
+    // Where nothing is first, there is no LP.
+    let first_lp = select(first.z, 0u, all(first.xy == TIME_NEVER));
+    lps[replica_row(place, REPLICA_POINT)] = vec4<u32>(point.xy, same, first_lp);
     replica_leave(
         place,
         vec4<u32>(windows, events),

@@ -8,7 +8,7 @@
 //
 // An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up.
 //
-// Functions: keys_open, keys_replace, keys_drop, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order.
+// Functions: keys_open, keys_next, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order.
 //
 // import: pdes/engine.wgsl
 //
@@ -114,22 +114,21 @@ fn keys_rise(begin: u32, below_root: bool, key: vec4<u32>) {
     keys_set(hole, key);
 }
 
-// Another event takes the slot of the first one.
-fn keys_replace(slot: u32, lp: u32, event: Item) {
-    store[keys_pool + slot] = event;
-    keys_sink(vec4<u32>(event_time(event), lp, slot));
-}
-
 fn keys_free(slot: u32) -> vec4<u32> {
     return vec4<u32>(TIME_NEVER, slot, slot);
 }
 
-// The first event is gone.
-fn keys_drop(slot: u32) {
-    keys_length -= 1u;
-    let last = keys_get(keys_length);
-    keys_set(keys_length, keys_free(slot));
-    if keys_length > 0u { keys_sink(last); } else { keys_found(keys_free(slot)); }
+// The first event is gone, and if there is another one for its slot, that takes its place. (Written so that the way down is in the kernel once.)
+fn keys_next(slot: u32, replaced: bool, lp: u32, event: Item) {
+    var key = vec4<u32>(event_time(event), lp, slot);
+    if replaced {
+        store[keys_pool + slot] = event;
+    } else {
+        keys_length -= 1u;
+        key = keys_get(keys_length);
+        keys_set(keys_length, keys_free(slot));
+    }
+    if keys_length > 0u { keys_sink(key); } else { keys_found(keys_free(slot)); }
 }
 
 // How many events there would be with one more. Some slots are left between the heap and those held back.
@@ -154,12 +153,11 @@ fn keys_hold(lp: u32, event: Item) {
     keys_set(place, vec4<u32>(event_time(event), lp, slot));
 }
 
-// Holds the first event back, whose key this is.
+// Holds an event back, whose key was the first and is gone.
 fn keys_put_off(key: vec4<u32>) {
-    keys_drop(key.w);
     keys_held += 1u;
     let place = run.queue_capacity - keys_held;
-    // The slot that lies there takes the place of the one that keys_drop has set free.
+    // The slot that lies there takes the place of the one that keys_next has set free.
     keys_set(keys_length, keys_get(place));
     keys_set(place, key);
 }

@@ -13,7 +13,7 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, unused).
 //
-// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order), queue_events, queue_capacity(), queue_stride()
+// needs: Item, event_before (queue/events_4.wgsl, queue/events_8.wgsl or another total order; asked of whatever lies in a queue's slots, so it has no effect), queue_events, queue_capacity(), queue_stride()
 
 // 2 or 4.
 override HEAP_ARITY: u32 = 2u;

@@ -346,7 +346,7 @@ fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuEr
         (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
         (Open::Queue(queue), _) if queue.follows_links() => recipe.kernel(gpu),
         // SAFETY: as that of `trusted`, and the queue's loops and slots are bounded by the items held, whatever these are. Where loops are cut, items
-        // are lost or doubled, and each is still one that was put there.
+        // are lost or doubled, and each is still one that was put there. What lies in slots beyond those held is compared as well: zeros, or items of an earlier search on the same map.
         _ => unsafe { trusted(gpu, &recipe) },
     }
 }

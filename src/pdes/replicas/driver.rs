@@ -17,7 +17,7 @@ use super::super::{Event, Fingerprint, Model, Options, Progress, Simulation, Sto
 use super::mapping::{Crowd, Mapping, Recipes, plain_group};
 use super::memory::{self, Job, Memory, Points, Room};
 use super::results::{self, Ran};
-use super::spread::Spread;
+use super::spread::{Known, Spread};
 use super::{EngineOptions, Prepared};
 
 /// A run's end, by job.
@@ -44,7 +44,7 @@ pub(super) struct Found {
     /// The faster one.
     mapping: Option<Mapping>,
     /// By threads, how many runs share a workgroup.
-    together: Option<u32>,
+    together: Option<Known>,
 }
 
 /// Makes the runs of an experiment.
@@ -203,14 +203,19 @@ impl<M: Model> Driver<'_, M> {
         let group_size = lists.max(self.options.group_size.unwrap_or(NEAR_GROUP));
         // Where somebody chose a size, it is filled.
         let together = jobs > NEAR_APART || self.options.group_size.is_some();
-        let teams = if together { group_size / lists } else { 1 };
+        let mut teams = if together { group_size / lists } else { 1 };
         // In steps, so that fewer kernels are compiled.
         let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let bytes =
-            u64::from(teams) * (u64::from(pool) * (event + 4) + NEAR_OTHERS) + u64::from(group_size) * 8;
-        let fits = group_size <= limits.max_compute_invocations_per_workgroup
-            && bytes <= limits.max_compute_workgroup_storage_size.into();
+        let fits = |teams: u32| {
+            let bytes =
+                u64::from(teams) * (u64::from(pool) * (event + 4) + NEAR_OTHERS) + u64::from(group_size) * 8;
+            bytes <= limits.max_compute_workgroup_storage_size.into()
+        };
+        while teams > 1 && !fits(teams) {
+            teams /= 2;
+        }
+        let fits = fits(teams) && group_size <= limits.max_compute_invocations_per_workgroup;
         // Capacities that are fixed are those of queues and mailboxes.
         // And runs that end by events end with cells, of which near teams know nothing.
         let counted = self.until.events != Until::EMPTY.events;
@@ -379,8 +384,8 @@ impl<M: Model> Driver<'_, M> {
                     jobs.len()
                 );
             }
-            if ground.spread.is_found() {
-                self.found(waiting.len()).together = Some(ground.spread.best());
+            if let Some(known) = ground.spread.known() {
+                self.found(waiting.len()).together = Some(known);
             }
             self.prepared.room = needed;
             self.shorter *= if cut { 8 } else { 1 };
@@ -505,7 +510,6 @@ impl<M: Model> Driver<'_, M> {
         points: &Points,
     ) -> Result<u64, SimulationError> {
         let (gpu, memory) = (self.gpu, &ground.memory);
-        ground.spread.allow(flight.took >= ground.patience);
         let (choice, steps) = (ground.spread.next(), ground.spread.steps());
         if flight.slices[choice].is_none() {
             let kernel = slice_kernel(gpu, ground.crowd, &ground.slices[choice])?;
@@ -528,6 +532,7 @@ impl<M: Model> Driver<'_, M> {
         let [running, executed] = [0, 4].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
         flight.running = running;
         flight.took += took;
+        ground.spread.allow(flight.took >= ground.patience);
         if running > 0 {
             ground.spread.record(steps, took, executed, running == flight.replicas);
         }

@@ -28,6 +28,13 @@ const LASTING: Duration = Duration::from_millis(4);
 /// In this order the best choice so far (0) and its rival (1) take slices: what gets faster or slower by itself, as the clock of a device that was idle, is the same for both.
 const TURNS: [usize; 4] = [0, 1, 1, 0];
 
+/// What trials found: the best number of those that they came to, and whether these were all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    runs: u32,
+    all: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Spread {
     choices: Vec<Choice>,
@@ -67,14 +74,17 @@ impl Spread {
     }
 
     /// The best number for so many runs, or one that was found before.
-    pub(super) fn found(all: u32, known: Option<u32>, pace: &Pace) -> Self {
-        let first = known.unwrap_or(if all <= APART { 1 } else { TOGETHER });
-        let choice = |runs| Choice { runs, pace: pace.clone(), tried: false };
+    pub(super) fn found(all: u32, known: Option<Known>, pace: &Pace) -> Self {
+        let usual = if all <= APART { 1 } else { TOGETHER };
+        let first = known.map_or(usual, |known| known.runs);
+        let group =
+            |runs| CHOICES.iter().zip(groups()).find_map(|(&of, group)| (of == runs).then_some(group));
+        // Those of the same kernel were tried before.
+        let tried = |runs| known.is_some_and(|known| known.all || group(runs) == group(first));
+        let choice = |runs| Choice { runs, pace: pace.clone(), tried: tried(runs) };
         let best = CHOICES.iter().position(|&runs| runs == first).unwrap_or(0);
         let mut spread = Self::of(CHOICES.map(choice).into(), best);
-        if known.is_none() {
-            spread.challenge();
-        }
+        spread.challenge();
         spread
     }
 
@@ -129,9 +139,12 @@ impl Spread {
         self.rate
     }
 
-    /// Whether trials came to their end.
-    pub(super) fn is_found(&self) -> bool {
-        self.choices.len() > 1 && self.trial.is_none()
+    /// What is to be kept for other batches: all that trials can find, or all that they can with the kernel that there is.
+    pub(super) fn known(&self) -> Option<Known> {
+        let groups = groups();
+        let waits = |trial: &Trial| trial.slices == 0 && groups[trial.rival] != groups[self.best];
+        let ended = self.choices.len() > 1 && self.trial.as_ref().is_none_or(waits);
+        ended.then(|| Known { runs: self.best(), all: self.trial.is_none() })
     }
 
     /// Whether the present batch may yet find a better number.
@@ -234,18 +247,21 @@ mod tests {
             slice(&mut spread);
         }
         // Both 1 and 4 are served by one kernel.
-        assert_eq!((spread.best(), spread.is_open(), spread.is_found()), (4, false, false));
+        assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { runs: 4, all: false })));
+        // Another batch begins there, and tries neither again.
+        let again = Spread::found(100, spread.known(), &Pace::new(1 << 20));
+        assert_eq!((again.best(), again.is_open()), (4, false));
         spread.allow(true);
         for _ in 0..20 {
             slice(&mut spread);
         }
-        assert_eq!((spread.best(), spread.is_open(), spread.is_found()), (32, false, true));
+        assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { runs: 32, all: true })));
     }
 
     #[test]
     fn what_is_known_or_fixed_is_not_tried() {
         let pace = Pace::new(1 << 20);
-        let known = Spread::found(10, Some(16), &pace);
+        let known = Spread::found(10, Some(Known { runs: 16, all: true }), &pace);
         assert!(!known.is_open());
         assert_eq!(known.best(), 16);
         let fixed = Spread::fixed(8, pace);
@@ -268,7 +284,7 @@ mod tests {
         next(&mut spread, LASTING * 2, true);
         assert_eq!(spread.next(), 1);
         next(&mut spread, LASTING * 2, false);
-        assert_eq!((spread.next(), spread.is_open(), spread.is_found()), (0, false, false));
+        assert_eq!((spread.next(), spread.is_open(), spread.known()), (0, false, None));
         next(&mut spread, LASTING * 2, false);
         spread.begin();
         assert_eq!((spread.next(), spread.is_open()), (1, true));
