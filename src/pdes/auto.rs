@@ -26,8 +26,11 @@ pub(super) fn usual(windows: Windows) -> QueueDesign {
 }
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
-/// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02; 10 of 1,024, 0.72 and 1.14. What else, trials find.)
+/// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02. What else, trials find.)
 const DENSE: f64 = 2.5;
+
+/// Unless queues have room for so many times as many: events that are far ahead lie in lists. (The same: 10 of 1,024, 0.72 and 1.14 times as fast with 1,024 and 32,768 LPs.)
+const FAR_AHEAD: f64 = 50.0;
 
 /// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
@@ -130,7 +133,8 @@ fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
         return vec![USUAL];
     }
-    if sent >= DENSE { vec![QueueDesign::Calendar, USUAL] } else { vec![USUAL, QueueDesign::Calendar] }
+    let dense = sent >= DENSE && sent * FAR_AHEAD >= f64::from(capacity.queue);
+    if dense { vec![QueueDesign::Calendar, USUAL] } else { vec![USUAL, QueueDesign::Calendar] }
 }
 
 /// A choice in the making. The run goes on for a while; then it is measured, and so is another way, and the faster of the two goes on for a while.
