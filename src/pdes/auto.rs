@@ -29,8 +29,10 @@ pub(super) fn usual(windows: Windows) -> QueueDesign {
 /// times as fast with 1,024, 32,768 and 1,048,576 LPs; 8 of 16, 1.08, 1.13 and 1.68 times; 64 of 128, 1.7 and 2.3 times; 1.3 of 128, 0.86 and 1.02. What else, trials find.)
 const DENSE: f64 = 2.5;
 
-/// Unless queues have room for so many times as many: events that are far ahead lie in lists. (The same: 10 of 1,024, 0.72 and 1.14 times as fast with 1,024 and 32,768 LPs.)
+/// Unless queues have room for so many times as many, and LPs are few: events that are far ahead lie in lists, which takes each of them long. (The same: 10 of 1,024, 0.72 times as fast with 1,024
+/// LPs, and 1.14 times with 32,768. Between these lies a guess.)
 const FAR_AHEAD: f64 = 50.0;
+const FEW_LPS: u32 = 8192;
 
 /// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
@@ -84,7 +86,7 @@ pub(super) fn candidates<M: Model>(
     let of = |windows: Windows| {
         let queues = match options.queue {
             Some(queue) => vec![queue],
-            None if cells(windows) => designs(gpu, capacity, options.fixed),
+            None if cells(windows) => designs(gpu, model.lps(), capacity, options.fixed),
             None => vec![usual(windows)],
         };
         let fitting = |queue: &QueueDesign| *queue != QueueDesign::Calendar || cells(windows);
@@ -126,14 +128,15 @@ pub(super) fn mailbox_of_horizon<M: Model>(model: &M) -> u32 {
 }
 
 /// The queue designs to take for windows that are cells.
-fn designs(gpu: &Gpu, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
+fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDesign> {
     let sent = mean_for(capacity.mailbox);
     // Fixed capacities are those of queues and mailboxes. Drivers on the processor gain nothing by a calendar, and may end its loops. And one
     // invocation would sort the events of an LP that has very many in a cell.
     if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
         return vec![USUAL];
     }
-    let dense = sent >= DENSE && sent * FAR_AHEAD >= f64::from(capacity.queue);
+    let far_ahead = lps < FEW_LPS && sent * FAR_AHEAD < f64::from(capacity.queue);
+    let dense = sent >= DENSE && !far_ahead;
     if dense { vec![QueueDesign::Calendar, USUAL] } else { vec![USUAL, QueueDesign::Calendar] }
 }
 
