@@ -199,7 +199,8 @@ impl<M: Model> Driver<'_, M> {
     /// Teams that have all pending events in workgroup memory, if they fit, with an invocation for each LP.
     fn near(&self, jobs: usize) -> Option<Crowd> {
         let (lps, limits) = (self.model().lps(), self.gpu.limits());
-        let lists = lps.checked_next_power_of_two()?;
+        // Two at the least: SwiftShader makes other bits where a team is a single invocation. Why was not found; llvmpipe and an H200 do not.
+        let lists = lps.checked_next_power_of_two()?.max(2);
         let group_size = lists.max(self.options.group_size.unwrap_or(NEAR_GROUP));
         // Where somebody chose a size, it is filled.
         let together = jobs > NEAR_APART || self.options.group_size.is_some();
