@@ -85,18 +85,18 @@ fn near(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let team = lane / LISTS;
-    let member = lane % LISTS;
+    // Not a remainder: where LISTS is 1, SwiftShader's is not 0.
+    let member = lane - team * LISTS;
     let place = id.x * TEAMS + team;
     var done = vec4<u32>(0u);
     var status = vec4<u32>(TIME_NEVER, STOP_EMPTY, 0u);
+    var failed_before = false;
     if place < given.groups {
         replica_open(place);
         done = lps[replica_row(place, REPLICA_DONE)];
         status = lps[replica_row(place, REPLICA_STATUS)];
-        if status.z == STOP_NOT && replica_failed() {
-            status.z = STOP_FAILED;
-            if member == 0u { lps[replica_row(place, REPLICA_STATUS)].z = STOP_FAILED; }
-        }
+        failed_before = status.z == STOP_NOT && replica_failed();
+        if failed_before { status.z = STOP_FAILED; }
     }
     let entered = status.z == STOP_NOT;
     if lane == 0u { atomicStore(&near_going[0], 0u); }
@@ -106,6 +106,8 @@ fn near(
         far_ready(team, 0u);
     }
     workgroupBarrier();
+    // All members have read it.
+    if failed_before && member == 0u { lps[replica_row(place, REPLICA_STATUS)].z = STOP_FAILED; }
     if entered { atomicStore(&near_going[0], 1u); }
     if workgroupUniformLoad(&near_going[0]) == 0u { return; }
     let serves = entered & (member < given.total);

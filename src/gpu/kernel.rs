@@ -68,6 +68,24 @@ impl Bindings {
     }
 }
 
+/// What a kernel checks while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Checks {
+    /// Indices, divisors and loops. (Counters end a loop after 2⁶⁴ iterations, so that no compiler can make use of one that never ends.)
+    All,
+    /// The same, but loops only where the entry point comes to one of a file that is not the library's: the library's must end.
+    UsersLoops,
+    /// Nothing: whatever its buffers hold, the kernel must index within them, every loop must end, and no divisor may be zero.
+    None,
+}
+
+impl Checks {
+    /// Those that a device wants.
+    pub(super) fn on(self, gpu: &Gpu) -> Self {
+        if gpu.trusting() { self } else { Self::All }
+    }
+}
+
 impl Kernel {
     /// Makes entry point `entry` of `program` ready, with run-time checks: for kernels that hold WGSL of a user's.
     ///
@@ -82,9 +100,8 @@ impl Kernel {
         entry: &str,
         constants: &[(&str, f64)],
     ) -> Result<Self, GpuError> {
-        on_stack(program.is_deep(), || {
-            Self::build(gpu, program, entry, constants, wgpu::ShaderRuntimeChecks::checked())
-        })
+        // SAFETY: everything is checked.
+        unsafe { Self::with_checks(gpu, program, entry, constants, Checks::All) }
     }
 
     /// [`Kernel::new`] without run-time checks (unless the device is [`Gpu::checked`]).
@@ -101,31 +118,28 @@ impl Kernel {
         entry: &str,
         constants: &[(&str, f64)],
     ) -> Result<Self, GpuError> {
-        let checks = match gpu.trusting() {
-            true => wgpu::ShaderRuntimeChecks::unchecked(),
-            false => wgpu::ShaderRuntimeChecks::checked(),
-        };
-        on_stack(program.is_deep(), || Self::build(gpu, program, entry, constants, checks))
+        // SAFETY: the caller vouches for the kernel.
+        unsafe { Self::with_checks(gpu, program, entry, constants, Checks::None) }
     }
 
-    /// [`Kernel::new`], but that loops are not counted where no file of a user's has any (unless the device is [`Gpu::checked`]): counters end a loop after 2⁶⁴ iterations, so that
-    /// no compiler can make use of one that never ends. Bounds are checked all the same.
+    /// The kernel with these run-time checks, or with all of them, if the device is [`Gpu::checked`].
     ///
     /// # Safety
-    /// Every loop of the library's files must end.
-    ///
-    /// # Errors
-    /// As [`Kernel::new`].
-    pub unsafe fn ending(
+    /// What is not checked must hold by itself: [`Checks`] says what that is.
+    pub(super) unsafe fn with_checks(
         gpu: &Gpu,
         program: &Program,
         entry: &str,
         constants: &[(&str, f64)],
+        checks: Checks,
     ) -> Result<Self, GpuError> {
-        let counted = !gpu.trusting() || program.users_loop(entry);
-        let checks = wgpu::ShaderRuntimeChecks {
-            force_loop_bounding: counted,
-            ..wgpu::ShaderRuntimeChecks::checked()
+        let checks = match checks.on(gpu) {
+            Checks::All => wgpu::ShaderRuntimeChecks::checked(),
+            Checks::UsersLoops => wgpu::ShaderRuntimeChecks {
+                force_loop_bounding: program.users_loop(entry),
+                ..wgpu::ShaderRuntimeChecks::checked()
+            },
+            Checks::None => wgpu::ShaderRuntimeChecks::unchecked(),
         };
         on_stack(program.is_deep(), || Self::build(gpu, program, entry, constants, checks))
     }
@@ -157,7 +171,7 @@ impl Kernel {
                 label: Some(&name),
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
-            // SAFETY: `checks` leaves something out only where the caller of `trusted` or `ending` has vouched for it.
+            // SAFETY: `checks` leaves something out only where the caller of `with_checks` has vouched for it.
             let module = unsafe { device.create_shader_module_trusted(module, checks) };
             #[cfg(target_arch = "wasm32")]
             gpu.expect(program.refusal(module.clone()));

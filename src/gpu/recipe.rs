@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use super::kernel::Checks;
 use super::{Gpu, GpuError, Kernel, LinkError, Program, Source};
 
 /// What a kernel is made from: files to link, an entry point, and values for `override`s.
@@ -61,8 +62,8 @@ impl Recipe {
     /// # Errors
     /// As [`Kernel::new`], and [`GpuError::Link`].
     pub fn kernel(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        let build = |program: &_| Kernel::new(gpu, program, self.entry, &self.constants());
-        gpu.built().get(self, gpu, Checks::All, build)
+        // SAFETY: everything is checked.
+        unsafe { gpu.built().get(self, gpu, Checks::All) }
     }
 
     /// The kernel without run-time checks (unless the device is [`Gpu::checked`]).
@@ -73,26 +74,20 @@ impl Recipe {
     /// # Errors
     /// As [`Recipe::kernel`].
     pub unsafe fn trusted(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        let checks = if gpu.trusting() { Checks::None } else { Checks::All };
-        gpu.built().get(self, gpu, checks, |program| {
-            // SAFETY: the caller vouches for the kernel.
-            unsafe { Kernel::trusted(gpu, program, self.entry, &self.constants()) }
-        })
+        // SAFETY: the caller vouches for the kernel.
+        unsafe { gpu.built().get(self, gpu, Checks::None) }
     }
 
     /// The kernel with run-time checks, but that loops are counted only where a user's file has one (or where the device is [`Gpu::checked`]).
     ///
     /// # Safety
-    /// As [`Kernel::ending`].
+    /// Every loop of the library's files must end.
     ///
     /// # Errors
     /// As [`Recipe::kernel`].
     pub unsafe fn ending(&self, gpu: &Gpu) -> Result<Kernel, GpuError> {
-        let checks = if gpu.trusting() { Checks::UsersLoops } else { Checks::All };
-        gpu.built().get(self, gpu, checks, |program| {
-            // SAFETY: the caller vouches for the library's loops.
-            unsafe { Kernel::ending(gpu, program, self.entry, &self.constants()) }
-        })
+        // SAFETY: the caller vouches for the library's loops.
+        unsafe { gpu.built().get(self, gpu, Checks::UsersLoops) }
     }
 }
 
@@ -105,14 +100,6 @@ pub(super) struct Built {
 /// The features that kernels may use, and what is checked.
 type Kind = (wgpu::Features, Checks);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Checks {
-    All,
-    /// Of loops only those of users' files.
-    UsersLoops,
-    None,
-}
-
 impl Built {
     /// Forgets all kernels: one of them was refused after it was built.
     #[cfg(target_arch = "wasm32")]
@@ -120,21 +107,20 @@ impl Built {
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn get(
-        &self,
-        recipe: &Recipe,
-        gpu: &Gpu,
-        checks: Checks,
-        build: impl FnOnce(&Program) -> Result<Kernel, GpuError>,
-    ) -> Result<Kernel, GpuError> {
-        let kind = (gpu.features(), checks);
+    /// # Safety
+    /// As [`Kernel::with_checks`].
+    unsafe fn get(&self, recipe: &Recipe, gpu: &Gpu, checks: Checks) -> Result<Kernel, GpuError> {
+        let kind = (gpu.features(), checks.on(gpu));
         let kernels = || self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels().get(&kind).and_then(|kernels| kernels.get(recipe)) {
             return Ok(kernel.clone());
         }
         // Not under the lock: a compilation is long, and another thread may want another kernel. Two that want the
         // same one both build it.
-        let kernel = build(&recipe.link()?)?;
+        let program = recipe.link()?;
+        // SAFETY: the caller vouches for what is not checked.
+        let kernel =
+            unsafe { Kernel::with_checks(gpu, &program, recipe.entry, &recipe.constants(), checks)? };
         kernels().entry(kind).or_default().insert(recipe.clone(), kernel.clone());
         Ok(kernel)
     }

@@ -32,7 +32,7 @@ const DENSE: f64 = 2.5;
 /// Unless queues have room for so many times as many, and LPs are few: events that are far ahead lie in lists, which takes each of them long. (The same: 10 of 1,024, 0.72 times as fast with 1,024
 /// LPs, and 1.14 times with 32,768. Between these lies a guess.)
 const FAR_AHEAD: f64 = 50.0;
-const FEW_LPS: u32 = 8192;
+const FAR_AHEAD_LPS: u32 = 8192;
 
 /// LPs that hold more events than that are not put into a calendar unasked. (A guess.)
 const MOST_IN_CALENDAR: u32 = 4096;
@@ -135,7 +135,7 @@ fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDes
     if fixed || gpu.on_processor() || capacity.queue > MOST_IN_CALENDAR {
         return vec![USUAL];
     }
-    let far_ahead = lps < FEW_LPS && sent * FAR_AHEAD < f64::from(capacity.queue);
+    let far_ahead = lps < FAR_AHEAD_LPS && sent * FAR_AHEAD < f64::from(capacity.queue);
     let dense = sent >= DENSE && !far_ahead;
     if dense { vec![QueueDesign::Calendar, USUAL] } else { vec![USUAL, QueueDesign::Calendar] }
 }

@@ -5,6 +5,7 @@
 //! and takes them to their ends, `replicas/results.rs` is what comes out. Here is what an experiment is, and what is asked of it.
 
 mod driver;
+mod ground;
 mod mapping;
 mod memory;
 mod results;

@@ -6,18 +6,17 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-use crate::gpu::{Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
-use crate::queue::QueueDesign;
+use crate::gpu::{Download, Gpu, GpuError, Plan};
 use crate::time::Ticks;
 
-use super::super::cut::group_size_at_most;
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{Part, Run};
-use super::super::{Event, Fingerprint, Model, Options, Progress, Simulation, Stop, Until, auto};
-use super::mapping::{Crowd, Mapping, Recipes, plain_group};
-use super::memory::{self, Job, Memory, Points, Room};
+use super::super::{Fingerprint, Model, Options, Progress, Simulation, Stop, Until};
+use super::ground::{Ground, TRIAL, slice_kernel};
+use super::mapping::{Crowd, Mapping, plain_group};
+use super::memory::{Job, Points, Room};
 use super::results::{self, Ran};
-use super::spread::{Known, Spread};
+use super::spread::Known;
 use super::{EngineOptions, Prepared};
 
 /// A run's end, by job.
@@ -26,9 +25,9 @@ pub(super) type Runs<O> = Vec<Result<Ran<O>, Fault>>;
 /// What trials found, by the binary logarithm of the number of runs.
 #[derive(Debug, Default)]
 pub(super) struct Fastest {
-    found: HashMap<u32, Found>,
+    pub(super) found: HashMap<u32, Found>,
     /// The longest that it took to prepare a batch: with kernels to compile, as it may be for those that a trial needs.
-    cost: Duration,
+    pub(super) cost: Duration,
 }
 
 impl Fastest {
@@ -44,7 +43,7 @@ pub(super) struct Found {
     /// The faster one.
     mapping: Option<Mapping>,
     /// By threads, how many runs share a workgroup.
-    together: Option<Known>,
+    pub(super) together: Option<Known>,
 }
 
 /// Makes the runs of an experiment.
@@ -62,35 +61,6 @@ pub(super) struct Driver<'e, M> {
 /// Slices do not get shorter by more than that.
 const SHORTEST: u32 = 1024;
 
-/// Steps of a slice at the most. Drivers on the processor may end the loops of an invocation that makes 65,535 iterations: a step of a team are perhaps
-/// 100, one of a thread 30; where they were more, slices get shorter by a factor.
-fn most_steps(gpu: &Gpu, crowd: Crowd, shorter: u32) -> u32 {
-    let most = match (gpu.on_processor(), crowd) {
-        (true, Crowd::Team { .. } | Crowd::Near { .. }) => 128,
-        (true, Crowd::Thread { .. }) => 1024,
-        // Of a window, an LP may execute a whole budget of events: perhaps 128 times 1.5 µs (an estimate) where 1.4 µs are usual on an H200.
-        (false, Crowd::Team { .. } | Crowd::Near { .. }) => 8192,
-        (false, Crowd::Thread { .. }) => 1 << 24,
-    };
-    (most / shorter).max(1)
-}
-
-/// Where batches of runs are made: kernels, and memory for so many.
-struct Ground<S, P> {
-    crowd: Crowd,
-    memory: Memory<S, P>,
-    most: u32,
-    start: Kernel,
-    settle: Kernel,
-    /// By how many runs share a workgroup.
-    slices: Vec<Recipe>,
-    digest: Kernel,
-    output: Option<Kernel>,
-    spread: Spread,
-    /// What a batch takes before a trial that needs kernels of its own.
-    patience: Duration,
-}
-
 /// A batch of runs under way.
 struct Flight {
     run: Run,
@@ -101,10 +71,6 @@ struct Flight {
     /// In all of its slices.
     took: Duration,
 }
-
-/// When a batch has taken so long, and so many times what it took to prepare it (that of the other mapping may take as long), another mapping is tried.
-const TRIAL: Duration = Duration::from_millis(80);
-const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
     /// What the jobs came to; of the first of them, if `watch` stopped it.
@@ -175,74 +141,13 @@ impl<M: Model> Driver<'_, M> {
         }
     }
 
-    fn model(&self) -> &M {
+    pub(super) fn model(&self) -> &M {
         &self.prepared.models[0]
     }
 
     /// Whether each run is for the whole device, and they are too few to be mapped otherwise. (A guess.)
     fn fills_the_device(&self, jobs: usize) -> bool {
         self.model().lps() > 4096 && jobs < 64
-    }
-
-    fn team(&self) -> Result<Crowd, SimulationError> {
-        let queue = match self.options.queue {
-            Some(QueueDesign::Calendar | QueueDesign::CbPar(_)) => return Err(SimulationError::TeamQueue),
-            Some(queue) => queue,
-            None => auto::USUAL,
-        };
-        let lps = self.model().lps();
-        let usual = lps.next_power_of_two().clamp(32, 256);
-        let group_size = self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, usual));
-        Ok(Crowd::Team { group_size, queue })
-    }
-
-    /// Teams that have all pending events in workgroup memory, if they fit, with an invocation for each LP.
-    fn near(&self, jobs: usize) -> Option<Crowd> {
-        let (lps, limits) = (self.model().lps(), self.gpu.limits());
-        // Two at the least: SwiftShader makes other bits where a team is a single invocation. Why was not found; llvmpipe and an H200 do not.
-        let lists = lps.checked_next_power_of_two()?.max(2);
-        let group_size = lists.max(self.options.group_size.unwrap_or(NEAR_GROUP));
-        // Where somebody chose a size, it is filled.
-        let together = jobs > NEAR_APART || self.options.group_size.is_some();
-        let mut teams = if together { group_size / lists } else { 1 };
-        // In steps, so that fewer kernels are compiled.
-        let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
-        let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let fits = |teams: u32| {
-            let bytes =
-                u64::from(teams) * (u64::from(pool) * (event + 4) + NEAR_OTHERS) + u64::from(group_size) * 8;
-            bytes <= limits.max_compute_workgroup_storage_size.into()
-        };
-        while teams > 1 && !fits(teams) {
-            teams /= 2;
-        }
-        let fits = fits(teams) && group_size <= limits.max_compute_invocations_per_workgroup;
-        // Capacities that are fixed are those of queues and mailboxes.
-        // And runs that end by events end with cells, of which near teams know nothing.
-        let counted = self.until.events != Until::EMPTY.events;
-        let chosen = self.options.fixed || self.options.queue.is_some() || counted;
-        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool, teams })
-    }
-
-    fn thread(&self) -> Crowd {
-        let on_processor = self.gpu.on_processor();
-        let group_size = self.options.group_size.or_else(|| on_processor.then_some(8));
-        // A processor has no memory that is nearer than another.
-        Crowd::Thread { group_size, near: !on_processor }
-    }
-
-    /// How many runs of a batch share a workgroup.
-    fn spread(&self, crowd: Crowd, batch: u32, jobs: usize) -> Spread {
-        let pace = Pace::new(most_steps(self.gpu, crowd, self.shorter));
-        match crowd {
-            Crowd::Thread { group_size: None, .. } => {
-                let found = self.fastest.found.get(&about(jobs)).copied().unwrap_or_default();
-                Spread::found(batch, found.together, &pace)
-            }
-            Crowd::Thread { group_size: Some(group_size), .. } => Spread::fixed(group_size, pace),
-            Crowd::Near { teams, .. } => Spread::fixed(teams, pace),
-            Crowd::Team { .. } => Spread::fixed(1, pace),
-        }
     }
 
     /// One run after the other.
@@ -427,58 +332,6 @@ impl<M: Model> Driver<'_, M> {
         self.fastest.found.entry(about(runs)).or_default()
     }
 
-    fn ground(
-        &mut self,
-        mapping: Mapping,
-        jobs: usize,
-    ) -> Result<Ground<M::State, M::Payload>, SimulationError> {
-        let (gpu, begin) = (self.gpu, Instant::now());
-        let crowd = match (mapping, self.near(jobs)) {
-            (Mapping::Thread, _) => self.thread(),
-            (_, Some(near)) => near,
-            (_, None) => self.team()?,
-        };
-        let recipes =
-            Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain_group(gpu));
-        let most = self.batch_size(crowd, jobs)?;
-        let spread = self.spread(crowd, most, jobs);
-        // What begins is compiled now.
-        slice_kernel(gpu, crowd, &recipes.slices[spread.next()])?;
-        let mut ground = Ground {
-            crowd,
-            memory: Memory::new(gpu, self.model(), crowd, self.prepared.room, most)?,
-            most,
-            start: recipes.start.kernel(gpu)?,
-            settle: recipes.settle.kernel(gpu)?,
-            slices: recipes.slices,
-            digest: recipes.digest.kernel(gpu)?,
-            output: recipes.output.as_ref().map(|output| output.kernel(gpu)).transpose()?,
-            spread,
-            patience: Duration::ZERO,
-        };
-        self.fastest.cost = self.fastest.cost.max(begin.elapsed());
-        ground.patience = TRIAL.max(PATIENCE * self.fastest.cost);
-        Ok(ground)
-    }
-
-    /// How many runs are on the device at once.
-    fn batch_size(&self, crowd: Crowd, jobs: usize) -> Result<u32, SimulationError> {
-        let (model, limit) = (self.model(), self.gpu.max_buffer_bytes());
-        let bytes = memory::bytes(model, crowd, self.prepared.room);
-        let widest = bytes.into_iter().max().unwrap_or(1);
-        let whole: u64 = bytes.iter().sum();
-        // A dispatch of rows has one dimension.
-        let groups = u64::from(self.gpu.limits().max_compute_workgroups_per_dimension);
-        let rows = groups * u64::from(plain_group(self.gpu)) / u64::from(model.lps());
-        let most = (limit / widest).min(rows).min(groups).min((MEMORY / whole).max(1)).min(jobs as u64);
-        if most == 0 {
-            return Err(SimulationError::ReplicaTooLarge { lps: model.lps(), needed: widest, limit });
-        }
-        // Batches of about the same size.
-        let batches = (jobs as u64).div_ceil(most);
-        Ok(u32::try_from((jobs as u64).div_ceil(batches)).expect("no more than the runs"))
-    }
-
     /// Starts the runs of a batch.
     fn begin(
         &self,
@@ -584,39 +437,13 @@ impl<M: Model> Driver<'_, M> {
     }
 }
 
-/// The kernel of a slice. That of near teams counts no loops but a model's: it is 1.10 times as fast so (`bench replicas` on an H200, 16, 64 and 256 LPs at rate 0.1); threads are not.
-fn slice_kernel(gpu: &Gpu, crowd: Crowd, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    match crowd {
-        // SAFETY: the loops of `pdes/near.wgsl` and of what it links count up to a bound, or follow a list of slots. Models cannot write those, and a slot comes once in a list and
-        // in one list only: who puts it into one has taken it out of another.
-        Crowd::Near { .. } => unsafe { recipe.ending(gpu) },
-        Crowd::Team { .. } | Crowd::Thread { .. } => recipe.kernel(gpu),
-    }
-}
-
-/// The fewest invocations of a near team. (A guess.)
-const NEAR_GROUP: u32 = 32;
-
-/// Runs from which on near teams of few LPs share a workgroup. (`bench replicas` on an H200, 10,000 runs: of 16 LPs 1.45, 1.54 and 1.32 times as fast at rates 0.1, 0.001 and 0.00001, of 8 LPs 2.0, 2.3
-/// and 1.4 times. From how many on is a guess: as many as it takes to keep a device busy.)
-const NEAR_APART: usize = 2048;
-
-/// Bytes of workgroup memory that a near team takes besides, at the most: nine variables, of 16 each as WebGPU counts them.
-const NEAR_OTHERS: u64 = 9 * 16;
-
-/// Events of an LP up to which a near team is good: they are in a list. (A guess.)
-const NEAR_EVENTS: u32 = 32;
-
 /// Runs that keep a device busy by threads, whatever their windows hold: models without a lookahead do not even try teams then. (A guess.)
 const MANY_RUNS: usize = 1024;
 
 /// Numbers of runs that are much the same, by one of them.
-fn about(runs: usize) -> u32 {
+pub(super) fn about(runs: usize) -> u32 {
     runs.max(1).ilog2()
 }
-
-/// Bytes of a batch.
-const MEMORY: u64 = 4 << 30;
 
 /// Takes in that a run failed for want of room, and says whether that is so.
 fn takes_room(needed: &mut Room, fault: Fault, crowd: Crowd) -> bool {

@@ -90,7 +90,7 @@ impl Crowd {
         match self {
             Self::Team { group_size, .. } | Self::Near { group_size, .. } => vec![group_size],
             Self::Thread { group_size: Some(group_size), .. } => vec![group_size],
-            Self::Thread { group_size: None, .. } => spread::groups().into(),
+            Self::Thread { group_size: None, .. } => spread::groups().collect(),
         }
     }
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use crate::gpu::Pace;
 
-/// How many runs may share a workgroup.
-const CHOICES: [u32; 4] = [1, 4, 16, 32];
-
-/// Invocations of the workgroups that are launched for each of them, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
+/// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
 /// invocation takes workgroup memory, of which there is little (docs/replicas.md).
-pub(super) fn groups() -> [u32; 4] {
-    CHOICES.map(|runs| if runs <= 4 { 4 } else { 32 })
+const CHOICES: [(u32, u32); 4] = [(1, 4), (4, 4), (16, 32), (32, 32)];
+
+/// The invocations of the workgroups, by choice.
+pub(super) fn groups() -> impl Iterator<Item = u32> {
+    CHOICES.into_iter().map(|(_, group)| group)
 }
 
 /// Runs up to which they are spread over workgroups of their own, unless something is known, and how many share one beyond. (`bench replicas` on an H200, 64 LPs
@@ -55,6 +55,8 @@ pub(super) struct Spread {
 #[derive(Debug)]
 struct Choice {
     runs: u32,
+    /// Invocations of its workgroups: what its kernel is compiled for.
+    group: u32,
     pace: Pace,
     tried: bool,
 }
@@ -70,19 +72,17 @@ struct Trial {
 impl Spread {
     /// So many runs to a workgroup, and no other number. `pace`: of slices.
     pub(super) fn fixed(runs: u32, pace: Pace) -> Self {
-        Self::of(vec![Choice { runs, pace, tried: true }], 0)
+        Self::of(vec![Choice { runs, group: runs, pace, tried: true }], 0)
     }
 
     /// The best number for so many runs, or one that was found before.
     pub(super) fn found(all: u32, known: Option<Known>, pace: &Pace) -> Self {
         let usual = if all <= APART { 1 } else { TOGETHER };
         let first = known.map_or(usual, |known| known.runs);
-        let group =
-            |runs| CHOICES.iter().zip(groups()).find_map(|(&of, group)| (of == runs).then_some(group));
+        let best = CHOICES.iter().position(|&(runs, _)| runs == first).unwrap_or(0);
         // Those of the same kernel were tried before.
-        let tried = |runs| known.is_some_and(|known| known.all || group(runs) == group(first));
-        let choice = |runs| Choice { runs, pace: pace.clone(), tried: tried(runs) };
-        let best = CHOICES.iter().position(|&runs| runs == first).unwrap_or(0);
+        let tried = |group| known.is_some_and(|known| known.all || group == CHOICES[best].1);
+        let choice = |(runs, group)| Choice { runs, group, pace: pace.clone(), tried: tried(group) };
         let mut spread = Self::of(CHOICES.map(choice).into(), best);
         spread.challenge();
         spread
@@ -109,10 +109,14 @@ impl Spread {
         self.compiles = compiles;
     }
 
+    /// Whether a trial takes another kernel than the best has.
+    fn is_of_another_kernel(&self, trial: &Trial) -> bool {
+        self.choices[trial.rival].group != self.choices[self.best].group
+    }
+
     /// The trial that may go on.
     fn trial(&self) -> Option<&Trial> {
-        let groups = groups();
-        self.trial.as_ref().filter(|trial| self.compiles || groups[trial.rival] == groups[self.best])
+        self.trial.as_ref().filter(|trial| self.compiles || !self.is_of_another_kernel(trial))
     }
 
     /// The choice for the next slice.
@@ -141,8 +145,7 @@ impl Spread {
 
     /// What is to be kept for other batches: all that trials can find, or all that they can with the kernel that there is.
     pub(super) fn known(&self) -> Option<Known> {
-        let groups = groups();
-        let waits = |trial: &Trial| trial.slices == 0 && groups[trial.rival] != groups[self.best];
+        let waits = |trial: &Trial| trial.slices == 0 && self.is_of_another_kernel(trial);
         let ended = self.choices.len() > 1 && self.trial.as_ref().is_none_or(waits);
         ended.then(|| Known { runs: self.best(), all: self.trial.is_none() })
     }
@@ -224,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_fastest_is_found_from_either_side() {
-        for best in CHOICES {
+        for (best, _) in CHOICES {
             let distance = |runs: u32| (f64::from(runs).log2() - f64::from(best).log2()).abs();
             for all in [100, 10_000] {
                 for drift in [0.0, 0.02] {
