@@ -7,15 +7,39 @@ pub mod like;
 pub mod models;
 pub mod replications;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 
-/// The device that the tests of a file share. A missing adapter is a failure: tests that were skipped prove nothing.
+/// The devices that the tests of a file share, and how many tests have each at present.
+static GPUS: [OnceLock<Gpu>; 2] = [const { OnceLock::new() }; 2];
+static TESTS: Mutex<[u32; 2]> = Mutex::new([0; 2]);
+
+/// A test's part in one of these devices, until its thread ends.
+struct Share(usize);
+
+impl Share {
+    fn new() -> Self {
+        let mut tests = TESTS.lock().unwrap();
+        let fewest = usize::from(tests[1] < tests[0]);
+        tests[fewest] += 1;
+        Self(fewest)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        TESTS.lock().unwrap()[self.0] -= 1;
+    }
+}
+
+/// A device that the tests of a file share, always the same one in a thread. A missing adapter is a failure: tests that were skipped prove nothing.
+///
+/// There are two, because lavapipe compiles and runs all that a device is given in one thread: two tests would wait for each other.
 pub fn gpu() -> Gpu {
-    static GPU: OnceLock<Gpu> = OnceLock::new();
-    GPU.get_or_init(own_gpu).clone()
+    thread_local!(static MINE: Share = Share::new());
+    MINE.with(|share| GPUS[share.0].get_or_init(own_gpu).clone())
 }
 
 /// A device of a test's own, for tests that do harm to it.
