@@ -6,7 +6,7 @@
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
 //
-// needs: answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
+// needs: memory_close (pdes/lp_memory.wgsl or pdes/lp_memory_dry.wgsl), answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
 
 // Keeps the answer of a row, which has executed so many events and has this state, and whose first event is at this time. Returns 1 + the row that it
 // sends to next, or 0 where that may be any.
@@ -25,6 +25,7 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     let to = next_to(name, &state);
     stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
     let gap = next_gap(name, &state);
+    memory_close();
     // Where that is the LP itself, nothing is known of the others: a dry run goes on to what it sends to them, and the gap lies before that.
     let anybody = (to == NEXT_ANYBODY) | (row_at(to) == row);
     var second = TIME_NEVER;

@@ -25,7 +25,9 @@ fn dry_run(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> Dry
     var state = begun;
     // Nothing is sent before it happens. How many events there are before that time is not known, so runs that end by a number of events have dry
     // runs instead.
-    return DryRun(time_add(time, time_since(earliest(name, item_event(event), &state), time)), run.budget, false);
+    let told = earliest(name, item_event(event), &state);
+    memory_close();
+    return DryRun(time_add(time, time_since(told, time)), run.budget, false);
 }
 
 fn dry_forget() {}

@@ -173,6 +173,7 @@ fn near(
                     lp_now = event_time(event);
                     stream_open(run.seed, member, number);
                     handle(member, item_event(event), &state);
+                    memory_close();
                     if own_spare != NONE { pool_give(own_spare); }
                 }
                 first = TIME_NEVER;

@@ -104,6 +104,7 @@ fn relax(
     relax_leave(first + other, end, turn, b);
     if any(relax_found(a, b) != begun) { atomicStore(&words[CHANGES + turn], 1u); }
     if first + lane == 0u { lps[control_row(1u, CONTROL_RELAXED)] = vec4<u32>(turn, 0u, 0u, 0u); }
+    memory_close();
     if first + lane < end && loops_cut(run.rows) { fail(first + lane, LOOPS_CUT); }
 }
 

@@ -88,6 +88,7 @@ fn execute_first(row: u32) {
     lp_now = key.xy;
     stream_open(run.seed, key.z, number);
     handle(key.z, item_event(first_event), &state);
+    memory_close();
     // Before the next event is asked for, which may be the same LP's.
     states[row] = state;
     lps[run.rows + row] = vec4<u32>(number, digest);

@@ -76,12 +76,10 @@ fn time_average_add(average: TimeAverage, time: vec2<u32>, change: i32) -> TimeA
     let level = average.level + bitcast<u32>(change);
     let down = change < 0;
     // The sum of words goes round where it is on the other side of the level.
-    if (level < average.level) != down {
-        var wrong = time_average_set(average, time, select(0xffffffffu, 0u, down));
-        wrong.area = TIME_AVERAGE_WRONG;
-        return wrong;
-    }
-    return time_average_set(average, time, level);
+    let wrong = (level < average.level) != down;
+    var next = time_average_set(average, time, select(level, select(0xffffffffu, 0u, down), wrong));
+    if wrong { next.area = TIME_AVERAGE_WRONG; }
+    return next;
 }
 
 // The average up to `time` (in ticks), the level as it is: for the end of a run.

@@ -1,4 +1,4 @@
-use crate::assert_close;
+use super::assert_close;
 use eventhorizon::random::Stream;
 use eventhorizon::statistics::{AnalysisError, batch_means, mser5};
 

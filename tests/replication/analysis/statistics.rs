@@ -1,4 +1,4 @@
-use crate::{assert_close, sample};
+use super::{assert_close, sample};
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::replication::columns;
 use eventhorizon::statistics::{

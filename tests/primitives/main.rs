@@ -2,7 +2,9 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "the truncated bits are meant")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod keys;
 
 use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Plan};

@@ -1,11 +1,9 @@
 //! Moving regions: the changes of each step against a matching from scratch.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use common::gpu;
+use super::common::gpu;
 use eventhorizon::matching::{Matcher, MatchingError, MovingRegions, Region, reference};
 use proptest::prelude::*;
 

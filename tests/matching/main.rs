@@ -1,6 +1,9 @@
 //! Region matching: every algorithm against the CPU, on every shape of input.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod hla;
+mod moving;
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;

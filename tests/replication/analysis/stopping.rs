@@ -1,4 +1,4 @@
-use crate::sample;
+use super::sample;
 use eventhorizon::random::Stream;
 use eventhorizon::statistics::{
     AnalysisError, Budget, Column, Decision, Failure, FailureCause, Observations, Pairing, Precision,

@@ -1,4 +1,4 @@
-use crate::assert_close;
+use super::assert_close;
 use eventhorizon::statistics::AnalysisError;
 use eventhorizon::statistics::theory::{
     ClosedNetwork, ErlangA, GordonNewell, Mg1, Mg1Class, Mm1, Mmc, Mmck, Priorities,

@@ -1,6 +1,6 @@
 //! Whether intervals hold what they promise: over many experiments with known means, on fixed seeds.
 
-use crate::{assert_close, sample};
+use super::{assert_close, sample};
 use eventhorizon::random::Stream;
 use eventhorizon::statistics::theory::{Mm1, Mmck};
 use eventhorizon::statistics::{Column, Observations, Pairing, Values, batch_means, compare};

@@ -1,9 +1,7 @@
 //! The contract between a replication model and the engine, and how replications fail.
 
-mod common;
-
-use common::gpu;
-use common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
+use super::common::gpu;
+use super::common::replications::{SCALAR, SEED, assert_same, experiment, gpus};
 use eventhorizon::gpu::{GpuError, LinkError, Source};
 use eventhorizon::random::Stream;
 use eventhorizon::replication::{CpuEngine, Engine, Fail, FailureCause, Model, ReplicationError, Twin};

@@ -1,8 +1,6 @@
 //! The maps of keys in WGSL against those in Rust.
 
-mod common;
-
-use common::{POISON, gpu};
+use super::common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Kernel, Program, Source};
 use eventhorizon::primitives::keys;
 

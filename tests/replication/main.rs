@@ -1,7 +1,9 @@
 //! Replications on the device against their Rust twins, and what the engine promises of them.
 
+mod analysis;
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "replication/purposes.rs"]
+mod contract;
 mod purposes;
 
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-use crate::sample;
+use super::sample;
 use eventhorizon::statistics::{
     AnalysisError, Column, Design, Failure, FailureCause, Observations, Pairing, Report, Values, plot,
 };

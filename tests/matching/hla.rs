@@ -1,10 +1,8 @@
 //! The HLA service against a federation that asks every pair of regions.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::gpu;
+use super::common::gpu;
 use eventhorizon::matching::hla::{Federate, ObjectHandle, RegionHandle, Service};
 use eventhorizon::matching::{Matcher, MatchingError};
 
