@@ -29,19 +29,6 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
-// Whether the first event of a queue that is not open can be seen: not without what is kept of it.
-const QUEUE_GLANCES = false;
-
-fn queue_glance(owner: u32) -> Item {
-    var nothing: Item;
-    return nothing;
-}
-
-// The second event in order. The queue must hold two.
-fn queue_second() -> Item {
-    return queue_events[cb_slot(1u)];
-}
-
 // Puts an event in its place among the `held` first; the slot behind them gets the last one, or the event.
 fn cb_insert(event: Item, held: u32) {
     var hole = held;

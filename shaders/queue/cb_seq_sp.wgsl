@@ -74,19 +74,6 @@ fn queue_first() -> Item {
     return queue_events[queue_base + queue_front];
 }
 
-// Whether the first event of a queue that is not open can be seen: not without what is kept of it.
-const QUEUE_GLANCES = false;
-
-fn queue_glance(owner: u32) -> Item {
-    var nothing: Item;
-    return nothing;
-}
-
-// The second event in order, once queue_first has put them in order. The queue must hold two.
-fn queue_second() -> Item {
-    return queue_events[cb_slot(1u)];
-}
-
 // Begins to tell the events in order; until the next change.
 fn queue_scan_open() {
     cb_settle();

@@ -7,7 +7,7 @@
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, front slot).
 //
-// Functions: queue_size, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare; cb_slot, cb_drop.
+// Functions: queue_size, queue_glance, queue_second, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare; cb_slot, cb_drop.
 //
 // needs: Item, queue_events, queue_capacity(), queue_stride()
 
@@ -21,6 +21,14 @@ fn queue_size() -> u32 {
     return queue_length;
 }
 
+// Whether the first event of a queue that is not open can be seen: not without what is kept of it.
+const QUEUE_GLANCES = false;
+
+fn queue_glance(owner: u32) -> Item {
+    var nothing: Item;
+    return nothing;
+}
+
 // The slot `offset` places behind the front; offset is at most the capacity.
 fn cb_slot(offset: u32) -> u32 {
     let slot = queue_front + offset;
@@ -31,6 +39,11 @@ fn cb_slot(offset: u32) -> u32 {
 fn cb_drop() {
     queue_length -= 1u;
     queue_front = select(queue_front + 1u, 0u, queue_front + 1u == queue_capacity());
+}
+
+// The second event in order, once queue_first has put them in order. The queue must hold two.
+fn queue_second() -> Item {
+    return queue_events[cb_slot(1u)];
 }
 
 // One of the events held, by a number below their count; the order is the queue's own.
