@@ -8,41 +8,41 @@
 // instead of: gpu/wide.wgsl
 // requires: int64
 
-fn wide_join(a: vec2<u32>) -> u64 {
+fn wide_u64(a: vec2<u32>) -> u64 {
     return u64(a.x) | (u64(a.y) << 32u);
 }
 
-fn wide_split(a: u64) -> vec2<u32> {
+fn wide_of_u64(a: u64) -> vec2<u32> {
     return vec2<u32>(u32(a), u32(a >> 32u));
 }
 
 // a + b modulo 2^64.
 fn wide_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return wide_split(wide_join(a) + wide_join(b));
+    return wide_of_u64(wide_u64(a) + wide_u64(b));
 }
 
 // a + b, or all ones where the sum does not fit.
 fn wide_add_capped(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let sum = wide_join(a) + wide_join(b);
-    return wide_split(select(sum, 0xfffffffffffffffflu, sum < wide_join(a)));
+    let sum = wide_u64(a) + wide_u64(b);
+    return wide_of_u64(select(sum, 0xfffffffffffffffflu, sum < wide_u64(a)));
 }
 
 // a - b modulo 2^64.
 fn wide_subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return wide_split(wide_join(a) - wide_join(b));
+    return wide_of_u64(wide_u64(a) - wide_u64(b));
 }
 
 fn wide_less(a: vec2<u32>, b: vec2<u32>) -> bool {
-    return wide_join(a) < wide_join(b);
+    return wide_u64(a) < wide_u64(b);
 }
 
 // a + b in 128 bits, low word first; all ones where the sum does not fit.
 fn wide_add_128(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-    let a_low = wide_join(a.xy);
-    let a_high = wide_join(a.zw);
-    let low = a_low + wide_join(b.xy);
-    let high = a_high + wide_join(b.zw);
+    let a_low = wide_u64(a.xy);
+    let a_high = wide_u64(a.zw);
+    let low = a_low + wide_u64(b.xy);
+    let high = a_high + wide_u64(b.zw);
     let carried = high + select(0lu, 1lu, low < a_low);
     let beyond = (high < a_high) | (carried < high);
-    return select(vec4<u32>(wide_split(low), wide_split(carried)), vec4<u32>(0xffffffffu), beyond);
+    return select(vec4<u32>(wide_of_u64(low), wide_of_u64(carried)), vec4<u32>(0xffffffffu), beyond);
 }

@@ -104,7 +104,6 @@ fn relax(
     relax_leave(first + other, end, turn, b);
     if any(relax_found(a, b) != begun) { atomicStore(&words[CHANGES + turn], 1u); }
     if first + lane == 0u { lps[control_row(1u, CONTROL_RELAXED)] = vec4<u32>(turn, 0u, 0u, 0u); }
-    memory_close();
     if first + lane < end && loops_cut(run.rows) { fail(first + lane, LOOPS_CUT); }
 }
 
@@ -163,6 +162,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> R
     var inside = 0u;
     var outside = 0u;
     var elsewhere = vec2<u32>(RELAX_UNTOLD);
+    lp_row = row; // whose memory these may read
     let senders = sender_count(name_of(row));
     // Bound: the model's; the senders of an LP, by fours: what is asked for together comes together.
     for (var i = 0u; i < senders; i += 4u) {
@@ -204,6 +204,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> R
             }
         }
     }
+    memory_close();
     mine.many = inside > 4u;
     if turn == 0u {
         var links = vec4<u32>(mine.inside.xy, elsewhere);

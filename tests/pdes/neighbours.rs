@@ -307,6 +307,21 @@ fn bounds_that_travel_far() {
     same(&gpu, &fifo(1, 2500, 1), NEIGHBOURS, &[until(30.0)]);
 }
 
+/// `sender` may read LP memory: that of the LP that it is asked about, which has it wrong here.
+#[test]
+fn what_names_senders_reads_the_memory_of_its_lp() {
+    const SENDERS: &str = "fn sender_count(lp: u32) -> u32 { return 1u; }
+        fn sender(lp: u32, index: u32) -> u32 {
+            return (lp + lp_count() - 1u + memory_get(select(0u, 9u, lp == 7u)).x * 0u) % lp_count();
+        }\n";
+    let model = Relay { memory: true, more: Some(SENDERS), ..Relay::new(10, 1, 5) };
+    let mut simulation = Simulation::new(&gpu(), &model, NEIGHBOURS).unwrap();
+    match simulation.run(Until::EMPTY) {
+        Err(SimulationError::Fault(fault)) => assert_eq!((fault.kind, fault.lp), (FaultKind::MemoryFull, 7)),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn a_run_goes_on_with_other_queues() {
     let gpu = gpu();
