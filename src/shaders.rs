@@ -27,7 +27,6 @@ files! {
     "gpu/search.wgsl",
     "gpu/subgroups.wgsl",
     "gpu/wide.wgsl",
-    "gpu/wide_int64.wgsl",
     "hybrid/batched.wgsl",
     "hybrid/multithreaded.wgsl",
     "hybrid/work.wgsl",

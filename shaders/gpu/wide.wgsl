@@ -1,6 +1,6 @@
 // Numbers of 64 bits as vec2<u32>(low word, high word), because WGSL has no 64-bit integers.
 //
-// Functions: wide_add, wide_add_capped, wide_subtract, wide_less, wide_add_128. gpu/wide_int64.wgsl has the same functions.
+// Functions: wide_add, wide_subtract, wide_less, wide_add_128.
 //
 // `&` and `|` of conditions, not `&&` and `||`, here and wherever both sides are cheap: naga makes a branch of each of the others, and drivers leave it one. (An H200, when only this file and
 // the order of events were so written: windows of PHOLD took 1 to 6 % less time, runs by threads and by teams 4 to 10 %.)
@@ -9,14 +9,6 @@
 fn wide_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let low = a.x + b.x;
     return vec2<u32>(low, a.y + b.y + u32(low < a.x));
-}
-
-// a + b, or all ones where the sum does not fit.
-fn wide_add_capped(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let low = a.x + b.x;
-    let high = a.y + b.y;
-    let carried = high + u32(low < a.x);
-    return select(vec2<u32>(low, carried), vec2<u32>(0xffffffffu), (high < a.y) | (carried < high));
 }
 
 // a - b modulo 2^64.

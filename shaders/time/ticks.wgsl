@@ -13,7 +13,10 @@ const TIME_NEVER = vec2<u32>(0xffffffffu, 0xffffffffu);
 // a + b, or TIME_NEVER where the sum does not fit.
 @must_use
 fn time_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return wide_add_capped(a, b);
+    let low = a.x + b.x;
+    let high = a.y + b.y;
+    let carried = high + u32(low < a.x);
+    return select(vec2<u32>(low, carried), TIME_NEVER, (high < a.y) | (carried < high));
 }
 
 // The time from `begin` to `end`; TIME_ZERO where the end comes first.

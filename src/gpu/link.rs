@@ -1,12 +1,11 @@
 //! Joins WGSL files into one module, remembers where each line came from, and lets naga check the result.
 //!
-//! A kernel is linked from files and never generated from text. Three kinds of comment at the top of a file are
+//! A kernel is linked from files and never generated from text. Two kinds of comment at the top of a file are
 //! read by the linker:
 //!
 //! ```wgsl
 //! // import: random/philox.wgsl      another file of the library; joined once, however often it is named
 //! // requires: int64                 the file needs a device feature: `int64` or `subgroups`
-//! // instead of: gpu/wide.wgsl       of a file of the library that is named for a program: it has all that another one has, whose imports mean it now
 //! ```
 //!
 //! WGSL needs no declaration order, so *a choice is a file*: two files that define the same functions are two
@@ -60,12 +59,6 @@ impl Source {
         &self.text
     }
 
-    /// A file of the library's, by its path in `shaders/`: for tests of the files that it chooses among.
-    #[doc(hidden)]
-    pub fn shipped(path: &str) -> Option<Self> {
-        crate::shaders::find(path)
-    }
-
     /// Whether it imports a file of the library itself.
     pub(crate) fn imports(&self, path: &str) -> bool {
         self.comments().any(|(_, comment)| comment.strip_prefix("import:").map(str::trim) == Some(path))
@@ -86,12 +79,6 @@ impl Source {
             next += 1;
         }
         parts
-    }
-
-    /// The file of the library in whose place it is, if any.
-    fn replaced(&self) -> Option<Self> {
-        let path = self.comments().find_map(|(_, comment)| comment.strip_prefix("instead of:"))?;
-        Some(crate::shaders::file(path.trim()))
     }
 
     /// Lines that are comments: their number, and what they say.
@@ -247,9 +234,6 @@ impl Program {
     /// [`LinkError`], with file and line of the piece that is at fault.
     pub fn link(name: &str, sources: &[Source]) -> Result<Self, LinkError> {
         let mut joined = Joined::default();
-        for source in sources.iter().filter(|source| source.library) {
-            joined.seen.extend(source.replaced());
-        }
         for source in sources {
             joined.add(source)?;
         }
@@ -577,28 +561,6 @@ mod tests {
         ];
         let program = Program::link("test", &[library, Source::new("model.wgsl", user.concat())]).unwrap();
         assert_eq!(["plain", "looped", "none"].map(|entry| program.users_loop(entry)), [false, true, false]);
-    }
-
-    #[test]
-    fn a_file_of_the_librarys_can_be_in_the_place_of_another() {
-        let user = Source::new(
-            "model.wgsl",
-            "// import: time/ticks.wgsl\nfn f() -> bool { return time_less(TIME_ZERO, TIME_NEVER); }\n",
-        );
-        let names = |sources: &[Source]| {
-            let program = Program::link("test", sources).unwrap();
-            program.files.iter().map(|file| file.name().to_owned()).collect::<Vec<_>>()
-        };
-        let replacing = crate::shaders::file("gpu/wide_int64.wgsl");
-        let [plain, wide] = ["shaders/gpu/wide.wgsl", "shaders/gpu/wide_int64.wgsl"].map(str::to_owned);
-        assert!(names(std::slice::from_ref(&user)).contains(&plain));
-        for sources in [[user.clone(), replacing.clone()], [replacing, user.clone()]] {
-            let names = names(&sources);
-            assert!(names.contains(&wide) && !names.contains(&plain), "{names:?}");
-        }
-        // What a user's file says of that is a comment.
-        let claims = Source::new("mine.wgsl", "// instead of: gpu/wide.wgsl\n");
-        assert!(names(&[claims, user]).contains(&plain));
     }
 
     #[test]

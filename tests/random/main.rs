@@ -31,14 +31,14 @@ fn pairs() -> Vec<[u32; 2]> {
     words.iter().flat_map(|&a| words.iter().map(move |&b| [a, b])).collect()
 }
 
-/// The library's ways to calculate with 64 bits: `mul_wide` is a choice between two files, and so are `wide_add` and others.
-fn ways(gpu: &Gpu) -> &'static [&'static [&'static str]] {
-    let all: &[&[&str]] = &[
-        &["random/mul_wide.wgsl"],
-        &["random/mul_wide_int64.wgsl"],
-        &["random/mul_wide_int64.wgsl", "gpu/wide_int64.wgsl"],
-    ];
-    if gpu.has(wgpu::Features::SHADER_INT64) { all } else { &all[..1] }
+/// The library's two ways to multiply: `mul_wide` is a choice between two files.
+fn products(gpu: &Gpu) -> Vec<Source> {
+    let baseline = eventhorizon::wgsl!("../../shaders/random/mul_wide.wgsl");
+    let int64 = eventhorizon::wgsl!("../../shaders/random/mul_wide_int64.wgsl");
+    match gpu.has(wgpu::Features::SHADER_INT64) {
+        true => vec![baseline, int64],
+        false => vec![baseline],
+    }
 }
 
 /// [`check_in`] `wgsl/random_probe.wgsl`.
@@ -50,7 +50,7 @@ fn check<const IN: usize, const OUT: usize>(
     check_in(&eventhorizon::wgsl!("../wgsl/random_probe.wgsl"), entry, cases, expected);
 }
 
-/// Runs kernel `entry` of `probe` on `cases` in each way to calculate, checked and trusted, and compares the words that each
+/// Runs kernel `entry` of `probe` on `cases` with each `mul_wide`, checked and trusted, and compares the words that each
 /// case leaves with `expected`.
 fn check_in<const IN: usize, const OUT: usize>(
     probe: &Source,
@@ -62,10 +62,9 @@ fn check_in<const IN: usize, const OUT: usize>(
     let input = Buffer::storage_from(&gpu, "input", cases.as_flattened()).unwrap();
     let chords = Buffer::storage_from(&gpu, "chords", exponential_chords()).unwrap();
     let count = Buffer::uniform(&gpu, "cases", &[u32::try_from(cases.len()).unwrap(), 0, 0, 0]).unwrap();
-    for way in ways(&gpu) {
-        let files = way.iter().map(|file| Source::shipped(file).unwrap());
-        let sources: Vec<_> = std::iter::once(probe.clone()).chain(files).collect();
-        let program = Program::link(probe.name(), &sources).unwrap();
+    for product in products(&gpu) {
+        let product_name = product.name().to_owned();
+        let program = Program::link(probe.name(), &[probe.clone(), product]).unwrap();
         let checked = Kernel::new(&gpu, &program, entry, &[]).unwrap();
         // SAFETY: `input` and `output` hold the `cases` that the probes keep to, `output` has room for every case,
         // their loops are bounded by constants, and `draw_below` divides by n only where n is above 0.
@@ -93,9 +92,9 @@ fn check_in<const IN: usize, const OUT: usize>(
             let (results, beyond) = output.split_at(cases.len() * OUT);
             for ((number, case), result) in cases.iter().enumerate().zip(results.chunks(OUT)) {
                 let expected = expected(number, case);
-                assert_eq!(result, expected, "{entry}, {checks}, {way:?}: case {number}, {case:x?}");
+                assert_eq!(result, expected, "{entry}, {checks}, {product_name}: case {number}, {case:x?}");
             }
-            assert_eq!(beyond, [POISON; OUT], "{entry}, {checks}, {way:?}");
+            assert_eq!(beyond, [POISON; OUT], "{entry}, {checks}, {product_name}");
         }
     }
 }

@@ -152,10 +152,7 @@ impl Recipes {
             Crowd::Near { .. } => (
                 "pdes/near_start.wgsl",
                 ("settle_near", &["pdes/near_start.wgsl"][..]),
-                match int64 {
-                    true => &["pdes/near.wgsl", "gpu/wide_int64.wgsl"],
-                    false => &["pdes/near.wgsl"],
-                },
+                &["pdes/near.wgsl"],
                 &["pdes/replica_digest.wgsl", "pdes/near_held.wgsl", "pdes/held_apart_none.wgsl"],
             ),
             Crowd::Thread { near, .. } => (
