@@ -1,5 +1,5 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
-// and in runs that end by a number of events, the horizon is the same for all (pdes/horizon_one.wgsl has the same functions for that).
+// and in runs that end by a number of events, the horizon is the same for all (pdes/reach_for_all.wgsl has the same functions for that).
 //
 // Functions: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep.
 //

@@ -9,7 +9,7 @@
 //
 // import: pdes/execute.wgsl
 // import: pdes/cells.wgsl
-// import: pdes/one_horizon.wgsl
+// import: pdes/cell_for_all.wgsl
 // import: pdes/team_open.wgsl
 // import: gpu/reduce.wgsl
 //

@@ -40,7 +40,7 @@
 // import: pdes/cells.wgsl
 // import: pdes/partials.wgsl
 // import: pdes/queue_windows.wgsl
-// import: pdes/one_horizon.wgsl
+// import: pdes/cell_for_all.wgsl
 
 // To be called by all invocations of the workgroup.
 fn synchronise(lane: u32) -> Horizon {

@@ -11,131 +11,14 @@
 //! WGSL needs no declaration order, so *a choice is a file*: two files that define the same functions are two
 //! ways to do the same thing, and the caller links one of them.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::hash::{Hash, Hasher};
 
 use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::depth;
+use super::{Source, depth};
 use crate::text::{cut, quoted};
-
-/// A named piece of WGSL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    name: Cow<'static, str>,
-    text: Cow<'static, str>,
-    /// Whether the library brings it: a user's may have the same name.
-    library: bool,
-}
-
-/// Of the name alone: a text is long, a device looks its kernels up often, and few pieces share a name.
-impl Hash for Source {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
-}
-
-impl Source {
-    /// A piece of WGSL; `name` is what error messages call it, usually its path.
-    pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), text: text.into(), library: false }
-    }
-
-    /// A file of the library's, `shaders/…`. The models that ship are none: they have no more rights than a user's.
-    pub(crate) fn library(name: &'static str, text: &'static str) -> Self {
-        Self { library: !name.starts_with("shaders/models/"), ..Self::new(name, text) }
-    }
-
-    /// What error messages call this piece.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The WGSL text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether it imports a file of the library itself.
-    pub(crate) fn imports(&self, path: &str) -> bool {
-        self.comments().any(|(_, comment)| comment.strip_prefix("import:").map(str::trim) == Some(path))
-    }
-
-    /// It, and the files that it imports which have no more rights than it has: those of a model's own, each once.
-    pub(crate) fn parts(&self) -> Vec<Self> {
-        let mut parts = vec![self.clone()];
-        let mut next = 0;
-        while next < parts.len() {
-            let part = parts[next].clone();
-            let imports = part.comments().filter_map(|(_, comment)| comment.strip_prefix("import:"));
-            for found in imports.filter_map(|path| crate::shaders::find(path.trim())) {
-                if !found.library && !parts.contains(&found) {
-                    parts.push(found);
-                }
-            }
-            next += 1;
-        }
-        parts
-    }
-
-    /// Lines that are comments: their number, and what they say.
-    fn comments(&self) -> impl Iterator<Item = (u32, &str)> {
-        let lines = (1..).zip(self.text.lines());
-        lines.filter_map(|(number, line)| Some((number, line.trim().strip_prefix("//")?.trim())))
-    }
-
-    /// The same without its declaration of a uniform variable of this name, which another file declares: in its place are blanks, so that all else
-    /// stays in its lines.
-    pub(crate) fn without_uniform(&self, name: &str) -> Self {
-        let Some(declaration) = uniform(&self.text, name) else { return self.clone() };
-        let blank = |c: char| if c == '\n' { c } else { ' ' };
-        let blanks: String = self.text[declaration.clone()].chars().map(blank).collect();
-        let mut text = self.text.to_string();
-        text.replace_range(declaration, &blanks);
-        Self { text: text.into(), ..self.clone() }
-    }
-
-    #[doc(hidden)]
-    pub fn beside(rust_file: &str, path: &str, text: &'static str) -> Self {
-        let folder = rust_file.rfind(['/', '\\']).map_or("", |end| &rust_file[..=end]);
-        Self::new(format!("{folder}{path}"), text)
-    }
-}
-
-/// Where a text declares a uniform variable of this name: from its attributes to its semicolon.
-fn uniform(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
-    let commented = |at: usize| text[..at].rfind('\n').map_or(0, |line| line + 1);
-    text.match_indices("var").find_map(|(begin, _)| {
-        if text[commented(begin)..begin].contains("//") {
-            return None;
-        }
-        let rest = text[begin + 3..].trim_start().strip_prefix('<')?.trim_start();
-        let rest = rest.strip_prefix("uniform")?.trim_start().strip_prefix('>')?.trim_start();
-        rest.strip_prefix(name)?.trim_start().strip_prefix(':')?;
-        let end = begin + text[begin..].find(';')? + 1;
-        // Its attributes: `@group(1) @binding(0)`.
-        let mut first = begin;
-        while let Some(before) = text[..first].trim_end().strip_suffix(')')
-            && let Some(at) = before.rfind('@')
-        {
-            first = at;
-        }
-        Some(first..end)
-    })
-}
-
-/// Includes the WGSL file at a path relative to the present Rust file as a [`Source`].
-///
-/// Errors in the WGSL then point at that file and line.
-#[macro_export]
-macro_rules! wgsl {
-    ($path:literal) => {
-        $crate::gpu::Source::beside(file!(), $path, include_str!($path))
-    };
-}
 
 /// Why WGSL files did not make a module.
 #[derive(thiserror::Error)]
@@ -371,7 +254,7 @@ impl Program {
 
     /// Whether a line of the joined text comes from a file that is not the library's.
     pub(super) fn is_users(&self, joined_line: u32) -> bool {
-        self.place(joined_line).is_some_and(|Origin { file, .. }| !self.files[file].library)
+        self.place(joined_line).is_some_and(|Origin { file, .. }| !self.files[file].is_library())
     }
 
     /// Whether an entry point, or a function that it calls, has a loop in a file that is not the library's.
@@ -406,14 +289,14 @@ impl Program {
         }
         let at = span.location(&self.text);
         let Origin { file, line } = self.place(at.line_number)?;
-        let Source { name: file, library, .. } = &self.files[file];
+        let (file, library) = (self.files[file].name(), self.files[file].is_library());
         let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
         let (text, indent) = around(text, at.line_position as usize - 1);
         let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
         let mut marked = format!("  --> {file}:{line}:{}\n{line:5} | {text}\n", at.line_position);
         let mark = format!("{}{} {}", " ".repeat(indent), "^".repeat(marks), quoted(label));
         let _ = writeln!(marked, "      | {}", mark.trim_end());
-        let (file, library, column) = (file.to_string(), *library, at.line_position);
+        let (file, column) = (file.to_owned(), at.line_position);
         Some((Marked { file, line, column, library }, marked))
     }
 
@@ -445,7 +328,7 @@ impl Program {
         }
         // What has no place, such as a type that is too large, is hardly the library's.
         let here = || {
-            let users = self.files.iter().find(|file| !file.library).map_or(&*self.name, Source::name);
+            let users = self.files.iter().find(|file| !file.is_library()).map_or(&*self.name, Source::name);
             Marked { file: users.to_owned(), line: 1, column: 1, library: false }
         };
         let Marked { file, line, column, library } = place.unwrap_or_else(here);
@@ -530,19 +413,6 @@ mod tests {
             }
             other => panic!("expected a WGSL error, got {other:?}"),
         }
-    }
-
-    #[test]
-    fn parts_of_a_model_are_what_it_imports_and_the_library_does_not_vouch_for() {
-        let model =
-            Source::new("m.wgsl", "// import: facility/network_plain.wgsl\n// import: pdes/line.wgsl\n");
-        let parts = model.parts();
-        let names: Vec<&str> = parts.iter().map(Source::name).collect();
-        let expected = ["m.wgsl", "shaders/facility/network_plain.wgsl", "shaders/facility/network.wgsl"];
-        assert_eq!(names[..3], expected);
-        assert!(names.contains(&"shaders/facility/network/records.wgsl"), "{names:?}");
-        assert!(parts.iter().all(|part| !part.library), "{names:?}");
-        assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod link;
 mod pace;
 mod plan;
 mod recipe;
+mod source;
 mod subgroups;
 #[cfg(not(target_arch = "wasm32"))]
 mod upload;
@@ -40,10 +41,11 @@ pub use kernel::{Bindings, Kernel};
 pub(crate) use layout::assert_same_layout;
 pub use layout::{Field, FieldKind, StructLayout, Word};
 pub(crate) use layout::{is_words, values_of};
-pub use link::{LinkError, Program, Source};
+pub use link::{LinkError, Program};
 pub use pace::{Pace, SLICE, Verdict};
 pub use plan::Plan;
 pub use recipe::Recipe;
+pub use source::Source;
 #[doc(hidden)]
 pub use subgroups::kernels;
 pub use subgroups::{SubgroupLayout, Subgroups};

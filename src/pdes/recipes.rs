@@ -255,7 +255,7 @@ impl Recipes {
         let subgroup = subgroup.map(|size| ("SUBGROUP", f64::from(size)));
         let synchronise: &[_] = match way.windows {
             Windows::Yawns => &[files.synchronise],
-            Windows::Horizon => &[HORIZON, "pdes/horizon_one.wgsl"],
+            Windows::Horizon => &[HORIZON, "pdes/reach_for_all.wgsl"],
             Windows::Neighbours => &[HORIZON, "pdes/neighbours.wgsl"],
         };
         let (wide, neighbours) = (way.windows.look(), way.windows == Windows::Neighbours);

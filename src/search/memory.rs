@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::engine::{Open, Shape};
+use super::mapping::{Open, Shape};
 use super::{Graph, Grid, Heuristic, SearchError};
 use crate::gpu::{Allowed, Buffer, Declaration, Gpu, GpuError, Kernel, Plan, Recipe, Source};
 use crate::queue::QueueDesign;

@@ -85,19 +85,21 @@ mod fronts;
 mod graph;
 mod grid;
 mod guided;
+mod mapping;
 mod memory;
 pub mod reference;
 mod results;
 mod space;
 
 pub use all_pairs::AllPairs;
-pub use engine::{Engine, Mapping, UnknownMapping};
+pub use engine::Engine;
 pub use error::SearchError;
 pub use format::{ScenarioSearch, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
 pub use fronts::{Distances, Wavefronts};
 pub use graph::Graph;
 pub use grid::{Grid, MAX_SIDE, Moves};
 pub use guided::{Guided, Heuristic};
+pub use mapping::{Mapping, UnknownMapping};
 #[doc(hidden)]
 pub use memory::kernels;
 pub use results::{Outcome, Results};

@@ -1,9 +1,9 @@
 // Windows that are the same for all LPs, and begin by taking in what the last one sent: YAWNS.
 //
-// Functions: mails_waiting, promise_broken, clock_keep; those of pdes/horizon_same.wgsl.
+// Functions: mails_waiting, promise_broken, clock_keep; those of pdes/same_for_all.wgsl.
 //
 // import: pdes/engine.wgsl
-// import: pdes/horizon_same.wgsl
+// import: pdes/same_for_all.wgsl
 
 fn mails_waiting(row: u32) -> u32 {
     return atomicLoad(&words[mail_count(run.part.parity, row)]);

@@ -1,8 +1,8 @@
 // One horizon for all rows: pdes/horizon.wgsl. pdes/neighbours.wgsl has the same functions for a horizon of each.
 //
-// Functions: bounds_open, promise_broken, clock_keep; those of pdes/horizon_same.wgsl.
+// Functions: bounds_open, promise_broken, clock_keep; those of pdes/same_for_all.wgsl.
 //
-// import: pdes/horizon_same.wgsl
+// import: pdes/same_for_all.wgsl
 
 // Nothing is sent for a time before.
 var<private> horizon_promised: vec2<u32>;

@@ -1,0 +1,174 @@
+//! Closed networks of queues.
+
+use super::super::AnalysisError;
+use super::{Result, check_rate};
+
+/// A closed network of queues: customers who go round for ever between single servers with exponential service (in the order of
+/// arrival) and places where nobody waits for another, such as ways between the servers, where they spend a time of any
+/// distribution.
+///
+/// Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980, which is
+/// exact for these (product-form) networks. Takes time in proportion to the customers times the kinds of server.
+///
+/// ```
+/// use eventhorizon::statistics::theory::ClosedNetwork;
+///
+/// // 16 alike servers and 32 customers, no way between them: K / (K + N - 1).
+/// let network = ClosedNetwork::new(&[(16, 1.0)], 0.0, 32)?;
+/// assert!((network.utilisation(0).unwrap() - 32.0 / 47.0).abs() < 1e-12);
+/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClosedNetwork {
+    /// (how many, demand) by kind.
+    servers: Vec<(u32, f64)>,
+    throughput: f64,
+    /// Mean number at a server of each kind.
+    numbers: Vec<f64>,
+}
+
+impl ClosedNetwork {
+    /// Kinds of server, (how many, demand): the demand is the mean time of service that a customer takes from each of them in a
+    /// round, which is the mean time of a service times how often it comes by. In a round, it spends `delay` where nobody waits.
+    /// What a round is does not matter, as long as it is the same for all: where customers come to each of N servers as often as
+    /// to any other, and each way takes t, let it be one visit to each of them, and `delay` N × t.
+    pub fn new(servers: &[(u32, f64)], delay: f64, customers: u32) -> Result<Self> {
+        for &(_, demand) in servers {
+            if !(demand > 0.0 && demand.is_finite()) {
+                let remedy = "choose a positive time";
+                return Err(AnalysisError::Setting { what: "the demand", value: demand.to_string(), remedy });
+            }
+        }
+        if !(delay >= 0.0 && delay.is_finite()) {
+            let remedy = "choose a time, or 0";
+            return Err(AnalysisError::Setting { what: "the delay", value: delay.to_string(), remedy });
+        }
+        if servers.iter().all(|&(count, _)| count == 0) {
+            let remedy = "choose at least 1";
+            return Err(AnalysisError::Setting { what: "the number of servers", value: "0".into(), remedy });
+        }
+        let mut network =
+            Self { servers: servers.to_vec(), throughput: 0.0, numbers: vec![0.0; servers.len()] };
+        // Who arrives at a server finds what there would be on average with one customer less.
+        for customer in 1..=customers {
+            let times: Vec<_> = servers
+                .iter()
+                .zip(&network.numbers)
+                .map(|(server, number)| server.1 * (1.0 + number))
+                .collect();
+            let round: f64 =
+                servers.iter().zip(&times).map(|(server, time)| f64::from(server.0) * time).sum();
+            network.throughput = f64::from(customer) / (round + delay);
+            network.numbers = times.iter().map(|time| network.throughput * time).collect();
+        }
+        Ok(network)
+    }
+
+    /// Rounds per unit of time, of all customers together.
+    pub fn throughput(&self) -> f64 {
+        self.throughput
+    }
+
+    /// Share of time in which a server of a kind works; none where there is no such kind.
+    pub fn utilisation(&self, kind: usize) -> Option<f64> {
+        self.servers.get(kind).map(|server| server.1 * self.throughput)
+    }
+
+    /// Mean number of customers in queue and service at a server of a kind; none where there is no such kind.
+    pub fn number(&self, kind: usize) -> Option<f64> {
+        self.numbers.get(kind).copied()
+    }
+}
+
+/// A closed network in product form with several servers at a node: exponential service that all customers share, or places where nobody waits for
+/// another.
+///
+/// Gordon and Newell, "Closed queuing systems with exponential servers", Operations Research 15(2), 1967, by Buzen's convolution ("Computational algorithms for
+/// closed queueing networks with exponential servers", Communications of the ACM 16(9), 1973). It takes time in proportion to the nodes times the square of
+/// the customers; where all have one server, [`ClosedNetwork`] is faster.
+///
+/// ```
+/// use eventhorizon::statistics::theory::GordonNewell;
+///
+/// // 6 machines, which run for 10 hours on average, and 2 who repair them for an hour each.
+/// let shop = GordonNewell::new(&[(None, 10.0), (Some(2), 1.0)], 6)?;
+/// assert!((shop.number(0).unwrap() + shop.number(1).unwrap() - 6.0).abs() < 1e-12);
+/// # Ok::<(), eventhorizon::statistics::AnalysisError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GordonNewell {
+    throughput: f64,
+    numbers: Vec<f64>,
+    waiting: Vec<f64>,
+}
+
+impl GordonNewell {
+    /// Nodes, (servers, demand), with servers for everybody where none are said: the demand is the mean time of service that a customer takes there in a round.
+    pub fn new(nodes: &[(Option<u32>, f64)], customers: u32) -> Result<Self> {
+        for &(_, demand) in nodes {
+            check_rate("the demand", demand)?;
+        }
+        let size = customers as usize;
+        let largest = nodes.iter().map(|node| node.1).fold(0.0, f64::max);
+        // The weight of n customers at a node; demands are in units of the largest.
+        let weights = |&(servers, demand): &(Option<u32>, f64)| {
+            let mut weights = vec![1.0];
+            for n in 1..=customers {
+                let at_once = f64::from(servers.map_or(n, |servers| n.min(servers)));
+                weights.push(weights[n as usize - 1] * demand / largest / at_once);
+            }
+            weights
+        };
+        let nodes: Vec<_> = nodes.iter().map(|node| (node.0, weights(node))).collect();
+        let mut none = vec![0.0; size + 1];
+        none[0] = 1.0;
+        // Of the nodes before each, and of those from each on.
+        let mut before = vec![none.clone()];
+        for (_, weights) in &nodes {
+            before.push(convolve(&before[before.len() - 1], weights));
+        }
+        let all = &before[nodes.len()];
+        if !all.iter().all(|weight| weight.is_finite() && *weight > 0.0) {
+            let remedy = "choose a smaller one: the numbers on the way would be too large or too small";
+            return Err(AnalysisError::Setting {
+                what: "the network",
+                value: format!("{customers} customers at {} nodes", nodes.len()),
+                remedy,
+            });
+        }
+        let throughput = if size == 0 { 0.0 } else { all[size - 1] / all[size] / largest };
+        let (mut numbers, mut waiting) = (vec![0.0; nodes.len()], vec![0.0; nodes.len()]);
+        let mut after = none;
+        for (number, (servers, weights)) in nodes.iter().enumerate().rev() {
+            let others = convolve(&before[number], &after);
+            for n in 0..=size {
+                let p = weights[n] * others[size - n] / all[size];
+                let here = u32::try_from(n).map_or(f64::NAN, f64::from);
+                numbers[number] += p * here;
+                waiting[number] += p * servers.map_or(0.0, |servers| (here - f64::from(servers)).max(0.0));
+            }
+            after = convolve(&after, weights);
+        }
+        Ok(Self { throughput, numbers, waiting })
+    }
+
+    /// Rounds per unit of time, of all customers together.
+    pub fn throughput(&self) -> f64 {
+        self.throughput
+    }
+
+    /// Mean number of customers at a node; none where there is no such node.
+    pub fn number(&self, node: usize) -> Option<f64> {
+        self.numbers.get(node).copied()
+    }
+
+    /// Mean number of those who wait there.
+    pub fn number_waiting(&self, node: usize) -> Option<f64> {
+        self.waiting.get(node).copied()
+    }
+}
+
+/// The first terms of the product of two series.
+fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
+    (0..a.len()).map(|n| (0..=n).map(|k| a[k] * b[n - k]).sum()).collect()
+}
