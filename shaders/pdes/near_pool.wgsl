@@ -9,7 +9,7 @@
 //   pool_free     the first slots of two lists of those that are free. A window takes from the one that was longer and gives to the other, so that no invocation takes what
 //                 another one gives meanwhile, and both stay about as long
 //   pool_lean     by how many slots the first of them is longer
-//   pool_gives    by parity of the step in its slice, the list that a window gives to
+//   pool_gives    by parity of the window in its slice, the list that it gives to
 //
 // How many replicas a processor serves at once depends on how little of that memory each takes.
 //

@@ -7,7 +7,7 @@
 //   given    what is the same in all of them; given.rows are the LPs of all replicas
 //   lps      where runs alone have partials and control: for each place REPLICA_ROWS rows (below)
 //   words    from given.failures on, for each place REPLICA_WORDS: the first failure by half, the most room that was asked for (2), and at the start,
-//            the events of thread replicas. The first COUNTS words: below
+//            the events of thread replicas and near teams. The first COUNTS words: below
 //   params_rows   by point, the model's Params (pdes/params_of_replica.wgsl), if it has any
 //
 // Functions: run_begin, run_open (as in pdes/run.wgsl), replica_open, replica_row, replica_stop, replica_failed, replica_leave.
@@ -23,7 +23,7 @@ var<private> run: Run;
 const REPLICA_ROWS = 6u;
 const REPLICA_NAMES = 0u;    // seed (2), lookahead (2)
 const REPLICA_CELL = 1u;     // length of cells (2), and its reciprocal (2)
-const REPLICA_POINT = 2u;    // number, point, unused (2)
+const REPLICA_POINT = 2u;    // number, point. Thread: events in a row of one LP at one time, and that LP
 const REPLICA_DONE = 3u;     // windows done (2), events executed (2)
 const REPLICA_STATUS = 4u;   // time of the first pending event (2), how it stopped (STOP_), windows that began at that time
 const REPLICA_SAVED = 5u;    // team: parity of the next window (near: pdes/near_pool.wgsl). Thread: events held, events held back, time at which the present window ends (2)

@@ -1,9 +1,11 @@
 //! Looks a description through, and what of it goes together. Names and numbers are looked up in `names.rs`; who comes where, and whether stations can serve them, is in `traffic.rs`.
 
-use super::names::Names;
+use super::distribution::whole;
+use super::names::{Names, setting};
 use super::network::Network;
 use super::traffic::{arrive, leave, stable, traffic};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES, Route};
+use crate::time::{Resolution, Ticks};
 
 /// The most servers of a station that looks at all of them: when somebody comes who may interrupt, or when it breaks down.
 const MOST_ROWS: u32 = 32;
@@ -156,7 +158,17 @@ impl Way {
 }
 
 /// The nodes of a network, in the order of their LPs.
-pub(super) fn check(network: &Network, allow_unstable: bool) -> Result<Vec<Node>, FacilityError> {
+pub(super) fn check(
+    network: &Network,
+    resolution: Resolution,
+    allow_unstable: bool,
+) -> Result<Vec<Node>, FacilityError> {
+    named(network)?;
+    match (network.until, network.warm_up) {
+        (Some(until), warm_up) => observed(resolution, until, warm_up.unwrap_or(0.0)).map(drop)?,
+        (None, Some(warm_up)) => ticks(resolution, WARM_UP, warm_up).map(drop)?,
+        (None, None) => {}
+    }
     let classes = &network.classes;
     let refused = |remedy: String| FacilityError::Classes { classes: classes.join(", "), remedy };
     if classes.is_empty() || classes.len() > MAX_CLASSES {
@@ -175,6 +187,8 @@ pub(super) fn check(network: &Network, allow_unstable: bool) -> Result<Vec<Node>
     let outside = arrive(&mut nodes, classes)?;
     leave(&nodes, &outside, classes)?;
     together(&nodes)?;
+    // Before rates are found, and loads: what cannot be drawn would be told as too much of them.
+    drawn(&nodes, network, resolution)?;
     match traffic(&mut nodes, &outside) {
         Err(_) if allow_unstable => {}
         result => result?,
@@ -183,6 +197,87 @@ pub(super) fn check(network: &Network, allow_unstable: bool) -> Result<Vec<Node>
         stable(&nodes, &outside)?;
     }
     Ok(nodes)
+}
+
+/// What errors call the times of runs: by their names in descriptions and studies, too.
+pub(super) const UNTIL: &str = "end of runs (`until`)";
+const WARM_UP: &str = "warm-up (`warm_up`)";
+
+pub(super) fn ticks(resolution: Resolution, what: &'static str, units: f64) -> Result<Ticks, FacilityError> {
+    resolution.ticks(units).map_err(|source| FacilityError::Time { what, source })
+}
+
+/// The end of runs and that of their warm-up, if there is anything to observe between them.
+pub(super) fn observed(
+    resolution: Resolution,
+    until: f64,
+    warm_up: f64,
+) -> Result<(Ticks, Ticks), FacilityError> {
+    let end = ticks(resolution, UNTIL, until)?;
+    let begin = ticks(resolution, WARM_UP, warm_up)?;
+    if begin < end { Ok((end, begin)) } else { Err(FacilityError::WarmUp { until, warm_up }) }
+}
+
+/// That names can be told from what results call by words of their own, and shown.
+fn named(network: &Network) -> Result<(), FacilityError> {
+    let refused = |what, name: &str, reason| Err(FacilityError::Name { what, name: name.to_owned(), reason });
+    let nodes = network.names().map(|name| ("a node", name));
+    let classes = network.classes.iter().map(|name| ("a class", &**name));
+    let whole = [("the network", &*network.name), ("its unit of time", &*network.unit)];
+    for (what, name) in whole.into_iter().chain(classes).chain(nodes) {
+        match (what, name) {
+            ("a class", "all") => {
+                return refused(what, name, "results call all classes together so; choose another name");
+            }
+            ("a node", "(network)") => {
+                return refused(what, name, "results call all nodes together so; choose another name");
+            }
+            _ => {}
+        }
+        // XML has no place for them, nor for the last two characters of its first plane.
+        if name.contains(|letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}')) {
+            let reason =
+                "it has a control character, which would change a terminal and spoil SVG files; leave it out";
+            return refused(what, name, reason);
+        }
+    }
+    Ok(())
+}
+
+/// That all times that anybody spends can be drawn, and that calendars are of whole ticks.
+fn drawn(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<(), FacilityError> {
+    let law = |node: &str, law: Option<&Distribution>, what: &dyn Fn() -> String| match law
+        .map_or(Ok(()), |law| law.words(resolution).map(drop))
+    {
+        Ok(()) => Ok(()),
+        Err(reason) => Err(FacilityError::Distribution { node: node.to_owned(), what: what(), reason }),
+    };
+    law(&network.name, network.travel.as_ref(), &|| "time of travel of all ways".to_owned())?;
+    for node in nodes {
+        let name = &*node.name;
+        let mut calendar = "a piece of its schedule";
+        if let Kind::Source { interarrival, .. } = &node.kind {
+            law(name, Some(interarrival), &|| "time between arrivals".to_owned())?;
+            calendar = "a piece of its rates";
+        }
+        for (number, &(lasts, _)) in node.calendar.iter().enumerate() {
+            let value = || format!("{lasts} long (piece {} of {})", number + 1, node.calendar.len());
+            whole(lasts, resolution).map_err(|reason| setting(name, calendar, value(), reason))?;
+        }
+        if let Some((up, down)) = &node.breakdown {
+            law(name, Some(up), &|| "time between breakdowns".to_owned())?;
+            law(name, Some(down), &|| "time of repairs".to_owned())?;
+        }
+        for (class, pair) in network.classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes) {
+            law(name, pair.service.as_ref(), &|| format!("service of `{class}`"))?;
+            law(name, pair.patience.as_ref(), &|| format!("patience of `{class}`"))?;
+            for way in pair.all_ways() {
+                let to = || format!("time of travel to `{}`", nodes[way.node].name);
+                law(name, way.travel.as_ref(), &to)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn unsupported(node: &str, what: &'static str, reason: &'static str) -> FacilityError {
@@ -311,7 +406,7 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
         Some(&node) => Err(unsupported(
             &nodes[node].name,
             "a way round through routers and forks only",
-            "it takes no time, and would never end; let one of its ways take some",
+            "it takes no time, so that nothing bounds how often somebody goes round at one time, and a run in which he always does would never end; let one of its ways take some",
         )),
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::no_time;
 use crate::random::{lognormal_spread, probability, weibull_power};
+use crate::text::number;
 use crate::time::{Resolution, Ticks};
 
 /// A distribution of times, in the network's unit of time.
@@ -78,6 +80,20 @@ fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
 /// Ticks that times that are drawn last on average at the least, as they are rounded down to whole ones: half a tick in a thousandth.
 const LEAST_MEAN: u64 = 500;
 
+/// A time that is not zero, in whole ticks, if they say what was meant; or why not.
+pub(super) fn whole(units: f64, resolution: Resolution) -> Result<Ticks, String> {
+    match resolution.ticks(units).map_err(|error| no_time(&error))? {
+        Ticks::ZERO => {
+            let units = number(units);
+            Err(format!("{units} is less than a tick; choose a longer time, or more ticks per unit"))
+        }
+        ticks if (resolution.units(ticks) / units - 1.0).abs() > 1e-3 => Err(format!(
+            "{units} would be {ticks} in whole ticks, which is more than a thousandth off; choose more ticks per unit"
+        )),
+        ticks => Ok(ticks),
+    }
+}
+
 impl Distribution {
     /// The mean, in the network's unit.
     pub fn mean(&self) -> f64 {
@@ -126,19 +142,8 @@ impl Distribution {
 
     /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
     pub(super) fn words(&self, resolution: Resolution) -> Result<[u32; 8], String> {
-        let time = |units: f64| resolution.ticks(units).map_err(|error| error.to_string());
-        let positive = |units: f64| match time(units)? {
-            Ticks::ZERO => {
-                Err(format!("{units} is less than a tick; choose a longer time, or more ticks per unit"))
-            }
-            ticks if (resolution.units(ticks) / units - 1.0).abs() > 1e-3 => {
-                let ticks = ticks.get();
-                Err(format!(
-                    "{units} would be {ticks} whole ticks, which is more than a thousandth off; choose more ticks per unit"
-                ))
-            }
-            ticks => Ok(ticks),
-        };
+        let time = |units: f64| resolution.ticks(units).map_err(|error| no_time(&error));
+        let positive = |units: f64| whole(units, resolution);
         let drawn = |units: f64| match positive(units)? {
             ticks if ticks.get() < LEAST_MEAN => Err(format!(
                 "{units} is a mean of {} ticks, and what is drawn is rounded down to whole ones; choose more ticks per unit, so that it is {LEAST_MEAN} or more",

@@ -2,6 +2,7 @@
 
 use crate::pdes::{CheckpointError, Fault, SimulationError};
 use crate::statistics::AnalysisError;
+use crate::text::number;
 use crate::time::TimeError;
 
 /// An error of the `facility` module. Those of a description come before anything is run; correct it and call again. What a run gave that
@@ -23,6 +24,16 @@ pub enum FacilityError {
     Repeated {
         /// The name.
         name: String,
+    },
+    /// A name that would make results ambiguous, or harm where they are shown.
+    #[error("{what} cannot be called `{}`: {reason}", name.escape_debug())]
+    Name {
+        /// What has it.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// Why not, and what would do.
+        reason: &'static str,
     },
     /// No classes, too many, or two of one name.
     #[error("the network has the classes {classes}; {remedy}")]
@@ -179,7 +190,7 @@ pub enum FacilityError {
         most: usize,
     },
     /// A time that is none.
-    #[error("the {what} is no time: {source}")]
+    #[error("the {what} is no time: {}", no_time(source))]
     Time {
         /// Which.
         what: &'static str,
@@ -187,7 +198,9 @@ pub enum FacilityError {
         source: TimeError,
     },
     /// The run is not longer than its warm-up.
-    #[error("a run until {until} has nothing to observe after a warm-up until {warm_up}; make it longer")]
+    #[error(
+        "a run until {until} has nothing to observe after a warm-up until {warm_up}; let it end (`until`) later, or the warm-up (`warm_up`) earlier"
+    )]
     WarmUp {
         /// The end of runs.
         until: f64,
@@ -226,10 +239,10 @@ pub enum FacilityError {
         /// Why.
         fault: Fault,
     },
-    /// Stations that wait for each other for ever.
+    /// Stations that wait for each other for ever, or one for itself.
     #[error(
-        "in replication {replication} {nodes} wait for each other for ever: all servers of each are kept by customers for whom another of them has no room. Give one of \
-         them more room, or let customers be lost there"
+        "in replication {replication} nothing goes on any more at {nodes}: all servers there are kept for ever, by customers who wait for room there themselves. Give them more \
+         room, or let customers be lost there"
     )]
     Deadlock {
         /// Their names.
@@ -287,3 +300,16 @@ pub enum FacilityError {
 }
 
 crate::text::debug_is_display!(FacilityError);
+
+/// Why a number is no time, for who writes it into a description: [`TimeError`] speaks to who writes a program.
+pub(super) fn no_time(error: &TimeError) -> String {
+    match error {
+        TimeError::NotFinite { units } => format!("{units} is not a finite number; choose one that is"),
+        TimeError::Negative { units } => format!("{} is negative; choose a time that is not", number(*units)),
+        TimeError::BeyondHorizon { units, horizon } => format!(
+            "{} is not before {horizon}, where 64 bits of ticks end; choose a shorter time, or fewer ticks per unit",
+            number(*units)
+        ),
+        error => error.to_string(),
+    }
+}

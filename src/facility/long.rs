@@ -13,7 +13,7 @@ use crate::pdes::{
 use crate::statistics::{AnalysisError, TimeAverage, batch_means, mser5};
 use crate::time::Ticks;
 
-use super::check::Kind;
+use super::check::{Kind, UNTIL, ticks};
 use super::measures::{Seen, real};
 use super::model::present_of;
 use super::saved::{Numbers, Saving, source};
@@ -97,7 +97,7 @@ impl Facility {
     /// # Errors
     /// [`FacilityError::NotSettled`] names a station whose number of customers still changes in the second half of such runs; and the errors of runs.
     pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
-        let end = self.ticks("end of runs", until)?;
+        let end = ticks(self.resolution, UNTIL, until)?;
         self.check_shares(until, end)?;
         let stations = self.stations();
         let mut series = vec![vec![0.0; PARTS]; stations.len()];
@@ -284,7 +284,7 @@ impl Facility {
             room: self.room().into(),
             ..Numbers::zeroed()
         };
-        let mut saving = Saving::new(keep.to, u32::MAX, false);
+        let mut saving = Saving::new(keep.to, u32::MAX, false)?;
         let mut events = keep.from.and_then(SavedStudy::run).map_or(0, |run| run.progress().events);
         for &end in &ends[told.len()..] {
             let mut stopped = false;
@@ -342,10 +342,6 @@ impl Facility {
             return Err(FacilityError::LineFull { node, room, replication });
         }
         Ok(self.with_room(room.max(1).saturating_mul(MORE).min(most)))
-    }
-
-    pub(super) fn ticks(&self, what: &'static str, units: f64) -> Result<Ticks, FacilityError> {
-        self.resolution.ticks(units).map_err(|source| FacilityError::Time { what, source })
     }
 }
 

@@ -265,8 +265,8 @@ impl Facility {
     fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
         let resolution = Resolution::new(network.ticks_per_unit)
             .map_err(|source| FacilityError::Time { what: "resolution", source })?;
-        let nodes = check(network, allow_unstable)?;
-        let Tables { data, lookahead } = tables(&nodes, network, resolution)?;
+        let nodes = check(network, resolution, allow_unstable)?;
+        let Tables { data, lookahead } = tables(&nodes, network.classes.len(), resolution);
         let third = |node: &Node| {
             node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)
         };

@@ -82,8 +82,9 @@ impl<'n> Names<'n> {
                 if matches!(route, Route::Shortest { .. }) {
                     let twice = (1..nodes.len()).find(|&place| nodes[..place].contains(&nodes[place]));
                     if let Some(place) = twice {
-                        let remedy = "name each node once".to_owned();
-                        return Err(setting(node, "the list of lines", &nodes[place], remedy));
+                        let (twice, remedy) = (format!("`{}`", nodes[place]), "name each node once");
+                        let what = "a line that `shortest` names twice";
+                        return Err(setting(node, what, twice, remedy.to_owned()));
                     }
                     if nodes.len() > MOST_LINES {
                         let remedy = format!("at most {MOST_LINES} lines can be compared");
@@ -186,7 +187,8 @@ impl<'n> Names<'n> {
                                   other process is that known to be right; make the time between arrivals exponential";
                     return Err(unsupported(name, "a rate that changes", reason));
                 }
-                if node.average() == 0.0 {
+                // (How long they last is looked at later, and may be anything yet.)
+                if node.calendar.iter().all(|&(_, factor)| factor == 0.0) {
                     let remedy = "let somebody come in one of the pieces".to_owned();
                     return Err(setting(name, "the factor of all its rates", 0, remedy));
                 }
@@ -315,6 +317,6 @@ impl<'n> Names<'n> {
     }
 }
 
-fn setting(node: &str, what: &'static str, value: impl ToString, remedy: String) -> FacilityError {
+pub(super) fn setting(node: &str, what: &'static str, value: impl ToString, remedy: String) -> FacilityError {
     FacilityError::Setting { node: node.to_owned(), what, value: value.to_string(), remedy }
 }

@@ -11,7 +11,8 @@ use super::{Distribution, FacilityError, Link, Route};
 
 /// A queueing network: sources, stations, delays, forks and sinks by name, and who goes where.
 ///
-/// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all nodes differ.
+/// All times are in the network's unit of time. [`Network::compile`] checks it. The names of all nodes differ; no class is called `all`, and no node `(network)`, as results call all of
+/// them; and no name has control characters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
@@ -32,7 +33,7 @@ pub struct Network {
     /// How long a run should be, unless somebody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// When statistics should begin, unless somebody says otherwise.
+    /// When statistics should begin, unless somebody says otherwise: before `until`, if both are said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<f64>,
     /// The time that ways take which do not say their own, those to and from routers and forks too, but none to a station that blocks. None, unless it is said.

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable, pod_read_unaligned};
 use web_time::{Duration, Instant};
 
 use crate::pdes::checkpoint::Identity;
-use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, number};
+use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, check_place, number};
 use crate::pdes::{Checkpoint, CheckpointError};
 use crate::time::Ticks;
 
@@ -187,25 +187,35 @@ impl SavedStudy {
         [until, warm_up]: [Ticks; 2],
         batches: usize,
     ) -> Result<(), CheckpointError> {
-        let foreign = |what: String| Err(CheckpointError::Foreign { what });
+        let other = |what: String| Err(CheckpointError::Study { what });
         if self.file.section(NETWORK) != text(facility.network()).as_bytes() {
-            return foreign("of another network, or of this one before it was changed".to_owned());
+            return other("of another network, or of this one before it was changed".to_owned());
         }
         let saved = self.numbers;
         if saved.source != source(facility) {
-            return foreign(
+            return other(
                 "of another version of this library, whose networks may draw other numbers".to_owned(),
             );
         }
-        for (what, saved, given) in [
-            ("the seed", saved.seed, study.seed),
-            ("the end at tick", saved.until, until.get()),
-            ("the warm-up to tick", saved.warm_up, warm_up.get()),
-            ("details (1: with them)", saved.details, study.details.into()),
-            ("batches (0: replications)", saved.batches, batches as u64),
+        let time = |ticks: u64| facility.resolution().units(Ticks::new(ticks)).to_string();
+        let made = |batches: u64| match batches {
+            0 => "replications".to_owned(),
+            batches => format!("{batches} batches of one run"),
+        };
+        let quantiles = |told: u64| if told == 1 { "quantiles" } else { "no quantiles" }.to_owned();
+        let seed = |seed: u64| seed.to_string();
+        let given = [until.get(), warm_up.get()];
+        for (what, words, saved, given) in [
+            ("seed", &seed as &dyn Fn(u64) -> String, saved.seed, study.seed),
+            ("the end at", &time, saved.until, given[0]),
+            ("a warm-up to", &time, saved.warm_up, given[1]),
+            ("", &quantiles, saved.details, study.details.into()),
+            ("", &made, saved.batches, batches as u64),
         ] {
             if saved != given {
-                return foreign(format!("of a study with {what} {saved}, and this one has {given}"));
+                let what =
+                    format!("of a study with {what} {}, and this one has {}", words(saved), words(given));
+                return other(what.replace("  ", " "));
             }
         }
         Ok(())
@@ -288,11 +298,18 @@ const FIRST_ON_HOST: u32 = 32;
 const TELL: Duration = Duration::from_millis(200);
 
 impl<'a> Saving<'a> {
-    pub(super) fn new(to: Option<(&'a Path, Duration)>, most: u32, on_host: bool) -> Self {
+    pub(super) fn new(
+        to: Option<(&'a Path, Duration)>,
+        most: u32,
+        on_host: bool,
+    ) -> Result<Self, CheckpointError> {
+        if let Some((path, _)) = to {
+            check_place(path)?;
+        }
         let (tell, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
         let pace = to.map_or(tell, |(_, every)| every.min(tell));
         let part = if pace < Duration::MAX { most.min(first) } else { most };
-        Self { to, saved: Instant::now(), pace, part, most }
+        Ok(Self { to, saved: Instant::now(), pace, part, most })
     }
 
     pub(super) fn part(&self) -> u32 {

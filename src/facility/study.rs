@@ -16,7 +16,7 @@ use crate::statistics::{
 };
 use crate::time::Ticks;
 
-use super::check::Kind;
+use super::check::{Kind, observed};
 use super::measures::{Measured, Seen};
 use super::model::MOST_ROOM;
 use super::saved::{Numbers, Saving, no_shares, source};
@@ -131,13 +131,9 @@ impl Facility {
 
     /// End and warm-up of a study that may be made.
     pub(super) fn times(&self, study: &Study) -> Result<(Ticks, Ticks), FacilityError> {
-        let (until, warm_up) =
-            (self.ticks("end of runs", study.until)?, self.ticks("warm-up", study.warm_up)?);
-        if until <= warm_up {
-            return Err(FacilityError::WarmUp { until: study.until, warm_up: study.warm_up });
-        }
+        let times = observed(self.resolution, study.until, study.warm_up)?;
         check_level(study.level)?;
-        Ok((until, warm_up))
+        Ok(times)
     }
 
     /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report, `seconds` are those since then.
@@ -204,7 +200,7 @@ impl Facility {
         let mut maker = Maker::new(place, &facility);
         let row_bytes = size_of::<FacilityOutput>() * facility.nodes.len();
         let most = u32::try_from(PART / row_bytes).unwrap_or(u32::MAX).max(1);
-        let mut saving = Saving::new(keep.to, most, matches!(place, Place::Cpu));
+        let mut saving = Saving::new(keep.to, most, matches!(place, Place::Cpu))?;
         let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
         let mut done = whole(now.done);
         let mut mapping = None;
@@ -250,6 +246,12 @@ impl Facility {
                     results => results?,
                 };
                 if facility.full(&results, range.start, study.room)? {
+                    // Who stopped it does not wait for these to be made again.
+                    match (flow, done) {
+                        (ControlFlow::Break(()), 0) => return Err(SimulationError::Stopped.into()),
+                        (ControlFlow::Break(()), _) => break 'parts Some(Decision::Stopped),
+                        (ControlFlow::Continue(()), _) => {}
+                    }
                     let room = facility.room().max(1).saturating_mul(MORE);
                     facility = facility.with_room(room.min(study.room));
                     maker = Maker::new(place, &facility);

@@ -17,6 +17,12 @@ const MOST_WORK: f64 = 2e8;
 /// Room of a station up to which its states are looked at one by one.
 const MOST_ROOM: u32 = 1 << 16;
 
+/// Servers up to which formulas are computed that look at each of them.
+const MOST_SERVERS: u32 = 1_000_000;
+
+/// Nodes of a closed network up to which it is computed how often customers come to each: by elimination, which takes their square in memory, and their third power in time.
+const MOST_NODES: usize = 600;
+
 /// By node, class (none for all) and measure.
 pub(super) type Known = HashMap<(usize, Option<usize>, Measure), f64>;
 
@@ -234,6 +240,9 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
             told(None, Measure::Empty, 1.0 - load);
         }
     }
+    if servers > MOST_SERVERS {
+        return;
+    }
     match (service, queue.capacity, queue.discipline) {
         (Some(service), Some(capacity), _) if queue.blind() && queue.patient() && capacity <= MOST_ROOM => {
             let Ok(theory) = Mmck::new(rate, 1.0 / service, servers, capacity) else { return };
@@ -438,6 +447,10 @@ fn closed(nodes: &[Node], known: &mut Known) {
 /// round.
 fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     let size = nodes.len();
+    // Before there is a matrix of them.
+    if size > MOST_NODES {
+        return None;
+    }
     let first = nodes.iter().position(|node| node.pairs[class].comes)?;
     let mut rows = vec![vec![0.0; size + 1]; size];
     for (number, node) in nodes.iter().enumerate() {
@@ -449,12 +462,31 @@ fn visits(nodes: &[Node], class: usize) -> Option<Vec<f64>> {
     // One of the equations follows from the others.
     rows[first] = vec![0.0; size + 1];
     (rows[first][first], rows[first][size]) = (1.0, 1.0);
-    if size > 600 {
-        return None;
-    }
     let found = eliminate(rows);
     let comes = |(node, visits): (&Node, &f64)| {
         visits.is_finite() && (*visits > 1e-12) == node.pairs[class].comes && *visits > -1e-12
     };
     nodes.iter().zip(&found).all(comes).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facility::check::Way;
+
+    /// A matrix of them would take 80 GB.
+    #[test]
+    fn large_closed_networks_are_not_put_into_a_matrix() {
+        let size = 100_000;
+        let nodes = |size: usize| -> Vec<Node> {
+            let node = |number: usize| {
+                let way = Way { probability: 1.0, node: (number + 1) % size, class: 0, travel: None };
+                let pair = Pair { ways: vec![way], comes: true, ..Pair::default() };
+                Node::new("", Kind::Router, None, vec![pair])
+            };
+            (0..size).map(node).collect()
+        };
+        assert_eq!(visits(&nodes(size), 0), None);
+        assert_eq!(visits(&nodes(MOST_NODES), 0), Some(vec![1.0; MOST_NODES]));
+    }
 }

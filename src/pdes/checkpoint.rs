@@ -14,7 +14,7 @@ use crate::gpu::Verdict;
 use crate::text::quoted;
 use crate::time::Ticks;
 
-use super::{Event, Model, Payload, Pending, Progress, Replica, Stop, Until};
+use super::{Event, Model, Payload, Pending, Progress, Replica, SimulationError, Stop, Until};
 pub use error::CheckpointError;
 use file::{RUN, Sections, number, word};
 use run::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
@@ -546,7 +546,7 @@ fn foreign(what: &str, saved: u64, given: u64) -> Result<(), CheckpointError> {
 
 /// An engine that can save its run.
 pub(crate) trait Saves {
-    type Error;
+    type Error: From<SimulationError>;
 
     fn run_until_told(
         &mut self,
@@ -571,6 +571,7 @@ pub(crate) trait Saves {
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, Self::Error> {
         use std::ops::ControlFlow::{Break, Continue};
+        file::check_place(path).map_err(SimulationError::from)?;
         loop {
             let (begun, mut here) = (Instant::now(), false);
             let progress = self.run_until_told(until, &mut |progress| {

@@ -36,8 +36,8 @@ struct Turn {
     events: u32,
     /// The time of the first of them.
     begin: Ticks,
-    /// Whether there were more than its budget.
-    left: bool,
+    /// Whether its budget was not enough for those of that time.
+    stood: bool,
     /// Whether one of them failed: then the LP does nothing more.
     failed: bool,
     /// The windows in a row, up to this one, in which it used up its budget and was not done with one time.
@@ -258,7 +258,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         while let Some((lp, event)) = self.pending.pop_before(until) {
             let turn = &mut self.turns[lp as usize];
             if turn.window != self.windows {
-                let stands = if turn.left { turn.stands } else { 0 };
+                let stands = if turn.stood { turn.stands } else { 0 };
                 *turn = Turn { window: self.windows, begin: event.time, stands, ..Turn::default() };
             }
             if turn.failed {
@@ -270,14 +270,21 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 continue;
             }
             self.aside.entry(lp).or_default().push(Reverse(event));
-            if !turn.left {
-                turn.left = true;
-                turn.stands = if event.time == turn.begin { turn.stands + 1 } else { 0 };
-                if turn.stands * budget > PATIENCE {
-                    self.fail(FaultKind::Stuck, lp);
-                }
+        }
+        let mut stuck = Vec::new();
+        for (&lp, aside) in &self.aside {
+            let turn = &mut self.turns[lp as usize];
+            if turn.window != self.windows || turn.failed || turn.events < budget {
+                continue;
+            }
+            // What it did not come to in this window: here is all of it that is before `until`.
+            turn.stood = aside.peek().is_some_and(|Reverse(event)| event.time == turn.begin);
+            turn.stands = if turn.stood { turn.stands + 1 } else { 0 };
+            if turn.stands * budget > PATIENCE {
+                stuck.push(lp);
             }
         }
+        stuck.into_iter().for_each(|lp| self.fail(FaultKind::Stuck, lp));
         for (&lp, aside) in &mut self.aside {
             let next = (0..budget).map_while(|_| aside.pop());
             next.for_each(|Reverse(event)| self.pending.push(lp, event));

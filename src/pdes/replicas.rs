@@ -42,7 +42,7 @@ pub struct EngineOptions {
     /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one.
     pub group_size: Option<u32>,
     /// Whether capacities stay what the model says. Otherwise a run that finds too little room is made again with more. (Those of a thread are the run's, in one
-    /// queue: with fixed capacities [`Mapping::Auto`] takes teams.)
+    /// queue: with fixed capacities [`Mapping::Auto`] takes teams, or the grid. Teams have for all points what the one with the largest capacities has.)
     pub fixed: bool,
     /// Whether the results of each LP of each run are told ([`Ran::outputs`]), in the place of their totals, and of the sums and measures among the observations.
     /// That is for whoever looks at LPs one by one, and takes the host's memory for all of them: an experiment may be made in parts
@@ -200,8 +200,9 @@ impl<M: Model> Engine<M> {
         pollster::block_on(self.run_async(experiment, replications, until, |_, _| {}))
     }
 
-    /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and how many events were executed. (A run that is
-    /// made again with more room has not ended, and its events count again.)
+    /// [`Engine::run`], telling `watch` after each submission how many of the runs have ended, and how many events were executed. (One that
+    /// found too little room is among them until all that were on the device beside it have ended. It is made again then, and its events count again: so
+    /// the number of runs may go down.)
     ///
     /// Where `watch` answers [`ControlFlow::Break`], the results are those of fewer replications: the same of all points, up to the first that had not come
     /// to its end with all that were on the device beside it. (Of those, the short ones would end first, and say something else than all.)
@@ -313,7 +314,7 @@ impl<M: Model> Engine<M> {
             shorter: 1,
         };
         let (runs, mapping) = driver.run(&jobs, &mut |ended, events| watch(ended, events).flow()).await?;
-        Results::new(&prepared.models, prepared.columns.as_deref(), runs, mapping)
+        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, mapping)
     }
 }
 
@@ -379,7 +380,7 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
         let columns = prepared.columns.as_ref();
         let runs =
             results::on_cpu(&prepared.models, columns, &jobs, experiment.seed, until, self.outputs, watch)?;
-        Results::new(&prepared.models, prepared.columns.as_deref(), runs, Mapping::Auto)
+        Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
     }
 
     /// Makes more and more runs: see [`Engine::run_until`].

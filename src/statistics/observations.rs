@@ -104,9 +104,36 @@ impl Values {
             (Values::U128(a), Values::U128(b)) => a.extend(b),
             (Values::F32(a), Values::F32(b)) => a.extend(b),
             (Values::F64(a), Values::F64(b)) => a.extend(b),
+            // Sums of `pdes` are integers as long as all of them are below 2^64.
+            (Values::F64(a), more @ Values::U64(_)) => a.extend(more.reals()),
+            (mine @ Values::U64(_), Values::F64(b)) => {
+                *mine = Values::F64(mine.reals().chain(b).collect());
+            }
             _ => return false,
         }
         true
+    }
+
+    /// Whether values of another column may be appended to these.
+    fn takes(&self, more: &Values) -> bool {
+        let numbers = |values: &Values| matches!(values, Values::U64(_) | Values::F64(_));
+        self.type_name() == more.type_name() || numbers(self) && numbers(more)
+    }
+
+    fn reals(&self) -> impl Iterator<Item = f64> {
+        (0..self.len()).map(|replication| self.get(replication))
+    }
+
+    /// Zeros of the same type.
+    fn zeros(&self, replications: usize) -> Self {
+        match self {
+            Values::U32(_) => Values::U32(vec![0; replications]),
+            Values::I32(_) => Values::I32(vec![0; replications]),
+            Values::U64(_) => Values::U64(vec![0; replications]),
+            Values::U128(_) => Values::U128(vec![0; replications]),
+            Values::F32(_) => Values::F32(vec![0.0; replications]),
+            Values::F64(_) => Values::F64(vec![0.0; replications]),
+        }
     }
 }
 
@@ -283,24 +310,58 @@ impl Observations {
 
     /// Appends the replications that follow these: replication 0 of `more` becomes number
     /// [`replications`](Self::replications) of this point.
-    pub fn append(&mut self, more: Observations) -> Result<()> {
-        let signature = |o: &Observations| {
-            let types = o.columns.iter().map(|c| format!("{} {}", c.name, c.values.type_name()));
-            types.collect::<Vec<_>>().join(", ")
+    ///
+    /// The two have the same columns, in the same order. Integers of 64 bits may go with `f64`: then all of the column are `f64`, as if they had been
+    /// made together. And where all replications of one of the two failed, its columns are taken to be the other's: what did not happen says nothing of
+    /// what there is to observe.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Mismatch`].
+    pub fn append(&mut self, mut more: Observations) -> Result<()> {
+        let alike = |mine: &[Column], more: &[Column]| {
+            let both = mine.iter().zip(more);
+            mine.len() == more.len()
+                && both.into_iter().all(|(a, b)| a.name == b.name && a.values.takes(&b.values))
         };
-        let (left, right) = (signature(self), signature(&more));
-        if left != right {
+        if !alike(&self.columns, &more.columns) {
+            if more.all_failed() {
+                more.shape_as(self);
+            } else if self.all_failed() {
+                self.shape_as(&more);
+            }
+        }
+        if !alike(&self.columns, &more.columns) {
+            let signature = |o: &Observations| {
+                let types = o.columns.iter().map(|c| format!("{} {}", c.name, c.values.type_name()));
+                types.collect::<Vec<_>>().join(", ")
+            };
+            let (left, right) = (signature(self), signature(&more));
             return Err(AnalysisError::Mismatch { what: "columns", left, right });
         }
         same_pairing(self, &more)?;
         for (column, more) in self.columns.iter_mut().zip(more.columns) {
             let same_type = column.values.append(more.values);
-            debug_assert!(same_type, "the signatures agree");
+            debug_assert!(same_type, "it was asked whether it takes them");
         }
         let first = self.replications as u64;
         self.failures.extend(more.failures.into_iter().map(|(index, cause)| (first + index, cause)));
         self.replications += more.replications;
         Ok(())
+    }
+
+    /// Whether no replication gave a result.
+    pub(crate) fn all_failed(&self) -> bool {
+        self.failures.len() == self.replications
+    }
+
+    /// Takes the columns of `others`, all zeros, where all replications failed.
+    pub(crate) fn shape_as(&mut self, others: &Self) {
+        let column = |column: &Column| Column {
+            name: column.name.clone(),
+            values: column.values.zeros(self.replications),
+        };
+        self.columns = others.columns.iter().map(column).collect();
+        self.hidden = others.hidden.clone();
     }
 
     /// Number of replications, the failed ones included.

@@ -42,6 +42,11 @@ impl Sequential {
         loop {
             let mut decisions = Vec::new();
             for point in &observations {
+                // (What it would have to tell is known from replications that did not fail.)
+                if u64::from(done) >= stopping.minimum && point.all_failed() {
+                    decisions.push(Decision::AllFailed);
+                    continue;
+                }
                 let summaries = columns.iter().map(|name| point.summary(name, stopping.precision.level));
                 let summaries = summaries.collect::<Result<Vec<Summary>, _>>()?;
                 decisions.push(stopping.next(pairing, &summaries, begun.elapsed()));

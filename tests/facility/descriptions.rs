@@ -321,3 +321,178 @@ fn studies_that_observe_nothing_are_refused() {
     let error = facility.study(&Study::new(2, f64::NAN, 1.0), Place::Cpu, |_, _| {}).unwrap_err();
     assert!(matches!(error, FacilityError::Time { .. }), "{error}");
 }
+
+#[test]
+fn what_cannot_be_drawn_is_told_before_loads() {
+    let with = |interarrival: Distribution, station: Station| {
+        Network::new("test")
+            .source("in", Source::new(interarrival, "server"))
+            .station("server", station)
+            .sink("out")
+    };
+    let told = |network: &Network, named: &str, why: &str| {
+        let error = refused(network);
+        let text = error.to_string();
+        assert!(matches!(&error, FacilityError::Distribution { node, .. } if node == named), "{error}");
+        assert!(text.contains(why), "{error}");
+        assert!(!text.contains("Ticks") && !text.contains("clock"), "what only a program has: {error}");
+    };
+    let station = || Station::new(EXPONENTIAL, "out");
+    for (law, why) in [
+        (Distribution::Exponential(0.0), "less than a tick"),
+        (Distribution::Exponential(f64::NAN), "NaN is not a finite number"),
+        (Distribution::Exponential(-1.0), "-1 is negative"),
+        (Distribution::Constant(1e-300), "1e-300 is less than a tick"),
+    ] {
+        told(&with(law, station()), "in", why);
+    }
+    for (law, why) in [
+        (Distribution::Constant(f64::INFINITY), "inf is not a finite number"),
+        (Distribution::Constant(1e300), "fewer ticks per unit"),
+        (Distribution::Exponential(-f64::INFINITY), "-inf is not a finite number"),
+        (Distribution::Uniform([9.0, 8.0]), "the second has to be the later"),
+        (Distribution::Weibull { scale: 2.0, shape: 0.1 }, "shape 0.1"),
+        (Distribution::Erlang { stages: 0, mean: 9.0 }, "stages"),
+    ] {
+        told(&with(Distribution::Exponential(2.0), Station::new(law, "out")), "server", why);
+    }
+    let down = station().with_breakdowns(EXPONENTIAL, Distribution::Exponential(f64::INFINITY));
+    told(&with(Distribution::Exponential(9.0), down), "server", "time of repairs");
+}
+
+#[test]
+fn pieces_of_calendars_are_as_exact_as_distributions() {
+    let with = |source: Source, station: Station, ticks: u32| {
+        let mut network = Network::new("test").source("in", source).station("server", station).sink("out");
+        network.ticks_per_unit = ticks;
+        network
+    };
+    let source = || Source::new(Distribution::Exponential(5.0), "server");
+    let scheduled =
+        |pieces: &[(f64, u32)]| with(source(), Station::new(EXPONENTIAL, "out").with_schedule(pieces), 1000);
+    scheduled(&[(0.002, 4), (0.001, 1)]).compile().unwrap();
+    for (pieces, piece) in [
+        ([(0.0014, 4), (0.0016, 0)], "0.0014 long (piece 1 of 2)"),
+        ([(1.0, 4), (0.0016, 0)], "0.0016 long (piece 2 of 2)"),
+        ([(1.0, 4), (f64::NAN, 0)], "NaN long (piece 2 of 2)"),
+        ([(f64::INFINITY, 4), (1.0, 0)], "inf long (piece 1 of 2)"),
+        ([(1.0, 4), (-1.0, 0)], "-1 long (piece 2 of 2)"),
+        ([(0.0, 4), (1.0, 0)], "0 long (piece 1 of 2)"),
+    ] {
+        let error = refused(&scheduled(&pieces));
+        assert!(
+            matches!(&error, FacilityError::Setting { node, value, .. } if node == "server" && value == piece),
+            "{error}"
+        );
+    }
+    for (pieces, piece) in [
+        ([(0.0014, 1.0), (1.0, 0.0)], "0.0014 long (piece 1 of 2)"),
+        ([(0.0, 1.0), (1.0, 0.0)], "0 long (piece 1 of 2)"),
+    ] {
+        let error = refused(&with(source().with_rates(&pieces), Station::new(EXPONENTIAL, "out"), 1000));
+        assert!(
+            matches!(&error, FacilityError::Setting { node, value, .. } if node == "in" && value == piece),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn times_of_runs_in_a_description_are_times_and_in_order() {
+    let with = |until: Option<f64>, warm_up: Option<f64>| {
+        let mut network = right();
+        (network.until, network.warm_up) = (until, warm_up);
+        network
+    };
+    with(Some(2.0), Some(1.0)).compile().unwrap();
+    with(None, Some(1.0)).compile().unwrap();
+    for bad in [f64::NAN, f64::INFINITY, -1.0] {
+        for (network, named) in [
+            (with(Some(bad), None), "`until`"),
+            (with(Some(bad), Some(1.0)), "`until`"),
+            (with(Some(2.0), Some(bad)), "`warm_up`"),
+            (with(None, Some(bad)), "`warm_up`"),
+        ] {
+            let error = refused(&network);
+            let text = error.to_string();
+            assert!(matches!(error, FacilityError::Time { .. }) && text.contains(named), "{error}");
+            assert!(!text.contains("Ticks") && !text.contains("clock"), "{error}");
+        }
+    }
+    for (until, warm_up) in [(2.0, Some(2.0)), (2.0, Some(3.0)), (0.0, None)] {
+        let error = refused(&with(Some(until), warm_up));
+        let begin = warm_up.unwrap_or(0.0);
+        assert!(
+            matches!(error, FacilityError::WarmUp { until: end, warm_up } if end == until && warm_up == begin),
+            "{error}"
+        );
+        assert!(error.to_string().contains("`until`") && error.to_string().contains("`warm_up`"), "{error}");
+    }
+}
+
+#[test]
+fn names_that_results_have_for_other_things_are_refused() {
+    let called = |network: &Network, bad: &str, why: &str| {
+        let error = refused(network);
+        assert!(matches!(&error, FacilityError::Name { name, .. } if name == bad), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(why) && !text.contains(char::is_control), "{error}");
+    };
+    let node = |name: &str| right().source("more", Source::new(EXPONENTIAL, name)).sink(name);
+    called(&right().with_classes(&["all"]), "all", "all classes together");
+    called(&node("(network)"), "(network)", "all nodes together");
+    for bad in ["a\nb", "\u{1b}[31mred", "\u{0}", "\u{7f}", "\u{9b}", "\u{fffe}"] {
+        called(&right().with_classes(&[bad]), bad, "control character");
+        called(&node(bad), bad, "control character");
+        let mut network = right();
+        network.name = bad.to_owned();
+        called(&network, bad, "control character");
+        (network.name, network.unit) = ("test".to_owned(), bad.to_owned());
+        called(&network, bad, "control character");
+    }
+    // Each may be what the other is called, and have any letters.
+    node("all").with_classes(&["(network)"]).compile().unwrap();
+    node("Straße 7 – \"東\"").compile().unwrap();
+}
+
+#[test]
+fn a_station_with_more_servers_than_anybody_counts_is_run() {
+    let network = Network::new("crowd")
+        .source("in", Source::new(Distribution::Exponential(2.0), "server"))
+        .station("server", Station::new(EXPONENTIAL, "out").with_servers(u32::MAX))
+        .source("others", Source::new(Distribution::Exponential(2.0), "impatient"))
+        .station(
+            "impatient",
+            Station::new(EXPONENTIAL, "out").with_servers(u32::MAX).with_patience(EXPONENTIAL),
+        )
+        .sink("out");
+    let report = network.compile().unwrap().study(&Study::new(2, 20.0, 0.0), Place::Cpu, |_, _| {}).unwrap();
+    // Formulas that look at each server would take minutes, and memory for all of them.
+    for node in ["server", "impatient"] {
+        assert_eq!(report.row(node, Some("customer"), Measure::Wait).unwrap().theory, None);
+    }
+}
+
+#[test]
+fn refusals_say_what_is_meant() {
+    // One station alone.
+    let alone = Station::new(EXPONENTIAL, "s").with_capacity(1).blocking().with_population(1);
+    let facility = Network::new("alone").station("s", alone).compile().unwrap();
+    let error = facility.study(&Study::new(1, 20.0, 0.0), Place::Cpu, |_, _| {}).unwrap_err();
+    assert!(matches!(&error, FacilityError::Deadlock { nodes, .. } if nodes == "`s`"), "{error}");
+    assert!(!error.to_string().contains("each other"), "{error}");
+    // A way round that has a way out.
+    let round = right()
+        .source("more", Source::new(Distribution::Exponential(9.0), "round"))
+        .router("round", [Link::to("round").with(0.5), Link::to("out")]);
+    let error = refused(&round);
+    assert!(matches!(&error, FacilityError::Unsupported { node, .. } if node == "round"), "{error}");
+    assert!(error.to_string().contains("nothing bounds how often"), "{error}");
+    // A line that is named twice.
+    let twice = right().source(
+        "more",
+        Source::new(Distribution::Exponential(9.0), Route::shortest(&["server", "other", "server"])),
+    );
+    let error = refused(&twice.station("other", Station::new(EXPONENTIAL, "out"))).to_string();
+    assert!(error.contains("names twice is `server`"), "{error}");
+}

@@ -132,10 +132,10 @@ fn what_is_no_saved_study_of_this_is_refused() {
         assert!(error.to_string().contains(says), "{error}");
     };
     refused(&shipped_one("jackson").compile().unwrap(), &study, &saved, "another network");
-    refused(&facility, &Study { seed: 2, ..study }, &saved, "the seed 1, and this one has 2");
-    refused(&facility, &Study { until: 101.0, ..study }, &saved, "the end at tick");
-    refused(&facility, &Study { warm_up: 11.0, ..study }, &saved, "the warm-up to tick");
-    refused(&facility, &Study { details: true, ..study }, &saved, "details");
+    refused(&facility, &Study { seed: 2, ..study }, &saved, "seed 1, and this one has 2");
+    refused(&facility, &Study { until: 101.0, ..study }, &saved, "the end at 100, and this one has 101");
+    refused(&facility, &Study { warm_up: 11.0, ..study }, &saved, "a warm-up to 10, and this one has 11");
+    refused(&facility, &Study { details: true, ..study }, &saved, "no quantiles, and this one has quantiles");
     let keep = Keep { from: Some(&saved), to: None };
     let error = facility.long_run_kept(&study, 8, Place::Cpu, keep, |_| {}).unwrap_err();
     assert!(error.to_string().contains("batches"), "{error}");

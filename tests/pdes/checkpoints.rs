@@ -223,6 +223,32 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     assert!(whole.checkpoint().unwrap().save("/").is_err());
     let read = Checkpoint::load(folder.0.join("none")).unwrap_err();
     assert!(matches!(read, CheckpointError::Read { .. }), "{read}");
+    // What is somebody's and no checkpoint stays, and is found before a run that would be for nothing.
+    let mine = folder.0.join("mine.toml");
+    std::fs::write(&mine, "dear to me").unwrap();
+    let mut again = CpuSimulation::new(&model, 9).unwrap();
+    let refused = again.run_saving(end, &mine, Duration::MAX, |_| {}).unwrap_err().to_string();
+    assert!(refused.contains("mine.toml") && refused.contains("choose another name"), "{refused}");
+    assert_eq!(again.run(Until::events(0)).unwrap().events, 0);
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "dear to me");
+    std::fs::remove_file(&mine).unwrap();
+    #[cfg(unix)]
+    {
+        // Through links, also to what is not there yet; and devices stay devices.
+        let link = folder.0.join("link");
+        std::os::unix::fs::symlink("linked", &link).unwrap();
+        whole.checkpoint().unwrap().save(&link).unwrap();
+        whole.checkpoint().unwrap().save(&link).unwrap();
+        assert!(link.is_symlink() && Checkpoint::load(folder.0.join("linked")).is_ok());
+        for file in ["link", "linked"] {
+            std::fs::remove_file(folder.0.join(file)).unwrap();
+        }
+        let socket = folder.0.join("socket");
+        let listens = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(whole.checkpoint().unwrap().save(&socket).is_err() && socket.exists());
+        drop(listens);
+        std::fs::remove_file(&socket).unwrap();
+    }
     assert_eq!(folder.names().len(), 2, "no unfinished file is left: {:?}", folder.names());
 }
 

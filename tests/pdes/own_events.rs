@@ -103,6 +103,10 @@ impl CpuModel for Busy {
         if self.params.rule == 5 && lp == self.params.culprit {
             context.memory_set(self.params.rows, [1; 4]);
         }
+        if self.params.rule == 7 && lp == self.params.culprit {
+            (0..300).for_each(|number| context.schedule(lp, Ticks::new(60), [0, number]));
+            context.schedule(lp, Ticks::new(60), [8, 0]);
+        }
     }
 
     fn handle(&self, lp: u32, event: &Event, state: &mut Seen, context: &mut Context<'_>) {
@@ -122,6 +126,12 @@ impl CpuModel for Busy {
                 after(event.time, u64::from(lp != self.params.culprit)),
                 event.payload,
             );
+        }
+        if self.params.rule == 7 {
+            if level == 8 {
+                context.schedule(lp, event.time, event.payload);
+            }
+            return;
         }
         if lp == self.params.culprit && level <= 3 {
             match self.params.rule {
@@ -269,6 +279,11 @@ fn time_that_does_not_advance_is_a_fault_that_names_the_lp() {
     let found = faults(&gpu, &model, QueueDesign::Heap);
     assert_eq!((found[0].kind, found[0].lp, found[0]), (FaultKind::Stuck, 1, found[1]));
     assert!(on_gpu.to_string().contains("million") && on_gpu.to_string().contains("LP 66"), "{on_gpu}");
+    // And from the first window on that is too short for all that an LP has at that time.
+    let mut model = Busy::new(70).breaking(7, 66);
+    model.capacity = Capacity { queue: 500, mailbox: 100 };
+    let found = faults(&gpu, &model, QueueDesign::Heap);
+    assert_eq!((found[0].kind, found[0].lp, found[0]), (FaultKind::Stuck, 66, found[1]));
 }
 
 #[test]

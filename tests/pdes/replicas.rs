@@ -23,7 +23,7 @@ use super::common::models::{Mischief, Ring};
 use super::common::queues;
 use super::own_events::{Busy, Wide};
 use super::{gpu, until};
-use odd::{Late, OddOneOut};
+use odd::{Alone, Late, OddOneOut};
 
 /// Those that are not chosen from the others.
 const MAPPINGS: [Mapping; 3] = [Mapping::Team, Mapping::Thread, Mapping::Grid];
@@ -448,6 +448,7 @@ fn pieces_of_an_experiment_are_the_whole() {
             .into_iter();
         let mut all = pieces.next().unwrap();
         for piece in pieces {
+            all.fingerprint = all.fingerprint.wrapping_add(piece.fingerprint);
             for (all, piece) in all.observations.iter_mut().zip(piece.observations) {
                 all.append(piece).unwrap();
             }
@@ -457,6 +458,7 @@ fn pieces_of_an_experiment_are_the_whole() {
         }
         assert_eq!(known(&all.observations), known(&whole.observations), "{mapping}");
         assert_eq!(fingerprints(&all), fingerprints(&whole), "{mapping}");
+        assert_eq!(all.fingerprint, whole.fingerprint, "{mapping}");
     }
 }
 

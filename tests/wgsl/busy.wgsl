@@ -23,6 +23,10 @@ fn init(lp: u32, state: ptr<function, State>) {
     }
     schedule(lp, vec2<u32>(draw_below(50u), 0u), vec2<u32>(6u, lp));
     if params.rule == 5u && lp == params.culprit { memory_set(params.rows, vec4<u32>(1u)); }
+    if params.rule == 7u && lp == params.culprit { // more than two budgets at one time, and then for ever
+        for (var i = 0u; i < 300u; i += 1u) { schedule(lp, vec2<u32>(60u, 0u), vec2<u32>(0u, i)); }
+        schedule(lp, vec2<u32>(60u, 0u), vec2<u32>(8u, 0u));
+    }
 }
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
@@ -36,6 +40,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
     if params.rule == 6u { // for ever: the culprit at one time, the others from tick to tick
         schedule(lp, time_add(event.time, vec2<u32>(u32(lp != params.culprit), 0u)), event.payload);
+        return;
+    }
+    if params.rule == 7u {
+        if event.payload.x == 8u { schedule(lp, event.time, event.payload); }
         return;
     }
     if lp == params.culprit && event.payload.x <= 3u {

@@ -4,9 +4,11 @@
 struct Params {
     at: vec2<u32>,      // from this time on
     mean: vec2<u32>,    // delay beyond the lookahead
-    culprit: u32,       // the run
+    culprit: u32,       // the run, or EVERY
     first: u32,         // its LPs from this one on
 }
+
+const EVERY = 0xfffffffeu;
 
 @group(1) @binding(0) var<uniform> params: Params;
 
@@ -22,7 +24,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     (*state).seen += 1u;
     (*state).coloured = ((*state).coloured ^ (event.payload.y + replica())) * 0x9e3779b1u;
     var next = time_add(now(), lookahead());
-    if replica() == params.culprit && lp >= params.first && !time_less(now(), params.at) {
+    let wrong = replica() == params.culprit || params.culprit == EVERY;
+    if wrong && lp >= params.first && !time_less(now(), params.at) {
         next = time_add(now(), vec2<u32>(lookahead().x - 1u, 0u));
         schedule((lp + 1u) % lp_count(), next, event.payload);
         return;

@@ -11,9 +11,10 @@ use super::{
     SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, word,
 };
 use crate::facility::check::{Choice, Kind, Node, Pair};
+use crate::facility::distribution::whole;
 use crate::facility::places::Places;
 use crate::facility::traffic::work;
-use crate::facility::{Discipline, Distribution, FacilityError, Network};
+use crate::facility::{Discipline, Distribution};
 
 /// The most servers that a node ever has.
 pub(super) fn servers(node: &Node) -> u32 {
@@ -63,39 +64,29 @@ pub(super) struct Tables {
     pub(super) lookahead: Ticks,
 }
 
-pub(super) fn tables(
-    nodes: &[Node],
-    network: &Network,
-    resolution: Resolution,
-) -> Result<Tables, FacilityError> {
-    let classes = network.classes.len();
+/// Why nothing of a distribution or of a calendar is refused any more.
+const CHECKED: &str = "it was looked at when the network was checked";
+
+pub(super) fn tables(nodes: &[Node], classes: usize, resolution: Resolution) -> Tables {
     let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
     // Each law once: large networks have few, and what is read often is found in a cache.
     let mut laws: HashMap<[u32; 8], u32> = HashMap::new();
-    let mut law = |data: &mut Vec<u32>, node: &Node, what: String, law: &Distribution| {
-        let refused = |reason| FacilityError::Distribution { node: node.name.clone(), what, reason };
-        let words = law.words(resolution).map_err(refused)?;
-        let at = *laws.entry(words).or_insert_with(|| {
+    let mut law = |data: &mut Vec<u32>, law: &Distribution| {
+        let words = law.words(resolution).expect(CHECKED);
+        *laws.entry(words).or_insert_with(|| {
             data.extend(words);
             word(data.len() - words.len())
-        });
-        Ok::<u32, FacilityError>(at)
+        })
     };
     // (Who wants to know about a line is told at once. Of ways to where they begin, nobody else learns.)
-    let told = nodes.iter().any(|node| node.choice == Choice::Shortest);
-    let mut lookahead = (!told).then_some(Ticks::NEVER);
-    if let Some(travel) = &network.travel {
-        let refused = |reason| {
-            let (node, what) = (network.name.clone(), "time of travel of all ways".to_owned());
-            FacilityError::Distribution { node, what, reason }
-        };
-        travel.words(resolution).map_err(refused)?;
-    }
+    let choosers: Vec<(usize, &Node)> =
+        nodes.iter().enumerate().filter(|(_, node)| node.choice == Choice::Shortest).collect();
+    let mut lookahead = choosers.is_empty().then_some(Ticks::NEVER);
     for (number, node) in nodes.iter().enumerate() {
         let mut row = [0; NODE_WORDS];
         let known = match node.kind {
             Kind::Source { interarrival, class, batch } => {
-                let at = law(&mut data, node, "time between arrivals".to_owned(), &interarrival)?;
+                let at = law(&mut data, &interarrival);
                 [SOURCE, 0, 0, 0, at, batch, word(class)]
             }
             Kind::Station { capacity, .. } => {
@@ -111,13 +102,7 @@ pub(super) fn tables(
             [row[7], row[8]] = [word(data.len()), word(node.calendar.len())];
         }
         for &(lasts, value) in &node.calendar {
-            let ticks = resolution.ticks(lasts).ok().filter(|&ticks| ticks > Ticks::ZERO);
-            let ticks = ticks.ok_or_else(|| FacilityError::Setting {
-                node: node.name.clone(),
-                what: "the length of a piece of its calendar",
-                value: lasts.to_string(),
-                remedy: "choose a time above a tick".to_owned(),
-            })?;
+            let ticks = whole(lasts, resolution).expect(CHECKED);
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -127,33 +112,31 @@ pub(super) fn tables(
             data.extend(ticks.to_words().into_iter().chain([value]));
         }
         if let Some((up, down)) = &node.breakdown {
-            row[9] = law(&mut data, node, "time between breakdowns".to_owned(), up)?;
-            row[10] = law(&mut data, node, "time of repairs".to_owned(), down)?;
+            row[9] = law(&mut data, up);
+            row[10] = law(&mut data, down);
         }
         if !node.balking.is_empty() {
             [row[11], row[12]] = [word(data.len()), word(node.balking.len())];
             data.extend(node.balking.iter().map(|&leaves| odds(1.0 - leaves)));
         }
         // Who chooses the shortest line wants to know about it.
-        let choosers = nodes.iter().enumerate().filter(|(_, other)| other.choice == Choice::Shortest);
-        let place = |(lp, other): (usize, &Node)| {
+        let place = |&(lp, other): &(usize, &Node)| {
             let ways = other.pairs.iter().find(|pair| !pair.ways.is_empty())?;
             let place = ways.ways.iter().position(|way| way.node == number)?;
             Some([word(lp), word(place)])
         };
-        let listeners: Vec<_> = choosers.filter_map(place).collect();
+        let listeners: Vec<_> = choosers.iter().filter_map(place).collect();
         [row[13], row[14]] = [word(data.len()), word(listeners.len())];
         data.extend(listeners.as_flattened());
         row[15] = flags(node, nodes);
         data[number * NODE_WORDS..][..NODE_WORDS].copy_from_slice(&row);
         for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
-            let named = |what: &str| format!("{what} of `{}`", network.classes[class]);
             let mut row = [0; PAIR_WORDS];
             if let Some(service) = &pair.service {
-                row[0] = law(&mut data, node, named("service"), service)?;
+                row[0] = law(&mut data, service);
             }
             if let Some(patience) = &pair.patience {
-                row[1] = law(&mut data, node, named("patience"), patience)?;
+                row[1] = law(&mut data, patience);
             }
             row[3] = word(pair.ways.len());
             row[4] = match node.choice {
@@ -166,8 +149,7 @@ pub(super) fn tables(
             row[7] = word(pair.siblings.len());
             let mut travel = Vec::new();
             for way in pair.all_ways() {
-                let what = || format!("time of travel to `{}`", nodes[way.node].name);
-                let at = way.travel.map_or(Ok(0), |travel| law(&mut data, node, what(), &travel))?;
+                let at = way.travel.map_or(0, |travel| law(&mut data, &travel));
                 travel.push(at);
                 let least = match data[at as usize..].first_chunk() {
                     Some(words) if at > 0 => Distribution::least(words),
@@ -187,7 +169,7 @@ pub(super) fn tables(
         }
     }
     let lookahead = lookahead.filter(|&lookahead| lookahead != Ticks::NEVER).unwrap_or(Ticks::ZERO);
-    Ok(Tables { data, lookahead })
+    Tables { data, lookahead }
 }
 
 /// A probability that was checked, in units of 2^-32, and of 1 more than all of them.

@@ -16,7 +16,7 @@ pub enum CheckpointError {
     },
     /// The file could not be written. What was there before is there still.
     #[error(
-        "the checkpoint {path} could not be written: {source}. What was saved there before is there still"
+        "the checkpoint {path} could not be written: {source}. If one was saved there before, it is there still"
     )]
     Write {
         /// The file.
@@ -69,6 +69,14 @@ pub enum CheckpointError {
          (`Checkpoint::fork`)"
     )]
     Foreign {
+        /// In what it differs.
+        what: String,
+    },
+    /// A checkpoint of another study.
+    #[error(
+        "the checkpoint is {what}: go on with the network and the choices that it was begun with (more replications and more precision may be asked for), or begin a new study"
+    )]
+    Study {
         /// In what it differs.
         what: String,
     },

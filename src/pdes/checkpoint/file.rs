@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Pod;
@@ -138,9 +138,10 @@ impl Sections {
     }
 
     /// Writes the file: another one beside it first, which takes its name once all of it is on the disk. So there is always a whole one, the last or the
-    /// one before, whenever the process or the machine ends.
+    /// one before, whenever the process or the machine ends. What is there and no checkpoint stays what it is.
     pub(crate) fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let failed = |source| CheckpointError::Write { path: shown(path), source };
+        let path = &target(path).map_err(failed)?;
         let name = path.file_name().ok_or_else(|| failed(io::ErrorKind::IsADirectory.into()))?;
         static SAVED: AtomicU64 = AtomicU64::new(0);
         // Another process may have left a file, or be writing one: those stay what they are. (Containers have process ids that repeat.)
@@ -170,6 +171,40 @@ impl Sections {
             failed(error)
         })
     }
+}
+
+/// Whether a checkpoint may be written there: asked before a run that would be for nothing.
+pub(crate) fn check_place(path: &Path) -> Result<(), CheckpointError> {
+    let failed = |source| CheckpointError::Write { path: shown(path), source };
+    let target = target(path).map_err(failed)?;
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match std::fs::metadata(folder).map_err(failed)?.is_dir() {
+        true => Ok(()),
+        false => Err(failed(io::ErrorKind::NotADirectory.into())),
+    }
+}
+
+/// The file that a path stands for, through links, if a checkpoint may take its place: there is none, or an empty one, or a checkpoint. (Anybody's file, a
+/// device or a pipe would be gone.)
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    // Bound: as many links as systems follow.
+    for _ in 0..40 {
+        let Ok(link) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(link);
+    }
+    let Ok(found) = std::fs::metadata(&path) else { return Ok(path) };
+    if found.is_file() {
+        let mut begin = Vec::new();
+        File::open(&path)?.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
+        if begin.is_empty() || begin == MAGIC {
+            return Ok(path);
+        }
+    } else if found.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let what = "it is there and no checkpoint, and would be lost: choose another name, or remove it";
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }
 
 /// What a file says of itself first.

@@ -11,7 +11,7 @@ use crate::time::Ticks;
 
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{Part, Run};
-use super::super::{Fingerprint, Model, Options, Progress, Simulation, Stop, Until};
+use super::super::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync, Until};
 use super::ground::{Ground, TRIAL, slice_kernel};
 use super::mapping::{Crowd, Mapping, plain_group};
 use super::memory::{Job, Points, Room};
@@ -58,7 +58,7 @@ pub(super) struct Driver<'e, M> {
     pub(super) shorter: u32,
 }
 
-/// Slices do not get shorter by more than that.
+/// Where slices are shorter by that, they do not get any shorter.
 const SHORTEST: u32 = 1024;
 
 /// A batch of runs under way.
@@ -80,10 +80,17 @@ impl<M: Model> Driver<'_, M> {
         watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<(Runs<M::Output>, Mapping), SimulationError> {
         let counted = self.until.events != Until::EMPTY.events;
-        match self.options.mapping {
-            Mapping::Grid => Ok((self.grid(jobs, watch).await?, Mapping::Grid)),
-            Mapping::Auto if self.fills_the_device(jobs.len()) => {
-                Ok((self.grid(jobs, watch).await?, Mapping::Grid))
+        let mapping = match self.options.mapping {
+            Mapping::Auto if self.fills_the_device(jobs.len()) => Mapping::Grid,
+            mapping => mapping,
+        };
+        match mapping {
+            Mapping::Grid => {
+                let mut runs = self.grid(jobs, Sync::Auto, watch).await?;
+                if !counted {
+                    self.tell_faults(mapping, jobs, &mut runs).await?;
+                }
+                Ok((runs, mapping))
             }
             Mapping::Thread if counted => Err(SimulationError::ThreadEvents),
             // Threads have no ends by events, and one queue for a run.
@@ -120,10 +127,14 @@ impl<M: Model> Driver<'_, M> {
         let until = Until { events: u64::MAX - 1, ..self.until };
         let (options, until) =
             (std::mem::replace(&mut self.options, options), std::mem::replace(&mut self.until, until));
-        let told = self.crowds(Mapping::Team, &again, &mut |_, _| ControlFlow::Continue(())).await;
+        let watch = &mut |_, _| ControlFlow::Continue(());
+        let told = match mapping {
+            Mapping::Grid => self.grid(&again, Sync::Yawns, watch).await,
+            _ => self.crowds(Mapping::Team, &again, watch).await.map(|(told, _)| told),
+        };
         (self.options, self.until) = (options, until);
         match told {
-            Ok((told, _)) => {
+            Ok(told) => {
                 for (number, told) in failed.into_iter().zip(told) {
                     let own = |fault: &Fault| matches!(fault.kind, FaultKind::LoopsCut | FaultKind::Stuck);
                     debug_assert!(
@@ -154,6 +165,7 @@ impl<M: Model> Driver<'_, M> {
     async fn grid(
         &mut self,
         jobs: &[Job],
+        sync: Sync,
         watch: &mut impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<Runs<M::Output>, SimulationError> {
         let (mut runs, mut events) = (Vec::with_capacity(jobs.len()), 0);
@@ -164,6 +176,7 @@ impl<M: Model> Driver<'_, M> {
                 queue: self.options.queue,
                 group_size: self.options.group_size,
                 fixed: self.options.fixed,
+                sync,
                 ..Options::default()
             };
             let model = &self.prepared.models[job.point as usize];
@@ -388,7 +401,7 @@ impl<M: Model> Driver<'_, M> {
         flight.took += took;
         ground.spread.allow(flight.took >= ground.patience);
         if running > 0 {
-            ground.spread.record(steps, took, executed, running == flight.replicas);
+            ground.spread.record(choice, steps, took, executed, running == flight.replicas);
         }
         Ok(executed.into())
     }

@@ -78,11 +78,12 @@ impl<O> std::fmt::Debug for Results<O> {
 }
 
 impl<O: Pod> Results<O> {
-    /// Sorts what each job gave, point by point. They are in the order of the replications and, within each, of the points; where they end in the middle of a
-    /// replication, that one is left out.
+    /// Sorts what each job gave, point by point. They are in the order of the replications, of which `first` is the first, and, within each, of the points;
+    /// where they end in the middle of a replication, that one is left out.
     pub(super) fn new<M: Model<Output = O>>(
         models: &[M],
         columns: Option<&Columns>,
+        first: u32,
         runs: Runs<O>,
         mapping: Mapping,
     ) -> Result<Self, SimulationError> {
@@ -97,12 +98,20 @@ impl<O: Pod> Results<O> {
         let runs = by_point;
         let mut fingerprint = 0_u64;
         for (point, runs) in (0..).zip(&runs) {
-            for (number, run) in (0..).zip(runs) {
+            for (number, run) in (first..).zip(runs) {
                 fingerprint = fingerprint.wrapping_add(row(point, number, run));
             }
         }
         let observations = models.iter().zip(&runs).map(|(model, runs)| observations(model, columns, runs));
-        Ok(Self { observations: observations.collect::<Result<_, _>>()?, runs, fingerprint, mapping })
+        let mut observations = observations.collect::<Result<Vec<_>, _>>()?;
+        // What there is to observe is known from runs that came to their end.
+        if let Some(told) = observations.iter().find(|point| !point.all_failed()).cloned() {
+            observations
+                .iter_mut()
+                .filter(|point| point.all_failed())
+                .for_each(|point| point.shape_as(&told));
+        }
+        Ok(Self { observations, runs, fingerprint, mapping })
     }
 }
 

@@ -155,9 +155,8 @@ impl Spread {
         self.trial().is_some() && self.whole
     }
 
-    /// Takes in what a slice did; `whole`: whether all runs took part, to its end.
-    pub(super) fn record(&mut self, steps: u32, took: Duration, events: u32, whole: bool) {
-        let now = self.next();
+    /// Takes in what a slice by a choice did; `whole`: whether all runs took part, to its end.
+    pub(super) fn record(&mut self, now: usize, steps: u32, took: Duration, events: u32, whole: bool) {
         let pace = if self.whole { &mut self.choices[now].pace } else { &mut self.tail };
         pace.record(steps, took);
         if self.whole && !whole {
@@ -176,7 +175,12 @@ impl Spread {
             return;
         }
         let Some(trial) = &mut self.trial else { return };
-        let (executed, seconds) = &mut trial.done[TURNS[trial.slices]];
+        // (Since it was chosen, a kernel may have been allowed.)
+        let turn = TURNS[trial.slices];
+        if now != [self.best, trial.rival][turn] {
+            return;
+        }
+        let (executed, seconds) = &mut trial.done[turn];
         *executed += done.0;
         *seconds += done.1;
         trial.slices += 1;
@@ -218,9 +222,9 @@ mod tests {
                 return spread.best();
             }
             let runs = spread.runs(spread.next());
-            let steps = spread.steps();
+            let (now, steps) = (spread.next(), spread.steps());
             let seconds = 1e-6 + 1000.0 * f64::from(steps) / rate(runs) / (1.0 + drift * f64::from(slice));
-            spread.record(steps, Duration::from_secs_f64(seconds), 1000 * steps, true);
+            spread.record(now, steps, Duration::from_secs_f64(seconds), 1000 * steps, true);
         }
         panic!("it does not come to an end");
     }
@@ -244,7 +248,7 @@ mod tests {
         let slice = |spread: &mut Spread| {
             let runs = spread.runs(spread.next());
             // More runs to a workgroup are faster.
-            spread.record(spread.steps(), LASTING, 1000 * runs, true);
+            spread.record(spread.next(), spread.steps(), LASTING, 1000 * runs, true);
         };
         for _ in 0..20 {
             slice(&mut spread);
@@ -261,6 +265,24 @@ mod tests {
         assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { runs: 32, all: true })));
     }
 
+    /// A kernel may be allowed while a slice is on the device.
+    #[test]
+    fn a_slice_counts_for_the_choice_that_it_was_of() {
+        let mut spread = Spread::found(100, Some(Known { runs: 4, all: false }), &Pace::new(1 << 20));
+        let mut slice = |allowed_before: bool| {
+            spread.allow(allowed_before);
+            let (now, steps) = (spread.next(), spread.steps());
+            spread.allow(true);
+            spread.record(now, steps, LASTING, 1000, true);
+            (spread.runs(now), spread.trial.as_ref().map(|trial| trial.slices))
+        };
+        // The first slice of a batch tells nothing; then the best has its turn, and its rival, whose kernel is not allowed yet.
+        assert_eq!(slice(true), (4, Some(0)));
+        assert_eq!(slice(true), (4, Some(1)));
+        assert_eq!(slice(false), (4, Some(1)));
+        assert_eq!(slice(true), (16, Some(2)));
+    }
+
     #[test]
     fn what_is_known_or_fixed_is_not_tried() {
         let pace = Pace::new(1 << 20);
@@ -275,7 +297,9 @@ mod tests {
     #[test]
     fn short_slices_first_ones_and_those_in_which_runs_end_tell_nothing() {
         let mut spread = Spread::found(10, None, &Pace::new(1 << 20));
-        let next = |spread: &mut Spread, took, whole| spread.record(spread.steps(), took, 1000, whole);
+        let next = |spread: &mut Spread, took, whole| {
+            spread.record(spread.next(), spread.steps(), took, 1000, whole)
+        };
         for _ in 0..10 {
             spread.begin();
             next(&mut spread, LASTING * 20, true);

@@ -32,6 +32,46 @@ fn one_run_of_thousands_fails_alone() {
     }
 }
 
+/// What there is to observe is known from the runs of other points, and that a point has nothing to tell is the decision.
+#[test]
+fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
+    let build = |point: &Point<'_>| {
+        let odd = OddOneOut::new(7);
+        let wrong = point.whole("wrong", 0).unwrap_or(0) == 1;
+        Ok::<_, SimulationError>(if wrong { odd.breaking_always() } else { odd })
+    };
+    let design = Design::default().cross("wrong", [0, 1]).unwrap();
+    let experiment = Experiment::new(design, 5, 42);
+    let stopping = Stopping::new(Precision::relative(0.5), Budget { replications: Some(60), time: None });
+    let names = |point: &Observations| point.shown().map(|column| column.name.clone()).collect::<Vec<_>>();
+    let cpu = CpuEngine::new(build);
+    let expected = cpu.run_until(&experiment, END, &stopping, &["number"]).unwrap();
+    assert_eq!(expected.decisions, [Decision::Reached, Decision::AllFailed]);
+    assert_eq!(names(&expected.observations[0]), names(&expected.observations[1]));
+    let mut engine = Engine::new(&gpu(), build, mapped(Mapping::Thread));
+    let found = engine.run_until(&experiment, END, &stopping, &["number"]).unwrap();
+    assert_eq!((found.fingerprint, found.decisions), (expected.fingerprint, expected.decisions));
+    assert_eq!(known(&found.observations), known(&expected.observations));
+    // By itself, it has nothing to be shaped after; and with others before or after it, it goes on as they are.
+    let only = |wrong: i64| {
+        let design = Design::default().cross("wrong", [wrong]).unwrap();
+        cpu.run(&Experiment::new(design, 5, 42), END).unwrap().observations.remove(0)
+    };
+    for (mut first, second, failures) in [(only(0), only(1), 5..10), (only(1), only(0), 0..5)] {
+        first.append(second).unwrap();
+        assert_eq!(names(&first), names(&expected.observations[0]));
+        assert!(first.failures().map(|failure| failure.replication).eq(failures));
+    }
+}
+
+/// A window of the event horizon is wide where `earliest` says that nothing is sent: of two LPs that break a rule in it, the one that does so first is at fault in every mapping.
+#[test]
+fn the_first_fault_is_told_however_wide_windows_are() {
+    let results = agree(&runs(2), Until::time(Ticks::new(5000)), |_| Alone);
+    let faults = results.runs[0].iter().map(|run| run.as_ref().unwrap_err());
+    assert!(faults.clone().all(|fault| (fault.kind, fault.lp) == (FaultKind::Past, 5)), "{faults:?}");
+}
+
 #[test]
 fn an_output_that_fails_ends_the_experiment() {
     let build = |_: &Point<'_>| {

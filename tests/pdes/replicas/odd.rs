@@ -27,6 +27,9 @@ pub(super) struct OddState {
     seen: u32,
 }
 
+/// For a culprit: all runs.
+const EVERY: u32 = u32::MAX - 1;
+
 impl OddOneOut {
     /// One that breaks no rule.
     pub(super) fn new(lps: u32) -> Self {
@@ -36,6 +39,11 @@ impl OddOneOut {
 
     pub(super) fn breaking(self, culprit: u32, from: u32, at: u64) -> Self {
         Self { params: OddParams { culprit, from, at: Ticks::new(at), ..self.params }, ..self }
+    }
+
+    /// One of which every run breaks the rule.
+    pub(super) fn breaking_always(self) -> Self {
+        self.breaking(EVERY, 0, 0)
     }
 
     fn mix(coloured: u32) -> u32 {
@@ -82,7 +90,7 @@ impl CpuModel for OddOneOut {
         state.seen += 1;
         state.coloured = Self::mix(state.coloured ^ event.payload[1].wrapping_add(replica));
         let OddParams { at, mean, culprit, from } = self.params;
-        if replica == culprit && lp >= from && now >= at {
+        if (replica == culprit || culprit == EVERY) && lp >= from && now >= at {
             let early = now.saturating_add(Ticks::new(context.lookahead().get() - 1));
             return context.schedule((lp + 1) % self.lps, early, event.payload);
         }
@@ -93,6 +101,53 @@ impl CpuModel for OddOneOut {
 
     fn output(&self, _: u32, state: &OddState, context: &mut Context<'_>) -> [u32; 2] {
         [state.coloured, context.replica()]
+    }
+}
+
+/// Eight LPs that send each other nothing, and say so: LP 0 goes on from tick to tick for a while; LP 5 schedules into the past at tick 1000, and LP 2 a tick later.
+#[derive(Clone, Copy)]
+pub(super) struct Alone;
+
+impl Model for Alone {
+    type State = u32;
+    type Params = ();
+    type Payload = [u32; 2];
+    type Output = ();
+
+    fn name(&self) -> &str {
+        "alone"
+    }
+    fn source(&self) -> Source {
+        Source::new("tests/wgsl/alone.wgsl", include_str!("../../wgsl/alone.wgsl"))
+    }
+    fn lps(&self) -> u32 {
+        8
+    }
+    fn lookahead(&self) -> Ticks {
+        Ticks::ZERO
+    }
+    fn params(&self) {}
+}
+
+impl CpuModel for Alone {
+    fn init(&self, lp: u32, _: &mut u32, context: &mut Context<'_>) {
+        let time = match lp {
+            0 => 1,
+            2 => 1001,
+            5 => 1000,
+            _ => 100_000,
+        };
+        context.schedule(lp, Ticks::new(time), [0, 0]);
+    }
+
+    fn handle(&self, lp: u32, _: &Event, seen: &mut u32, context: &mut Context<'_>) {
+        *seen += 1;
+        if lp == 0 && context.now() < Ticks::new(50) {
+            context.schedule(lp, context.now().saturating_add(Ticks::new(1)), [0, 0]);
+        }
+        if lp == 2 || lp == 5 {
+            context.schedule(lp, Ticks::new(1), [0, 0]);
+        }
     }
 }
 

@@ -236,6 +236,28 @@ fn appended_replications_follow() {
     assert!(matches!(error, AnalysisError::Mismatch { what: "columns", .. }), "{error}");
 }
 
+/// Sums of a simulation are integers as long as all of them fit; whether they do must not decide whether a precision can be reached.
+#[test]
+fn integers_and_reals_go_together_as_if_they_had_been_made_together() {
+    let large = 1_u64 << 53;
+    let part = |values: Values| {
+        let columns = vec![column("x", values)];
+        Observations::new(columns[0].values.len(), columns, [], Pairing::Independent).unwrap()
+    };
+    let integers = || part(Values::U64(vec![1, large + 1]));
+    let reals = || part(Values::F64(vec![2e20]));
+    let whole = Values::F64(vec![1.0, large as f64, 2e20]);
+    let mut point = integers();
+    point.append(reals()).unwrap();
+    assert_eq!(point.column("x").unwrap().values, whole);
+    point.append(integers()).unwrap();
+    assert_eq!(point.column("x").unwrap().values.get(4), large as f64);
+    let mut point = integers();
+    point.append(integers()).unwrap();
+    assert_eq!(point.column("x").unwrap().values, Values::U64(vec![1, large + 1, 1, large + 1]));
+    assert!(point.append(part(Values::U32(vec![1]))).is_err());
+}
+
 #[test]
 fn impossible_observations_are_refused() {
     let x = || column("x", Values::U32(vec![1, 2]));
