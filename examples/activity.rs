@@ -36,7 +36,7 @@ use plan::{Answer, Call, Planner};
 use plotters::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use shared::Outcome;
+use shared::{Outcome, Use};
 use town::{Routes, Town};
 
 /// A tick is a second; nothing is faster than a minute.
@@ -305,6 +305,7 @@ fn check_room(args: &Args) -> Outcome<()> {
 }
 
 fn run(args: &Args) -> Outcome<()> {
+    shared::check_files(&[(Use::WritesFile, "--picture", args.picture.as_deref()), args.json.file()])?;
     check_room(args)?;
     let open = || (0..args.devices).map(Gpu::nth).collect::<Result<Vec<_>, _>>();
     let devices = match args.placement {
@@ -335,10 +336,11 @@ fn run(args: &Args) -> Outcome<()> {
     let first = &ran[0];
     let trips: u64 = ran.iter().map(|ran| ran.trips).sum();
     let history = ran.iter().map(|ran| &ran.history).find(|history| !history.is_empty());
-    if let (Some(path), Some(history)) = (&args.picture, history) {
-        draw(path, &town, history)?;
-    }
-    tell_results(args, first, &ran, &town, trips)
+    let drawn = match (&args.picture, history) {
+        (Some(path), Some(history)) => draw(path, &town, history),
+        _ => Ok(()),
+    };
+    shared::all([tell_results(args, first, &ran, &town, trips), drawn])
 }
 
 fn on_rank(

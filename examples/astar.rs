@@ -14,6 +14,7 @@
 pub(crate) mod shared;
 
 use std::io::{BufReader, Write as _, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -29,7 +30,7 @@ use eventhorizon::search::{
 use glam::UVec2;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use shared::Failure;
+use shared::{Failure, Use};
 
 #[derive(Parser)]
 #[command(about = "Finds shortest paths on a map, and tells how many searches per second were made")]
@@ -64,7 +65,7 @@ pub(crate) struct Args {
     /// Only the four neighbours that share an edge; otherwise also those that share a corner, at sqrt 2.
     #[arg(long, conflicts_with = "scen")]
     four: bool,
-    /// Writes the paths as CSV: search,step,x,y, or for a graph search,step,vertex, with vertices numbered from 1 as in its file.
+    /// Writes the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for a graph search,step,vertex, with vertices numbered from 1 as in its file.
     #[arg(long, value_name = "CSV")]
     paths: Option<String>,
     /// Draws the first search of a random map, or the longest of a scenario: path white, cells looked at dark.
@@ -84,6 +85,15 @@ fn main() -> ExitCode {
 }
 
 pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
+    shared::check_files(&[
+        (Use::Reads, "--map", args.map.as_deref().map(Path::new)),
+        (Use::Reads, "--scen", args.scen.as_deref().map(Path::new)),
+        (Use::Reads, "--graph", args.graph.as_deref().map(Path::new)),
+        (Use::Reads, "--coords", args.coords.as_deref().map(Path::new)),
+        (Use::Writes, "--paths", args.paths.as_deref().map(Path::new)),
+        (Use::WritesFile, "--picture", args.picture.as_deref().map(Path::new)),
+        args.json.file(),
+    ])?;
     let mapping = match (args.queue.as_str(), args.mapping) {
         ("auto", mapping) => mapping,
         (_, Mapping::Team | Mapping::Bands) => {
@@ -121,18 +131,17 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
         })
         .collect();
     let ran = search_all(args, &guided, &searches, mapping, |gpu| Engine::graph(gpu, guided.clone()))?;
-    if let Some(path) = &args.paths {
-        let mut file = csv::Writer::from_path(path).map_err(|error| format!("{path}: {error}"))?;
-        file.write_record(["search", "step", "vertex"])?;
+    let shape = format!("{vertices} vertices, {} arcs", guided.graph().arcs());
+    let told = tell(args, &ran, ("graph", shape), &[]);
+    let written = write_paths(args, ["search", "step", "vertex"], |file| {
         for search in 0..searches.len() {
             for (step, vertex) in ran.found.path(search).enumerate() {
                 file.serialize((search, step, u64::from(vertex) + 1))?;
             }
         }
-        file.flush()?;
-    }
-    let shape = format!("{vertices} vertices, {} arcs", guided.graph().arcs());
-    tell(args, &ran, ("graph", shape), &[])
+        Ok(())
+    });
+    shared::all([told, written])
 }
 
 /// What searches came to, and how.
@@ -204,7 +213,7 @@ fn tell<S: Space>(
     let Ran { adapter, mapping, queue, seconds, found } = ran;
     let searches = found.outcomes().len();
     let rate = searches as f64 / seconds;
-    if !args.json.on_stdout() {
+    if !args.json.on_stdout() && !shared::on_stdout(args.paths.as_deref().map(Path::new)) {
         let lines = [
             ("adapter", adapter.clone()),
             shape,
@@ -253,10 +262,15 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     let found = &ran.found;
 
     let wrong = wrong_lengths(&grid, &scenario, found.outcomes());
-    if let Some(path) = &args.paths {
-        write_paths(path, found, searches.len())?;
-    }
-    if let Some(path) = &args.picture {
+    let written = write_paths(args, ["search", "step", "x", "y"], |file| {
+        for search in 0..searches.len() {
+            for (step, cell) in found.path(search).enumerate() {
+                file.serialize((search, step, cell.x, cell.y))?;
+            }
+        }
+        Ok(())
+    });
+    let drawn = args.picture.as_ref().map_or(Ok(()), |path| {
         let shown = (0..searches.len()).max_by_key(|&search| {
             let cost = found.outcomes()[search].cost;
             if scenario.is_empty() {
@@ -265,14 +279,14 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
                 (true, cost.unwrap_or(0))
             }
         });
-        draw(path, &grid, shown.map(|search| searches[search]))?;
-    }
+        draw(path, &grid, shown.map(|search| searches[search]))
+    });
     let checked = match scenario.len() {
         0 => "none to compare with".to_owned(),
         all => format!("{} of {all} as the scenario tells", all - wrong.len()),
     };
     let shape = ("map", format!("{} x {}", grid.width(), grid.height()));
-    tell(args, &ran, shape, &[("lengths", checked)])?;
+    let shown = tell(args, &ran, shape, &[("lengths", checked)]);
     let told = |(search, length): &(usize, f64)| {
         let told = &scenario[*search];
         format!(
@@ -280,10 +294,11 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
             told.start, told.goal, told.length
         )
     };
-    match wrong.is_empty() {
+    let verdict = match wrong.is_empty() {
         true => Ok(()),
         false => Err(wrong.iter().take(10).map(told).collect::<Vec<_>>().join("\n").into()),
-    }
+    };
+    shared::all([shown, written, drawn, verdict])
 }
 
 fn read(path: &str) -> Result<String, Failure> {
@@ -329,15 +344,20 @@ fn wrong_lengths(
         .collect()
 }
 
-fn write_paths(path: &str, found: &Results, searches: usize) -> Result<(), Failure> {
-    let mut file = csv::Writer::from_path(path).map_err(|error| format!("{path}: {error}"))?;
-    file.write_record(["search", "step", "x", "y"])?;
-    for search in 0..searches {
-        for (step, cell) in found.path(search).enumerate() {
-            file.serialize((search, step, cell.x, cell.y))?;
-        }
-    }
-    Ok(file.flush()?)
+/// Writes paths, if they are wanted.
+fn write_paths<const N: usize>(
+    args: &Args,
+    head: [&str; N],
+    rows: impl FnOnce(&mut csv::Writer<&mut Vec<u8>>) -> csv::Result<()>,
+) -> shared::Outcome<()> {
+    let Some(path) = &args.paths else { return Ok(()) };
+    let mut table = Vec::new();
+    let mut file = csv::Writer::from_writer(&mut table);
+    file.write_record(head)?;
+    rows(&mut file)?;
+    file.flush()?;
+    drop(file);
+    shared::write(Path::new(path), &table)
 }
 
 /// A map from a picture: cells whose grey is below a half, or that are transparent, are blocked.

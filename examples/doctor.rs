@@ -33,6 +33,7 @@ fn main() -> ExitCode {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
+    shared::check_files(&[args.json.file()])?;
     let told = !args.json.on_stdout();
     let adapters = pollster::block_on(adapters());
     let gpu = Gpu::new()?;
@@ -81,8 +82,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     });
     object["checks"] = checks.collect();
     object["passed"] = report.passed().into();
-    args.json.write(&object)?;
-    match report.failures().next() {
+    let verdict = match report.failures().next() {
         None => Ok(()),
         Some(first) => Err(format!(
             "this adapter does not do what the library rests on: {} fails first. Update its driver, or choose another adapter \
@@ -90,7 +90,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             first.name
         )
         .into()),
-    }
+    };
+    shared::all([args.json.write(&object), verdict])
 }
 
 /// What wgpu finds, as it says so.

@@ -26,7 +26,7 @@ use eventhorizon::statistics::{
 };
 use eventhorizon::time::Resolution;
 use serde_json::json;
-use shared::Outcome;
+use shared::{Outcome, Use};
 
 #[derive(Parser)]
 #[command(
@@ -50,8 +50,8 @@ struct Args {
     place: shared::Where,
     #[command(flatten)]
     json: shared::Json,
-    /// Writes the table as CSV to this file.
-    #[arg(long)]
+    /// Writes the table as CSV to this file, or to standard output for `-`.
+    #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Draws how the attack rate is distributed and how its interval shrinks, into SVG files for each point in this folder, and its means against the factors.
     #[arg(long)]
@@ -73,12 +73,11 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Outcome<()> {
     let stopping = args.runs.stopping()?;
     // Before all the work for them is done.
-    let named = |path: &PathBuf, error| format!("{}: {error}", path.display());
-    let create = |path: &PathBuf| std::fs::File::create(path).map_err(|error| named(path, error));
-    let csv = args.csv.as_ref().map(create).transpose()?;
-    if let Some(folder) = &args.plot {
-        std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
-    }
+    shared::check_files(&[
+        args.json.file(),
+        (Use::Writes, "--csv", args.csv.as_deref()),
+        (Use::Draws, "--plot", args.plot.as_deref()),
+    ])?;
 
     // The factors. People meet less often, or they know sooner that they are ill and stay at home; each at two levels, and
     // all combinations: four points, of which the last factor varies fastest.
@@ -185,7 +184,7 @@ fn run(args: &Args) -> Outcome<()> {
     };
     let comparisons = comparisons(design, &observations, args.runs.level)?;
     let runs = observations[0].replications();
-    if !args.json.on_stdout() {
+    let told = || -> Outcome<()> {
         writeln!(stdout(), "{place}: {runs} runs of each of {} points, {seconds:.3} s", design.len())?;
         writeln!(stdout(), "{report}")?;
         for (text, _) in &comparisons {
@@ -197,23 +196,31 @@ fn run(args: &Args) -> Outcome<()> {
         if let Some(selected) = &best {
             writeln!(stdout(), "smallest {DECISIVE}: {}", shared::selected(design, selected))?;
         }
-        writeln!(stdout(), "fingerprint {fingerprint:016x}")?;
-    }
-    if let Some(file) = csv {
-        report.to_csv(file)?;
-    }
-    if let Some(folder) = &args.plot {
+        Ok(writeln!(stdout(), "fingerprint {fingerprint:016x}")?)
+    };
+    let quiet = args.json.on_stdout() || shared::on_stdout(args.csv.as_deref());
+    let told = if quiet { Ok(()) } else { told() };
+    let csv = |path: &PathBuf| {
+        let mut csv = Vec::new();
+        report.to_csv(&mut csv)?;
+        shared::write(path, &csv)
+    };
+    let draw = |folder: &PathBuf| -> Outcome<()> {
+        let save = |name: String, svg: String| shared::write(&folder.join(name), svg.as_bytes());
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for (point, observations) in observations.iter().enumerate() {
             let svg = plot::distribution(observations, DECISIVE, args.runs.level, None)?;
-            std::fs::write(folder.join(format!("{DECISIVE}_{point}.svg")), svg)?;
+            save(format!("{DECISIVE}_{point}.svg"), svg)?;
             let svg = plot::convergence(observations, DECISIVE, args.runs.level, None)?;
-            std::fs::write(folder.join(format!("{DECISIVE}_{point}_convergence.svg")), svg)?;
+            save(format!("{DECISIVE}_{point}_convergence.svg"), svg)?;
         }
         for factor in design.factors() {
             let svg = plot::response(design, &observations, factor, DECISIVE, args.runs.level)?;
-            std::fs::write(folder.join(format!("{DECISIVE}_by_{factor}.svg")), svg)?;
+            save(format!("{DECISIVE}_by_{factor}.svg"), svg)?;
         }
-    }
+        Ok(())
+    };
+    let (csv, drawn) = (args.csv.as_ref().map_or(Ok(()), csv), args.plot.as_ref().map_or(Ok(()), draw));
     let mut object = json!({
         "backend": if gpu.is_some() { "gpu" } else { "cpu" },
         "adapter": place,
@@ -222,11 +229,11 @@ fn run(args: &Args) -> Outcome<()> {
         "fingerprint": format!("{fingerprint:016x}"),
         "stopped": decisions.iter().map(|decision| format!("{decision:?}")).collect::<Vec<_>>(),
         "best": best.as_ref().and_then(|selected| selected.best),
-        "comparisons": comparisons.into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>(),
+        "comparisons": comparisons.iter().map(|(_, numbers)| numbers).collect::<Vec<_>>(),
     });
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
     object.as_object_mut().expect("an object").extend(rows);
-    args.json.write(&object)
+    shared::all([told, csv, drawn, args.json.write(&object)])
 }
 
 /// Each measure against nothing, and against the other: differences of the decisive column, run by run.

@@ -93,9 +93,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> shared::Outcome<()> {
-    // Before all the work for it is done.
-    std::fs::File::create(&options.output)
-        .map_err(|error| format!("{}: {error}", options.output.display()))?;
+    shared::check_files(&[(shared::Use::WritesFile, "--output", Some(&*options.output))])?;
     let mut random = Random(options.seed);
     // Two groups and people in between.
     let mut crowd: Vec<Agent> = (0..options.agents)

@@ -13,7 +13,6 @@
 
 pub(crate) mod shared;
 
-use std::fs::File;
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,13 +20,13 @@ use std::time::Duration;
 
 use clap::Parser;
 use eventhorizon::facility::{
-    Facility, FelNetwork, FelSimulation, FelTwin, Follow, Keep, Network, Place, Report, SavedStudy, Study,
-    plot, write_visits,
+    Facility, FacilityError, FelNetwork, FelSimulation, FelTwin, Follow, Keep, Network, Place, Report,
+    SavedStudy, Study, Visit, plot, write_visits,
 };
-use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
+use eventhorizon::pdes::{CheckpointError, EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Decision, Observations, Pairing, Values};
 use eventhorizon::time::Ticks;
-use shared::Outcome;
+use shared::{Failure, Outcome, Use};
 
 #[derive(Parser)]
 #[command(about = "A queueing network, described and not programmed")]
@@ -76,38 +75,67 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     checkpoint: Option<PathBuf>,
     /// Saves it every so many seconds, too.
-    #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "interval", value_parser = shared::seconds)]
     every: Option<f64>,
     /// Goes on with a study that was saved: with the same network, seed and times. It may ask for more replications, or more precision.
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     resume: Option<PathBuf>,
-    /// Writes the table as CSV to this file.
-    #[arg(long)]
+    /// Writes the table as CSV to this file, or to standard output for `-`.
+    #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Draws pictures into this folder (SVG): how many customers are where in the course of the first replication, how long they stay, and the network by utilisation.
     #[arg(long, value_name = "FOLDER", conflicts_with = "interval")]
     plot: Option<PathBuf>,
     /// Follows so many customers of each source, and of those at each node at the beginning, through the first replication: their visits, as CSV in --trace-to.
-    #[arg(long, value_name = "N", conflicts_with = "interval")]
+    #[arg(long, value_name = "N", conflicts_with = "interval", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     trace: Option<u32>,
     /// Of them, one in so many.
-    #[arg(long, value_name = "K", requires = "trace", default_value_t = 1)]
+    #[arg(long, value_name = "K", requires = "trace", conflicts_with = "interval", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     trace_every: u32,
-    /// Where traces go.
-    #[arg(long, value_name = "FILE", requires = "trace", default_value = "trace.csv")]
+    /// Where traces go: a file, or standard output for `-`.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "trace",
+        conflicts_with = "interval",
+        default_value = "trace.csv"
+    )]
     trace_to: PathBuf,
 }
 
 /// Runs in which the warm-up is looked for.
 const PILOTS: u32 = 8;
 
+/// Bytes of a description, at the most.
+const MOST_TEXT: u64 = 64 << 20;
+
+impl Args {
+    /// Whether a result goes to standard output, so that no table may be printed there.
+    fn on_stdout(&self) -> bool {
+        let trace_to = self.trace.and(Some(&*self.trace_to));
+        self.json.on_stdout() || shared::on_stdout(self.csv.as_deref()) || shared::on_stdout(trace_to)
+    }
+
+    fn check_files(&self) -> Outcome<()> {
+        shared::check_files(&[
+            (Use::Reads, "the description", Some(&*self.file)),
+            (Use::Resumes, "--resume", self.resume.as_deref()),
+            (Use::Saves, "--checkpoint", self.checkpoint.as_deref()),
+            self.json.file(),
+            (Use::Writes, "--csv", self.csv.as_deref()),
+            (Use::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
+            (Use::Draws, "--plot", self.plot.as_deref()),
+        ])
+    }
+}
+
 fn main() -> ExitCode {
     shared::main(run)
 }
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
-    let text =
-        std::fs::read_to_string(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
+    args.check_files()?;
+    let text = shared::read_text(&args.file, MOST_TEXT)?;
     let json = args.file.extension().is_some_and(|extension| extension == "json");
     let network = if json { Network::from_json(&text)? } else { Network::from_toml(&text)? };
     let facility = if args.allow_unstable { network.compile_unstable()? } else { network.compile()? };
@@ -116,7 +144,17 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         .until
         .or(network.until)
         .ok_or_else(|| shared::usage("say where replications end: `until` in the file, or --until"))?;
-    let warm_up = args.warm_up.or(network.warm_up.filter(|&warm_up| warm_up < until)).unwrap_or(until / 10.0);
+    let tenth = until / 10.0;
+    let warm_up = match (args.warm_up, network.warm_up) {
+        (Some(warm_up), _) => warm_up,
+        (None, Some(written)) if written >= until && !args.find_warm_up => {
+            shared::tell(&format!(
+                "notice: the file's warm_up of {written} is not below the end at {until}: statistics begin at {tenth} (--warm-up says where else)."
+            ));
+            tenth
+        }
+        (None, written) => written.filter(|&written| written < until).unwrap_or(tenth),
+    };
     if let Some(interval) = args.interval {
         return by_event_list(args, &facility, interval, until, warm_up);
     }
@@ -146,54 +184,104 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         shared::watch()
     };
     let saved = args.resume.as_ref().map(SavedStudy::load).transpose()?;
+    let saved_events = match &saved {
+        None => Some(0),
+        Some(saved) => events_of(&facility, &study, saved, args.batches)?,
+    };
+    // It takes a run of its own. Before the others, so that what cannot be followed is refused before there is something to lose.
+    let follow = args.trace.map(|most| Follow { every: args.trace_every, most });
+    let visits = match follow.map(|follow| facility.trace(&study, follow, place)) {
+        Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
+        visits => visits,
+    };
     // Without --every, where it ends.
     let every = args.every.map_or(Duration::MAX, Duration::from_secs_f64);
     let keep = Keep { from: saved.as_ref(), to: args.checkpoint.as_deref().map(|path| (path, every)) };
-    let report = match args.batches {
+    let make = |keep| match args.batches {
         Some(batches) => facility.long_run_kept(&study, batches, place, keep, |progress: &Progress| {
             bar.set_message(format!("{} events", progress.events));
             shared::watch()
-        })?,
-        None => facility.study_kept(&study, place, keep, watch)?,
+        }),
+        None => facility.study_kept(&study, place, keep, watch),
+    };
+    let (report, unsaved) = match make(keep) {
+        // The same study again, for what it came to ended with the error.
+        Err(FacilityError::Checkpoint(error @ CheckpointError::Write { .. })) if !shared::interrupted() => {
+            shared::tell(&format!("notice: {error}.\nnotice: making the study again without saving it."));
+            (make(Keep { to: None, ..keep })?, Some(Failure::from(error)))
+        }
+        report => (report?, None),
     };
     bar.finish_and_clear();
 
-    if !args.json.on_stdout() {
-        write!(stdout(), "{report}")?;
-        #[allow(clippy::cast_precision_loss, reason = "a rate")]
-        let rate = report.events as f64 / report.seconds;
-        writeln!(
-            stdout(),
-            "{} ({}), mapping {}: {} services, {} events, {:.3} s, {rate:.3e} events/s",
-            report.adapter,
-            report.engine,
-            report.mapping,
-            report.customers,
-            report.events,
-            report.seconds
-        )?;
-        if let Some(decision) = report.stopped {
-            writeln!(stdout(), "{}", told(decision))?;
-        }
-        writeln!(stdout(), "fingerprint {:016x}", report.fingerprint)?;
-    }
-    if let Some(path) = &args.csv {
-        report.to_csv(create(path)?)?;
-    }
-    // What comes now takes a run of its own, and may fail: the results are told before.
-    args.json.write(&serde_json::to_value(&report)?)?;
-    if let Some(most) = args.trace {
-        let visits = facility.trace(&study, Follow { every: args.trace_every, most }, place)?;
-        write_visits(&visits, create(&args.trace_to)?)?;
-    }
-    if let Some(folder) = &args.plot {
-        draw(folder, &facility, &study, &report)?;
-    }
-    Ok(())
+    // Whatever of it cannot be written, the rest is.
+    let csv = |path: &PathBuf| {
+        let mut csv = Vec::new();
+        report.to_csv(&mut csv)?;
+        shared::write(path, &csv)
+    };
+    let trace = |visits: Result<Vec<Visit>, FacilityError>| {
+        let mut csv = Vec::new();
+        write_visits(&visits?, &mut csv)?;
+        shared::write(&args.trace_to, &csv)
+    };
+    shared::all([
+        if args.on_stdout() { Ok(()) } else { tell(&report, saved_events) },
+        args.csv.as_ref().map_or(Ok(()), csv),
+        args.json.write(&serde_json::to_value(&report)?),
+        visits.map_or(Ok(()), trace),
+        args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),
+        unsaved.map_or(Ok(()), Err),
+    ])
 }
 
-fn create(path: &Path) -> Outcome<File> {
-    Ok(File::create(path).map_err(|error| format!("{}: {error}", path.display()))?)
+/// The table, and how fast it came: of what a study has that was saved, others made `saved` events.
+fn tell(report: &Report, saved: Option<u64>) -> Outcome<()> {
+    write!(stdout(), "{report}")?;
+    write!(
+        stdout(),
+        "{} ({}), mapping {}: {} services, {} events, ",
+        report.adapter,
+        report.engine,
+        report.mapping,
+        report.customers,
+        report.events
+    )?;
+    let seconds = report.seconds;
+    #[allow(clippy::cast_precision_loss, reason = "a rate")]
+    let rate = |executed: u64| executed as f64 / seconds;
+    match saved.map(|saved| (saved, report.events.saturating_sub(saved))) {
+        Some((0, executed)) => writeln!(stdout(), "{seconds:.3} s, {:.3e} events/s", rate(executed))?,
+        Some((_, executed)) => {
+            writeln!(stdout(), "{executed} of them now, {seconds:.3} s, {:.3e} events/s", rate(executed))?;
+        }
+        None => writeln!(stdout(), "{seconds:.3} s for those that were not saved")?,
+    }
+    if let Some(decision) = report.stopped {
+        writeln!(stdout(), "{}", told(decision))?;
+    }
+    Ok(writeln!(stdout(), "fingerprint {:016x}", report.fingerprint)?)
+}
+
+/// The events of a study that was saved, which its replications tell that are made already, or none of a long run, which tells nothing before its end.
+fn events_of(
+    facility: &Facility,
+    study: &Study,
+    saved: &SavedStudy,
+    batches: Option<usize>,
+) -> Outcome<Option<u64>> {
+    if batches.is_some() {
+        return Ok(None);
+    }
+    let keep = Keep { from: Some(saved), to: None };
+    match saved.replications() {
+        0 => Ok(Some(0)),
+        // Of which none is left to make.
+        replications => {
+            let study = Study { replications, stopping: None, ..*study };
+            Ok(Some(facility.study_kept(&study, Place::Cpu, keep, |_, _| {})?.events))
+        }
+    }
 }
 
 /// Parts of a run whose averages are drawn.

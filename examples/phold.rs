@@ -27,14 +27,14 @@ use clap::Parser;
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Checkpoint, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress, Simulation, SimulationError,
-    Sync, Until,
+    Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress, Simulation,
+    SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use indicatif::ProgressBar;
 use serde_json::json;
-use shared::{Failure, Outcome as Ended};
+use shared::{Failure, Outcome as Ended, Use};
 
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
@@ -85,13 +85,13 @@ struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     checkpoint: Option<PathBuf>,
     /// Saves it every so many seconds, too.
-    #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "replicas", value_parser = shared::seconds)]
     every: Option<f64>,
     /// Goes on with a run that was saved, in whatever way and on whichever engine.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     resume: Option<PathBuf>,
     /// Goes on from its state with the parameters and the seed that are given here, though they be others.
-    #[arg(long, requires = "resume")]
+    #[arg(long, requires = "resume", conflicts_with = "replicas")]
     fork: bool,
     #[command(flatten)]
     place: shared::Where,
@@ -140,6 +140,8 @@ struct Outcome {
     executed: u64,
     seconds: f64,
     fingerprint: Fingerprint,
+    /// Why it could not be saved.
+    unsaved: Option<Failure>,
 }
 
 fn main() -> ExitCode {
@@ -147,15 +149,16 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Ended<()> {
+    shared::check_files(&[
+        (Use::Resumes, "--resume", args.resume.as_deref()),
+        (Use::Saves, "--checkpoint", args.checkpoint.as_deref()),
+        args.json.file(),
+    ])?;
     let settings = args.settings();
     if let [setting] = settings[..] {
         return one(args, setting, &mut |table, json| {
-            if !args.json.on_stdout() {
-                for (name, value) in table {
-                    writeln!(stdout(), "{name:<24}{value}")?;
-                }
-            }
-            args.json.write(&json)
+            let shown = if args.json.on_stdout() { Ok(()) } else { show(&table) };
+            shared::all([shown, args.json.write(&json)])
         });
     }
     for (given, name) in [
@@ -197,11 +200,17 @@ fn run(args: &Args) -> Ended<()> {
         });
         // What was run so far is told all the same.
         if ended.is_err() || shared::interrupted() {
-            args.json.write(&rows.into())?;
-            return ended;
+            return shared::all([ended, args.json.write(&rows.into())]);
         }
     }
     args.json.write(&rows.into())
+}
+
+fn show(table: &[(&str, String)]) -> Ended<()> {
+    for (name, value) in table {
+        writeln!(stdout(), "{name:<24}{value}")?;
+    }
+    Ok(())
 }
 
 /// What is the same in all rows of a table of several runs, or too long for one.
@@ -244,6 +253,13 @@ fn one(
         (None, None, Some(saved)) => saved.until(),
         (None, until, _) => Until::time(resolution.ticks(until.unwrap_or(1000.0))?),
     };
+    if let Some(saved) = &saved {
+        let option = match (args.events, args.until) {
+            (Some(events), _) => format!("--events {events}"),
+            (None, until) => until.map_or_else(String::new, |until| format!("--until {until}")),
+        };
+        shared::not_beyond(saved, until, &option)?;
+    }
     let queue = match args.queue.as_str() {
         "auto" => None,
         name => {
@@ -287,7 +303,7 @@ fn one(
     if shared::interrupted() {
         let now = resolution.units(outcome.progress.now);
         table.push(("stopped early", format!("at {now:.3} units of time")));
-        if let Some(path) = &args.checkpoint {
+        if let (Some(path), None) = (&args.checkpoint, &outcome.unsaved) {
             table.push(("to go on", format!("--resume {}", path.display())));
         }
     } else if args.verify {
@@ -321,8 +337,7 @@ fn one(
         "event_rate": rate,
         "fingerprint": outcome.fingerprint.to_string(),
     });
-    tell(table, json)?;
-    verdict(ok)
+    shared::all([tell(table, json), verdict(ok), outcome.unsaved.map_or(Ok(()), Err)])
 }
 
 /// What a comparison comes to.
@@ -358,6 +373,7 @@ fn on_gpu(
         None => simulation.run_watched(until, watch),
         Some(path) => simulation.run_saving(until, path, every(args), watch),
     };
+    let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
     let seconds = begin.elapsed().as_secs_f64();
     bar.bar.finish_and_clear();
     let progress = match (progress, &args.checkpoint) {
@@ -386,6 +402,7 @@ fn on_gpu(
         executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
         seconds,
         fingerprint: simulation.fingerprint()?,
+        unsaved,
     })
 }
 
@@ -404,9 +421,11 @@ fn on_cpu(
     let begin = Instant::now();
     let watch = |progress: &_| bar.tell(progress);
     let progress = match args.checkpoint.as_ref().filter(|_| !args.verify) {
-        None => simulation.run_watched(until, watch)?,
-        Some(path) => simulation.run_saving(until, path, every(args), watch)?,
+        None => simulation.run_watched(until, watch),
+        Some(path) => simulation.run_saving(until, path, every(args), watch),
     };
+    let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
+    let progress = progress?;
     let seconds = begin.elapsed().as_secs_f64();
     bar.bar.finish_and_clear();
     Ok(Outcome {
@@ -417,7 +436,22 @@ fn on_cpu(
         executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
         seconds,
         fingerprint: simulation.fingerprint(),
+        unsaved,
     })
+}
+
+/// A run that could not be saved goes on without, so that its results are not lost; with them comes the error.
+fn without_saving(
+    ended: Result<Progress, SimulationError>,
+    rest: impl FnOnce() -> Result<Progress, SimulationError>,
+) -> (Result<Progress, SimulationError>, Option<Failure>) {
+    match ended {
+        Err(SimulationError::Checkpoint(error @ CheckpointError::Write { .. })) => {
+            shared::tell(&format!("notice: {error}.\nnotice: going on without saving the run."));
+            (rest(), Some(error.into()))
+        }
+        ended => (ended, None),
+    }
 }
 
 /// How often a run is saved: without --every, where it ends.

@@ -26,7 +26,7 @@ use eventhorizon::models::Phold;
 use eventhorizon::pdes::{self, Checkpoint, CpuSimulation, Fingerprint, Progress, Until};
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
-use shared::Outcome as Ended;
+use shared::{Outcome as Ended, Use};
 
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model over ranks and tells how many events per second were executed")]
@@ -119,6 +119,11 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Ended<()> {
+    shared::check_files(&[
+        (Use::Resumes, "--resume", args.resume.as_deref()),
+        (Use::Saves, "--checkpoint", args.checkpoint.as_deref()),
+        args.json.file(),
+    ])?;
     let resolution = Resolution::default();
     let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
     let model = match args.neighbours {
@@ -137,6 +142,10 @@ fn run(args: &Args) -> Ended<()> {
         (Some(saved), None) => saved.until(),
         (_, until) => Until::time(resolution.ticks(until.unwrap_or(1000.0))?),
     };
+    if let Some(saved) = &saved {
+        let option = args.until.map_or_else(String::new, |until| format!("--until {until}"));
+        shared::not_beyond(saved, until, &option)?;
+    }
     if args.engine == Engine::Host && until.events != Until::EMPTY.events {
         return Err(shared::usage(
             "the run that was saved ends by a number of events, and the host's engine by time: --until",
@@ -209,11 +218,11 @@ fn run(args: &Args) -> Ended<()> {
             writeln!(stdout(), "{name:<24}{value}")?;
         }
     }
-    args.json.write(&json)?;
-    match equal {
+    let verdict = match equal {
         true => Ok(()),
         false => Err("the engines differ. Please report this command line".into()),
-    }
+    };
+    shared::all([args.json.write(&json), verdict])
 }
 
 /// A way to other ranks, if there are any.

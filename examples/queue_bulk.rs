@@ -43,7 +43,7 @@ struct Args {
     /// Seconds to measure for each line.
     #[arg(long, default_value_t = 0.5, value_parser = shared::seconds)]
     seconds: f64,
-    /// Writes the table to a file and not to the standard output.
+    /// Writes the table to a file and not to the standard output (which `-` is, too).
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 }
@@ -72,12 +72,13 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<()> {
+    shared::check_files(&[(shared::Use::Writes, "--csv", args.csv.as_deref())])?;
     let gpu = Gpu::new()?;
     shared::tell(&gpu.to_string());
     let largest = if gpu.info().device_type == wgpu::DeviceType::Cpu { 16 } else { 22 };
     let nodes = or(&args.node, &[64, 128, 256, 512, 1024]);
     let items = or(&args.items, &(10..=largest).step_by(2).map(|exponent| 1 << exponent).collect::<Vec<_>>());
-    let out: Box<dyn Write> = match &args.csv {
+    let out: Box<dyn Write> = match args.csv.as_ref().filter(|path| !shared::on_stdout(Some(path))) {
         Some(path) => {
             Box::new(std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()))?)
         }

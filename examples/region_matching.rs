@@ -26,7 +26,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::{
     self, Algorithm, Coordinate, Counter, Matcher, Matches, MatchingError, Region, Regions,
 };
-use shared::Outcome;
+use shared::{Outcome, Use};
 
 /// Counts or lists the overlaps of subscription and update regions on the GPU.
 #[derive(Parser)]
@@ -83,6 +83,11 @@ fn main() -> ExitCode {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome<()> {
+    shared::check_files(&[
+        (Use::Reads, "--positions", options.positions.as_deref()),
+        (Use::WritesFile, "--pairs", options.pairs.as_deref()),
+        options.json.file(),
+    ])?;
     if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
         return Err(shared::usage("--cells is for --algorithm grid"));
     }
@@ -331,14 +336,14 @@ fn report<T: Coordinate, const D: usize>(
         true => serde_json::Value::from(count),
         false => serde_json::Value::from(count.to_string()),
     };
-    options.json.write(&serde_json::json!({
+    let written = options.json.write(&serde_json::json!({
         "regions": regions,
         "pairs": pairs,
         "seconds_match": seconds_match,
         "seconds_total": seconds_total,
         "algorithm": name,
         "adapter": gpu.info().name,
-    }))?;
+    }));
     if !options.json.on_stdout() {
         let dimensions = if D == 1 { "dimension" } else { "dimensions" };
         writeln!(stdout(), "{regions} regions in {D} {dimensions}: {count} overlapping pairs")?;
@@ -350,7 +355,7 @@ fn report<T: Coordinate, const D: usize>(
             seconds_total * 1e3
         )?;
     }
-    Ok(())
+    written
 }
 
 /// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs, up to where it was stopped.

@@ -66,6 +66,7 @@ const SLACK: f64 = 1.25;
 const LONG: f64 = 300.0;
 
 fn run(args: &Args) -> Outcome<()> {
+    shared::check_files(&[args.json.file()])?;
     let mut gpu = args.place.gpu()?;
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let begin = Instant::now();

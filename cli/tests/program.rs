@@ -349,14 +349,24 @@ fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
     let none = changed(&folder, "counter", "mean(wait) / unit", "0 / 0");
     let args = ["run", &none, "--replications", "40", "--plot", &path];
     assert!(ended(&args, "failed: `wait` is not").contains("fingerprint"));
-    // A folder is no file that can be written.
     let counter = model("counter.toml");
-    let args = ["run", &counter, "--replications", "40", "--csv", &path];
-    assert!(ended(&args, &format!("{path}: ")).contains("fingerprint"));
     let epidemic = model("epidemic.toml");
-    let args = ["run", &epidemic, "--replications", "1", "--until", "5", "--each", &path, "--json"];
-    let told: Value = serde_json::from_str(&ended(&args, &format!("{path}: "))).unwrap();
-    assert!(told["fingerprint"].is_string());
+    if cfg!(target_os = "linux") {
+        // A disk without room: what can be written is.
+        let (full, table) = ("/dev/full", folder.join("table.csv").display().to_string());
+        let args = ["run", &counter, "--replications", "40", "--csv", full];
+        assert!(ended(&args, "/dev/full: No space left").contains("fingerprint"));
+        let args = ["run", &epidemic, "--replications", "1", "--until", "5", "--csv", &table];
+        let told = ended(&[&args[..], &["--each", full, "--json"]].concat(), "/dev/full: No space left");
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert!(told["fingerprint"].is_string());
+        assert!(std::fs::read_to_string(table).unwrap().contains("attack_rate"));
+    }
+    // What can be seen before is refused before: a folder, and a file that the model is of.
+    refused(&["run", &counter, "--csv", &path], &["--csv", "it is a folder"]);
+    let wgsl = folder.join("counter.wgsl").display().to_string();
+    refused(&["run", &none, "--json", &wgsl], &["--json", "which would be lost"]);
+    assert!(std::fs::read_to_string(wgsl).unwrap().contains("fn step"));
 }
 
 #[test]

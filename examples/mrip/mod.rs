@@ -61,6 +61,7 @@ impl Common {
         columns: &[Column<'_>],
         work: (&'static str, u32),
     ) -> Outcome<Told> {
+        shared::check_files(&[self.json.file()])?;
         let stopping = self.runs.stopping()?;
         let experiment = Experiment::new(Design::default(), self.runs.replications, self.seed);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
@@ -197,9 +198,9 @@ impl Common {
         });
         object[unit] = each.into();
         object[format!("{unit}_per_second")] = rate.into();
-        self.json.write(&object)?;
+        let written = self.json.write(&object);
         if self.json.on_stdout() {
-            return Ok(());
+            return written;
         }
         writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
         if shared::interrupted() {
@@ -218,6 +219,6 @@ impl Common {
         if failed > 10 {
             writeln!(stdout(), "and {} more", failed - 10)?;
         }
-        Ok(())
+        written
     }
 }

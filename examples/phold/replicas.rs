@@ -1,7 +1,6 @@
 //! Many runs at once, each with random streams of its own: `--replicas`.
 
 use std::convert::Infallible;
-use std::io::{Write as _, stdout};
 use std::time::Instant;
 
 use eventhorizon::gpu::Gpu;
@@ -97,12 +96,8 @@ pub(crate) fn run(
         ));
         table.push(("CPU events per second", format!("{:.4e}", self::events(&cpu) as f64 / seconds)));
     }
-    if !args.json.on_stdout() {
-        for (name, value) in table {
-            writeln!(stdout(), "{name:<24}{value}")?;
-        }
-    }
-    args.json.write(&json!({
+    let shown = if args.json.on_stdout() { Ok(()) } else { crate::show(&table) };
+    let written = args.json.write(&json!({
         "model": "phold",
         "backend": if gpu.is_some() { "gpu" } else { "cpu" },
         "adapter": adapter,
@@ -121,8 +116,8 @@ pub(crate) fn run(
         "event_rate": rate,
         "fingerprint": format!("{:016x}", results.fingerprint),
         "fingerprints": fingerprints,
-    }))?;
-    crate::verdict(ok)
+    }));
+    shared::all([shown, written, crate::verdict(ok)])
 }
 
 /// The events of all runs that did not fail.

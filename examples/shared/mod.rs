@@ -4,13 +4,15 @@
 //! cannot be; with 130 where Ctrl-C ended them early. Results are written to standard output by `writeln!(stdout(), ...)?` and not by `println!`, which panics
 //! where nobody reads on, or where a disk is full: these are errors as all others.
 
-#![allow(dead_code, unreachable_pub, reason = "each example uses a part of this module")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each example uses a part of this module")]
 
+pub mod files;
 pub mod rates;
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write as _, stderr, stdout};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,11 +25,12 @@ use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::hybrid::HybridError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
-use eventhorizon::pdes::{CheckpointError, SimulationError};
+use eventhorizon::pdes::{Checkpoint, CheckpointError, SimulationError, Until};
 use eventhorizon::replication::ReplicationError;
 use eventhorizon::search::SearchError;
 use eventhorizon::statistics::{AnalysisError, Budget, Design, Observations, Precision, Selected, Stopping};
-use eventhorizon::time::TimeError;
+use eventhorizon::time::{Resolution, TimeError};
+pub use files::{Use, all, check_files, on_stdout, read_text, write};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub type Failure = Box<dyn Error>;
@@ -117,15 +120,18 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                 || matches!(error.downcast_ref(), Some(FelError::Setting { .. }))
                 || error.downcast_ref().is_some_and(|error: &FacilityError| {
                     use FacilityError as F;
-                    !matches!(
-                        error,
-                        F::Simulation(_)
-                            | F::Checkpoint(_)
-                            | F::Fault { .. }
-                            | F::LineFull { .. }
-                            | F::Deadlock { .. }
-                            | F::Little { .. }
-                    )
+                    matches!(error, F::Checkpoint(CheckpointError::Study { .. }))
+                        || !matches!(
+                            error,
+                            F::Simulation(_)
+                                | F::Checkpoint(_)
+                                | F::Fault { .. }
+                                | F::LineFull { .. }
+                                | F::Deadlock { .. }
+                                | F::Little { .. }
+                                | F::Plot { .. }
+                                | F::Write(_)
+                        )
                 })
                 || error.is::<AnalysisError>()
                 || error.downcast_ref().is_some_and(|error: &SearchError| {
@@ -301,19 +307,17 @@ pub struct Json {
 impl Json {
     /// Whether standard output is taken, so that nothing else may be printed there.
     pub fn on_stdout(&self) -> bool {
-        self.path.as_deref() == Some("-")
+        on_stdout(self.file().2)
+    }
+
+    /// What [`check_files`] looks at.
+    pub fn file(&self) -> files::Named<'_> {
+        (Use::Writes, "--json", self.path.as_deref().map(Path::new))
     }
 
     /// Writes `value`, if JSON is wanted.
     pub fn write(&self, value: &serde_json::Value) -> Outcome<()> {
-        match self.path.as_deref() {
-            None => {}
-            Some("-") => writeln!(stdout(), "{value:#}")?,
-            Some(path) => {
-                std::fs::write(path, format!("{value:#}\n")).map_err(|error| format!("{path}: {error}"))?
-            }
-        }
-        Ok(())
+        self.file().2.map_or(Ok(()), |path| write(path, format!("{value:#}\n").as_bytes()))
     }
 }
 
@@ -335,6 +339,21 @@ impl Runs {
     pub fn stopping(&self) -> Outcome<Option<Stopping>> {
         self.precision.map(|relative| precise(self.level, relative, self.replications)).transpose()
     }
+}
+
+/// Refuses an end, given as `option`, that a run which was saved is beyond: what it has executed is in its results, and cannot be taken out of them. (Where it ended itself, it
+/// may end again.)
+pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()> {
+    let (ended, progress) = (saved.until(), saved.progress());
+    let time = progress.now.min(ended.time);
+    if until.time >= time && (until.events > progress.events || until.events >= ended.events) {
+        return Ok(());
+    }
+    let (at, events) = (Resolution::default().units(time), progress.events);
+    Err(usage(format!(
+        "{option}: the run that was saved is at {at} units of time, with {events} events, which is not before that end: choose a later one, or leave --resume off \
+         to run from the start"
+    )))
 }
 
 /// To stop where each half width is at most this share of its mean, or after so many replications, or ten minutes.

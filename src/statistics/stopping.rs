@@ -111,7 +111,8 @@ impl Stopping {
         }
         if let Some(most) = self.budget.replications.filter(|&most| most < self.minimum) {
             let remedy = "choose at least the minimum of replications";
-            return setting("the budget of replications", most.to_string(), remedy);
+            let value = format!("{most}, and the minimum {}", self.minimum);
+            return setting("the budget of replications", value, remedy);
         }
         Ok(())
     }

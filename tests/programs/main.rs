@@ -2,6 +2,7 @@
 //! `cargo build --examples` first.
 
 mod ended;
+mod files;
 mod hostile;
 mod self_test;
 
@@ -147,7 +148,7 @@ fn errors_quote_a_little_of_what_is_wrong() {
     let output = run("region_matching", &["--positions", "no/such.csv", "--width", "1"]);
     ended(&output, 1, &["no/such.csv"], "positions");
     let output = run("mrip_pi", &["--backend=cpu", "--points=20", "--json=no/such/folder/out.json"]);
-    ended(&output, 1, &["no/such/folder/out.json"], "json");
+    ended(&output, 2, &["--json no/such/folder/out.json", "no folder"], "json");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -298,7 +299,7 @@ fn an_interrupted_run_goes_on_from_its_checkpoint_on_the_other_engine() {
     let refused = run("phold", &[&args[..], &["--resume", bad.to_str().unwrap()]].concat());
     ended(&refused, 1, &["no checkpoint"], "phold");
     let refused = run("phold", &[&args[..], &["--checkpoint", nowhere.to_str().unwrap()]].concat());
-    ended(&refused, 1, &["could not be written"], "phold");
+    ended(&refused, 2, &["--checkpoint", "cannot be written", "no folder"], "phold");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -92,6 +92,8 @@ pub(super) struct File {
     data: Arc<[u32]>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) path: PathBuf,
+    /// The other files that it names.
+    pub(super) named: Vec<PathBuf>,
     text: String,
 }
 
@@ -137,11 +139,15 @@ impl File {
                 Formula::parse(text.get_ref()).map_err(|wrong| usage(format!("{place}: {name}: {wrong}")))?;
             formulas.push(Measure { name, formula, place });
         }
+        let mut named_files = vec![model];
         let data = match written.processes.as_ref().and_then(|processes| processes.data.as_ref()) {
             None => Vec::new(),
             Some(data) => match data.get_ref() {
                 Data::Numbers(numbers) => numbers.clone(),
-                Data::File(name) => table(&beside(name))?,
+                Data::File(name) => {
+                    named_files.push(beside(name));
+                    table(&beside(name))?
+                }
             },
         };
         if let Some(name) = &written.name {
@@ -163,6 +169,7 @@ impl File {
             data: data.into(),
             parameters,
             path: path.to_owned(),
+            named: named_files,
             text,
         })
     }

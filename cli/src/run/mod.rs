@@ -24,7 +24,7 @@ use eventhorizon::statistics::{
 };
 use serde_json::json;
 
-use crate::shared::{self, Outcome, usage};
+use crate::shared::{self, Outcome, Use, usage};
 use file::File;
 use parameter::Points;
 
@@ -72,10 +72,10 @@ pub(crate) struct Args {
     check: bool,
     #[command(flatten)]
     json: shared::Json,
-    /// Writes the table as CSV to this file
-    #[arg(long)]
+    /// Writes the table as CSV to this file, or to standard output for `-`
+    #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Writes what each process gives in the first run as CSV to this file
+    /// Writes what each process gives in the first run as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "CSV")]
     each: Option<PathBuf>,
     /// Draws how measures are distributed, how their intervals shrink, and their means against the parameters that have several values, as SVG files
@@ -117,6 +117,15 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     if args.describe {
         return describe(&file);
     }
+    let mut files = vec![(Use::Reads, "the description", Some(&*args.file))];
+    files.extend(file.named.iter().map(|path| (Use::Reads, "a part of the description", Some(&**path))));
+    files.extend([
+        args.json.file(),
+        (Use::Writes, "--csv", args.csv.as_deref()),
+        (Use::Writes, "--each", args.each.as_deref()),
+        (Use::Draws, "--plot", args.plot.as_deref()),
+    ]);
+    shared::check_files(&files)?;
     let replications = args.replications.or(file.replications);
     if let Some(0) = replications {
         return Err(usage(format!("{}: replications is 0: choose at least 1", args.file.display())));
@@ -152,9 +161,6 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         }
         _ => Goal::All,
     };
-    if let Some(folder) = &args.plot {
-        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
     let (points, told) = match &file.processes {
         None => replicate(args, &file, most, &goal)?,
         Some(processes) => {
@@ -434,7 +440,7 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
     let replications = told.observations.iter().map(Observations::replications).max().unwrap_or(0);
     let adapter = &told.adapter;
     let stopped: Vec<_> = told.decisions.iter().map(|&decision| decided(decision)).collect();
-    if !args.json.on_stdout() {
+    let show = || -> Outcome<()> {
         writeln!(
             stdout(),
             "{} on {adapter}, mapping {}: {replications} {}, {:.3} s",
@@ -460,7 +466,10 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
                 Err(error) => writeln!(stdout(), "checked: {way}: not possible here: {error}")?,
             }
         }
-    }
+        Ok(())
+    };
+    let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2];
+    let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { show() };
     let mut object = json!({
         "model": file.name,
         "adapter": adapter,
@@ -483,22 +492,35 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
     });
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
     object.as_object_mut().expect("an object").extend(rows);
-    args.json.write(&object)?;
-    if let Some(path) = &args.csv {
+    let csv = |path: &PathBuf| {
         let mut csv = Vec::new();
         report.to_csv(&mut csv)?;
-        write(path, &csv)?;
-    }
-    if let (Some(path), Some(each)) = (&args.each, told.each) {
-        write(path, &each?)?;
-    }
+        shared::write(path, &csv)
+    };
+    let each = match (&args.each, told.each) {
+        (Some(path), Some(each)) => each.and_then(|each| shared::write(path, &each)),
+        _ => Ok(()),
+    };
+    let csv = args.csv.as_ref().map_or(Ok(()), csv);
+    let written = [shown, args.json.write(&object), csv, each];
     // Of runs that all failed there may be nothing to draw: why they failed says more than that.
     let drawn = match &args.plot {
         Some(folder) => draw(args, folder, design, &told.observations),
         None => Ok(()),
     };
+    let verdict = verdict(args, design, &told.observations, &told.checked);
+    shared::all(written.into_iter().chain([verdict.and(drawn)]))
+}
+
+/// Whether the runs are what was asked for.
+fn verdict(
+    args: &Args,
+    design: &Design,
+    observations: &[Observations],
+    checked: &[(String, Result<u64, String>)],
+) -> Outcome<()> {
     if args.check && !shared::interrupted() {
-        let came: Vec<_> = told.checked.iter().filter_map(|(_, came)| came.as_ref().ok()).collect();
+        let came: Vec<_> = checked.iter().filter_map(|(_, came)| came.as_ref().ok()).collect();
         if came.len() < 2 {
             return Err(
                 "the check compares ways in which runs are made, and fewer than two were possible: see above"
@@ -511,7 +533,7 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
                 .into());
         }
     }
-    for (point, observations) in told.observations.iter().enumerate() {
+    for (point, observations) in observations.iter().enumerate() {
         let failures = observations.failures();
         if failures.len() == observations.replications() {
             let place =
@@ -523,15 +545,17 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
             return Err(format!("all runs{place} failed{cause}").into());
         }
     }
-    drawn
+    Ok(())
 }
 
 /// Draws the measures, or the result columns where there are none.
 fn draw(args: &Args, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
     let Some(first) = points.first() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     // Names of columns may have brackets in them.
-    let write =
-        |name: String, svg: String| write(&folder.join(name.replace(['[', ']'], "_")), svg.as_bytes());
+    let write = |name: String, svg: String| {
+        shared::write(&folder.join(name.replace(['[', ']'], "_")), svg.as_bytes())
+    };
     for column in first.shown() {
         let name = &column.name;
         for (point, observations) in points.iter().enumerate() {
@@ -550,10 +574,6 @@ fn draw(args: &Args, folder: &Path, design: &Design, points: &[Observations]) ->
         }
     }
     Ok(())
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Outcome<()> {
-    std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
 /// Why the runs of a point ended.

@@ -1,9 +1,8 @@
 //! Files of text, which people may have made of anything.
 
-use std::io::Read as _;
 use std::path::Path;
 
-use crate::shared::{Outcome, usage};
+use crate::shared::{Outcome, read_text, usage};
 
 /// Bytes of a file, and of one with the words of `data`.
 pub(super) const MOST_TEXT: u64 = 16 << 20;
@@ -17,22 +16,11 @@ pub(super) fn read(path: &Path, most: u64) -> Outcome<String> {
     if !about.is_file() {
         return Err(wrong("it is no regular file".to_owned()));
     }
-    let large = |bytes: u64| wrong(format!("it has {bytes} bytes, and at most {most} are read"));
     if about.len() > most {
-        return Err(large(about.len()));
+        return Err(wrong(format!("it has {} bytes, and at most {most} are read", about.len())));
     }
     // It may have grown, or tell no length.
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(failed)?;
-    file.take(most + 1).read_to_string(&mut text).map_err(failed)?;
-    if text.len() as u64 > most {
-        return Err(large(text.len() as u64));
-    }
-    // Some editors of Windows begin files with it.
-    if text.starts_with('\u{feff}') {
-        text.drain(..'\u{feff}'.len_utf8());
-    }
-    Ok(text)
+    read_text(path, most).map_err(|error| usage(error.to_string()))
 }
 
 /// Whole numbers, apart by spaces, commas or ends of lines.

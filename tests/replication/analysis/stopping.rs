@@ -139,7 +139,8 @@ fn settings_that_cannot_be_met_are_refused() {
         "the budget of time is 0 s; choose a positive time, or none for no bound"
     );
     let few = rule(0.01, Some(29), None).check().unwrap_err();
-    let message = "the budget of replications is 29; choose at least the minimum of replications";
+    let message =
+        "the budget of replications is 29, and the minimum 30; choose at least the minimum of replications";
     assert_eq!(few.to_string(), message);
     let hasty = Stopping { minimum: 9, ..rule(0.01, None, None) };
     assert!(matches!(hasty.check(), Err(AnalysisError::Setting { .. })));
