@@ -184,10 +184,6 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         shared::watch()
     };
     let saved = args.resume.as_ref().map(SavedStudy::load).transpose()?;
-    let saved_events = match &saved {
-        None => Some(0),
-        Some(saved) => events_of(&facility, &study, saved, args.batches)?,
-    };
     // It takes a run of its own. Before the others, so that what cannot be followed is refused before there is something to lose.
     let follow = args.trace.map(|most| Follow { every: args.trace_every, most });
     let visits = match follow.map(|follow| facility.trace(&study, follow, place)) {
@@ -226,7 +222,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         shared::write(&args.trace_to, &csv)
     };
     shared::all([
-        if args.on_stdout() { Ok(()) } else { tell(&report, saved_events) },
+        if args.on_stdout() { Ok(()) } else { tell(&report, saved.as_ref().map_or(0, SavedStudy::events)) },
         args.csv.as_ref().map_or(Ok(()), csv),
         args.json.write(&serde_json::to_value(&report)?),
         visits.map_or(Ok(()), trace),
@@ -236,7 +232,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
 }
 
 /// The table, and how fast it came: of what a study has that was saved, others made `saved` events.
-fn tell(report: &Report, saved: Option<u64>) -> Outcome<()> {
+fn tell(report: &Report, saved: u64) -> Outcome<()> {
     write!(stdout(), "{report}")?;
     write!(
         stdout(),
@@ -247,41 +243,17 @@ fn tell(report: &Report, saved: Option<u64>) -> Outcome<()> {
         report.customers,
         report.events
     )?;
-    let seconds = report.seconds;
-    #[allow(clippy::cast_precision_loss, reason = "a rate")]
-    let rate = |executed: u64| executed as f64 / seconds;
-    match saved.map(|saved| (saved, report.events.saturating_sub(saved))) {
-        Some((0, executed)) => writeln!(stdout(), "{seconds:.3} s, {:.3e} events/s", rate(executed))?,
-        Some((_, executed)) => {
-            writeln!(stdout(), "{executed} of them now, {seconds:.3} s, {:.3e} events/s", rate(executed))?;
-        }
-        None => writeln!(stdout(), "{seconds:.3} s for those that were not saved")?,
+    let executed = report.events.saturating_sub(saved);
+    if saved > 0 {
+        write!(stdout(), "{executed} of them now, ")?;
     }
+    #[allow(clippy::cast_precision_loss, reason = "a rate")]
+    let rate = executed as f64 / report.seconds;
+    writeln!(stdout(), "{:.3} s, {rate:.3e} events/s", report.seconds)?;
     if let Some(decision) = report.stopped {
         writeln!(stdout(), "{}", told(decision))?;
     }
     Ok(writeln!(stdout(), "fingerprint {:016x}", report.fingerprint)?)
-}
-
-/// The events of a study that was saved, which its replications tell that are made already, or none of a long run, which tells nothing before its end.
-fn events_of(
-    facility: &Facility,
-    study: &Study,
-    saved: &SavedStudy,
-    batches: Option<usize>,
-) -> Outcome<Option<u64>> {
-    if batches.is_some() {
-        return Ok(None);
-    }
-    let keep = Keep { from: Some(saved), to: None };
-    match saved.replications() {
-        0 => Ok(Some(0)),
-        // Of which none is left to make.
-        replications => {
-            let study = Study { replications, stopping: None, ..*study };
-            Ok(Some(facility.study_kept(&study, Place::Cpu, keep, |_, _| {})?.events))
-        }
-    }
 }
 
 /// Parts of a run whose averages are drawn.

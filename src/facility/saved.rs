@@ -171,6 +171,11 @@ impl SavedStudy {
         u32::try_from(self.numbers.done).expect("it was looked through")
     }
 
+    /// Events that were executed for it.
+    pub fn events(&self) -> u64 {
+        self.run.as_ref().map_or(self.numbers.events, |run| run.progress().events)
+    }
+
     pub(super) fn numbers(&self) -> Numbers {
         self.numbers
     }

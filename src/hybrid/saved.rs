@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::simulation::agreed;
 use super::{HybridError, Transport};
+use crate::pdes::checkpoint::file::check_place;
 use crate::pdes::checkpoint::{Contents, Identity};
 use crate::pdes::{Checkpoint, Model, SimulationError};
 
@@ -30,6 +31,15 @@ pub(super) fn gathered(
         parts.push(part);
     }
     Ok(Some(parts))
+}
+
+/// Whether the first rank, which writes, may write there.
+pub(super) fn writable(transport: &mut dyn Transport, path: &Path) -> Result<(), HybridError> {
+    let found = match transport.rank() {
+        0 => check_place(path).map_err(|error| SimulationError::from(error).into()),
+        _ => Ok(()),
+    };
+    agreed(transport, found)
 }
 
 /// Writes what the first rank has, and tells all whether it could.

@@ -554,6 +554,11 @@ pub(crate) trait Saves {
         watch: &mut dyn FnMut(&Progress) -> std::ops::ControlFlow<()>,
     ) -> Result<Progress, Self::Error>;
 
+    /// Refuses a place where the run could not be saved: asked before it, which would be for nothing.
+    fn may_save(&mut self, path: &Path) -> Result<(), Self::Error> {
+        Ok(file::check_place(path).map_err(SimulationError::from)?)
+    }
+
     /// Writes the run as it is to a file.
     fn save(&mut self, path: &Path) -> Result<(), Self::Error>;
 
@@ -571,7 +576,7 @@ pub(crate) trait Saves {
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, Self::Error> {
         use std::ops::ControlFlow::{Break, Continue};
-        file::check_place(path).map_err(SimulationError::from)?;
+        self.may_save(path)?;
         loop {
             let (begun, mut here) = (Instant::now(), false);
             let progress = self.run_until_told(until, &mut |progress| {

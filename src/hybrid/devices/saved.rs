@@ -83,6 +83,10 @@ impl<M: Model> Saves for GpuPart<M> {
         self.run_watched(until, watch)
     }
 
+    fn may_save(&mut self, path: &Path) -> Result<(), HybridError> {
+        saved::writable(&mut *self.transport, path)
+    }
+
     fn save(&mut self, path: &Path) -> Result<(), HybridError> {
         let made = self.gathered()?;
         saved::written(&mut *self.transport, made, path)

@@ -161,6 +161,10 @@ where
         self.run_watched(until.time, watch)
     }
 
+    fn may_save(&mut self, path: &Path) -> Result<(), HybridError> {
+        saved::writable(&mut *self.transport, path)
+    }
+
     fn save(&mut self, path: &Path) -> Result<(), HybridError> {
         let made = self.gathered()?;
         saved::written(&mut *self.transport, made, path)
