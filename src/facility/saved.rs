@@ -202,25 +202,23 @@ impl SavedStudy {
                 "of another version of this library, whose networks may draw other numbers".to_owned(),
             );
         }
+        let number = |number: u64| number.to_string();
         let time = |ticks: u64| facility.resolution().units(Ticks::new(ticks)).to_string();
+        let details = |told: u64| if told == 1 { "quantiles" } else { "no quantiles" }.to_owned();
         let made = |batches: u64| match batches {
             0 => "replications".to_owned(),
             batches => format!("{batches} batches of one run"),
         };
-        let quantiles = |told: u64| if told == 1 { "quantiles" } else { "no quantiles" }.to_owned();
-        let seed = |seed: u64| seed.to_string();
-        let given = [until.get(), warm_up.get()];
         for (what, words, saved, given) in [
-            ("seed", &seed as &dyn Fn(u64) -> String, saved.seed, study.seed),
-            ("the end at", &time, saved.until, given[0]),
-            ("a warm-up to", &time, saved.warm_up, given[1]),
-            ("", &quantiles, saved.details, study.details.into()),
+            ("seed ", &number as &dyn Fn(u64) -> String, saved.seed, study.seed),
+            ("the end at ", &time, saved.until, until.get()),
+            ("a warm-up to ", &time, saved.warm_up, warm_up.get()),
+            ("", &details, saved.details, study.details.into()),
             ("", &made, saved.batches, batches as u64),
         ] {
             if saved != given {
-                let what =
-                    format!("of a study with {what} {}, and this one has {}", words(saved), words(given));
-                return other(what.replace("  ", " "));
+                let [saved, given] = [saved, given].map(words);
+                return other(format!("of a study with {what}{saved}, and this one has {given}"));
             }
         }
         Ok(())

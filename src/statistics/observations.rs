@@ -319,9 +319,8 @@ impl Observations {
     /// [`AnalysisError::Mismatch`].
     pub fn append(&mut self, mut more: Observations) -> Result<()> {
         let alike = |mine: &[Column], more: &[Column]| {
-            let both = mine.iter().zip(more);
-            mine.len() == more.len()
-                && both.into_iter().all(|(a, b)| a.name == b.name && a.values.takes(&b.values))
+            let mut both = mine.iter().zip(more);
+            mine.len() == more.len() && both.all(|(a, b)| a.name == b.name && a.values.takes(&b.values))
         };
         if !alike(&self.columns, &more.columns) {
             if more.all_failed() {

@@ -23,7 +23,7 @@ use super::common::models::{Mischief, Ring};
 use super::common::queues;
 use super::own_events::{Busy, Wide};
 use super::{gpu, until};
-use odd::{Alone, Late, OddOneOut};
+use odd::{Late, OddOneOut, TwoAtFault};
 
 /// Those that are not chosen from the others.
 const MAPPINGS: [Mapping; 3] = [Mapping::Team, Mapping::Thread, Mapping::Grid];

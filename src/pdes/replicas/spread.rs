@@ -221,9 +221,9 @@ mod tests {
             if !spread.is_open() {
                 return spread.best();
             }
-            let runs = spread.runs(spread.next());
             let (now, steps) = (spread.next(), spread.steps());
-            let seconds = 1e-6 + 1000.0 * f64::from(steps) / rate(runs) / (1.0 + drift * f64::from(slice));
+            let seconds =
+                1e-6 + 1000.0 * f64::from(steps) / rate(spread.runs(now)) / (1.0 + drift * f64::from(slice));
             spread.record(now, steps, Duration::from_secs_f64(seconds), 1000 * steps, true);
         }
         panic!("it does not come to an end");
@@ -246,9 +246,9 @@ mod tests {
     fn no_kernel_is_compiled_before_it_is_allowed() {
         let mut spread = Spread::found(100, None, &Pace::new(1 << 20));
         let slice = |spread: &mut Spread| {
-            let runs = spread.runs(spread.next());
+            let now = spread.next();
             // More runs to a workgroup are faster.
-            spread.record(spread.next(), spread.steps(), LASTING, 1000 * runs, true);
+            spread.record(now, spread.steps(), LASTING, 1000 * spread.runs(now), true);
         };
         for _ in 0..20 {
             slice(&mut spread);

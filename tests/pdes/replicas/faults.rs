@@ -67,7 +67,7 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
 /// A window of the event horizon is wide where `earliest` says that nothing is sent: of two LPs that break a rule in it, the one that does so first is at fault in every mapping.
 #[test]
 fn the_first_fault_is_told_however_wide_windows_are() {
-    let results = agree(&runs(2), Until::time(Ticks::new(5000)), |_| Alone);
+    let results = agree(&runs(2), Until::time(Ticks::new(5000)), |_| TwoAtFault);
     let faults = results.runs[0].iter().map(|run| run.as_ref().unwrap_err());
     assert!(faults.clone().all(|fault| (fault.kind, fault.lp) == (FaultKind::Past, 5)), "{faults:?}");
 }

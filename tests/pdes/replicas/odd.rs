@@ -104,21 +104,21 @@ impl CpuModel for OddOneOut {
     }
 }
 
-/// Eight LPs that send each other nothing, and say so: LP 0 goes on from tick to tick for a while; LP 5 schedules into the past at tick 1000, and LP 2 a tick later.
+/// `tests/wgsl/two_at_fault.wgsl`: eight LPs that send each other nothing, and say so: LP 0 goes on from tick to tick for a while; LP 5 schedules into the past at tick 1000, and LP 2 a tick later.
 #[derive(Clone, Copy)]
-pub(super) struct Alone;
+pub(super) struct TwoAtFault;
 
-impl Model for Alone {
+impl Model for TwoAtFault {
     type State = u32;
     type Params = ();
     type Payload = [u32; 2];
     type Output = ();
 
     fn name(&self) -> &str {
-        "alone"
+        "two at fault"
     }
     fn source(&self) -> Source {
-        Source::new("tests/wgsl/alone.wgsl", include_str!("../../wgsl/alone.wgsl"))
+        Source::new("tests/wgsl/two_at_fault.wgsl", include_str!("../../wgsl/two_at_fault.wgsl"))
     }
     fn lps(&self) -> u32 {
         8
@@ -129,7 +129,7 @@ impl Model for Alone {
     fn params(&self) {}
 }
 
-impl CpuModel for Alone {
+impl CpuModel for TwoAtFault {
     fn init(&self, lp: u32, _: &mut u32, context: &mut Context<'_>) {
         let time = match lp {
             0 => 1,
