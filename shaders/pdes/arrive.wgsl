@@ -6,7 +6,7 @@
 //
 // import: pdes/engine.wgsl
 //
-// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), EVENT_WORDS, words_event (pdes/payload_2.wgsl or pdes/payload_6.wgsl)
+// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), mail_slot (pdes/mailboxes.wgsl), EVENT_WORDS, words_event (pdes/payload_2.wgsl or pdes/payload_6.wgsl)
 
 @group(0) @binding(33) var<storage, read> arrivals: array<u32>;
 
@@ -36,7 +36,7 @@ fn arrive(
             continue;
         }
         let at = store_split(row);
-        store_put(at.x, at.y * run.mail_capacity + index, words_event(event));
+        store_put(at.x, mail_slot(row, at.y, index), words_event(event));
     }
     if id.x < count && loops_cut(run.rows) { fail(0u, LOOPS_CUT); }
 }

@@ -14,21 +14,21 @@
 //
 // import: pdes/engine.wgsl
 
-// Where the answer of a row lies: (since (2), delay (2)), as pdes/answers.wgsl has them.
+// Where the answer of a row lies: (since (2), delay (2)), as pdes/answers.wgsl has them. Beside next_row, because they are written and read together.
 fn answer_row(row: u32) -> u32 {
-    return dry_row(3u * run.rows + row);
+    return dry_row(3u * run.rows + 2u * row);
 }
 
 // Where the clock of a row lies: the time of the last event that it executed (2); unused (2). What arrives later must be later: a promise that
 // was broken may show nowhere else, because bounds that are found afterwards know better.
 fn clock_row(row: u32) -> u32 {
-    return dry_row(4u * run.rows + row);
+    return dry_row(5u * run.rows + row);
 }
 
 // Where it lies what a row sends to all but the one that it sends to next: (a time that is not after the second event that it holds (2), how long
 // after that, and after what it sends first, it sends to them (2)). To whom it sends next lies in what its dry run left (pdes/engine.wgsl).
 fn next_row(row: u32) -> u32 {
-    return dry_row(5u * run.rows + row);
+    return dry_row(3u * run.rows + 2u * row + 1u);
 }
 
 // What relaxations of a window keep of a row: its answer and what it sends to others than next, in units (since, delay, second, gap);

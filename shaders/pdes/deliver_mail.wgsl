@@ -5,7 +5,7 @@
 //
 // import: pdes/model.wgsl
 //
-// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), a queue, promise_ask, promise_broken (the file that synchronises), sent_away
+// needs: store_put, store_split (pdes/store_one.wgsl or pdes/store_many.wgsl), mail_slot (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl), a queue, promise_ask, promise_broken (the file that synchronises), sent_away
 // (pdes/outbox_none.wgsl or pdes/outbox.wgsl)
 
 var<private> deliver_earliest: vec2<u32>; // the earliest time that was scheduled for another LP in this window
@@ -47,7 +47,7 @@ fn post() {
         return;
     }
     let at = store_split(posted_row);
-    store_put(at.x, at.y * run.mail_capacity + posted_index, posted_event);
+    store_put(at.x, mail_slot(posted_row, at.y, posted_index), posted_event);
 }
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {

@@ -10,8 +10,8 @@
 // import: queue/cb_par.wgsl
 
 // An event that the team is to insert: a mail in the first round, then one behind those held.
-fn pending_incoming(round: u32, mail: u32, behind: u32) -> Item {
-    if round == 0u { return mail_at(mail); }
+fn pending_incoming(round: u32, row: u32, mail: u32, behind: u32) -> Item {
+    if round == 0u { return mail_at(row, mail); }
     return queue_events[queue_spare(behind)];
 }
 
@@ -19,7 +19,6 @@ fn pending_incoming(round: u32, mail: u32, behind: u32) -> Item {
 // invocations of the workgroup.
 fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     let owner = row - run.part.queue_first;
-    let first_mail = mails_begin(row);
     // From here on to the rounds, and in them where it is said, what the leader knows.
     var left = IDLE;
     var opened = false;
@@ -45,10 +44,10 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
         if !met.any_open || (round > 0u && met.most_count == 0u) { break; }
         // All lanes: mails first, then what lies behind the events held. Each is read before the one before it is put in its place.
         var coming: Item;
-        if cb_count > 0u { coming = pending_incoming(round, first_mail, 0u); }
+        if cb_count > 0u { coming = pending_incoming(round, row, 0u, 0u); }
         for (var i = 0u; i < met.most_count; i += 1u) {
             let present = coming;
-            if i + 1u < cb_count { coming = pending_incoming(round, first_mail + i + 1u, 1u); }
+            if i + 1u < cb_count { coming = pending_incoming(round, row, i + 1u, 1u); }
             cb_team_insert(i < cb_count, present, met.most_held + i);
         }
         if opened && (round == 0u || inserts > 0u) {

@@ -125,10 +125,11 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
     answers_check(row, mails_push(row, mails));
-    let found = dry_run(row, number, state, reach);
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
+    // First, and for every row: the draws of the dry run are among its own, and are not made twice then.
     let next = answers_keep(row, number, state, first);
+    let found = dry_run(row, number, state, reach);
     let words_kept = queue_close();
     lps[row] = vec4<u32>(first, words_kept.x | (kept.z & STANDS) | DRY, words_kept.y);
     lps[dry_row(row)] = vec4<u32>(found.earliest, found.events, u32(found.reached) | (next << 1u));

@@ -3,7 +3,7 @@
 //
 //   store    2 x R x run.mail_capacity events: the mailboxes of either parity
 //
-// Functions: mails_half, mails_begin, mail_at; store_split, store_put.
+// Functions: mails_half, mail_at, mail_slot; store_split, store_put.
 //
 // import: pdes/engine.wgsl
 
@@ -14,14 +14,14 @@ fn mails_half() -> u32 {
     return run.part.parity;
 }
 
-// Where the mails of a row begin.
-fn mails_begin(row: u32) -> u32 {
-    return (run.part.parity * run.rows + row) * run.mail_capacity;
+// Of the mails of a row, the one with this index.
+fn mail_at(row: u32, index: u32) -> Item {
+    return store[mail_slot(row, run.part.parity * run.rows + row, index)];
 }
 
-// The one in a place counted from there on.
-fn mail_at(place: u32) -> Item {
-    return store[place];
+// Where in the store the mail with this index lies, of a row that is row `own` of both halves.
+fn mail_slot(row: u32, own: u32, index: u32) -> u32 {
+    return own * run.mail_capacity + index;
 }
 
 // The mailbox of a row that this window fills.

@@ -4,7 +4,7 @@
 //
 // import: pdes/engine.wgsl
 //
-// needs: a queue, mails_begin, mail_at (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl)
+// needs: a queue, mail_at (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl)
 
 // Opens the queue of a row, which keeps these words, for so many mails to be pushed; false, and a failure, where there is no room for them.
 fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {
@@ -22,9 +22,8 @@ fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {
 // Puts them into the open queue; returns the time of the earliest.
 fn mails_push(row: u32, mails: u32) -> vec2<u32> {
     var earliest = TIME_NEVER;
-    let first = mails_begin(row);
     for (var i = 0u; i < mails; i += 1u) {
-        let mail = mail_at(first + i);
+        let mail = mail_at(row, i);
         earliest = time_min(earliest, event_time(mail));
         queue_push(mail);
     }

@@ -1,10 +1,15 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
 // and in runs that end by a number of events, the horizon is the same for all (pdes/reach_for_all.wgsl has the same functions for that).
 //
-// Functions: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep.
+// Functions: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, enough.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
+
+// So many events of an LP are enough for a window. Few LPs have more before their horizons, and all others of a subgroup would wait for them; what comes of what they leave
+// is later than their neighbours' horizons anyway. (Windows of a torus of 262,144 stations with a customer each hold 1.7 % fewer events and take 6 % less time, with four customers 6 % fewer
+// and 7 % less: H200. With one, 16 % fewer, counted.)
+const BOUNDS_ENOUGH = 2u;
 
 var<private> bounds_half: u32;
 var<private> bounds_found: bool;
@@ -41,6 +46,10 @@ fn horizon_told(asked: u32, horizon: Horizon) -> Horizon {
 
 fn horizon_of(row: u32, horizon: Horizon) -> Horizon {
     return horizon_told(horizon_asked(row), horizon);
+}
+
+fn enough(executed: u32) -> bool {
+    return bounds_found & (executed >= BOUNDS_ENOUGH);
 }
 
 fn promise_ask(row: u32) {

@@ -22,8 +22,8 @@
 //
 // needs: sender_count, sender (the model)
 
-// A workgroup makes four relaxations, then looks whether anything changed, and so on, RELAX_ROUNDS times in a dispatch at the most.
-const RELAX_ROUNDS = 12u;
+// A workgroup makes two relaxations, then looks whether anything changed, and so on, RELAX_ROUNDS times in a dispatch at the most.
+const RELAX_ROUNDS = 24u;
 // Senders of a row among its workgroup's rows at the most; more are as if they were of another one.
 const RELAX_INSIDE = 8u;
 // No sender; and of a row that has more than four inside, or more than two elsewhere, that its senders are asked for again.
@@ -84,12 +84,6 @@ fn relax(
     workgroupBarrier();
     for (var round = 0u; round < RELAX_ROUNDS; round += 1u) {
         let before = relax_found(a, b);
-        a = relax_step(a, lane, 0u, RELAX_HALF);
-        b = relax_step(b, other, 0u, RELAX_HALF);
-        workgroupBarrier();
-        a = relax_step(a, lane, RELAX_HALF, 0u);
-        b = relax_step(b, other, RELAX_HALF, 0u);
-        workgroupBarrier();
         a = relax_step(a, lane, 0u, RELAX_HALF);
         b = relax_step(b, other, 0u, RELAX_HALF);
         workgroupBarrier();

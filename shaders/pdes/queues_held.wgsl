@@ -4,17 +4,17 @@
 //
 // import: pdes/engine.wgsl
 //
-// needs: a queue, mails_half, mails_begin, mail_at (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl)
+// needs: a queue, mails_half, mail_at (pdes/mailboxes.wgsl or pdes/mailboxes_of_replica.wgsl)
 
 var<private> held_index: u32;
 var<private> held_mails: u32;
-var<private> held_inbox: u32;
+var<private> held_row: u32;
 
 fn held_open(row: u32) {
     queue_open(row - run.part.queue_first, queue_meta(row));
     held_index = 0u;
     held_mails = min(atomicLoad(&words[mail_count(mails_half(), row)]), run.mail_capacity);
-    held_inbox = mails_begin(row);
+    held_row = row;
 }
 
 fn held_more() -> bool {
@@ -25,5 +25,5 @@ fn held_next() -> Item {
     let index = held_index;
     held_index += 1u;
     if index < queue_size() { return queue_peek(index); }
-    return mail_at(held_inbox + index - queue_size());
+    return mail_at(held_row, index - queue_size());
 }

@@ -24,6 +24,9 @@ const AT_ONCE: u32 = 1 << 16;
 /// once are better.)
 const SHORT_AT_ONCE: u32 = 1 << 18;
 
+/// Mailboxes of so many neighbouring LPs lie in one another, in one binding: as in `shaders/pdes/mailboxes.wgsl`. A power of two.
+const MAIL_LANES: u32 = 8;
+
 /// Up to this room, circular buffers are short. (4 events per LP need room for 32; 16 need room for 62.)
 const SHORT_QUEUE: u32 = 40;
 
@@ -486,8 +489,11 @@ impl Room {
         let [queue, mail, memory] = bytes;
         let (queue_rows, store_rows, memory_rows) =
             (fitting(queue, self.neighbours), fitting(mail, 1), fitting(memory, 1));
-        // Dispatches are whole workgroups.
-        let whole = self.at_once.saturating_mul(tiles);
+        // Dispatches are whole workgroups, and where bindings are their inboxes, these hold whole groups of mailboxes.
+        let mut whole = self.at_once.saturating_mul(tiles);
+        if self.inbox {
+            whole = whole.saturating_mul(MAIL_LANES >> whole.trailing_zeros().min(MAIL_LANES.ilog2()));
+        }
         let rounded = |rows: u32| if rows >= self.rows { self.rows } else { rows / whole * whole };
         let inbox_rows = if self.inbox { store_rows } else { u32::MAX };
         let part_rows = rounded(queue_rows.min(inbox_rows).min(memory_rows).min(self.dispatch_rows));
@@ -509,7 +515,8 @@ mod tests {
     #[test]
     fn cuts_hold_all_rows_in_bindings_that_fit() {
         for rows in [1, 63, 64, 65, 1000, 100_000, 1 << 20, (1 << 20) + 1] {
-            for (group_size, tiles) in [(8, 1), (64, 1), (256, 1), (8, 3), (256, 16)] {
+            for (group_size, tiles) in [(8, 1), (64, 1), (256, 1), (8, 3), (256, 16), (1, 1), (2, 3), (4, 1)]
+            {
                 for (stride, mail, memory) in
                     [(1, 1, 0), (10, 3, 1), (232, 150, 0), (3, 1000, 17), (5000, 10, 900), (5, 10, 7000)]
                 {
@@ -530,7 +537,7 @@ mod tests {
                         };
                         let bytes_of = [16 * stride, 16 * mail, 16 * memory];
                         let Some(cut) = room.cut(bytes_of) else {
-                            let least = group_size.min(rows);
+                            let least = if inbox { group_size.max(MAIL_LANES) } else { group_size }.min(rows);
                             let queues = u64::from(least.next_multiple_of(neighbours)) * 16 * stride;
                             let others = u64::from(least) * 16 * mail.max(memory);
                             let parts = u64::from(rows).div_ceil(24) * 16 * mail;
@@ -541,6 +548,7 @@ mod tests {
                         let mut next = 0;
                         for (first, count) in cut.parts() {
                             assert_eq!((first, first % (group_size * cut.tiles)), (next, 0));
+                            assert!(!inbox || first % MAIL_LANES == 0);
                             let queues = u64::from(count.next_multiple_of(neighbours)) * 16 * stride;
                             assert!(queues.max(u64::from(count) * 16 * memory) <= bytes);
                             let part = cut.part(first, count, 0);

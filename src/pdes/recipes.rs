@@ -331,7 +331,8 @@ impl Recipes {
             }),
             arrive: parts.map(|_| {
                 let file = "pdes/arrive.wgsl";
-                with_pending("arrive", file, &[], true, file).with([("GROUP_SIZE", f64::from(gather_size))])
+                with_pending("arrive", file, &[MAILBOXES], true, file)
+                    .with([("GROUP_SIZE", f64::from(gather_size))])
             }),
             first: calendar.map(|_| {
                 [with_pending("first_rows", first, &[REDUCE], false, first), gather("first_of_all", first)]
