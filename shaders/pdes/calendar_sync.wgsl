@@ -147,6 +147,6 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     atomicMin(&words[FAILURE + next], found.failure);
 }
 
-fn enough(executed: u32) -> bool {
+fn horizon_enough(executed: u32) -> bool {
     return false;
 }

@@ -15,7 +15,7 @@
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
-// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, enough (the file that synchronises)
+// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, horizon_enough (the file that synchronises)
 
 // Which of four rows may have something to do, a bit for each, and what the others leave. Rows from run.rows on are none.
 struct Waits {
@@ -66,8 +66,8 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
                 first = event_time(event);
             }
             if (executed >= run.budget) | !time_less(first, horizon.until) | failed { break; }
-            // Never in the middle of a time: whether an LP comes to its end is asked budget by budget (stands_now).
-            if enough(executed) & time_less(begin, first) { break; }
+            // Not at the time at which it began: whether that has an end is asked budget by budget (stands_now).
+            if horizon_enough(executed) & time_less(begin, first) { break; }
         }
         // Before what is kept: the other way round, windows take 2.5 % longer (1,024 LPs with 16 events each at rate 0.1, H200).
         stands = stands_now(row, executed, all(first == begin));

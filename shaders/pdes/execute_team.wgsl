@@ -1,4 +1,4 @@
-// Execute, where a team of CB_LANES invocations serves an LP (queue/cb_par.wgsl): the same as pdes/execute.wgsl.
+// Execute, where a team of CB_LANES invocations serves an LP (queue/cb_par.wgsl): the same as pdes/execute.wgsl, but that it always goes on to the horizon.
 //
 // The leader of a team alone runs the model, draws and schedules. The team takes the LP's mails in, and then, in *rounds*, what
 // events scheduled for the LP itself: the leader goes on until an event does that, or to the end. In a round teams have nothing to

@@ -127,7 +127,7 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     answers_check(row, mails_push(row, mails));
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
-    // First, and for every row: the draws of the dry run are among its own, and are not made twice then.
+    // First, and for every row: a model's `earliest` makes draws that this has made, and compilers see it in this order.
     let next = answers_keep(row, number, state, first);
     let found = dry_run(row, number, state, reach);
     let words_kept = queue_close();

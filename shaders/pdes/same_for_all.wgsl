@@ -1,6 +1,6 @@
 // Where the horizon of a window is the same for all rows, nothing is asked of a row.
 //
-// Functions: horizon_asked, horizon_told, horizon_of, promise_ask, enough.
+// Functions: horizon_asked, horizon_told, horizon_of, promise_ask, horizon_enough.
 //
 // needs: Horizon (the file that synchronises)
 
@@ -18,6 +18,6 @@ fn horizon_told(asked: u32, horizon: Horizon) -> Horizon {
 
 fn promise_ask(row: u32) {}
 
-fn enough(executed: u32) -> bool {
+fn horizon_enough(executed: u32) -> bool {
     return false;
 }

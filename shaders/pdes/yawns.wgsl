@@ -24,7 +24,7 @@
 //   horizon_asked(row)           the word that tells it, to be asked for with others; horizon_told(word, Horizon) is the same window then
 //   promise_ask(row), promise_broken(time)    asks how early others may send to a row in this window; then, some time later, whether that time is
 //                                too early (the lookahead is checked anyway)
-//   enough(executed)             whether an LP that has executed so many events should leave the rest of them for the next window
+//   horizon_enough(executed)     whether an LP that has executed so many events should leave the rest of them for the next window
 //   clock_keep(row, time)        takes in the time of the last event that a row executed in this window; returns its mark, at least 1
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS

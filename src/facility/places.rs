@@ -162,21 +162,29 @@ impl Places {
             let node = &nodes[place.node];
             node.kind == Kind::Sink || node.pairs[place.class].patience.is_some()
         };
-        let mut leaves: Vec<bool> = self.all.iter().map(out).collect();
-        // As often as somebody is found, at most once for each place.
-        loop {
-            let mut found = false;
-            for (number, place) in self.all.iter().enumerate() {
-                let mut steps = place.steps.iter().filter(|step| !step.sibling);
-                if !leaves[number] && steps.any(|step| step.to.is_none_or(|to| leaves[to])) {
-                    leaves[number] = true;
-                    found = true;
-                }
-            }
-            if !found {
-                return leaves;
+        let steps =
+            |place: &'_ Place| place.steps.iter().filter(|step| !step.sibling).map(|step| step.to).collect();
+        let steps: Vec<Vec<Option<usize>>> = self.all.iter().map(steps).collect();
+        // Whoever can go to one of them can leave, too: from each that is found, the ways that lead to it, back.
+        let mut comes = vec![Vec::new(); steps.len()];
+        for (from, to) in steps.iter().enumerate().flat_map(|(from, to)| to.iter().map(move |&to| (from, to)))
+        {
+            if let Some(to) = to {
+                comes[to].push(from);
             }
         }
+        let joined = steps.iter().map(|steps| steps.contains(&None));
+        let mut leaves: Vec<bool> =
+            self.all.iter().zip(joined).map(|(place, joined)| out(place) || joined).collect();
+        let mut found: Vec<usize> = (0..leaves.len()).filter(|&place| leaves[place]).collect();
+        while let Some(place) = found.pop() {
+            for &from in &comes[place] {
+                if !std::mem::replace(&mut leaves[from], true) {
+                    found.push(from);
+                }
+            }
+        }
+        leaves
     }
 
     /// That siblings come back.

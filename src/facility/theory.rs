@@ -129,19 +129,19 @@ fn open(nodes: &[Node], known: &mut Known) {
     let forks = nodes.iter().any(|node| node.kind == Kind::Fork);
     let jackson = conserved && !forks && nodes.iter().all(poisson) && queues.iter().flatten().all(product);
 
+    let before = fork::before(nodes);
     for (number, node) in nodes.iter().enumerate() {
         if conserved || matches!(node.kind, Kind::Source { .. }) && node.calendar.is_empty() {
             rates(number, node, known);
         }
         let Some(queue) = &queues[number] else { continue };
-        // Whether all who come are parts of Poisson processes from sources.
-        let fed = fork::fed(nodes, number, &poisson);
-        if jackson || fed {
+        // Or all who come are parts of Poisson processes from sources.
+        if jackson || fork::fed(nodes, &before, number, &poisson) {
             alone(queue, known);
         }
     }
     if conserved {
-        fork::siblings(nodes, known, &poisson);
+        fork::siblings(nodes, &before, known, &poisson);
     }
     // Little's law for the whole: those in it over those who come.
     let sinks: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node].kind == Kind::Sink).collect();

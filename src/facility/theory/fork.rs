@@ -12,22 +12,39 @@ fn leads(from: &Node, to: usize) -> (usize, usize) {
     (comes().map(|pair| here(&pair.ways)).sum(), siblings.unwrap_or(0))
 }
 
+/// For each node, those from which a way leads to it.
+pub(super) fn before(nodes: &[Node]) -> Vec<Vec<usize>> {
+    let mut before = vec![Vec::new(); nodes.len()];
+    for (from, node) in nodes.iter().enumerate() {
+        for way in node.pairs.iter().filter(|pair| pair.comes).flat_map(Pair::all_ways) {
+            before[way.node].push(from);
+        }
+    }
+    for from in &mut before {
+        from.dedup();
+    }
+    before
+}
+
 /// Whether nobody comes to a node but one sibling of each customer of a fork.
-fn branch(nodes: &[Node], number: usize, fork: usize) -> bool {
-    let only = |(from, node): (usize, &Node)| leads(node, number) == (0, usize::from(from == fork));
-    nodes.iter().enumerate().all(only)
+fn branch(nodes: &[Node], before: &[Vec<usize>], number: usize, fork: usize) -> bool {
+    before[number] == [fork] && leads(&nodes[fork], number) == (0, 1)
 }
 
 /// Whether all who come to a node are parts of Poisson processes: from sources, or siblings of such customers, of whom one comes at a time. (Who comes back to a fork from one of its
 /// branches does not come to it.)
-pub(super) fn fed(nodes: &[Node], number: usize, poisson: &impl Fn(&Node) -> bool) -> bool {
-    let back = |from: usize| nodes[number].kind == Kind::Fork && branch(nodes, from, number);
-    nodes.iter().enumerate().all(|(from, node)| match (leads(node, number), node.kind) {
-        ((0, 0), _) => true,
-        ((_, 0), Kind::Source { .. }) => poisson(node),
+pub(super) fn fed(
+    nodes: &[Node],
+    before: &[Vec<usize>],
+    number: usize,
+    poisson: &impl Fn(&Node) -> bool,
+) -> bool {
+    let back = |from: usize| nodes[number].kind == Kind::Fork && branch(nodes, before, from, number);
+    before[number].iter().all(|&from| match (leads(&nodes[from], number), nodes[from].kind) {
+        ((_, 0), Kind::Source { .. }) => poisson(&nodes[from]),
         // (Siblings who come right back are joined, and do not come.)
         ((0, _), Kind::Fork) if from == number => true,
-        ((0, 1), Kind::Fork) => fed(nodes, from, poisson),
+        ((0, 1), Kind::Fork) => fed(nodes, before, from, poisson),
         ((_, 0), Kind::Station { .. }) => back(from),
         _ => false,
     })
@@ -37,7 +54,12 @@ pub(super) fn fed(nodes: &[Node], number: usize, poisson: &impl Fn(&Node) -> boo
 ///
 /// Of n exponential times that do not depend on each other, the last ends after the mean, 1 + 1/2 + ... + 1/n times. Of two stations M/M/1 with one mean service, to which
 /// siblings come at the same times: Nelson and Tantawi, "Approximate analysis of fork/join synchronization in parallel queues", IEEE Transactions on Computers 37(6), 1988, equation 6.
-pub(super) fn siblings(nodes: &[Node], known: &mut Known, poisson: &impl Fn(&Node) -> bool) {
+pub(super) fn siblings(
+    nodes: &[Node],
+    before: &[Vec<usize>],
+    known: &mut Known,
+    poisson: &impl Fn(&Node) -> bool,
+) {
     for (number, node) in nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Fork) {
         let mut coming = node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes);
         let (Some((class, pair)), None) = (coming.next(), coming.next()) else { continue };
@@ -45,7 +67,7 @@ pub(super) fn siblings(nodes: &[Node], known: &mut Known, poisson: &impl Fn(&Nod
             let ways = &nodes[way.node].pairs[way.class].ways;
             let at_once = |way: &Way| way.travel.is_none();
             let straight = at_once(way) && ways.iter().all(at_once);
-            straight && branch(nodes, way.node, number) && ways.iter().all(|way| way.node == number)
+            straight && branch(nodes, before, way.node, number) && ways.iter().all(|way| way.node == number)
         };
         let served = |way: &Way| nodes[way.node].pairs[way.class].service;
         let Some(mean) = shared(pair.siblings.iter().map(served)) else { continue };
@@ -55,7 +77,7 @@ pub(super) fn siblings(nodes: &[Node], known: &mut Known, poisson: &impl Fn(&Nod
         let kinds: Vec<Kind> = pair.siblings.iter().map(|way| nodes[way.node].kind).collect();
         let time = if kinds.iter().all(|kind| matches!(kind, Kind::Station { servers: None, .. })) {
             (1..).zip(&kinds).map(|(place, _)| mean / f64::from(place)).sum()
-        } else if alone(nodes, pair) && fed(nodes, number, poisson) {
+        } else if alone(nodes, pair) && fed(nodes, before, number, poisson) {
             let load = pair.rate * mean;
             (12.0 - load) / 8.0 * mean / (1.0 - load)
         } else {
