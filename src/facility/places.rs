@@ -162,20 +162,17 @@ impl Places {
             let node = &nodes[place.node];
             node.kind == Kind::Sink || node.pairs[place.class].patience.is_some()
         };
-        let steps =
-            |place: &'_ Place| place.steps.iter().filter(|step| !step.sibling).map(|step| step.to).collect();
-        let steps: Vec<Vec<Option<usize>>> = self.all.iter().map(steps).collect();
-        // Whoever can go to one of them can leave, too: from each that is found, the ways that lead to it, back.
-        let mut comes = vec![Vec::new(); steps.len()];
-        for (from, to) in steps.iter().enumerate().flat_map(|(from, to)| to.iter().map(move |&to| (from, to)))
-        {
-            if let Some(to) = to {
-                comes[to].push(from);
+        let mut leaves: Vec<bool> = self.all.iter().map(out).collect();
+        let mut comes = vec![Vec::new(); self.all.len()];
+        for (from, place) in self.all.iter().enumerate() {
+            for step in place.steps.iter().filter(|step| !step.sibling) {
+                match step.to {
+                    Some(to) => comes[to].push(from),
+                    None => leaves[from] = true,
+                }
             }
         }
-        let joined = steps.iter().map(|steps| steps.contains(&None));
-        let mut leaves: Vec<bool> =
-            self.all.iter().zip(joined).map(|(place, joined)| out(place) || joined).collect();
+        // Whoever can go to one of them can leave, too: from each that is found, back along the ways to it, so that each way is looked at once.
         let mut found: Vec<usize> = (0..leaves.len()).filter(|&place| leaves[place]).collect();
         while let Some(place) = found.pop() {
             for &from in &comes[place] {
