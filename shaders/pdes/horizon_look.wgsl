@@ -19,7 +19,7 @@
 // import: pdes/pack.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep, answers_check (pdes/answers.wgsl or
+// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep, answers_ask, answers_check (pdes/answers.wgsl or
 // pdes/answers_none.wgsl)
 
 // Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
@@ -36,6 +36,7 @@ fn look_ahead(
     let status = lps[control_row(0u, CONTROL_STATUS)];
     let span = lps[control_row(0u, CONTROL_REACH)].xy;
     let went = lps[control_row(0u, CONTROL_WENT)].x;
+    let relaxed = lps[control_row(0u, CONTROL_RELAXED)].xy;
     let failure = atomicLoad(&words[FAILURE]);
     let last = left_by_all(lane, read);
     let now = time_min(last.xy, run.earliest);
@@ -84,9 +85,11 @@ fn look_ahead(
             lps[control_row(1u, CONTROL_DONE)] = vec4<u32>(done.xy, events);
             lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(now, u32(stopped), rounds);
             for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], 0u); }
+            // Relaxations go on where nothing was executed since: their units stay the same, too.
+            let goes_on = select(0u, relaxed.y, relaxed.x == done.x);
             // One window that did not go far says little about the next one.
-            let goes = max(last.w, select(max(went, 1u) - 1u, went, stopped));
-            lps[control_row(1u, CONTROL_WENT)] = vec4<u32>(goes, 0u, 0u, 0u);
+            let goes = max(last.w, select(max(went, 1u) - 1u, went, stopped | (goes_on > 0u)));
+            lps[control_row(1u, CONTROL_WENT)] = vec4<u32>(goes, goes_on, 0u, 0u);
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
             // Not a store: invocations of this dispatch may be recording failures there.
             atomicMin(&words[FAILURE + 1u], failure);
@@ -122,9 +125,10 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     // Asked for here, because nothing that comes below changes them, and it all takes its time.
     let number = lps[run.rows + row].xy;
     let state = states[row];
+    let clock = answers_ask(row);
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
-    answers_check(row, mails_push(row, mails));
+    answers_check(row, clock, mails_push(row, mails));
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
     // First, and for every row: a model's `earliest` makes draws that this has made, and compilers see it in this order.

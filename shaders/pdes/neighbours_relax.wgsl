@@ -10,7 +10,8 @@
 // bounds travel far in one dispatch where neighbours have numbers that are near. There is one fixpoint, whatever the order.
 //
 //   lps      dispatch run.part.turn reads the bounds that the one before wrote, in half (turn + 1) % 2, and writes half turn % 2; the
-//            first reads the dry runs and the answers, and writes delays and links (pdes/bounds.wgsl), which the others read
+//            first reads the dry runs and the answers, and writes delays and links (pdes/bounds.wgsl), which the others read. Where the window before did not
+//            come to the end of its relaxations, the first goes on with what its last one left, in half 1: RELAXATIONS is even
 //   words    CHANGES + turn: whether any bound changed. A dispatch does nothing where the one before changed nothing, or the run is at its end
 //
 // They are of parity 0, between the two dispatches of a window (pdes/horizon_look.wgsl, pdes/horizon.wgsl). One invocation serves two rows: what a kernel like this
@@ -62,6 +63,8 @@ fn relax(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let turn = run.part.turn;
+    let half = (turn + 1u) % 2u;
+    let begins = turn == 0u && lps[control_row(1u, CONTROL_WENT)].y == 0u;
     units_open();
     if lane == 0u {
         let stopped = lps[control_row(1u, CONTROL_STATUS)].z != 0u;
@@ -75,8 +78,8 @@ fn relax(
     // Behind the last row of a part come those of the next one, which a dispatch of its own serves.
     let end = min(run.rows, run.part.queue_first + run.part.queue_rows);
     let other = lane + GROUP_SIZE;
-    var a = relax_open(first + lane, first, end, turn);
-    var b = relax_open(first + other, first, end, turn);
+    var a = relax_open(first + lane, first, end, begins, half);
+    var b = relax_open(first + other, first, end, begins, half);
     let begun = relax_found(a, b);
     relax_put(a, lane);
     relax_put(b, other);
@@ -101,15 +104,15 @@ fn relax(
     if first + lane < end && loops_cut(run.rows) { fail(first + lane, LOOPS_CUT); }
 }
 
-// Takes in a row of the workgroup's, from `first` to before `end`. What is past `end` is no row: it hears nothing, and sends nothing.
-fn relax_open(row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
+// Takes in a row of the workgroup's, from `first` to before `end`: from dry runs where relaxations begin, else from a half. What is past `end` is no row: it hears nothing, and sends nothing.
+fn relax_open(row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxed {
     let nobody = 2u * RELAX_PLACES * 0x10001u;
     var mine = Relaxed(
         BOUND_FAR, BOUND_FAR, BOUND_FAR, BOUND_FAR, 0u, BOUND_FAR, BOUND_FAR, 0u, vec4<u32>(nobody), 0u, false, false
     );
     if row >= end { return mine; }
-    if turn == 0u { return relax_begin(mine, row, first, end); }
-    let kept = lps[bounds_row((turn + 1u) % 2u, row)];
+    if begins { return relax_begin(mine, row, first, end); }
+    let kept = lps[bounds_row(half, row)];
     let delays = lps[delays_row(row)];
     let links = lps[links_row(row)];
     mine.output = kept.x;
@@ -119,15 +122,15 @@ fn relax_open(row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
     mine.delay = delays.y;
     mine.second = delays.z;
     mine.gap = delays.w;
-    if links.x == RELAX_UNTOLD { return relax_senders(mine, row, first, end, turn); }
+    if links.x == RELAX_UNTOLD { return relax_senders(mine, row, first, end, false, half); }
     mine.hears = kept.y != BOUND_NEVER;
     mine.inside = vec4<u32>(links.xy, nobody, nobody);
     // Both at once, and in place of one that is not there, itself: what comes together need not be waited for twice.
     let rows = select(links.zw >> vec2<u32>(1u), vec2<u32>(row), links.zw == vec2<u32>(RELAX_UNTOLD));
     let there = vec2<bool>(links.z != RELAX_UNTOLD, links.w != RELAX_UNTOLD);
     if any(there) {
-        let x = lps[bounds_row((turn + 1u) % 2u, rows.x)];
-        let y = lps[bounds_row((turn + 1u) % 2u, rows.y)];
+        let x = lps[bounds_row(half, rows.x)];
+        let y = lps[bounds_row(half, rows.y)];
         let tells = vec2<u32>(select(x.x, x.z, (links.z & 1u) != 0u), select(y.x, y.z, (links.w & 1u) != 0u));
         let least = select(vec2<u32>(BOUND_FAR), tells, there);
         mine.outside = min(mine.outside, min(least.x, least.y));
@@ -135,7 +138,7 @@ fn relax_open(row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
     return mine;
 }
 
-// The first time in a window: from dry runs and answers, in units. It leaves what later ones need of that (delays, links).
+// The first time: from dry runs and answers, in units. It leaves what later ones need of that (delays, links).
 fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
     var mine = found;
     let known = lps[answer_row(row)];
@@ -147,24 +150,24 @@ fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
     mine.gap = units_of(next.zw);
     mine.apart = relax_apart(mine.output, mine.second, mine.gap);
     lps[delays_row(row)] = vec4<u32>(mine.since, mine.delay, mine.second, mine.gap);
-    return relax_senders(mine, row, first, end, 0u);
+    return relax_senders(mine, row, first, end, true, 0u);
 }
 
 // Takes in who may send to a row, from the model.
-fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> Relaxed {
+fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxed {
     var mine = found;
     var inside = 0u;
     var outside = 0u;
     var elsewhere = vec2<u32>(RELAX_UNTOLD);
     lp_row = row; // whose memory these may read
-    let senders = sender_count(name_of(row));
-    // Bound: the model's; the senders of an LP, by fours: what is asked for together comes together.
+    let senders = min(sender_count(name_of(row)), NO_ROW - 4u);
+    // Bound: the model's; the senders of an LP, by fours: what is asked for together comes together. (It ends whatever that is.)
     for (var i = 0u; i < senders; i += 4u) {
         var from_rows = vec4<u32>(
             relax_sender(row, i, senders), relax_sender(row, i + 1u, senders),
             relax_sender(row, i + 2u, senders), relax_sender(row, i + 3u, senders)
         );
-        if turn == 0u && i < 32u {
+        if begins && i < 32u {
             let there = select(from_rows, vec4<u32>(row), from_rows == vec4<u32>(NO_ROW));
             let a = lps[dry_row(there.x)];
             let b = lps[dry_row(there.y)];
@@ -192,7 +195,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> R
                 mine.inside = select(mine.inside, told, vec4<u32>(0u, 1u, 2u, 3u) == vec4<u32>(inside >> 1u));
                 inside += 1u;
             } else {
-                mine.outside = min(mine.outside, relax_before(from_row, turn, is_other));
+                mine.outside = min(mine.outside, relax_before(from_row, begins, half, is_other));
                 elsewhere = vec2<u32>((from_row << 1u) | u32(is_other), elsewhere.x);
                 outside += 1u;
             }
@@ -200,7 +203,7 @@ fn relax_senders(found: Relaxed, row: u32, first: u32, end: u32, turn: u32) -> R
     }
     memory_close();
     mine.many = inside > 4u;
-    if turn == 0u {
+    if begins {
         var links = vec4<u32>(mine.inside.xy, elsewhere);
         if mine.many || outside > 2u { links.x = RELAX_UNTOLD; }
         lps[links_row(row)] = links;
@@ -260,9 +263,9 @@ fn relax_leave(row: u32, end: u32, turn: u32, found: Relaxed) {
 }
 
 // The earliest output of a row before this dispatch, or that to all but one.
-fn relax_before(row: u32, turn: u32, is_other: bool) -> u32 {
-    if turn > 0u {
-        let kept = lps[bounds_row((turn + 1u) % 2u, row)];
+fn relax_before(row: u32, begins: bool, half: u32, is_other: bool) -> u32 {
+    if !begins {
+        let kept = lps[bounds_row(half, row)];
         return select(kept.x, kept.z, is_other);
     }
     let output = units_at(lps[dry_row(row)].xy);

@@ -38,6 +38,9 @@ fn window(
     if did_something(mine) && loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }
 
+// What a window knows at its beginning and needs at its end: while rows are served it would take registers of each invocation.
+var<workgroup> window_found: Horizon;
+
 // The same with TILES rows for each, of which those that have something to do are served.
 @compute @workgroup_size(GROUP_SIZE)
 fn window_tiles(
@@ -46,6 +49,7 @@ fn window_tiles(
 ) {
     let group = group_number(id);
     let horizon = synchronise(lane);
+    if lane == 0u { window_found = horizon; }
     var mine = IDLE;
     var served = NO_ROW;
     var chosen = 0u;
@@ -66,7 +70,7 @@ fn window_tiles(
     }
     let left = reduce_group(lane, mine);
     if lane == 0u && group < run.groups {
-        leave(group, horizon, left);
+        leave(group, window_found, left);
     }
     if served != NO_ROW && loops_cut(run.rows) { fail(served, LOOPS_CUT); }
 }

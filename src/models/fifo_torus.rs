@@ -6,7 +6,7 @@ use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, CpuModel, Event, Model, Totals};
 use crate::time::{Resolution, Ticks};
 
-/// Blocks are of 32 x 32 stations at the most: so many as a workgroup relaxes together.
+/// Blocks are of 32 x 32 stations at the most: two workgroups relax one.
 const MOST_SHIFT: u32 = 5;
 
 /// A closed network of FIFO stations on a torus, between which customers walk in no time: a station in each of rows × columns

@@ -48,6 +48,8 @@ const LOOK: &str = "pdes/horizon_look.wgsl";
 const RELAX: &str = "pdes/neighbours_relax.wgsl";
 /// Rows that an invocation of it serves.
 const RELAX_ROWS: u32 = 2;
+/// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations take 1.01 to 1.02 times as long, of 128 1.02: `bench sync`, H200.)
+const RELAX_SIZE: u32 = 256;
 
 /// How far windows go: [`Sync`](super::Sync), decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +162,7 @@ impl Choice {
             tiles: 1,
             subgroup: None,
             gather_size: 256,
-            relax_size: 256,
+            relax_size: RELAX_SIZE,
             store: None,
             buckets: 0,
             sorted: None,
@@ -179,7 +181,7 @@ impl Choice {
             tiles: cut.tiles,
             subgroup: Subgroups::in_order(gpu, cut.group_size).filter(|_| way.queue.lanes() == 1),
             gather_size: group_size_at_most(gpu, 256),
-            relax_size: relax_size(gpu),
+            relax_size: group_size_at_most(gpu, RELAX_SIZE),
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
             buckets: cut.buckets,
             sorted: cut.sort,
@@ -189,13 +191,6 @@ impl Choice {
             declared,
         }
     }
-}
-
-/// Invocations of a workgroup of relaxations: 512, where their workgroup memory suffices for two halves of two bounds of each row, and what is between rows.
-fn relax_size(gpu: &Gpu) -> u32 {
-    let size = group_size_at_most(gpu, 512);
-    let bytes = 4 * (4 * RELAX_ROWS * size + 4);
-    if bytes <= gpu.limits().max_compute_workgroup_storage_size { size } else { size / 2 }
 }
 
 impl Recipes {

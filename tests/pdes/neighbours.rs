@@ -292,7 +292,7 @@ fn budgets_in_runs_that_end_by_events() {
     }
 }
 
-/// Bounds that have further to go than a window's relaxations take them: all LPs have the same horizon then.
+/// Bounds that have further to go than the relaxations of several windows take them: all LPs have the same horizon then.
 #[test]
 fn bounds_that_travel_far() {
     let gpu = gpu();
@@ -305,6 +305,21 @@ fn bounds_that_travel_far() {
     same(&gpu, &model, NEIGHBOURS, &[Until::time(Ticks::new(9000)), Until::EMPTY]);
     // One customer on a long ring.
     same(&gpu, &fifo(1, 2500, 1), NEIGHBOURS, &[until(30.0)]);
+}
+
+/// Where relaxations do not come to their end in a window, those of the next one go on with them, and whatever comes in between.
+#[test]
+fn relaxations_go_on_in_the_next_window() {
+    let gpu = gpu();
+    // Few customers: bounds cross the rows of many workgroups.
+    let model = fifo(64, 96, 200);
+    let windows = [Sync::Horizon, Sync::Neighbours].map(|sync| {
+        let mut simulation = Simulation::new(&gpu, &model, Options { sync, ..NEIGHBOURS }).unwrap();
+        simulation.run(until(4.0)).unwrap().windows
+    });
+    assert!(windows[1] * 3 < windows[0], "{windows:?} windows to the horizon of all, and of each");
+    let ends = [until(0.2), until(0.21), Until::events(60), Until::events(61), until(1.0), until(2.0)];
+    same(&gpu, &model, NEIGHBOURS, &ends);
 }
 
 /// `sender` may read LP memory: that of the LP that it is asked about, which has it wrong here.
