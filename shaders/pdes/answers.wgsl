@@ -1,7 +1,6 @@
-// What an LP answers to what arrives, and to whom it sends next, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl); and
-// whether answers were true.
+// What an LP answers to what arrives, and to whom it sends next, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl).
 //
-// Functions: answers_keep, answers_ask, answers_check.
+// Functions: answers_keep.
 //
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
@@ -36,15 +35,4 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     }
     lps[next_row(row)] = vec4<u32>(second, select(gap, TIME_ZERO, anybody));
     return select(row_at(to) + 1u, 0u, anybody);
-}
-
-// The time of the last event that a row executed.
-fn answers_ask(row: u32) -> vec2<u32> {
-    return lps[clock_row(row)].xy;
-}
-
-// Finds mails that are too late, of which the earliest is at this time: the row, whose last event was at `clock`, has executed what comes after it. Windows execute what is before all that may arrive, so
-// somebody's answer, or another promise, was not kept. It need not have shown when they were sent: by then the sender knew of what it had not expected.
-fn answers_check(row: u32, clock: vec2<u32>, earliest: vec2<u32>) {
-    if !time_less(clock, earliest) { fail(row, PROMISE); }
 }

@@ -3,9 +3,3 @@
 fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
     return 0u;
 }
-
-fn answers_ask(row: u32) -> vec2<u32> {
-    return TIME_ZERO;
-}
-
-fn answers_check(row: u32, clock: vec2<u32>, earliest: vec2<u32>) {}

@@ -10,19 +10,13 @@
 // bounds do reach 256 times as far the next time. And where units are coarse, because one part of a network is far ahead of another, windows are
 // those of the event horizon at least (pdes/neighbours.wgsl).
 //
-// Functions: bounds_row, answer_row, clock_row, next_row, delays_row, links_row, next_told, units_open, units_at, units_of, units_time, bits_of, time_max.
+// Functions: bounds_row, answer_row, next_row, delays_row, links_row, next_told, units_open, units_at, units_of, units_time, bits_of, time_max.
 //
 // import: pdes/engine.wgsl
 
 // Where the answer of a row lies: (since (2), delay (2)), as pdes/answers.wgsl has them. Beside next_row, because they are written and read together.
 fn answer_row(row: u32) -> u32 {
     return dry_row(3u * run.rows + 2u * row);
-}
-
-// Where the clock of a row lies: the time of the last event that it executed (2); unused (2). What arrives later must be later: a promise that
-// was broken may show nowhere else, because bounds that are found afterwards know better.
-fn clock_row(row: u32) -> u32 {
-    return dry_row(5u * run.rows + row);
 }
 
 // Where it lies what a row sends to all but the one that it sends to next: (a time that is not after the second event that it holds (2), how long
@@ -33,12 +27,12 @@ fn next_row(row: u32) -> u32 {
 
 // What relaxations of a window keep of a row: its answer and what it sends to others than next, in units (since, delay, second, gap);
 fn delays_row(row: u32) -> u32 {
-    return dry_row(6u * run.rows + row);
+    return dry_row(5u * run.rows + row);
 }
 
 // and who may send to it, as pdes/neighbours_relax.wgsl has it (places of four in the same workgroup, two to a word; two others).
 fn links_row(row: u32) -> u32 {
-    return dry_row(7u * run.rows + row);
+    return dry_row(6u * run.rows + row);
 }
 
 // Of what a dry run left the last word: 1 + the row to which the row sends next, or 0 if that may be any.

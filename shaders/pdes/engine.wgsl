@@ -16,8 +16,8 @@
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, a mark: pdes/queue_windows.wgsl),
 //            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked + 2 x (1 + the row that it sends to next, or 0)), which holds where DRY is set. A calendar has none of these. With neighbours
-//            (pdes/neighbours.wgsl), 2 x R x bounds (pdes/bounds.wgsl), R x (the answer (4), what it sends to others than next (4)), R x (time of the last event executed (2), unused (2)), R x delays, R x links
-//   queue_events   run.queue_stride events for each row from run.part.queue_first on
+//            (pdes/neighbours.wgsl), 2 x R x bounds (pdes/bounds.wgsl), R x (the answer (4), what it sends to others than next (4)), R x delays, R x links
+//   queue_events   run.queue_stride events for each row from run.part.queue_first on; with neighbours, what lies aside is the time of the last event that it executed
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
 //   inbox    (pdes/mailboxes.wgsl, which says in what order) run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent

@@ -14,9 +14,7 @@ override CB_BACKWARD: bool = true;
 
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
-    queue_base = owner * queue_stride();
-    queue_length = kept.x;
-    queue_front = kept.y;
+    cb_open(owner, kept);
 }
 
 // The meta words to keep until the queue is opened again.

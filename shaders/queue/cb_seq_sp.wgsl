@@ -22,9 +22,7 @@ var<private> cb_cache: array<Item, CB_CACHE>;
 
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
-    queue_base = owner * queue_stride();
-    queue_length = kept.x;
-    queue_front = kept.y;
+    cb_open(owner, kept);
     cb_sorted = kept.x;
 }
 

@@ -1,13 +1,13 @@
 // What the circular buffers share (Baudis et al., section III.A): queue/cb_seq.wgsl, queue/cb_seq_sp.wgsl.
 //
-// queue_events   all queues, queue_stride() slots each, one queue after the other
+// queue_events   all queues, queue_stride() slots each, one queue after the other: one that no event takes, then the buffer
 //
 // The events of a queue lie from its front slot on, around the end of the buffer, and in order, as far as they were put in it.
 //
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, front slot).
 //
-// Functions: queue_size, queue_glance, queue_second, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare; cb_slot, cb_drop.
+// Functions: queue_size, queue_glance, queue_second, queue_peek, queue_scan_more, queue_scan_next, queue_place, queue_spare, queue_aside; cb_open, cb_slot, cb_drop.
 //
 // needs: Item, queue_events, queue_capacity(), queue_stride()
 
@@ -15,6 +15,18 @@ var<private> queue_base: u32;
 var<private> queue_length: u32;
 var<private> queue_front: u32;
 var<private> cb_scanned: u32;
+
+// Opens queue `owner`, whose meta words are `kept`.
+fn cb_open(owner: u32, kept: vec2<u32>) {
+    queue_base = owner * queue_stride() + 1u;
+    queue_length = kept.x;
+    queue_front = kept.y;
+}
+
+// A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
+fn queue_aside() -> u32 {
+    return queue_base - 1u;
+}
 
 // How many events the queue holds.
 fn queue_size() -> u32 {
@@ -64,7 +76,7 @@ fn queue_scan_next() -> Item {
 // The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
 // was none.
 fn queue_place(owner: u32, index: u32) -> u32 {
-    return owner * queue_stride() + index;
+    return owner * queue_stride() + 1u + index;
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.

@@ -38,6 +38,11 @@ fn heap_node(number: u32) -> u32 {
     return queue_base + number * HEAP_INTERLEAVE;
 }
 
+// A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
+fn queue_aside() -> u32 {
+    return queue_base - HEAP_INTERLEAVE;
+}
+
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
     queue_base = heap_root(owner);

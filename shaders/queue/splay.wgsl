@@ -1,6 +1,6 @@
 // Priority queue: splay tree (Baudis et al., section III.B; Sleator and Tarjan's, top down). One thread serves one queue.
 //
-// queue_events   all queues, queue_stride() slots each, one queue after the other: a pool of nodes of two slots each, the event and its links
+// queue_events   all queues, queue_stride() slots each, one queue after the other: two that no event takes, then a pool of nodes of two slots each, the event and its links
 //
 // With events of 16 bytes a node is 32 aligned ones, so an event and its links come with one memory transaction. A node is known by the slot
 // of its links within its queue, which is odd; 0 is none. Its links are the first words of that slot, (left, right): events that are
@@ -59,9 +59,14 @@ fn splay_changed() {
     splay_spare = splay_free;
 }
 
+// A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
+fn queue_aside() -> u32 {
+    return queue_base - 1u;
+}
+
 // Opens queue `owner`, whose meta words are `kept`.
 fn queue_open(owner: u32, kept: vec2<u32>) {
-    queue_base = owner * queue_stride();
+    queue_base = owner * queue_stride() + 2u;
     queue_length = kept.x;
     splay_root = kept.y;
     splay_tree = 0u;
@@ -247,7 +252,7 @@ fn queue_peek(index: u32) -> Item {
     }
     var node = splay_root;
     // Bound: the nodes of a queue.
-    while splay_next < queue_stride() && splay_peeked <= index {
+    while splay_next < 2u * queue_capacity() && splay_peeked <= index {
         node = splay_next;
         splay_next += 2u;
         if node == splay_root || splay_links(node).y != SPLAY_FREE { splay_peeked += 1u; }
@@ -286,7 +291,7 @@ fn queue_scan_next() -> Item {
 // The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
 // was none.
 fn queue_place(owner: u32, index: u32) -> u32 {
-    return owner * queue_stride() + 2u * index;
+    return owner * queue_stride() + 2u + 2u * index;
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.

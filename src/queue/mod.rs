@@ -199,14 +199,15 @@ impl QueueDesign {
         }
     }
 
-    /// The slots that a queue of `capacity` events takes, of the size of one event each; none for the calendar.
+    /// The slots that a queue of `capacity` events takes, of the size of one event each, and at least one of them for what its owner keeps beside its events; none for the
+    /// calendar.
     pub fn stride(self, capacity: u32) -> u64 {
         let capacity = u64::from(capacity);
         match self {
             Self::Heap | Self::HeapInterleaved => (capacity + 1).next_multiple_of(2),
-            Self::CbSeq(_) | Self::CbSeqSp | Self::CbPar(_) => capacity,
+            Self::CbSeq(_) | Self::CbSeqSp | Self::CbPar(_) => capacity + 1,
             Self::Heap4 => (capacity + 3).next_multiple_of(4),
-            Self::Splay => 2 * capacity,
+            Self::Splay => 2 * capacity + 2,
             Self::Calendar => 0,
         }
     }
