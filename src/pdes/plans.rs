@@ -122,14 +122,12 @@ pub(super) fn settle<S: bytemuck::Pod, P: Payload>(
     parts(gpu, memory, 1)?.iter().try_for_each(|dispatch| once(gpu, memory, &settle, dispatch))
 }
 
-/// A kernel of windows. It counts no loops but a model's: windows take 3 % less time so (`bench sync`, 262,144 LPs, H200). On processors it does, because llvmpipe (Mesa 22.3.6) has wrong results without
-/// (which of the loops that is was not found; SwiftShader has right ones).
-fn of_windows(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
-    if gpu.on_processor() {
+/// A kernel of windows.
+fn of_windows(gpu: &Gpu, recipes: &Recipes, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    if recipes.counted {
         return recipe.kernel(gpu);
     }
-    // SAFETY: the loops of `pdes/window.wgsl`, `pdes/horizon_look.wgsl`, `pdes/neighbours_relax.wgsl` and of what they link count up to a bound or down to nothing, or follow the nodes of a splay
-    // tree. Models cannot write those, and a node has one parent: who becomes its parent has taken it from another one.
+    // SAFETY: the loops of `pdes/window.wgsl`, `pdes/horizon_look.wgsl`, `pdes/neighbours_relax.wgsl` and of what they link count up to a bound or down to nothing.
     unsafe { recipe.ending(gpu) }
 }
 
@@ -142,7 +140,7 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     let cut = &memory.cut;
     let parities = [parts(gpu, memory, 0)?, parts(gpu, memory, 1)?];
 
-    let window = of_windows(gpu, &recipes.window)?;
+    let window = of_windows(gpu, recipes, &recipes.window)?;
     let gather = cut.gathered().then(|| recipes.gather.kernel(gpu)).transpose()?;
     let sort = match (&recipes.sort, cut.sort) {
         // SAFETY: a row is below run.part.queue_first + run.part.queue_rows, and count at most run.mail_capacity and SORT_HANDFUL * SORT_TEAM: so places
@@ -153,8 +151,8 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
         (Some(recipe), Some(sort)) => Some((unsafe { recipe.trusted(gpu)? }, sort.group_size / sort.team)),
         _ => None,
     };
-    let look = recipes.look.as_ref().map(|look| of_windows(gpu, look)).transpose()?;
-    let relax = recipes.relax.as_ref().map(|relax| of_windows(gpu, relax)).transpose()?;
+    let look = recipes.look.as_ref().map(|look| of_windows(gpu, recipes, look)).transpose()?;
+    let relax = recipes.relax.as_ref().map(|relax| of_windows(gpu, recipes, relax)).transpose()?;
     let mut halves = [(); 2].map(|()| Plan::new("windows"));
     let mut turns = Vec::new();
     for ((parity, parts), half) in parities.iter().enumerate().zip(&mut halves) {
