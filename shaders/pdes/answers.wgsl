@@ -1,6 +1,7 @@
-// What an LP answers to what arrives, and to whom it sends next, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl).
+// What an LP answers to what arrives, and to whom it sends next, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl); and
+// whether answers were true.
 //
-// Functions: answers_keep.
+// Functions: answers_keep, answers_check.
 //
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
@@ -35,4 +36,11 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     }
     lps[next_row(row)] = vec4<u32>(second, select(gap, TIME_ZERO, anybody));
     return select(row_at(to) + 1u, 0u, anybody);
+}
+
+// Finds mails that are too late, of which the earliest is at this time: the row, whose queue is open, has executed what comes after it, or what comes at the same time and need not come first. Windows
+// execute what is before all that may arrive, so somebody's answer, or another promise, was not kept. It need not have shown when they were sent: by then the sender knew of what it had not expected. (Where
+// they are executed, it would show of those that are before it only: what an LP schedules for itself may be for the same time.)
+fn answers_check(row: u32, earliest: vec2<u32>) {
+    if !time_less(event_time(queue_events[queue_aside()]), earliest) { fail(row, PROMISE); }
 }

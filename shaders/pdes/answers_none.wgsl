@@ -3,3 +3,5 @@
 fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -> u32 {
     return 0u;
 }
+
+fn answers_check(row: u32, earliest: vec2<u32>) {}

@@ -15,7 +15,7 @@
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
-// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, horizon_enough, clock_broken (the file that synchronises)
+// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, horizon_enough (the file that synchronises)
 
 // Which of four rows may have something to do, a bit for each, and what the others leave. Rows from run.rows on are none.
 struct Waits {
@@ -80,13 +80,9 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
     return pending_close(row, first, executed, stands);
 }
 
-// Whether an LP whose first event is at a time executes it; a failure, where that has no end, or a promise was broken.
+// Whether an LP whose first event is at a time executes it; a failure, where it has no end.
 fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
     if !time_less(first, horizon.until) { return false; }
-    if clock_broken(first) {
-        fail(row, PROMISE);
-        return false;
-    }
     if (horizon.rounds <= ROUNDS) | any(run.lookahead != TIME_ZERO) { return true; }
     fail(row, CYCLE);
     return false;

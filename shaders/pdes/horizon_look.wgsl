@@ -19,7 +19,8 @@
 // import: pdes/pack.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep (pdes/answers.wgsl or pdes/answers_none.wgsl)
+// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep, answers_check (pdes/answers.wgsl or
+// pdes/answers_none.wgsl)
 
 // Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
 override LOOK_FAR: bool = false;
@@ -126,7 +127,7 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let state = states[row];
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
-    mails_push(row, mails);
+    answers_check(row, mails_push(row, mails));
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
     // First, and for every row: a model's `earliest` makes draws that this has made, and compilers see it in this order.

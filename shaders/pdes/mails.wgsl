@@ -19,19 +19,13 @@ fn mails_open(row: u32, kept: vec2<u32>, mails: u32) -> bool {
     return true;
 }
 
-// Puts them into the open queue.
-fn mails_push(row: u32, mails: u32) {
-    // By threes: what is asked for together comes together.
-    for (var i = 0u; i < mails; i += 3u) {
-        let last = mails - 1u;
-        var mail = mail_at(row, i);
-        var second = mail_at(row, min(i + 1u, last));
-        let third = mail_at(row, min(i + 2u, last));
-        let these = min(mails - i, 3u);
-        for (var k = 0u; k < these; k += 1u) {
-            queue_push(mail);
-            mail = second;
-            second = third;
-        }
+// Puts them into the open queue; returns the time of the earliest.
+fn mails_push(row: u32, mails: u32) -> vec2<u32> {
+    var earliest = TIME_NEVER;
+    for (var i = 0u; i < mails; i += 1u) {
+        let mail = mail_at(row, i);
+        earliest = time_min(earliest, event_time(mail));
+        queue_push(mail);
     }
+    return earliest;
 }

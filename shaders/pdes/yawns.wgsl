@@ -26,7 +26,6 @@
 //                                too early (the lookahead is checked anyway)
 //   horizon_enough(executed)     whether an LP that has executed so many events should leave the rest of them for the next window
 //   clock_keep(row, time)        takes in the time of the last event that a row executed in this window; returns its mark, at least 1
-//   clock_broken(time)           whether the row whose queue is open has executed what is later
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS
 //

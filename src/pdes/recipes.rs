@@ -111,8 +111,7 @@ pub(super) struct Recipes {
     pub(super) relax: Option<Recipe>,
     /// Its rows to a workgroup.
     pub(super) relax_rows: u32,
-    /// Whether windows count the loops of the library's files, too. They take 3 % less time without (`bench sync`, 262,144 LPs, H200; PHOLD in CB-PAR-8 1.16 times as fast). But in splay trees
-    /// they were 0.58 times as fast, and llvmpipe (Mesa 22.3.6) has wrong results then (which of the loops that is was not found; SwiftShader has right ones).
+    /// As in [`Choice`].
     pub(super) counted: bool,
     pub(super) window: Recipe,
     pub(super) gather: Recipe,
@@ -151,8 +150,17 @@ pub(super) struct Choice {
     pub(super) picked: u32,
     /// Whether the device is a program.
     pub(super) on_processor: bool,
+    /// Whether windows count the loops of the library's files, too ([`Recipe::ending`]).
+    pub(super) counted: bool,
     pub(super) outbox: Option<Outbox>,
     pub(super) declared: Declared,
+}
+
+/// Whether windows count the loops of the library's files, too. They take 3 % less time without (`bench sync`, 262,144 LPs, H200; PHOLD in CB-PAR-8 1.16 times as fast). But in splay trees
+/// they were 0.58 times as fast, and llvmpipe (Mesa 22.3.6) has wrong results then: which of the loops that is was not found, nor whether it is of what it shares with Mesa's other drivers. (NVIDIA's and
+/// SwiftShader have right ones.)
+fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
+    queue == QueueDesign::Splay || gpu.on_processor() || gpu.info().driver_info.contains("Mesa")
 }
 
 impl Choice {
@@ -171,6 +179,7 @@ impl Choice {
             sorted: None,
             picked: 32,
             on_processor: false,
+            counted: false,
             outbox: None,
             declared,
         }
@@ -190,6 +199,7 @@ impl Choice {
             sorted: cut.sort,
             picked: cut.picked(),
             on_processor: gpu.on_processor(),
+            counted: counted(gpu, way.queue),
             outbox: cut.outbox,
             declared,
         }
@@ -212,6 +222,7 @@ impl Recipes {
             sorted,
             picked,
             on_processor,
+            counted,
             outbox,
             declared,
         } = choice;
@@ -294,7 +305,7 @@ impl Recipes {
                 with_model("relax", RELAX, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
             }),
             relax_rows: RELAX_ROWS * relax_size,
-            counted: on_processor || way.queue == QueueDesign::Splay,
+            counted,
             window: with_model(
                 window,
                 window_file,
