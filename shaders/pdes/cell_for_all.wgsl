@@ -1,6 +1,6 @@
 // Windows that are the same for all LPs, and begin by taking in what the last one sent: YAWNS.
 //
-// Functions: mails_waiting, promise_broken, clock_keep; those of pdes/same_for_all.wgsl.
+// Functions: mails_waiting, promise_broken; those of pdes/same_for_all.wgsl.
 //
 // import: pdes/engine.wgsl
 // import: pdes/same_for_all.wgsl
@@ -12,8 +12,4 @@ fn mails_waiting(row: u32) -> u32 {
 // The lookahead says as much.
 fn promise_broken(time: vec2<u32>) -> bool {
     return false;
-}
-
-fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
-    return 1u;
 }

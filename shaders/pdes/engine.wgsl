@@ -17,7 +17,7 @@
 //            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked + 2 x (1 + the row that it sends to next, or 0)), which holds where DRY is set. A calendar has none of these. With neighbours
 //            (pdes/neighbours.wgsl), 2 x R x bounds (pdes/bounds.wgsl), R x (the answer (4), what it sends to others than next (4)), R x delays, R x links
-//   queue_events   run.queue_stride events for each row from run.part.queue_first on; with neighbours, what lies aside is the time of the last event that it executed
+//   queue_events   run.queue_stride events for each row from run.part.queue_first on; with neighbours, what lies aside is the time up to which the LP has come (pdes/neighbours.wgsl)
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
 //   inbox    (pdes/mailboxes.wgsl, which says in what order) run.mail_capacity events for each row from run.part.inbox_first on: what the last window sent
@@ -99,7 +99,8 @@ override TILES: u32 = 1u;
 
 // So many events of an LP at one time, in whole budgets of windows, are a failure: its time does not advance.
 const PATIENCE = 1u << 20u;
-// Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that in the last window it used up its budget at one time.
+// Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that its budget ended within a time: the first event that is left is for the time of the last
+// that was executed.
 const STANDS = 0x80000000u;
 // And the one that says that its dry run holds: neither was an event executed since nor has one arrived. Whoever writes the word for another
 // reason takes that back.

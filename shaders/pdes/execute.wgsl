@@ -15,7 +15,7 @@
 //   pending_stood() -> bool               whether STANDS was set when it was opened
 //   pending_close(row, first, executed, stands) -> Reduced    `first` is the time of the first event that is left
 //
-// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, horizon_enough (the file that synchronises)
+// and deliver_open, deliver_own (pdes/deliver_*.wgsl), Horizon, Reduced, horizon_enough, clock_broken (the file that synchronises)
 
 // Which of four rows may have something to do, a bit for each, and what the others leave. Rows from run.rows on are none.
 struct Waits {
@@ -66,11 +66,11 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
                 first = event_time(event);
             }
             if (executed >= run.budget) | !time_less(first, horizon.until) | failed { break; }
-            // Not at the time at which it began: whether that has an end is asked budget by budget (stands_now).
-            if horizon_enough(executed) & time_less(begin, first) { break; }
+            // Not within a time: what of it is left, only budgets leave.
+            if horizon_enough(executed) & time_less(lp_now, first) { break; }
         }
         // Before what is kept: the other way round, windows take 2.5 % longer (1,024 LPs with 16 events each at rate 0.1, H200).
-        stands = stands_now(row, executed, all(first == begin));
+        stands = stands_now(row, executed, begin, first);
         failed = failed | others_failed;
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
@@ -80,19 +80,24 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
     return pending_close(row, first, executed, stands);
 }
 
-// Whether an LP whose first event is at a time executes it; a failure, where it has no end.
+// Whether an LP whose first event is at a time executes it; a failure, where that has no end, or a promise was broken.
 fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
     if !time_less(first, horizon.until) { return false; }
+    if clock_broken(first) {
+        fail(row, PROMISE);
+        return false;
+    }
     if (horizon.rounds <= ROUNDS) | any(run.lookahead != TIME_ZERO) { return true; }
     fail(row, CYCLE);
     return false;
 }
 
-// STANDS where an LP used up its budget of events, and its time did not advance; it counts the windows in a row in which that is so.
-fn stands_now(row: u32, executed: u32, still: bool) -> u32 {
-    if (executed != run.budget) | !still { return 0u; }
+// STANDS where an LP used up its budget of events, and the first that is left is for the time of the last; it counts the windows in a row in which there was no other time.
+fn stands_now(row: u32, executed: u32, begin: vec2<u32>, first: vec2<u32>) -> u32 {
+    if (executed != run.budget) | any(first != lp_now) { return 0u; }
     let place = COUNTS + row;
-    let windows = select(0u, atomicLoad(&words[place]), pending_stood()) + 1u;
+    var windows = 0u;
+    if all(first == begin) { windows = select(0u, atomicLoad(&words[place]), pending_stood()) + 1u; }
     atomicStore(&words[place], windows);
     if windows * run.budget > PATIENCE { fail(row, STUCK); }
     return STANDS;

@@ -127,7 +127,8 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let state = states[row];
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
-    answers_check(row, mails_push(row, mails));
+    let earliest = mails_push(row, mails);
+    if (kept.z & STANDS) != 0u { answers_check(row, earliest); }
     var first = TIME_NEVER;
     if queue_size() > 0u { first = event_time(queue_first()); }
     // First, and for every row: a model's `earliest` makes draws that this has made, and compilers see it in this order.

@@ -2,7 +2,7 @@
 // nothing is executed, and those of the next window go on with them; where those of BOUNDS_PATIENCE windows have not,
 // and in runs that end by a number of events, the horizon is the same for all (pdes/reach_for_all.wgsl has the same functions for that).
 //
-// Functions: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, horizon_enough.
+// Functions: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_broken, horizon_enough.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
@@ -82,9 +82,16 @@ fn promise_broken(time: vec2<u32>) -> bool {
     return time_less(time, bounds_promised) | (bounds_found & time_less(time, units_time(bounds_asked)));
 }
 
-// For pdes/answers.wgsl: beside its queue, which is open. Where nobody sends to a row, how far it goes needs no bounds.
-fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
-    queue_events[queue_aside()] = event_item(time, Payload());
+// Beside its queue, which is open: the time up to which the row has come. Nothing that is earlier may be executed any more. Windows execute what is before all that may arrive; so if somebody's
+// answer, or another promise, was not kept, that shows when what was too late is the first of its LP. It need not have shown when it was sent: bounds of a later window know better, and by then
+// the sender knew of what it had not expected. Where a budget ended within a time, what the LP holds for that time may still be executed, and pdes/answers.wgsl looks for what arrives. Where nobody sends to
+// a row, how far it goes needs no bounds.
+fn clock_keep(row: u32, time: vec2<u32>, within: bool) -> u32 {
+    queue_events[queue_aside()] = event_item(wide_add(time, vec2<u32>(u32(!within), 0u)), Payload());
     if bounds_found && bounds_input(row) == BOUND_NEVER { return 1u; }
     return max(bits_of(time_since(time, units_begin)), 1u);
+}
+
+fn clock_broken(time: vec2<u32>) -> bool {
+    return time_less(time, event_time(queue_events[queue_aside()]));
 }

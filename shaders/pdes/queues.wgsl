@@ -129,7 +129,7 @@ fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Redu
     var mark = 1u;
     if executed > 0u {
         sent = deliver_close();
-        mark = clock_keep(row, lp_now);
+        mark = clock_keep(row, lp_now, stands != 0u);
     }
     let after = queue_close();
     lps[row] = vec4<u32>(first, after.x | stands, after.y);

@@ -1,6 +1,6 @@
 // One horizon for all rows: pdes/horizon.wgsl. pdes/neighbours.wgsl has the same functions for a horizon of each.
 //
-// Functions: bounds_open, bounds_left, promise_broken, clock_keep; those of pdes/same_for_all.wgsl.
+// Functions: bounds_open, bounds_left, promise_broken; those of pdes/same_for_all.wgsl.
 //
 // import: pdes/same_for_all.wgsl
 
@@ -18,9 +18,4 @@ fn bounds_left() -> u32 {
 
 fn promise_broken(time: vec2<u32>) -> bool {
     return time_less(time, horizon_promised);
-}
-
-// No window goes beyond the horizon of the one before, so what is sent is checked when it is.
-fn clock_keep(row: u32, time: vec2<u32>) -> u32 {
-    return 1u;
 }

@@ -1,6 +1,6 @@
 // Where the horizon of a window is the same for all rows, nothing is asked of a row.
 //
-// Functions: horizon_asked, horizon_told, horizon_of, promise_ask, horizon_enough.
+// Functions: horizon_asked, horizon_told, horizon_of, promise_ask, horizon_enough, clock_keep, clock_broken.
 //
 // needs: Horizon (the file that synchronises)
 
@@ -19,5 +19,14 @@ fn horizon_told(asked: u32, horizon: Horizon) -> Horizon {
 fn promise_ask(row: u32) {}
 
 fn horizon_enough(executed: u32) -> bool {
+    return false;
+}
+
+// No window goes beyond the horizon of the one before, so what is sent is checked when it is.
+fn clock_keep(row: u32, time: vec2<u32>, within: bool) -> u32 {
+    return 1u;
+}
+
+fn clock_broken(time: vec2<u32>) -> bool {
     return false;
 }

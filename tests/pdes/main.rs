@@ -11,6 +11,7 @@ mod hostile;
 mod neighbours;
 mod outputs;
 mod own_events;
+mod promises;
 mod replicas;
 mod stopped;
 mod teams;

@@ -13,7 +13,7 @@ use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-const NEIGHBOURS: Options = Options {
+pub(super) const NEIGHBOURS: Options = Options {
     seed: 6,
     replica: Replica { point: 0, number: 0 },
     queue: None,
