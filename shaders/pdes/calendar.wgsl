@@ -30,7 +30,7 @@ override CALENDAR_BUCKETS: u32 = 8u;
 override CALENDAR_CHUNK: u32 = 8u;
 
 const BUCKET_SORTED = 0x80000000u;
-// The LP's budget ended within a time (STANDS of queues).
+// The LP used up its budget at one time in the last window (STANDS of queues).
 const BUCKET_STOOD = 0x40000000u;
 const BUCKET_EVENTS = 0x3fffffffu;
 

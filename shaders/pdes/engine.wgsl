@@ -99,8 +99,8 @@ override TILES: u32 = 1u;
 
 // So many events of an LP at one time, in whole budgets of windows, are a failure: its time does not advance.
 const PATIENCE = 1u << 20u;
-// Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that its budget ended within a time: the first event that is left is for the time of the last
-// that was executed.
+// Of the first meta word of a queue that an LP keeps in `lps`, the bit that says that in the last window it used up its budget at one time; with
+// neighbours, also that its budget ended within a time (clock_stands in pdes/neighbours.wgsl).
 const STANDS = 0x80000000u;
 // And the one that says that its dry run holds: neither was an event executed since nor has one arrived. Whoever writes the word for another
 // reason takes that back.

@@ -70,7 +70,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
             if horizon_enough(executed) & time_less(lp_now, first) { break; }
         }
         // Before what is kept: the other way round, windows take 2.5 % longer (1,024 LPs with 16 events each at rate 0.1, H200).
-        stands = stands_now(row, executed, begin, first);
+        stands = stands_now(row, executed, all(first == begin));
         failed = failed | others_failed;
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
@@ -92,12 +92,11 @@ fn may_run(row: u32, first: vec2<u32>, horizon: Horizon) -> bool {
     return false;
 }
 
-// STANDS where an LP used up its budget of events, and the first that is left is for the time of the last; it counts the windows in a row in which there was no other time.
-fn stands_now(row: u32, executed: u32, begin: vec2<u32>, first: vec2<u32>) -> u32 {
-    if (executed != run.budget) | any(first != lp_now) { return 0u; }
+// STANDS where an LP used up its budget of events, and its time did not advance; it counts the windows in a row in which that is so.
+fn stands_now(row: u32, executed: u32, still: bool) -> u32 {
+    if (executed != run.budget) | !still { return 0u; }
     let place = COUNTS + row;
-    var windows = 0u;
-    if all(first == begin) { windows = select(0u, atomicLoad(&words[place]), pending_stood()) + 1u; }
+    let windows = select(0u, atomicLoad(&words[place]), pending_stood()) + 1u;
     atomicStore(&words[place], windows);
     if windows * run.budget > PATIENCE { fail(row, STUCK); }
     return STANDS;

@@ -97,7 +97,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     if runs {
         states[row] = state;
         lps[run.rows + row] = vec4<u32>(number, digest);
-        stands = stands_now(row, executed, begin, first);
+        stands = stands_now(row, executed, all(first == begin));
     } else if pending_stood() {
         stands = STANDS;
     }

@@ -14,7 +14,7 @@
 // import: pdes/partials.wgsl
 // import: pdes/queue_windows.wgsl
 //
-// needs: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_broken (pdes/reach_for_all.wgsl: the same for all, or pdes/neighbours.wgsl)
+// needs: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken (pdes/reach_for_all.wgsl: the same for all, or pdes/neighbours.wgsl)
 
 // How far from the first event the next window's reach is.
 var<private> horizon_span: vec2<u32>;

@@ -2,7 +2,7 @@
 // nothing is executed, and those of the next window go on with them; where those of BOUNDS_PATIENCE windows have not,
 // and in runs that end by a number of events, the horizon is the same for all (pdes/reach_for_all.wgsl has the same functions for that).
 //
-// Functions: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_broken, horizon_enough.
+// Functions: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken, horizon_enough.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
@@ -86,10 +86,18 @@ fn promise_broken(time: vec2<u32>) -> bool {
 // answer, or another promise, was not kept, that shows when what was too late is the first of its LP. It need not have shown when it was sent: bounds of a later window know better, and by then
 // the sender knew of what it had not expected. Where a budget ended within a time, what the LP holds for that time may still be executed, and pdes/answers.wgsl looks for what arrives. Where nobody sends to
 // a row, how far it goes needs no bounds.
-fn clock_keep(row: u32, time: vec2<u32>, within: bool) -> u32 {
-    queue_events[queue_aside()] = event_item(wide_add(time, vec2<u32>(u32(!within), 0u)), Payload());
+fn clock_keep(row: u32, first: vec2<u32>) -> u32 {
+    let beyond = u32(any(first != lp_now));
+    queue_events[queue_aside()] = event_item(wide_add(lp_now, vec2<u32>(beyond, 0u)), Payload());
     if bounds_found && bounds_input(row) == BOUND_NEVER { return 1u; }
-    return max(bits_of(time_since(time, units_begin)), 1u);
+    return max(bits_of(time_since(lp_now, units_begin)), 1u);
+}
+
+// Also where the budget ended within a time to which the row came in this window: that is the first of which it counts windows.
+fn clock_stands(row: u32, first: vec2<u32>, stands: u32) -> u32 {
+    if (stands != 0u) | any(first != lp_now) { return stands; }
+    atomicStore(&words[COUNTS + row], 0u);
+    return STANDS;
 }
 
 fn clock_broken(time: vec2<u32>) -> bool {

@@ -10,7 +10,7 @@
 // import: pdes/engine.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_asked, horizon_told, mails_waiting and clock_keep (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
+// needs: a queue, Reduced, IDLE, merge, Horizon, horizon_asked, horizon_told, mails_waiting, clock_keep and clock_stands (the file that synchronises), deliver_close (pdes/deliver_mail.wgsl)
 
 // What a window asks for before it knows how far it goes, so that this comes with all else that it begins with: windows of few events take 2 to 4 % less time so, beside what is
 // said at left_read (H200).
@@ -127,11 +127,13 @@ fn pending_pop() {
 fn pending_close(row: u32, first: vec2<u32>, executed: u32, stands: u32) -> Reduced {
     var sent = TIME_NEVER;
     var mark = 1u;
+    var stood = stands;
     if executed > 0u {
         sent = deliver_close();
-        mark = clock_keep(row, lp_now, stands != 0u);
+        mark = clock_keep(row, first);
+        stood = clock_stands(row, first, stands);
     }
     let after = queue_close();
-    lps[row] = vec4<u32>(first, after.x | stands, after.y);
+    lps[row] = vec4<u32>(first, after.x | stood, after.y);
     return vec4<u32>(time_min(first, sent), executed, mark);
 }

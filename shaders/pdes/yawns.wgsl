@@ -25,8 +25,9 @@
 //   promise_ask(row), promise_broken(time)    asks how early others may send to a row in this window; then, some time later, whether that time is
 //                                too early (the lookahead is checked anyway)
 //   horizon_enough(executed)     whether an LP that has executed so many events should leave the rest of them for the next window
-//   clock_keep(row, time, within)    takes in the time of the last event that a row executed in this window, and whether what is left of it was left within that time; returns
-//                                its mark, at least 1
+//   clock_keep(row, first)       takes in how far a row has come that executed something in this window, and whose first event that is left is at this time; returns its mark, at
+//                                least 1
+//   clock_stands(row, first, stands)    what a row like that leaves of STANDS, which its budgets say of one time
 //   clock_broken(time)           whether the row whose queue is open has come further than an event at this time may find it
 //   leave(group, Horizon, Reduced)    the partial reductions where src/pdes/cut.rs (Cut::partials) expects them, and the half of
 //                                control that the next window reads, of which Memory::progress reads CONTROL_DONE and CONTROL_STATUS

@@ -24,6 +24,11 @@ const AT_ONCE: u32 = 1 << 16;
 /// once are better.)
 const SHORT_AT_ONCE: u32 = 1 << 18;
 
+/// The same where each LP has a horizon of its own, and much is executed in a window. But where there are more than `AT_ONCE`, each serves two at the least, so that those that have something to do fill
+/// the lanes. (`bench sync` on an H200, torus of stations with a customer each, µs a window. 262,144: 120, 110 and 112 with one, two and four; 1,048,576: 432, 438 and 444 with 4, 8 and 16. With four
+/// customers each 148 and 151 with two and four, with a fifth of one 91 and 89.)
+const NEIGHBOURS_AT_ONCE: u32 = 1 << 18;
+
 /// Mailboxes of so many neighbouring LPs lie in one another, in one binding: as in `shaders/pdes/mailboxes.wgsl`. A power of two.
 const MAIL_LANES: u32 = 8;
 
@@ -194,8 +199,8 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
     group_size_at_most(gpu, size)
 }
 
-/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue.
-pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32) -> u32 {
+/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue. `neighbours`: whether windows are of [`Sync::Neighbours`](super::Sync).
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, neighbours: bool) -> u32 {
     match (gpu.on_processor(), queue) {
         // Calendars are not sifted through: `bench phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
         (_, QueueDesign::Calendar) => 1,
@@ -208,6 +213,7 @@ pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32) -
             (groups / (GROUPS_OF_A_THREAD * threads)).clamp(1, TILES_OF_A_THREAD)
         }
         (_, QueueDesign::CbPar(lanes)) => (rows.min(DISPATCH_ROWS) * lanes.count()).div_ceil(TEAMS_AT_ONCE),
+        _ if neighbours && rows > AT_ONCE => rows.min(DISPATCH_ROWS).div_ceil(NEIGHBOURS_AT_ONCE).max(2),
         (_, QueueDesign::CbSeq(_)) if room <= SHORT_QUEUE => rows.min(DISPATCH_ROWS).div_ceil(SHORT_AT_ONCE),
         _ => rows.min(DISPATCH_ROWS).div_ceil(AT_ONCE),
     }

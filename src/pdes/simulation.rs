@@ -226,13 +226,13 @@ impl<M: Model> Simulation<M> {
         if way.windows.look() && !options.fixed {
             let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
             let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
-            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, roomy.capacity));
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, way, roomy.capacity));
             if Cut::new(gpu, rows, shape, queue, roomy).is_ok() {
                 needs = roomy;
             }
         }
         loop {
-            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, queue, needs.capacity));
+            let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, way, needs.capacity));
             let cut = Cut::new(gpu, rows, shape, queue, needs)?;
             let recipes_of =
                 |declared| Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, declared, &cut));

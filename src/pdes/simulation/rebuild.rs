@@ -141,7 +141,7 @@ impl<M: Model> Simulation<M> {
         let needs = Needs { capacity, ..*needs };
         let Cut { rows, group_size, .. } = old.cut;
         let queue = way.queue;
-        let tiles = tiles_for(gpu, rows, group_size, *tiles, queue, capacity);
+        let tiles = tiles_for(gpu, rows, group_size, *tiles, way, capacity);
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
         let recipes = self.recipes(way, &cut);
         let memory = old.with_room(gpu, cut, way)?;
@@ -214,12 +214,14 @@ pub(super) fn tiles_for(
     rows: u32,
     group_size: u32,
     chosen: Option<u32>,
-    queue: QueueDesign,
+    Way { queue, windows }: Way,
     capacity: Capacity,
 ) -> u32 {
     // A workgroup chooses its rows by a bit for each tile.
     let most = rows.div_ceil(at_once(group_size, queue.lanes())).clamp(1, 32);
-    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue)).clamp(1, most)
+    chosen
+        .unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue, windows == Windows::Neighbours))
+        .clamp(1, most)
 }
 
 /// Room for a snapshot.
