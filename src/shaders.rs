@@ -233,6 +233,22 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().map(|&(_, name, text)| (name, text))
 }
 
+/// What a file says that a constant is: `const NAME = 16u;` or `const NAME = 1u << 4u;`. For the tests of those that Rust has, too.
+#[cfg(test)]
+pub(crate) fn constant(path: &str, name: &str) -> Option<u32> {
+    let (_, _, text) = FILES.iter().find(|(found, ..)| *found == path)?;
+    let (_, rest) = text.split_once(&format!("\nconst {name} = "))?;
+    let word = |text: &str| {
+        let digits = text.trim().strip_suffix('u')?;
+        digits.strip_prefix("0x").map_or_else(|| digits.parse(), |hex| u32::from_str_radix(hex, 16)).ok()
+    };
+    let (value, _) = rest.split_once(';')?;
+    match value.split_once("<<") {
+        Some((value, bits)) => Some(word(value)? << word(bits)?),
+        None => word(value),
+    }
+}
+
 /// Parts of the file of a model, which have no more rights than it has.
 const OF_MODELS: &str = "facility/network";
 

@@ -521,3 +521,15 @@ pub(super) fn check<M: super::Model>(model: &M) -> Result<(), SimulationError> {
 fn state_words<S: bytemuck::Pod>(state: &S) -> Vec<u32> {
     bytemuck::bytes_of(state).chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PATIENCE, ROUNDS};
+    use crate::shaders::constant;
+
+    #[test]
+    fn devices_have_as_much_patience() {
+        assert_eq!(constant("pdes/engine.wgsl", "PATIENCE"), Some(PATIENCE));
+        assert_eq!(constant("pdes/engine.wgsl", "ROUNDS"), Some(ROUNDS));
+    }
+}

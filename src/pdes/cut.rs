@@ -519,6 +519,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn mailboxes_lie_in_one_another_as_the_kernels_say() {
+        assert_eq!(crate::shaders::constant("pdes/mailboxes.wgsl", "MAIL_LANES"), Some(MAIL_LANES));
+    }
+
+    #[test]
     fn cuts_hold_all_rows_in_bindings_that_fit() {
         for rows in [1, 63, 64, 65, 1000, 100_000, 1 << 20, (1 << 20) + 1] {
             for (group_size, tiles) in [(8, 1), (64, 1), (256, 1), (8, 3), (256, 16), (1, 1), (2, 3), (4, 1)]

@@ -491,3 +491,31 @@ impl Fault {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FaultKind;
+    use crate::shaders::constant;
+
+    #[test]
+    fn kinds_have_the_numbers_of_the_kernels() {
+        let names = [
+            "LOOPS_CUT",
+            "MEMORY_FULL",
+            "QUEUE_FULL",
+            "MAILBOX_FULL",
+            "LOOKAHEAD",
+            "DESTINATION",
+            "TIME_OVERFLOW",
+            "PAST",
+            "STUCK",
+            "CYCLE",
+            "PROMISE",
+            "OUTBOX_FULL",
+        ];
+        for ((name, kind), number) in names.into_iter().zip(FaultKind::BY_NUMBER).zip(1..) {
+            assert_eq!(constant("pdes/engine.wgsl", name), Some(number), "{kind:?}");
+            assert_eq!(format!("{kind:?}").to_uppercase(), name.replace('_', ""));
+        }
+    }
+}

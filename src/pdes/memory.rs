@@ -382,6 +382,26 @@ mod tests {
     use crate::shaders;
 
     #[test]
+    fn words_lie_where_the_kernels_say() {
+        let words = [
+            ("FAILURE", FAILURE),
+            ("QUEUE_NEEDED", QUEUE_NEEDED),
+            ("MAIL_NEEDED", MAIL_NEEDED),
+            ("DIGEST_CUT", DIGEST_CUT),
+            ("OUTBOX_NEEDED", OUTBOX_NEEDED),
+            ("COUNTS", COUNTS),
+            ("CONTROL_ROWS", CONTROL_ROWS),
+        ];
+        for (name, value) in words {
+            assert_eq!(
+                shaders::constant("pdes/engine.wgsl", name).map(|value| value as usize),
+                Some(value),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
     fn structs_lie_as_in_wgsl() {
         let program = Program::link(
             "engine",

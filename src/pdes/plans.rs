@@ -221,3 +221,13 @@ pub(super) fn windows<S: bytemuck::Pod, P: Payload>(
     let pair = if look.is_some() { 1 } else { 2 };
     Ok(Plans { runs, windows, halves, pair, progress, digests })
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn relaxations_are_as_many_in_both_languages() {
+        assert_eq!(crate::shaders::constant("pdes/engine.wgsl", "RELAXATIONS"), Some(super::RELAXATIONS));
+        // The last one writes the half that the first one of the next window reads.
+        assert_eq!(super::RELAXATIONS % 2, 0);
+    }
+}

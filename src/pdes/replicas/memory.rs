@@ -294,3 +294,17 @@ impl Points {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.data.raw(), offset: 0, size })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DONE, REPLICA_ROWS, REPLICA_WORDS, STATUS};
+
+    #[test]
+    fn replicas_have_the_rows_and_words_of_the_kernels() {
+        let of =
+            |name| crate::shaders::constant("pdes/run_of_replica.wgsl", name).map(|value| value as usize);
+        assert_eq!(of("REPLICA_ROWS"), Some(REPLICA_ROWS as usize));
+        assert_eq!(of("REPLICA_WORDS"), Some(REPLICA_WORDS as usize));
+        assert_eq!((of("REPLICA_DONE"), of("REPLICA_STATUS")), (Some(DONE), Some(STATUS)));
+    }
+}
