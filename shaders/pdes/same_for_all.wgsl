@@ -22,7 +22,7 @@ fn horizon_enough(executed: u32) -> bool {
     return false;
 }
 
-// No window goes beyond the horizon of the one before, so what is sent is checked when it is.
+// No window goes beyond what others promised in it or the lookahead allows, so what is sent is checked when it is. (But for what was sent in windows of neighbours before.)
 fn clock_keep(row: u32, first: vec2<u32>) -> u32 {
     return 1u;
 }

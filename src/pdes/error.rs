@@ -408,7 +408,7 @@ pub enum FaultKind {
     Cycle,
     /// An event was scheduled for another LP before the time that the LP's dry run had found, or that the model had promised
     /// ([`Sync::Horizon`](super::Sync::Horizon), [`Sync::Neighbours`](super::Sync::Neighbours)): the two were not alike. The LP is the one that
-    /// scheduled it; or, where that shows only as it arrives, the one that has gone on without it.
+    /// scheduled it; or, where that shows only when it arrives or is to be executed, the one that has gone on without it.
     #[error(
         "an event was scheduled for another LP earlier than a dry run of the same events found, or than the model's `earliest`, `answer`, `next_to`, `next_gap` or `sender` \
          say (they must be right whatever happens; and `handle` must do the same whenever it is given \

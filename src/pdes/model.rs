@@ -134,7 +134,8 @@ impl<P: Payload> Event<P> {
 /// # Bounds, for wider windows
 ///
 /// All of this section is optional, and none of it changes a result: it says what a model's LPs cannot do, so that more of them may run at once
-/// ([`Sync`](super::Sync)). What a model says here and does not keep ends the run with [`FaultKind::Promise`](super::FaultKind::Promise).
+/// ([`Sync`](super::Sync)). What a model says here and does not keep ends the run with [`FaultKind::Promise`](super::FaultKind::Promise)
+/// (but in a run that changes its queues or its windows, or is resumed, just then: `docs/synchronisation.md`).
 ///
 /// ```wgsl
 /// fn earliest(lp: u32, event: Event, state: ptr<function, State>) -> vec2<u32>
@@ -152,7 +153,7 @@ impl<P: Payload> Event<P> {
 /// say who may send to whom, and how early an LP answers: to whatever arrives at a time `t` that it does not know yet, not before
 /// `max(t, since) + delay`. (A station that is free from `since` on, and then serves for `delay`.) Without `answer`, that is `t` and the lookahead. What
 /// pending events alone would send is known without it, and an answer may rest on that: it is the earlier of the two that counts. Bounds travel fastest where LPs that send to each other have numbers that are near:
-/// up to 1,024 in a row are looked at together.
+/// up to 512 in a row are looked at together.
 ///
 /// ```wgsl
 /// fn next_to(lp: u32, state: ptr<function, State>) -> u32               // to whom it goes, what the LP sends next
