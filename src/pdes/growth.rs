@@ -1,5 +1,7 @@
 //! Growth: where a queue or a mailbox overflows, the run goes back to a snapshot, gets more room, and goes on.
 
+use std::iter::successors;
+
 use web_time::{Duration, Instant};
 
 use crate::gpu::{Gpu, GpuError, Plan};
@@ -78,14 +80,61 @@ impl Snapshot {
     }
 }
 
-/// The capacities to try where a fault tells that they were too small, the more generous first; none where it tells of something else.
+/// The capacities to try where a fault tells that they were too small, the most generous first; none where it tells of something else.
 pub(super) fn larger(capacity: Capacity, fault: Fault) -> Vec<Capacity> {
-    let sizes = |before: u32| [fault.needed.max(before.saturating_mul(2)), fault.needed];
+    // What is more than needed becomes half as much each time. If it were all or nothing, a run near what its device binds would grow event by event.
+    let sizes = |before: u32| {
+        let more = before.saturating_mul(2).saturating_sub(fault.needed);
+        successors(Some(more), |&more| (more > 0).then_some(more / 2)).map(|more| fault.needed + more)
+    };
     match fault.kind {
-        FaultKind::QueueFull => sizes(capacity.queue).map(|queue| Capacity { queue, ..capacity }).into(),
+        FaultKind::QueueFull => sizes(capacity.queue).map(|queue| Capacity { queue, ..capacity }).collect(),
         FaultKind::MailboxFull => {
-            sizes(capacity.mailbox).map(|mailbox| Capacity { mailbox, ..capacity }).into()
+            sizes(capacity.mailbox).map(|mailbox| Capacity { mailbox, ..capacity }).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full(kind: FaultKind, needed: u32) -> Fault {
+        Fault { kind, lp: 0, window: 1, needed }
+    }
+
+    #[test]
+    fn room_is_doubled_where_it_can_be() {
+        let before = Capacity { queue: 10, mailbox: 4 };
+        let queues = |needed| {
+            larger(before, full(FaultKind::QueueFull, needed))
+                .into_iter()
+                .map(|capacity| (capacity.queue, capacity.mailbox))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(queues(11), [(20, 4), (15, 4), (13, 4), (12, 4), (11, 4)]);
+        assert_eq!(queues(20), [(20, 4)]);
+        assert_eq!(queues(70), [(70, 4)]);
+        let mailboxes = larger(before, full(FaultKind::MailboxFull, 5));
+        assert_eq!(mailboxes.first(), Some(&Capacity { queue: 10, mailbox: 8 }));
+        assert_eq!(larger(before, full(FaultKind::Stuck, 0)), []);
+        let most = Capacity { queue: u32::MAX - 1, mailbox: 4 };
+        assert_eq!(larger(most, full(FaultKind::QueueFull, u32::MAX)).len(), 1);
+    }
+
+    #[test]
+    fn near_a_limit_few_steps_are_enough() {
+        for limit in [1, 2, 65, 17_000, u32::MAX] {
+            let (mut capacity, mut steps) = (Capacity { queue: 1, mailbox: 1 }, 0);
+            while capacity.queue < limit {
+                // An LP tells of one event more than there was room for.
+                let fault = full(FaultKind::QueueFull, capacity.queue + 1);
+                let fits = |capacity: &Capacity| capacity.queue <= limit;
+                capacity = larger(capacity, fault).into_iter().find(fits).expect("what is needed fits");
+                steps += 1;
+            }
+            assert!(steps <= 64, "{steps} steps to {limit}");
+        }
     }
 }
