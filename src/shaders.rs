@@ -238,10 +238,7 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub(crate) fn constant(path: &str, name: &str) -> Option<u32> {
     let (_, _, text) = FILES.iter().find(|(found, ..)| *found == path)?;
     let (_, rest) = text.split_once(&format!("\nconst {name} = "))?;
-    let word = |text: &str| {
-        let digits = text.trim().strip_suffix('u')?;
-        digits.strip_prefix("0x").map_or_else(|| digits.parse(), |hex| u32::from_str_radix(hex, 16)).ok()
-    };
+    let word = |text: &str| text.trim().strip_suffix('u')?.parse::<u32>().ok();
     let (value, _) = rest.split_once(';')?;
     match value.split_once("<<") {
         Some((value, bits)) => Some(word(value)? << word(bits)?),

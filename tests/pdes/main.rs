@@ -10,6 +10,7 @@ mod horizon;
 mod hostile;
 mod neighbours;
 mod outputs;
+mod outputs_refused;
 mod own_events;
 mod promises;
 mod replicas;

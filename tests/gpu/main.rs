@@ -1,16 +1,14 @@
 //! The `gpu` module on a real adapter: buffers, kernels, limits and errors.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod lost;
+mod plans;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{POISON, gpu, own_gpu};
-use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Program, Recipe, Source, Submission};
-use eventhorizon::models::Phold;
-use eventhorizon::pdes::{Options, Simulation, Until};
-use eventhorizon::time::{Resolution, Ticks};
+use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Program, Recipe, Source};
 
 const DOUBLE: &str = "
 override SIZE: u32 = 64u;
@@ -23,6 +21,7 @@ fn double(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
     let i = (group.y * groups.x + group.x) * SIZE + lane;
     if i < count.x { output[i] = input[i] * 2u; }
 }
+
 ";
 
 fn double(gpu: &Gpu, values: &[u32], size: u32) -> Result<Vec<u32>, GpuError> {
@@ -91,143 +90,6 @@ fn a_feature_that_the_device_lacks_is_named() {
         matches!(&error, GpuError::MissingFeature { feature, .. } if feature.contains("INT64")),
         "{error}"
     );
-}
-
-/// What is made while a device is well.
-struct Kit {
-    recipe: Recipe,
-    kernel: Kernel,
-    buffer: Buffer<u32>,
-    plan: Plan,
-    submission: Submission,
-}
-
-impl Kit {
-    fn new(gpu: &Gpu) -> Self {
-        let recipe = steps("count");
-        let kernel = recipe.kernel(gpu).unwrap();
-        let buffer = Buffer::storage(gpu, "counts", 16).unwrap();
-        let mut plan = Plan::new("kit");
-        plan.dispatch(gpu, &kernel, 16, &[("counts", buffer.binding())]).unwrap();
-        plan.clear("counts", buffer.raw());
-        let submission = plan.submit(gpu).unwrap();
-        Self { recipe, kernel, buffer, plan, submission }
-    }
-
-    /// Every kind of call on a lost device is the same error, and none panics.
-    fn check_lost(&self, gpu: &Gpu) {
-        let fresh = Recipe::new("fresh", "double", [Source::new("double.wgsl", DOUBLE)]);
-        let errors = [
-            ("read", self.buffer.read(gpu).err()),
-            ("read of a part", pollster::block_on(self.buffer.read_range(gpu, 3, 4)).err()),
-            ("write", self.buffer.write(gpu, 0, &[1]).err()),
-            ("storage", Buffer::<u32>::storage(gpu, "new", 4).err()),
-            ("storage with values", Buffer::storage_from(gpu, "new", &[1u32]).err()),
-            ("uniform", Buffer::uniform(gpu, "new", &[1u32; 4]).err()),
-            ("bind", self.kernel.bind(gpu, &[("counts", self.buffer.binding())]).err()),
-            ("new kernel", fresh.kernel(gpu).err()),
-            ("plan", self.plan.submit(gpu).err()),
-            ("empty submission", gpu.submit(gpu.encoder("empty")).err()),
-            ("wait", gpu.wait(self.submission.clone()).err()),
-        ];
-        for (what, error) in errors {
-            assert!(matches!(error, Some(GpuError::Lost { .. })), "{what}: {error:?}");
-        }
-        assert_eq!(self.recipe.kernel(gpu).unwrap(), self.kernel, "what is built stays in the cache");
-    }
-}
-
-#[test]
-fn a_lost_device_is_an_error_of_every_later_call() {
-    let gpu = own_gpu();
-    let kit = Kit::new(&gpu);
-    gpu.device().destroy();
-    kit.check_lost(&gpu);
-    assert_eq!(gpu.subgroups(), None, "nobody asked while it was well");
-    assert!(matches!(double(&gpu, &[1, 2, 3], 64), Err(GpuError::Lost { .. })));
-}
-
-/// Each call is the first one after the loss once: later ones may profit from what it found out. Those that bring nothing back may
-/// not notice; the next that does must.
-#[test]
-fn whichever_call_comes_first_no_result_comes_from_a_lost_device() {
-    let calls: [fn(&Gpu, &Kit) -> Option<GpuError>; 6] = [
-        |gpu, kit| kit.buffer.read(gpu).err(),
-        |gpu, kit| kit.buffer.write(gpu, 0, &[1]).err(),
-        |gpu, _| Buffer::<u32>::storage(gpu, "new", 4).err(),
-        |gpu, kit| kit.kernel.bind(gpu, &[("counts", kit.buffer.binding())]).err(),
-        |gpu, kit| kit.plan.submit(gpu).err(),
-        |gpu, kit| gpu.wait(kit.submission.clone()).err(),
-    ];
-    let own = own_gpu();
-    let heard = listen(own.device());
-    // Fresh handles of a device know nothing of what another one found out.
-    let lent: Vec<_> =
-        calls.iter().map(|_| Gpu::from_device(own.device().clone(), own.queue().clone())).collect();
-    let kits: Vec<_> = lent.iter().map(Kit::new).collect();
-    own.device().destroy();
-    for (number, call) in calls.iter().enumerate() {
-        let (gpu, kit) = (&lent[number], &kits[number]);
-        let first = call(gpu, kit);
-        assert!(matches!(first, None | Some(GpuError::Lost { .. })), "call {number}: {first:?}");
-        let error = kit.buffer.read(gpu).unwrap_err();
-        assert!(matches!(error, GpuError::Lost { .. }), "after call {number}: {error}");
-        kit.check_lost(gpu);
-    }
-    assert_eq!(*heard.lock().unwrap(), [""; 0]);
-}
-
-/// What an application's own handler of errors hears.
-fn listen(device: &wgpu::Device) -> Arc<Mutex<Vec<String>>> {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let hear = Arc::clone(&heard);
-    device.on_uncaptured_error(Arc::new(move |error| hear.lock().unwrap().push(error.to_string())));
-    heard
-}
-
-#[test]
-fn an_application_that_loses_its_device_hears_nothing_of_the_librarys_calls() {
-    let own = own_gpu();
-    let heard = listen(own.device());
-    let lent = Gpu::from_device(own.device().clone(), own.queue().clone());
-    let kit = Kit::new(&lent);
-    let model = Phold::new(20, 2, 0.1, 10.0, Resolution::default()).unwrap();
-    let mut simulation = Simulation::new(&lent, &model, Options::default()).unwrap();
-    own.device().destroy();
-    let run = simulation.run(Until::time(Ticks::new(1 << 40))).map(drop);
-    let progress = simulation.progress().map(drop);
-    let states = simulation.states().map(drop);
-    for result in [run, progress, states] {
-        let error = result.unwrap_err();
-        assert!(error.to_string().contains("lost"), "{error}");
-    }
-    kit.check_lost(&lent);
-    assert_eq!(*heard.lock().unwrap(), [""; 0]);
-}
-
-#[test]
-fn an_application_hears_nothing_of_what_the_library_is_refused() {
-    let own = own_gpu();
-    let heard = listen(own.device());
-    let lent = Gpu::from_device(own.device().clone(), own.queue().clone());
-    let program = Program::link("double", &[Source::new("double.wgsl", DOUBLE)]).unwrap();
-    let error = Kernel::new(&lent, &program, "double", &[("SIZE", 1e6)]).unwrap_err();
-    assert!(matches!(error, GpuError::Refused { .. }), "{error}");
-    // A buffer of an application's that it destroyed cannot be read: the device is well, and stays so.
-    let buffer = Buffer::<u32>::storage(&lent, "values", 4).unwrap();
-    buffer.raw().destroy();
-    let error = buffer.read(&lent).unwrap_err();
-    assert!(matches!(error, GpuError::Refused { .. }), "{error}");
-    assert_eq!(double(&lent, &[1, 2, 3], 64).unwrap(), [2, 4, 6]);
-    assert_eq!(*heard.lock().unwrap(), [""; 0]);
-}
-
-#[test]
-fn an_applications_device_serves_too() {
-    let own = gpu();
-    let lent = Gpu::from_device(own.device().clone(), own.queue().clone());
-    assert_eq!(double(&lent, &[1, 2, 3], 64).unwrap(), [2, 4, 6]);
-    assert_eq!(lent.info().name, own.info().name);
 }
 
 /// From 64 MiB on, buffers have memory of their own (on Vulkan).
@@ -376,9 +238,11 @@ fn add(i: u32, more: u32) { if i < arrayLength(&counts) { counts[i] += more; } }
 fn count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     add(group.y * groups.x + group.x, 1u);
 }
+
 @compute @workgroup_size(1) fn add_input(@builtin(workgroup_id) group: vec3<u32>) {
     add(group.x, factor.x * input[group.x]);
 }
+
 @compute @workgroup_size(1) fn ask() { arguments[1] = 7u; arguments[2] = 1u; arguments[3] = 1u; }
 ";
 
@@ -417,132 +281,6 @@ fn bindings_are_those_of_the_entry_point() {
     let kernel = steps("add_input").kernel(&gpu).unwrap();
     let error = kernel.bind(&gpu, &[]).unwrap_err();
     assert!(matches!(&error, GpuError::Unbound { variable, .. } if variable == "counts"), "{error}");
-}
-
-#[test]
-fn steps_of_a_plan_see_what_the_ones_before_wrote() {
-    let gpu = gpu();
-    let kernel = steps("count").kernel(&gpu).unwrap();
-    let (counts, copy) = (counts(&gpu, 16), Buffer::storage_from(&gpu, "copy", &[POISON; 16]).unwrap());
-    let mut plan = Plan::new("order");
-    assert!(plan.is_empty());
-    plan.dispatch(&gpu, &kernel, 16, &[("counts", counts.binding())]).unwrap();
-    plan.copy("all but one", (counts.raw(), 0), (copy.raw(), 4), 60);
-    let mut rest = Plan::new("rest");
-    rest.dispatch(&gpu, &kernel, 16, &[("counts", counts.binding())]).unwrap();
-    rest.clear("counts", counts.raw());
-    rest.dispatch(&gpu, &kernel, 5, &[("counts", counts.binding())]).unwrap();
-    plan.append(&rest);
-    assert!(!plan.is_empty());
-
-    gpu.wait(plan.submit(&gpu).unwrap()).unwrap();
-    let five_ones = [[1; 5].as_slice(), &[0; 11]].concat();
-    assert_eq!(counts.read(&gpu).unwrap(), five_ones);
-    assert_eq!(copy.read(&gpu).unwrap(), [[POISON].as_slice(), &[1; 15]].concat());
-
-    let mut encoder = gpu.encoder("twice");
-    plan.record_times(&mut encoder, 2);
-    gpu.submit(encoder).unwrap();
-    assert_eq!(counts.read(&gpu).unwrap(), five_ones);
-    assert_eq!(copy.read(&gpu).unwrap(), [[POISON].as_slice(), &[2; 5], &[1; 10]].concat());
-
-    let mut encoder = gpu.encoder("not at all");
-    plan.record_times(&mut encoder, 0);
-    gpu.submit(encoder).unwrap();
-    assert_eq!(counts.read(&gpu).unwrap(), five_ones);
-}
-
-#[test]
-fn a_plan_changes_kernels_and_buffers_between_dispatches() {
-    let gpu = gpu();
-    let (count, add) = (steps("count").kernel(&gpu).unwrap(), steps("add_input").kernel(&gpu).unwrap());
-    let (one, two) = (counts(&gpu, 4), counts(&gpu, 4));
-    let input = Buffer::storage_from(&gpu, "input", &[10, 20, 30, 40u32]).unwrap();
-    let factor = Buffer::uniform(&gpu, "factor", &[3u32, 0, 0, 0]).unwrap();
-    let mut plan = Plan::new("mixed");
-    for (kernel, counts) in [(&count, &one), (&count, &two), (&add, &one), (&count, &one), (&add, &two)] {
-        let buffers =
-            [("factor", factor.binding()), ("counts", counts.binding()), ("input", input.binding())];
-        plan.dispatch(&gpu, kernel, 4, &buffers).unwrap();
-    }
-    let mut encoder = gpu.encoder("an application's pass");
-    plan.record_in(&mut encoder.begin_compute_pass(&Default::default()));
-    plan.record(&mut encoder);
-    gpu.submit(encoder).unwrap();
-    assert_eq!(one.read(&gpu).unwrap(), [64, 124, 184, 244]);
-    assert_eq!(two.read(&gpu).unwrap(), [62, 122, 182, 242]);
-}
-
-#[test]
-fn a_plan_dispatches_beyond_the_first_dimension() {
-    let gpu = gpu();
-    let kernel = steps("count").kernel(&gpu).unwrap();
-    let counts = counts(&gpu, 70_001);
-    let mut plan = Plan::new("wide");
-    plan.dispatch(&gpu, &kernel, 70_001, &[("counts", counts.binding())]).unwrap();
-    plan.submit(&gpu).unwrap();
-    assert_eq!(counts.read(&gpu).unwrap(), vec![1; 70_001]);
-}
-
-#[test]
-fn a_kernel_says_how_many_workgroups_the_next_one_has() {
-    let gpu = gpu();
-    let (ask, count) = (steps("ask").kernel(&gpu).unwrap(), steps("count").kernel(&gpu).unwrap());
-    let counts = counts(&gpu, 16);
-    let arguments = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: 16,
-        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT,
-        mapped_at_creation: false,
-    });
-    let mut plan = Plan::new("indirect");
-    plan.dispatch(&gpu, &ask, 1, &[("arguments", arguments.as_entire_binding())]).unwrap();
-    plan.dispatch_indirect(&gpu, &count, (&arguments, 4), &[("counts", counts.binding())]).unwrap();
-    plan.submit(&gpu).unwrap();
-    assert_eq!(counts.read(&gpu).unwrap(), [[1; 7].as_slice(), &[0; 9]].concat());
-}
-
-#[test]
-fn a_plan_prints_a_line_for_each_step() {
-    let gpu = gpu();
-    let add = steps("add_input").kernel(&gpu).unwrap();
-    let counts = counts(&gpu, 100);
-    let factor = Buffer::uniform(&gpu, "factor", &[3u32, 0, 0, 0]).unwrap();
-    let part = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-        buffer: counts.raw(),
-        offset: 256,
-        size: std::num::NonZero::new(64),
-    });
-    let input = Buffer::<u32>::storage(&gpu, "input", 16).unwrap();
-    let buffers = [("counts", part), ("input", input.binding()), ("factor", factor.binding())];
-    let mut plan = Plan::new("print");
-    plan.clear("the counts", counts.raw());
-    plan.dispatch(&gpu, &add, 9, &buffers).unwrap();
-    plan.dispatch_indirect(&gpu, &add, (input.raw(), 12), &buffers).unwrap();
-    plan.copy("back", (counts.raw(), 8), (input.raw(), 16), 24);
-    let bound = "writes counts (64 bytes from byte 256), reads input (64 bytes), uniform factor (16 bytes)";
-    let expected = format!(
-        "plan \"print\"
-   0  clear the counts: 400 bytes
-   1  dispatch steps::add_input x 9: {bound}
-   2  dispatch steps::add_input x (the words at byte 12 of a buffer): {bound}
-   3  copy back: 24 bytes, from byte 8 to byte 16
-"
-    );
-    assert_eq!(plan.to_string(), expected);
-}
-
-#[test]
-fn a_pass_refuses_a_plan_with_copies_and_shows_it() {
-    let gpu = gpu();
-    let counts = counts(&gpu, 4);
-    let mut plan = Plan::new("copies");
-    plan.clear("the counts", counts.raw());
-    let mut encoder = gpu.encoder("test");
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    let panic = catch_unwind(AssertUnwindSafe(|| plan.record_in(&mut pass))).unwrap_err();
-    let text = panic.downcast_ref::<String>().unwrap();
-    assert!(text.contains("dispatches only") && text.contains("clear the counts: 16 bytes"), "{text}");
 }
 
 #[test]
@@ -597,6 +335,7 @@ const LONG: &str = "
     for (var i = 0u; i < 60000u; i++) { x = x * 1664525u + 1013904223u; }
     counts[id.x % arrayLength(&counts)] = x;
 }
+
 ";
 
 #[test]
