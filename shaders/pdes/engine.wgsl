@@ -117,10 +117,8 @@ const CONTROL_DONE = 0u;     // windows done (2), events executed in all windows
 const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, windows that began at that time (of
                              // a calendar, something else)
 const CONTROL_REACH = 2u;    // how far from the first event windows with an event horizon look (2): pdes/horizon_look.wgsl; unused. Not of a calendar
-const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go (pdes/bounds.wgsl); in half 1, how many windows in a row before this
-                             // one left their relaxations for it to go on with; unused (2). Not of a calendar
-const CONTROL_RELAXED = 4u;  // of neighbours, half 1: the last relaxation of this window that was made; unused (3). Half 0: the windows done (low word) when the last one left
-                             // its relaxations for the next, and how many did in a row, or 0; unused (2)
+const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go (pdes/bounds.wgsl); unused (3). Not of a calendar
+const CONTROL_RELAXED = 4u;  // of neighbours, in half 1: the last relaxation of this window that was made; unused (3)
 
 // Words, from run.failures on: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was
 // too little; and 1 + a row whose digest was cut by the driver, or 0, which ends no run.
@@ -129,10 +127,11 @@ const QUEUE_NEEDED = 2u;
 const MAIL_NEEDED = 3u;
 const DIGEST_CUT = 4u;
 const OUTBOX_NEEDED = 5u;
-// Where windows have relaxations (pdes/neighbours_relax.wgsl): for each of these dispatches, whether it changed anything.
+// Where windows have relaxations (pdes/neighbours_relax.wgsl): for each of these dispatches, the earliest of the bounds that it changed, or UNCHANGED.
 const CHANGES = 8u;
-// An even number.
-const RELAXATIONS = 6u;
+const UNCHANGED = 0xffffffffu;
+// At the most.
+const RELAXATIONS = 4u;
 const COUNTS = 16u;
 
 // Kinds of failures, as in src/pdes/error.rs.

@@ -14,7 +14,7 @@
 // import: pdes/partials.wgsl
 // import: pdes/queue_windows.wgsl
 //
-// needs: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken (pdes/reach_for_all.wgsl: the same for all, or pdes/neighbours.wgsl)
+// needs: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken (pdes/reach_for_all.wgsl: the same for all, or pdes/neighbours.wgsl)
 
 // How far from the first event the next window's reach is.
 var<private> horizon_span: vec2<u32>;
@@ -60,8 +60,7 @@ fn synchronise(lane: u32) -> Horizon {
         found.until = TIME_ZERO;
         horizon_span = span;
     }
-    // Nothing is executed before it is known how far.
-    if bounds_open(found, promised) { found.until = TIME_ZERO; }
+    bounds_open(found, promised);
     return found;
 }
 
@@ -88,7 +87,6 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
     lps[control_row(0u, CONTROL_STATUS)] = vec4<u32>(found.now, u32(found.stopped), found.rounds);
     lps[control_row(0u, CONTROL_REACH)] = vec4<u32>(horizon_span, 0u, 0u);
     lps[control_row(0u, CONTROL_WENT)] = lps[control_row(1u, CONTROL_WENT)];
-    lps[control_row(0u, CONTROL_RELAXED)] = vec4<u32>(windows.x, bounds_left(), 0u, 0u);
     // Not a store: invocations of this dispatch may be recording failures there.
     atomicMin(&words[FAILURE], found.failure);
 }

@@ -36,7 +36,6 @@ fn look_ahead(
     let status = lps[control_row(0u, CONTROL_STATUS)];
     let span = lps[control_row(0u, CONTROL_REACH)].xy;
     let went = lps[control_row(0u, CONTROL_WENT)].x;
-    let relaxed = lps[control_row(0u, CONTROL_RELAXED)].xy;
     let failure = atomicLoad(&words[FAILURE]);
     let last = left_by_all(lane, read);
     let now = time_min(last.xy, run.earliest);
@@ -84,12 +83,10 @@ fn look_ahead(
             let rounds = select(0u, status.w, all(status.xy == now));
             lps[control_row(1u, CONTROL_DONE)] = vec4<u32>(done.xy, events);
             lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(now, u32(stopped), rounds);
-            for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], 0u); }
-            // Relaxations go on where nothing was executed since: their units stay the same, too.
-            let goes_on = select(0u, relaxed.y, relaxed.x == done.x);
+            for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], UNCHANGED); }
             // One window that did not go far says little about the next one.
-            let goes = max(last.w, select(max(went, 1u) - 1u, went, stopped | (goes_on > 0u)));
-            lps[control_row(1u, CONTROL_WENT)] = vec4<u32>(goes, goes_on, 0u, 0u);
+            let goes = max(last.w, select(max(went, 1u) - 1u, went, stopped));
+            lps[control_row(1u, CONTROL_WENT)] = vec4<u32>(goes, 0u, 0u, 0u);
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
             // Not a store: invocations of this dispatch may be recording failures there.
             atomicMin(&words[FAILURE + 1u], failure);

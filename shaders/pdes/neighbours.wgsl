@@ -1,8 +1,8 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
-// nothing is executed, and those of the next window go on with them; where those of BOUNDS_PATIENCE windows have not,
-// and in runs that end by a number of events, the horizon is the same for all (pdes/reach_for_all.wgsl has the same functions for that).
+// it is no later than the earliest bound that the last of them changed: what others have still to hear is no earlier, and what they will make of it, too. In runs that end by
+// a number of events, the horizon is the same for all (pdes/reach_for_all.wgsl has the same functions for that).
 //
-// Functions: bounds_open, bounds_left, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken, horizon_enough.
+// Functions: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken, horizon_enough.
 //
 // import: pdes/engine.wgsl
 // import: pdes/bounds.wgsl
@@ -14,43 +14,30 @@
 // and 7 % less: H200. With one, 16 % fewer, counted.)
 const BOUNDS_ENOUGH = 2u;
 
-// Windows in a row that leave their relaxations for the next one at the most.
-const BOUNDS_PATIENCE = 7u;
-
 var<private> bounds_half: u32;
 var<private> bounds_found: bool;
-// How many windows in a row, with this one, leave their relaxations for the next, or 0.
-var<private> bounds_leaves: u32;
+// No bound that relaxations would still change becomes earlier than this.
+var<private> bounds_settled: u32;
 // Whether anybody sends to the row that is served.
 var<private> bounds_hears: bool;
 var<private> bounds_promised: vec2<u32>;
 // The earliest input of the row that something is sent to.
 var<private> bounds_asked: u32;
 
-// Whether the window executes nothing, because relaxations have to go on first.
-fn bounds_open(horizon: Horizon, promised: vec2<u32>) -> bool {
+fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
     bounds_promised = promised;
-    bounds_found = false;
-    bounds_leaves = 0u;
+    bounds_found = !horizon.stopped & all(run.event_limit == TIME_NEVER);
     units_open();
-    if horizon.stopped || any(run.event_limit != TIME_NEVER) { return false; }
-    let last = lps[control_row(1u, CONTROL_RELAXED)].x;
+    if !bounds_found { return; }
+    let last = min(lps[control_row(1u, CONTROL_RELAXED)].x, RELAXATIONS - 1u);
     bounds_half = last % 2u;
-    bounds_found = last < RELAXATIONS && atomicLoad(&words[CHANGES + min(last, RELAXATIONS - 1u)]) == 0u;
-    if bounds_found { return false; }
-    let before = lps[control_row(1u, CONTROL_WENT)].y;
-    if before < BOUNDS_PATIENCE { bounds_leaves = before + 1u; }
-    return bounds_leaves > 0u;
-}
-
-// How many windows in a row have left their relaxations for the next one to go on with.
-fn bounds_left() -> u32 {
-    return bounds_leaves;
+    bounds_settled = atomicLoad(&words[CHANGES + last]);
 }
 
 // The bound of what may arrive at a row.
 fn bounds_input(row: u32) -> u32 {
-    return lps[bounds_row(bounds_half, row)].y;
+    let input = lps[bounds_row(bounds_half, row)].y;
+    return select(min(input, bounds_settled), BOUND_NEVER, input == BOUND_NEVER);
 }
 
 fn horizon_asked(row: u32) -> u32 {
