@@ -1,6 +1,6 @@
 // The bounds that relaxations find for each row (pdes/neighbours_relax.wgsl): its earliest output, a time before which it sends nothing to others; where
-// it is known to whom it sends next, its earliest output to all but that one; and its earliest input, before which nothing arrives. They have two
-// halves, which relaxations write by turns.
+// it is known to whom it sends next, its earliest output to all but that one; and its earliest input, before which nothing arrives. They are so once nothing changes any more; before, together with the
+// earliest of those that the last relaxation changed (pdes/neighbours_relax.wgsl). They have two halves, which relaxations write by turns.
 //
 // A bound is a number of *units* since the time of the first event, of 31 bits, so that sums need no care. It is rounded down, because an earlier bound is
 // as safe; and so is BOUND_FAR, for whatever is later. The earliest input where there are no senders is BOUND_NEVER, and that is never.

@@ -1,5 +1,5 @@
 // A horizon for each row: its earliest input, from the relaxations of this window (pdes/neighbours_relax.wgsl). Where they have not come to an end,
-// it is no later than the earliest bound that the last of them changed: what others have still to hear is no earlier, and what they will make of it, too. In runs that end by
+// it is (but where nobody sends to it, or the horizon of all is later) no later than the earliest bound that the last of them changed: what others have still to hear is no earlier, and what they will make of it, too. In runs that end by
 // a number of events, the horizon is the same for all (pdes/reach_for_all.wgsl has the same functions for that).
 //
 // Functions: bounds_open, horizon_asked, horizon_told, horizon_of, promise_ask, promise_broken, clock_keep, clock_stands, clock_broken, horizon_enough.
@@ -21,7 +21,7 @@ var<private> bounds_settled: u32;
 // Whether anybody sends to the row that is served.
 var<private> bounds_hears: bool;
 var<private> bounds_promised: vec2<u32>;
-// The earliest input of the row that something is sent to.
+// The bound of what may arrive at the row that something is sent to.
 var<private> bounds_asked: u32;
 
 fn bounds_open(horizon: Horizon, promised: vec2<u32>) {

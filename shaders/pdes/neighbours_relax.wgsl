@@ -1,7 +1,7 @@
 // Relaxations: every LP's earliest input is the least of the earliest outputs of those who may send to it; its earliest output is that of what it
 // holds (its dry run), or earlier if what may arrive is answered earlier (pdes/answers.wgsl). Chandy, Misra and Bryant's bounds, as a fixpoint from
 // above: it begins with what the LPs would send if nothing arrived, and each relaxation makes bounds earlier, until none changes any more. Then
-// they are safe.
+// they are safe; what is safe before is said below.
 //
 // Where it is known to whom an LP sends next, all others hear from it later: after what it sends first, and after its second event, which it
 // holds or which arrives. So it has two earliest outputs, and a sender counts by the one or the other.

@@ -148,7 +148,8 @@ pub struct Progress {
     pub now: Ticks,
     /// Events executed since the simulation began. While it runs, those of the last window may be missing.
     pub events: u64,
-    /// Windows since the simulation began. They depend on where runs were cut, and on how far windows go ([`Sync`]); all else does not.
+    /// Windows since the simulation began. They depend on where runs were cut, and on how far windows go ([`Sync`]); all else does not. With [`Sync::Neighbours`]
+    /// they also depend on which LPs share a workgroup or a binding: how far bounds have come does.
     pub windows: u64,
     /// Why the run ended; `None` while it goes on.
     pub stop: Option<Stop>,

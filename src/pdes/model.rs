@@ -134,7 +134,7 @@ impl<P: Payload> Event<P> {
 /// # Bounds, for wider windows
 ///
 /// All of this section is optional, and none of it changes a result: it says what a model's LPs cannot do, so that more of them may run at once
-/// ([`Sync`](super::Sync)). What a model says here and does not keep ends the run with [`FaultKind::Promise`](super::FaultKind::Promise)
+/// ([`Sync`](super::Sync)). What a model says here and does not keep ends the run with [`FaultKind::Promise`](super::FaultKind::Promise) where a window relied on it
 /// (but in a run that changes its queues or its windows, or is resumed, just then: `docs/synchronisation.md`).
 ///
 /// ```wgsl

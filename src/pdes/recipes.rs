@@ -48,7 +48,7 @@ const LOOK: &str = "pdes/horizon_look.wgsl";
 const RELAX: &str = "pdes/neighbours_relax.wgsl";
 /// Rows that an invocation of it serves.
 const RELAX_ROWS: u32 = 2;
-/// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations take 1.01 to 1.02 times as long, of 128 1.02: `bench sync`, H200.)
+/// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations hold 1.025 times as many events and take 1.025 times as long, of 128 0.97 and 0.99: `bench sync`, H100.)
 const RELAX_SIZE: u32 = 256;
 
 /// How far windows go: [`Sync`](super::Sync), decided.

@@ -1,6 +1,6 @@
 // Tokens walk round a ring of LPs, each for some hops, and vanish. LPs say from whom they come and what they answer to those that they do not
 // know yet; by `rule`, one of them says what is not true. By rule 4 the last two are not in the ring: one has an event in the far future, which the other one, who
-// does nothing, might prevent for all it knows. By rule 6 nobody lies, and the culprit has an event of its own at AWAITED, before which a token comes.
+// does nothing, might prevent for all it knows. Where `awaited` is not 0, the culprit has an event of its own at that time.
 
 struct Params {
     step: vec2<u32>,    // the least time of a hop, in ticks
@@ -8,6 +8,8 @@ struct Params {
     stride: u32,        // every stride-th LP starts with a token
     rule: u32,
     culprit: u32,
+    awaited: u32,
+    unused: u32,
 }
 
 @group(1) @binding(0) var<uniform> params: Params;
@@ -16,8 +18,6 @@ struct State {
     visits: u32,
     order: u32,
 }
-
-const AWAITED = 300000u;
 
 fn ring() -> u32 {
     return lp_count() - select(0u, 2u, params.rule == 4u);
@@ -28,7 +28,7 @@ fn init(lp: u32, state: ptr<function, State>) {
         if lp == ring() { schedule(lp, vec2<u32>(0u, 1u << 18u), vec2<u32>(0u, lp)); }
         return;
     }
-    if params.rule == 6u && lp == params.culprit { schedule(lp, vec2<u32>(AWAITED, 0u), vec2<u32>(0u, lp)); }
+    if params.awaited > 0u && lp == params.culprit { schedule(lp, vec2<u32>(params.awaited, 0u), vec2<u32>(0u, lp)); }
     if lp % params.stride == 0u {
         schedule(lp, vec2<u32>(lp % 7u, 0u), vec2<u32>(params.hops, lp));
     }
