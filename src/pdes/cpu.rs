@@ -271,6 +271,15 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             }
             self.aside.entry(lp).or_default().push(Reverse(event));
         }
+        // (Windows without a lookahead hold an event or two, and all that follows takes its time, too.)
+        if !self.aside.is_empty() {
+            self.take_from_aside(budget);
+        }
+        self.deliver();
+    }
+
+    /// What budgets left: who is stuck, and what may be executed in the next window.
+    fn take_from_aside(&mut self, budget: u32) {
         let mut stuck = Vec::new();
         for (&lp, aside) in &self.aside {
             let turn = &mut self.turns[lp as usize];
@@ -290,7 +299,6 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             next.for_each(|Reverse(event)| self.pending.push(lp, event));
         }
         self.aside.retain(|_, aside| !aside.is_empty());
-        self.deliver();
     }
 
     /// What was sent arrives.

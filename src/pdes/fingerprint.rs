@@ -1,7 +1,7 @@
 //! The fingerprint of a run: the Rust twin of `shaders/pdes/fingerprint.wgsl`.
 
 use super::{Event, Payload};
-use crate::random::mix;
+use crate::random::Mix;
 
 const EXECUTED: u32 = 1;
 const STATE: u32 = 2;
@@ -18,29 +18,34 @@ pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
     pub(crate) fn executed(&mut self, lp: u32, event: &Event<impl Payload>) {
-        self.add(EXECUTED, lp, event.words());
+        self.add_event(EXECUTED, lp, event);
     }
 
     pub(crate) fn pending(&mut self, lp: u32, event: &Event<impl Payload>) {
-        self.add(PENDING, lp, event.words());
+        self.add_event(PENDING, lp, event);
     }
 
     pub(crate) fn state(&mut self, lp: u32, words: &[u32]) {
-        self.add(STATE, lp, words.iter().copied());
+        self.add(words.iter().fold(Mix::of(STATE).word(lp), |mix, &word| mix.word(word)));
     }
 
     /// Rows that are zero count nothing, so that how many there are does not show.
     pub(crate) fn memory(&mut self, lp: u32, rows: &[[u32; 4]]) {
         for (index, row) in (0..).zip(rows) {
             if *row != [0; 4] {
-                self.add(MEMORY, lp, std::iter::once(index).chain(*row));
+                self.add(row.iter().fold(Mix::of(MEMORY).word(lp).word(index), |mix, &word| mix.word(word)));
             }
         }
     }
 
-    fn add(&mut self, kind: u32, lp: u32, words: impl Iterator<Item = u32>) {
-        let hash = mix(kind, std::iter::once(lp).chain(words));
-        self.0 = self.0.wrapping_add(hash);
+    fn add_event(&mut self, kind: u32, lp: u32, event: &Event<impl Payload>) {
+        let [low, high] = event.time.to_words();
+        let begun = Mix::of(kind).word(lp).word(low).word(high);
+        self.add(event.payload.words().iter().fold(begun, |mix, &word| mix.word(word)));
+    }
+
+    fn add(&mut self, words: Mix) {
+        self.0 = self.0.wrapping_add(words.end());
     }
 }
 

@@ -4,17 +4,33 @@
 ///
 /// It tells runs apart; it is no defence against someone who wants two of them to collide.
 pub fn mix(kind: u32, words: impl IntoIterator<Item = u32>) -> u64 {
-    let mut lanes = [0x9e37_79b9_u32, 0x7f4a_7c15];
-    // (Not a loop, which would ask a chain of iterators for each word where it is.)
-    std::iter::once(kind).chain(words).for_each(|word| {
-        lanes[0] = (lanes[0] ^ word).wrapping_mul(0x85eb_ca6b);
-        lanes[1] = (lanes[1] ^ word).wrapping_mul(0xc2b2_ae35);
-        lanes = [lanes[0] ^ (lanes[0] >> 15), lanes[1] ^ (lanes[1] >> 13)];
-    });
-    let first = lane(lanes[0]);
-    let high = lane(lanes[1] ^ first);
-    let low = lane(first.wrapping_add(high));
-    u64::from(high) << 32 | u64::from(low)
+    words.into_iter().fold(Mix::of(kind), Mix::word).end()
+}
+
+/// The same, word by word: for what is hashed with each event, where a chain of iterators took half as long again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mix([u32; 2]);
+
+impl Mix {
+    #[inline]
+    pub(crate) fn of(kind: u32) -> Self {
+        Self([0x9e37_79b9, 0x7f4a_7c15]).word(kind)
+    }
+
+    #[inline]
+    pub(crate) fn word(self, word: u32) -> Self {
+        let first = (self.0[0] ^ word).wrapping_mul(0x85eb_ca6b);
+        let second = (self.0[1] ^ word).wrapping_mul(0xc2b2_ae35);
+        Self([first ^ (first >> 15), second ^ (second >> 13)])
+    }
+
+    #[inline]
+    pub(crate) fn end(self) -> u64 {
+        let first = lane(self.0[0]);
+        let high = lane(self.0[1] ^ first);
+        let low = lane(first.wrapping_add(high));
+        u64::from(high) << 32 | u64::from(low)
+    }
 }
 
 fn lane(lane: u32) -> u32 {

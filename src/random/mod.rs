@@ -33,6 +33,7 @@ pub use distributions::{
     exponential_chords, exponential_of, exponential_short, exponential_tabled, exponential_unit,
 };
 pub use error::RandomError;
+pub(crate) use mix::Mix;
 pub use mix::mix;
 pub use philox::philox4x32;
 pub use stream::Stream;
