@@ -1,12 +1,27 @@
 // What an LP answers to what arrives, and to whom it sends next, from the model, for relaxations to use without it (pdes/neighbours_relax.wgsl); and
 // whether answers were true.
 //
-// Functions: answers_keep, answers_check.
+// Functions: answers_open, answers_anew, answers_keep, answers_check.
 //
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
 //
 // needs: memory_close (pdes/lp_memory.wgsl or pdes/lp_memory_dry.wgsl), answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
+
+// Whether units begin anew: what is kept of every row has to be told in them.
+var<private> answers_renewed: bool;
+
+// To be called first, with the time at which a window begins and what CONTROL_WENT keeps, of which the first says how far windows go. Returns what it is to keep.
+fn answers_open(now: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
+    answers_renewed = false;
+    units_of_went(went);
+    if !stopped { answers_renewed = units_renew(now, went.x); }
+    return vec4<u32>(went.x, units_shift, units_begin);
+}
+
+fn answers_anew() -> bool {
+    return answers_renewed;
+}
 
 // Keeps the answer of a row, which has executed so many events and has this state, and whose first event is at this time. Returns 1 + the row that it
 // sends to next, or 0 where that may be any.
@@ -20,7 +35,6 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     stream_open(run.seed, name, number);
     var state = begun;
     let found = answer(name, &state);
-    lps[answer_row(row)] = vec4<u32>(found.since, found.delay);
     stream_open(run.seed, name, number);
     let to = next_to(name, &state);
     stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
@@ -34,7 +48,9 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     } else if queue_size() > 1u {
         second = event_time(queue_second());
     }
-    lps[next_row(row)] = vec4<u32>(second, select(gap, TIME_ZERO, anybody));
+    lps[delays_row(row)] = vec4<u32>(
+        units_at(found.since), units_of(found.delay), units_at(second), units_of(select(gap, TIME_ZERO, anybody))
+    );
     return select(row_at(to) + 1u, 0u, anybody);
 }
 

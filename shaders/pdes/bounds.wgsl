@@ -2,37 +2,30 @@
 // it is known to whom it sends next, its earliest output to all but that one; and its earliest input, before which nothing arrives. They are so once nothing changes any more; before, together with the
 // earliest of those that the last relaxation changed (pdes/neighbours_relax.wgsl). They have two halves, which relaxations write by turns.
 //
-// A bound is a number of *units* since the time of the first event, of 31 bits, so that sums need no care. It is rounded down, because an earlier bound is
+// A bound is a number of *units* since some time, of 31 bits, so that sums need no care. It is rounded down, because an earlier bound is
 // as safe; and so is BOUND_FAR, for whatever is later. The earliest input where there are no senders is BOUND_NEVER, and that is never.
 //
-// A unit is a power of two of ticks, such that bounds reach at least 256 times as far as windows went; how far that was, LPs tell by their marks
+// What is kept of a row while its dry run holds is in units, too, so these stay as they are until half of the bounds that there are would be in the past, or they do not suit any more how far windows go; then they begin
+// anew with the first event, and every row is looked at (pdes/horizon_look.wgsl). (Without that, relaxations had to make units of what dispatches before them left, and read twice as much of it: windows of a torus of 262,144 stations took 1.07 times as long, of a million 1.09. H100.)
+//
+// A unit is a power of two of ticks, such that bounds reach at least 256 times as far as windows went when units began; how far that was, LPs tell by their marks
 // (pdes/queue_windows.wgsl), in bits. What is remembered of it becomes a bit less with each window (pdes/horizon_look.wgsl). So windows that end because
 // bounds do reach 256 times as far the next time. And where units are coarse, because one part of a network is far ahead of another, windows are
 // those of the event horizon at least (pdes/neighbours.wgsl).
 //
-// Functions: bounds_row, answer_row, next_row, delays_row, links_row, next_told, units_open, units_at, units_of, units_time, bits_of, time_max.
+// Functions: bounds_row, delays_row, links_row, next_told, units_open, units_of_went, units_renew, units_at, units_of, units_time, bits_of, time_max.
 //
 // import: pdes/engine.wgsl
 
-// Where the answer of a row lies: (since (2), delay (2)), as pdes/answers.wgsl has them. Beside next_row, because they are written and read together.
-fn answer_row(row: u32) -> u32 {
-    return dry_row(3u * run.rows + 2u * row);
-}
-
-// Where it lies what a row sends to all but the one that it sends to next: (a time that is not after the second event that it holds (2), how long
-// after that, and after what it sends first, it sends to them (2)). To whom it sends next lies in what its dry run left (pdes/engine.wgsl).
-fn next_row(row: u32) -> u32 {
-    return dry_row(3u * run.rows + 2u * row + 1u);
-}
-
-// What relaxations of a window keep of a row: its answer and what it sends to others than next, in units (since, delay, second, gap);
+// Where it lies, in units, what a row answers, and what it sends to all but the one that it sends to next (pdes/answers.wgsl): since, delay; a time that is not after the second event that it holds,
+// how long after that, and after what it sends first, it sends to them. To whom it sends next lies in what its dry run left (pdes/engine.wgsl).
 fn delays_row(row: u32) -> u32 {
-    return dry_row(5u * run.rows + row);
+    return dry_row(3u * run.rows + row);
 }
 
-// and who may send to it, as pdes/neighbours_relax.wgsl has it (places of four in the same workgroup, two to a word; two others).
+// Who may send to a row, as relaxations of a window keep it (pdes/neighbours_relax.wgsl): places of four in the same workgroup, two to a word; two others.
 fn links_row(row: u32) -> u32 {
-    return dry_row(6u * run.rows + row);
+    return dry_row(4u * run.rows + row);
 }
 
 // Of what a dry run left the last word: 1 + the row to which the row sends next, or 0 if that may be any.
@@ -61,9 +54,22 @@ var<private> units_shift: u32;
 
 // To be called first, in relaxations and in the dispatch that executes: they have the same units.
 fn units_open() {
-    units_begin = lps[control_row(1u, CONTROL_STATUS)].xy;
-    let went = lps[control_row(1u, CONTROL_WENT)].x;
-    units_shift = min(max(went + BOUND_SPARE, BOUND_BITS) - BOUND_BITS, 31u);
+    units_of_went(lps[control_row(1u, CONTROL_WENT)]);
+}
+
+// The units that CONTROL_WENT keeps.
+fn units_of_went(went: vec4<u32>) {
+    units_shift = went.y;
+    units_begin = went.zw;
+}
+
+// Has units begin anew where they must, at the time of the first event, for windows that go so far. Returns whether it has. (A unit that is a bit or two too long is as good.)
+fn units_renew(now: vec2<u32>, goes: u32) -> bool {
+    let suits = min(max(goes + BOUND_SPARE, BOUND_BITS) - BOUND_BITS, 31u);
+    if (units_shift >= suits) & (units_shift <= suits + 2u) & (units_at(now) <= BOUND_FAR / 2u) { return false; }
+    units_shift = suits;
+    units_begin = now;
+    return true;
 }
 
 // A time in units.

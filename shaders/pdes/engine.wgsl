@@ -16,7 +16,7 @@
 //            (2)), then the partials: 2 x run.groups + 1 x (earliest time (2), events executed, a mark: pdes/queue_windows.wgsl),
 //            then control: 2 x CONTROL_ROWS; then R x what dry runs found (pdes/dry_run.wgsl): (earliest time that it sends to another LP (2),
 //            events before that, 1 where that is only as far as was looked + 2 x (1 + the row that it sends to next, or 0)), which holds where DRY is set. A calendar has none of these. With neighbours
-//            (pdes/neighbours.wgsl), 2 x R x bounds (pdes/bounds.wgsl), R x (the answer (4), what it sends to others than next (4)), R x delays, R x links
+//            (pdes/neighbours.wgsl), 2 x R x bounds (pdes/bounds.wgsl), R x delays, R x links
 //   queue_events   run.queue_stride events for each row from run.part.queue_first on; with neighbours, what lies aside is the time up to which the LP has come (pdes/neighbours.wgsl)
 //   states   (pdes/model.wgsl) R x the model's State
 //   memory   (pdes/model.wgsl) run.memory_rows rows of 4 words for each row from run.part.memory_first on, if the model has LP memory
@@ -117,7 +117,7 @@ const CONTROL_DONE = 0u;     // windows done (2), events executed in all windows
 const CONTROL_STATUS = 1u;   // the time up to which all is done (2), 1 once the run has reached its end, windows that began at that time (of
                              // a calendar, something else)
 const CONTROL_REACH = 2u;    // how far from the first event windows with an event horizon look (2): pdes/horizon_look.wgsl; unused. Not of a calendar
-const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go (pdes/bounds.wgsl); unused (3). Not of a calendar
+const CONTROL_WENT = 3u;     // of neighbours: in how many bits it can be told how far windows go; the units of bounds: the logarithm of one, when they begin (2) (pdes/bounds.wgsl). Not of a calendar
 const CONTROL_RELAXED = 4u;  // of neighbours, in half 1: the last relaxation of this window that was made; unused (3)
 
 // Words, from run.failures on: the first failure, by half, the smallest of row * 16 + kind, or NO_FAILURE; the most room that was asked for where there was

@@ -8,7 +8,7 @@
 // It is a dispatch of parity 0: it reads what the second one of the window before left, in half 0, and leaves
 //
 //   control     as it was, with the time of the first event that is pending, and whether the run is at its end; in CONTROL_REACH, how far from
-//               that time the reach is (2); in CONTROL_WENT, how far windows go
+//               that time the reach is (2); in CONTROL_WENT, how far windows go, and the units of bounds
 //   partials    the earliest time that anybody sends to another LP; a bound of the events before that
 //
 // One invocation serves TILES rows.
@@ -19,7 +19,7 @@
 // import: pdes/pack.wgsl
 // import: pdes/mails.wgsl
 //
-// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_keep, answers_check (pdes/answers.wgsl or
+// needs: a queue, dry_run (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl), answers_open, answers_anew, answers_keep, answers_check (pdes/answers.wgsl or
 // pdes/answers_none.wgsl)
 
 // Whether the reach has no end: for horizons of each (pdes/neighbours.wgsl).
@@ -35,13 +35,17 @@ fn look_ahead(
     let done = lps[control_row(0u, CONTROL_DONE)];
     let status = lps[control_row(0u, CONTROL_STATUS)];
     let span = lps[control_row(0u, CONTROL_REACH)].xy;
-    let went = lps[control_row(0u, CONTROL_WENT)].x;
+    let went = lps[control_row(0u, CONTROL_WENT)];
     let failure = atomicLoad(&words[FAILURE]);
     let last = left_by_all(lane, read);
     let now = time_min(last.xy, run.earliest);
     let events = wide_add(done.zw, vec2<u32>(last.z, 0u));
     let stopped = (failure != NO_FAILURE) | all(now == TIME_NEVER) | !time_less(now, run.until)
         | !time_less(events, run.event_limit) | !time_less(events, run.pause);
+    // One window that did not go far says little about the next one.
+    let goes = max(last.w, select(max(went.x, 1u) - 1u, went.x, stopped));
+    let units = answers_open(now, vec4<u32>(goes, went.yzw), stopped);
+    let anew = answers_anew();
     var reach = time_add(now, span);
     // What bounds others is everybody's, however late.
     if LOOK_FAR { reach = TIME_NEVER; }
@@ -60,7 +64,7 @@ fn look_ahead(
             let real = rows < vec4<u32>(run.rows);
             let holds = vec4<bool>(
                 look_holds(a, reach), look_holds(b, reach), look_holds(c, reach), look_holds(d, reach)
-            );
+            ) & vec4<bool>(!anew);
             if real.x && holds.x { mine = merge(mine, vec4<u32>(a.known.xyz, 0u)); }
             if real.y && holds.y { mine = merge(mine, vec4<u32>(b.known.xyz, 0u)); }
             if real.z && holds.z { mine = merge(mine, vec4<u32>(c.known.xyz, 0u)); }
@@ -84,9 +88,7 @@ fn look_ahead(
             lps[control_row(1u, CONTROL_DONE)] = vec4<u32>(done.xy, events);
             lps[control_row(1u, CONTROL_STATUS)] = vec4<u32>(now, u32(stopped), rounds);
             for (var turn = 0u; turn < RELAXATIONS; turn += 1u) { atomicStore(&words[CHANGES + turn], UNCHANGED); }
-            // One window that did not go far says little about the next one.
-            let goes = max(last.w, select(max(went, 1u) - 1u, went, stopped));
-            lps[control_row(1u, CONTROL_WENT)] = vec4<u32>(goes, 0u, 0u, 0u);
+            lps[control_row(1u, CONTROL_WENT)] = units;
             lps[control_row(1u, CONTROL_REACH)] = vec4<u32>(span, 0u, 0u);
             // Not a store: invocations of this dispatch may be recording failures there.
             atomicMin(&words[FAILURE + 1u], failure);

@@ -15,6 +15,8 @@
 const BOUNDS_ENOUGH = 2u;
 
 var<private> bounds_half: u32;
+// When the window begins.
+var<private> bounds_now: vec2<u32>;
 var<private> bounds_found: bool;
 // No bound that relaxations would still change becomes earlier than this.
 var<private> bounds_settled: u32;
@@ -26,6 +28,7 @@ var<private> bounds_asked: u32;
 
 fn bounds_open(horizon: Horizon, promised: vec2<u32>) {
     bounds_promised = promised;
+    bounds_now = horizon.now;
     bounds_found = !horizon.stopped & all(run.event_limit == TIME_NEVER);
     units_open();
     if !bounds_found { return; }
@@ -77,7 +80,7 @@ fn clock_keep(row: u32, first: vec2<u32>) -> u32 {
     let beyond = u32(any(first != lp_now));
     queue_events[queue_aside()] = event_item(wide_add(lp_now, vec2<u32>(beyond, 0u)), Payload());
     if bounds_found && bounds_input(row) == BOUND_NEVER { return 1u; }
-    return max(bits_of(time_since(lp_now, units_begin)), 1u);
+    return max(bits_of(time_since(lp_now, bounds_now)), 1u);
 }
 
 // Also where the budget ended within a time to which the row came in this window: that is the first of which it counts windows.

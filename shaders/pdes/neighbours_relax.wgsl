@@ -13,7 +13,7 @@
 // nothing is sent before what it answers arrives. So all bounds up to the earliest one that the last dispatch changed are as they will be, and the others no earlier than that.
 //
 //   lps      dispatch run.part.turn reads the bounds that the one before wrote, in half (turn + 1) % 2, and writes half turn % 2; the
-//            first reads the dry runs and the answers, and writes delays and links (pdes/bounds.wgsl), which the others read
+//            first reads the dry runs and delays (pdes/answers.wgsl), and writes links (pdes/bounds.wgsl), which the others read
 //   words    CHANGES + turn: the earliest of the bounds that it changed. A dispatch does nothing where the one before changed nothing, or the run is at its end
 //
 // They are of parity 0, between the two dispatches of a window (pdes/horizon_look.wgsl, pdes/horizon.wgsl). One invocation serves two rows: what a kernel like this
@@ -151,18 +151,16 @@ fn relax_open(row: u32, first: u32, end: u32, begins: bool, half: u32) -> Relaxe
     return mine;
 }
 
-// The first time: from dry runs and answers, in units. It leaves what later ones need of that (delays, links).
+// The first time: from dry runs and answers. It leaves who may send to it (links).
 fn relax_begin(found: Relaxed, row: u32, first: u32, end: u32) -> Relaxed {
     var mine = found;
-    let known = lps[answer_row(row)];
-    let next = lps[next_row(row)];
+    let delays = lps[delays_row(row)];
     mine.output = units_at(lps[dry_row(row)].xy);
-    mine.since = units_at(known.xy);
-    mine.delay = units_of(known.zw);
-    mine.second = units_at(next.xy);
-    mine.gap = units_of(next.zw);
+    mine.since = delays.x;
+    mine.delay = delays.y;
+    mine.second = delays.z;
+    mine.gap = delays.w;
     mine.apart = relax_apart(mine.output, mine.second, mine.gap);
-    lps[delays_row(row)] = vec4<u32>(mine.since, mine.delay, mine.second, mine.gap);
     return relax_senders(mine, row, first, end, true, 0u);
 }
 
@@ -283,8 +281,8 @@ fn relax_before(row: u32, begins: bool, half: u32, is_other: bool) -> u32 {
     }
     let output = units_at(lps[dry_row(row)].xy);
     if !is_other { return output; }
-    let next = lps[next_row(row)];
-    return relax_apart(output, units_at(next.xy), units_of(next.zw));
+    let delays = lps[delays_row(row)];
+    return relax_apart(output, delays.z, delays.w);
 }
 
 // Nothing is scheduled here: what could is refused before it comes here.

@@ -73,7 +73,7 @@ impl Windows {
         match self {
             Self::Yawns => 0,
             Self::Horizon => 1,
-            Self::Neighbours => 7,
+            Self::Neighbours => 5,
         }
     }
 }

@@ -389,6 +389,19 @@ fn windows_go_as_far_whatever_a_tick_is() {
     }
 }
 
+/// Units of bounds begin anew after some 128 windows: what is kept of LPs that have done nothing meanwhile is told in the new ones.
+#[test]
+fn runs_as_long_as_many_bounds_reach() {
+    let gpu = gpu();
+    let resolution = Resolution::new(1 << 31).unwrap();
+    let service_rate = 1.0 / f64::from(1 << 19);
+    for customers in [3, 30] {
+        let model = FifoTorus::new(3, 4, customers, service_rate, resolution).unwrap();
+        let ends = [30.0, 600.0].map(|end| Until::time(resolution.ticks(end / service_rate).unwrap()));
+        same(&gpu, &model, NEIGHBOURS, &ends);
+    }
+}
+
 #[test]
 fn an_lp_far_ahead_does_not_hold_up_the_others() {
     let gpu = gpu();
