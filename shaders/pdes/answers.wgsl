@@ -11,12 +11,15 @@
 // Whether units begin anew: what is kept of every row has to be told in them.
 var<private> answers_renewed: bool;
 
-// To be called first, with the time at which a window begins and what CONTROL_WENT keeps, of which the first says how far windows go. Returns what it is to keep.
-fn answers_open(now: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
+// To be called first, with the times at which a window and the one before it begin, and what CONTROL_WENT keeps, of which the first says how far windows go. Returns what it is to keep. (Where windows execute at one time, how far it is
+// to the next one counts, too.)
+fn answers_open(now: vec2<u32>, before: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
     answers_renewed = false;
     units_of_went(went);
-    if !stopped { answers_renewed = units_renew(now, went.x); }
-    return vec4<u32>(went.x, units_shift, units_begin);
+    if stopped { return went; }
+    let goes = max(went.x, bits_of(time_since(now, before)));
+    answers_renewed = units_renew(now, goes);
+    return vec4<u32>(goes, units_shift, units_begin);
 }
 
 fn answers_anew() -> bool {

@@ -1,6 +1,6 @@
 // Where nobody asks for answers: pdes/answers.wgsl.
 
-fn answers_open(now: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
+fn answers_open(now: vec2<u32>, before: vec2<u32>, went: vec4<u32>, stopped: bool) -> vec4<u32> {
     return went;
 }
 

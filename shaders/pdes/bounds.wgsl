@@ -8,9 +8,9 @@
 // What is kept of a row while its dry run holds is in units, too, so these stay as they are until half of the bounds that there are would be in the past, or they do not suit any more how far windows go; then they begin
 // anew with the first event, and every row is looked at (pdes/horizon_look.wgsl). (Without that, relaxations had to make units of what dispatches before them left, and read twice as much of it: windows of a torus of 262,144 stations took 1.07 times as long, of a million 1.09. H100.)
 //
-// A unit is a power of two of ticks, such that bounds reach at least 256 times as far as windows went when units began; how far that was, LPs tell by their marks
+// A unit is a power of two of ticks, such that bounds reach at least 256 times as far as windows went when units began, and 128 times later; how far that was, LPs tell by their marks
 // (pdes/queue_windows.wgsl), in bits. What is remembered of it becomes a bit less with each window (pdes/horizon_look.wgsl). So windows that end because
-// bounds do reach 256 times as far the next time. And where units are coarse, because one part of a network is far ahead of another, windows are
+// bounds do reach 128 times as far the next time. And where units are coarse, because one part of a network is far ahead of another, windows are
 // those of the event horizon at least (pdes/neighbours.wgsl).
 //
 // Functions: bounds_row, delays_row, links_row, next_told, units_open, units_of_went, units_renew, units_at, units_of, units_time, bits_of, time_max.
@@ -52,7 +52,7 @@ const BOUND_SPARE = 8u;
 var<private> units_begin: vec2<u32>;
 var<private> units_shift: u32;
 
-// To be called first, in relaxations and in the dispatch that executes: they have the same units.
+// To be called first, in relaxations and in the dispatch that executes: they have the same units, which the first dispatch of the window has opened (answers_open).
 fn units_open() {
     units_of_went(lps[control_row(1u, CONTROL_WENT)]);
 }
@@ -63,11 +63,13 @@ fn units_of_went(went: vec4<u32>) {
     units_begin = went.zw;
 }
 
-// Has units begin anew where they must, at the time of the first event, for windows that go so far. Returns whether it has. (A unit that is a bit or two too long is as good.)
+// Has units begin anew where they must, at the time of the first event, for windows that go so far. Returns whether it has. (Units are a bit longer than they have to be, and may be up to three: how far windows go varies.)
 fn units_renew(now: vec2<u32>, goes: u32) -> bool {
     let suits = min(max(goes + BOUND_SPARE, BOUND_BITS) - BOUND_BITS, 31u);
-    if (units_shift >= suits) & (units_shift <= suits + 2u) & (units_at(now) <= BOUND_FAR / 2u) { return false; }
-    units_shift = suits;
+    let suit = (units_shift >= suits) & (units_shift <= suits + 3u);
+    if suit & (units_at(now) <= BOUND_FAR / 2u) & !time_less(now, units_begin) { return false; }
+    // Where a tick does, it is as exact as it gets.
+    units_shift = select(min(suits + 1u, 31u), 0u, suits == 0u);
     units_begin = now;
     return true;
 }

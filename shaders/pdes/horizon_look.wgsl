@@ -1,7 +1,7 @@
 // The first dispatch of a window with an event horizon (pdes/horizon.wgsl; Steinman's breathing time buckets): every LP takes in its mails and finds
 // the time of the first event that it will send to another one, by a dry run, if nothing else arrives.
 //
-// A dry run holds (DRY) until its LP executes an event or one arrives. So most LPs have only to tell again what was found before. And it goes no
+// A dry run holds (DRY) until its LP executes an event or one arrives, or the units of bounds begin anew (pdes/bounds.wgsl). So most LPs have only to tell again what was found before. And it goes no
 // further than the *reach*, a guess of where the horizon will be, with something to spare: an LP whose first event is later need not be looked
 // at. If the horizon is not found within the reach, it is what is not known that bounds the window, and the next reach is longer.
 //
@@ -44,7 +44,8 @@ fn look_ahead(
         | !time_less(events, run.event_limit) | !time_less(events, run.pause);
     // One window that did not go far says little about the next one.
     let goes = max(last.w, select(max(went.x, 1u) - 1u, went.x, stopped));
-    let units = answers_open(now, vec4<u32>(goes, went.yzw), stopped);
+    let before = select(status.xy, now, all(done.xy == vec2<u32>(0u)));
+    let units = answers_open(now, before, vec4<u32>(goes, went.yzw), stopped);
     let anew = answers_anew();
     var reach = time_add(now, span);
     // What bounds others is everybody's, however late.

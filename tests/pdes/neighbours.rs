@@ -389,7 +389,7 @@ fn windows_go_as_far_whatever_a_tick_is() {
     }
 }
 
-/// Units of bounds begin anew after some 128 windows: what is kept of LPs that have done nothing meanwhile is told in the new ones.
+/// Units of bounds begin anew now and then: what is kept of LPs that have done nothing meanwhile is told in the new ones.
 #[test]
 fn runs_as_long_as_many_bounds_reach() {
     let gpu = gpu();

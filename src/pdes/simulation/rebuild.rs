@@ -88,6 +88,7 @@ impl<M: Model> Simulation<M> {
     /// Goes on in another way, if the device has room for it.
     pub(super) async fn change(&mut self, way: Way, ends: &[Until]) -> Result<(), SimulationError> {
         let (before, begin) = (self.way, Instant::now());
+        // (Not what the memory has room for: after windows to the event horizon, what relaxations ask of LPs whose dry runs hold is of long before.)
         let changed = if way.queue == before.queue && way.windows.found_rows() <= before.windows.found_rows()
         {
             self.change_windows(way)
