@@ -7,27 +7,27 @@
 //
 // Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag below the slot, so that those of one time come in the order of their slots with and without it. 0 is for who is not followed.
 //
-// Tables, in `data` (words):
-//     nodes       NODE_WORDS for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
+// Tables, in `data` (words; rows of four of them are read at once, so what is not a word each begins at a row):
+//     nodes       16 for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
 //                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
 //                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag), place and number of listeners, FLAGS
-//     pairs       PAIR_WORDS for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
+//     pairs       8 for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
 //                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
 //                 station, the first tag of who is there at the beginning
-//     laws        8 words: kind, a number, three times
-//     ways        WAY_WORDS words: threshold and other of an alias table, LP, class, law of the time of travel (0: none)
+//     laws        8: kind, a number, three times
+//     ways        8: threshold and other of an alias table, LP, class; law of the time of travel (0: none), zeros
 //     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
 //     odds        a word each, by the number of customers found: a probability in units of 2^-32, SURE for 1
 //     listeners   2 words each: the LP that wants to know how many customers are here, and the number of this node there
 //
 // LP memory (rows):
-//     lines       CLASSES and one for guests: first + 1, last + 1 (0: nobody waits)
-//     SERVERS     a TimeAverage (3): servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
+//     GUESTS      the line of those who wait for room at other nodes: first + 1, last + 1 (0: nobody waits)
+//     SERVERS     a Level: servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
 //                 came back and wait for the others
-//     RECORDS     RECORD_ROWS for each class: sojourn (Tally: 4), wait (Tally: 4), present and in service (TimeAverage: 3 each), counts (2: arrivals, served;
-//                 lost, reneged), ages (1: see `record`), counts (1: balked, joined)
-//     trips       (params.trips; 0: no way takes time) two TimeAverages, whose levels count from the beginning: customers that began a trip here, and that ended one; and the same in
-//                 counts of each class (1)
+//     TRAVELLERS  a Level: customers who began a trip here, along a way that takes time, less those who ended one
+//     blocks      BLOCK for each class, from row BLOCK on: the line of that number, and sums of which most events change some (facility/network/records.wgsl). Blocks are 128 bytes in lines of
+//                 128, for memory to be asked for few of them
+//     others      OTHERS for each class: sums that few events change
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
 //     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
@@ -41,7 +41,6 @@
 // import: facility/network/sharing.wgsl
 
 const CLASSES = 4u;
-const GUESTS = CLASSES; // the line of those who wait for room at other nodes
 const SURE = 0xffffffffu;
 
 struct Params {
@@ -58,11 +57,11 @@ struct Params {
     trace_rows: u32,    // rows of that, the first of which counts the others
     every: u32,         // of each source, and of those that are at a node at the beginning, one in so many is followed
     most: u32,          // so many of them
-    trips: u32,
-    unused: u32,
+    unused: vec2<u32>,
 }
 
-struct State {
+// What is kept of a node.
+struct Node {
     busy: u32,    // customers in service
     waiting: u32, // and those that wait
     serial: u32,  // of who waited, or was served where servers have rows or are shared, last
@@ -81,7 +80,32 @@ struct State {
     due: vec2<u32>,   // time of the departure `next`, at the earliest
 }
 
-const NODE_WORDS = 16u;
+// The same by 16 bytes: devices load and store structs member by member, and networks of six nodes by threads took 0.83 of the time so (an H200).
+struct State {
+    customers: vec4<u32>, // busy, waiting, serial, turn
+    slots: vec4<u32>,     // free, used, open, piece
+    others: vec4<u32>,    // down, guests, next, polled
+    times: vec4<u32>,     // since, clock
+    clocks: vec4<u32>,    // last, due
+}
+
+fn node_of(state: State) -> Node {
+    let a = state.customers;
+    let b = state.slots;
+    let c = state.others;
+    let d = state.times;
+    let e = state.clocks;
+    return Node(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.xy, d.zw, e.xy, e.zw);
+}
+
+fn state_of(node: Node) -> State {
+    return State(
+        vec4<u32>(node.busy, node.waiting, node.serial, node.turn), vec4<u32>(node.free, node.used, node.open, node.piece),
+        vec4<u32>(node.down, node.guests, node.next, node.polled), vec4<u32>(node.since, node.clock), vec4<u32>(node.last, node.due),
+    );
+}
+
+const NODE_ROWS = 4u;
 const SOURCE = 0u;
 const STATION = 1u;
 const SINK = 2u;
@@ -99,14 +123,15 @@ const BLOCKS = 1u;      // flags: who finds it full waits where he is, and keeps
 const SERVER_ROWS = 2u; // its servers have rows
 const HOLDS = 4u;       // some of its ways lead to a node that blocks
 const WAKES = 8u;       // servers may be free while customers wait: it holds, or has a calendar or breakdowns
-const PAIR_WORDS = 8u;
+const PAIR_ROWS = 2u;
 const IN_TURN = 1u; // ways; by chance is 0
 const SHORTEST = 2u;
-const WAY_WORDS = 5u;
-const SERVERS = 5u;
-const RECORDS = 8u;
-const TRIP_COUNTS = 6u; // rows of trips before those of the classes
-const RECORD_ROWS = 18u;
+const WAY_ROWS = 2u;
+const GUESTS = 0u;
+const SERVERS = 1u;
+const TRAVELLERS = 2u;
+const BLOCK = 8u;
+const OTHERS = 4u;
 
 // Kinds of event, in the order in which they come at one time: see `event_of` for the words.
 const SHIFT = 0u;      // of the calendar (place 0), a breakdown (1), the end of its repair, or the beginning (2)
@@ -128,15 +153,68 @@ struct Customer {
                         // parted, missing siblings
 }
 
+// What the table says of a node.
+struct NodeTable {
+    kind: u32,
+    servers: u32,
+    room: u32,
+    discipline: u32,
+    arrivals: u32, // a law
+    batch: u32,
+    class_: u32,
+    calendar: u32,
+    pieces: u32,
+    up: u32,       // laws
+    repair: u32,
+    odds: u32,
+    odds_count: u32,
+    listening: u32,
+    listeners: u32,
+    flags: u32,
+}
+
+fn table_of(lp: u32) -> NodeTable {
+    let row = lp * NODE_ROWS;
+    let a = data[row];
+    let b = data[row + 1u];
+    let c = data[row + 2u];
+    let d = data[row + 3u];
+    return NodeTable(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.x, d.y, d.z, d.w);
+}
+
+fn servers_of(lp: u32) -> u32 {
+    return data[lp * NODE_ROWS].y;
+}
+
+fn discipline_of(lp: u32) -> u32 {
+    return data[lp * NODE_ROWS].w;
+}
+
+// The first row that the table has of a class at a node: laws of service and patience, place and number of ways.
 fn pair(lp: u32, class_: u32) -> u32 {
-    return lp_count() * NODE_WORDS + (lp * params.classes + class_) * PAIR_WORDS;
+    return lp_count() * NODE_ROWS + (lp * params.classes + class_) * PAIR_ROWS;
+}
+
+// And its second: how a way is chosen, line, customers at the beginning, siblings.
+fn pair_more(lp: u32, class_: u32) -> vec4<u32> {
+    return data[pair(lp, class_) + 1u];
+}
+
+// A word of a table.
+fn word(place: u32) -> u32 {
+    return data[place / 4u][place % 4u];
+}
+
+// The row of the line of a number. (Those of one station are in the order of their numbers.)
+fn line_at(number: u32) -> u32 {
+    return BLOCK * (1u + number);
 }
 
 fn line_of(lp: u32, class_: u32) -> u32 {
-    return data[pair(lp, class_) + 5u];
+    return line_at(pair_more(lp, class_).y);
 }
 
-fn next_serial(state: ptr<function, State>) -> u32 {
+fn next_serial(state: ptr<function, Node>) -> u32 {
     (*state).serial = max((*state).serial + 1u, 1u);
     return (*state).serial;
 }
@@ -152,27 +230,27 @@ fn nobody(class_: u32) -> Customer {
 }
 
 fn init(lp: u32, state: ptr<function, State>) {
-    let node = lp * NODE_WORDS;
-    (*state).open = data[node + 1u];
-    (*state).due = TIME_NEVER;
+    let table = table_of(lp);
+    (*state).slots.z = table.servers;
+    (*state).clocks = vec4<u32>(TIME_ZERO, TIME_NEVER);
     // Who is there from the beginning, at most 4,096 of a class; and the first pieces of what goes on by itself.
     for (var class_ = 0u; class_ < params.classes + 3u; class_ += 1u) {
         var what = event_of(ARRIVAL, 0u, 0u, nobody(class_));
         var count = 0u;
         if class_ < params.classes {
-            count = data[pair(lp, class_) + 6u];
+            count = pair_more(lp, class_).z;
         } else if class_ == params.classes {
             what = event_of(SHIFT, 0u, 0u, nobody(0u));
-            count = u32(data[node + 7u] != 0u);
+            count = u32(table.calendar != 0u);
         } else if class_ == params.classes + 1u {
             what = event_of(SHIFT, 2u, 0u, nobody(0u));
-            count = u32(data[node + 9u] != 0u);
+            count = u32(table.up != 0u);
         } else {
-            what = event_of(EMISSION, 1u, 0u, nobody(data[node + 6u]));
-            count = u32(data[node] == SOURCE);
+            what = event_of(EMISSION, 1u, 0u, nobody(table.class_));
+            count = u32(table.kind == SOURCE);
         }
         for (var i = 0u; i < count; i += 1u) {
-            if traced() && class_ < params.classes { what[3] = tag_at(data[pair(lp, class_) + 7u], i); }
+            if traced() && class_ < params.classes { what[3] = tag_at(pair_more(lp, class_).w, i); }
             schedule(lp, TIME_ZERO, what);
         }
     }
@@ -187,29 +265,31 @@ fn detailed() -> bool {
     return SPECIAL && params.details != 0u;
 }
 
-fn discipline_of(lp: u32) -> u32 {
-    return data[lp * NODE_WORDS + 3u];
-}
-
 // Servers that may begin a service.
-fn free_servers(state: ptr<function, State>) -> u32 {
+fn free_servers(state: ptr<function, Node>) -> u32 {
     if ((*state).down != 0u) | ((*state).busy >= (*state).open) { return 0u; }
     return (*state).open - (*state).busy;
 }
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
-    let node = lp * NODE_WORDS;
+    var node = node_of(*state);
+    happen(lp, event, &node);
+    *state = state_of(node);
+}
+
+fn happen(lp: u32, event: Event, state: ptr<function, Node>) {
+    let table = table_of(lp);
     let words = event.payload;
     let kind = words[0] >> 24u;
     let place = (words[0] >> 8u) & 0xffffu;
-    let discipline = discipline_of(lp);
+    let discipline = table.discipline;
     let sharing = SPECIAL && discipline == SHARING;
     let preemptive = SPECIAL && discipline == PREEMPTIVE;
     var flags = 0u;
     var listeners = 0u;
     if SPECIAL {
-        flags = data[node + 15u];
-        listeners = data[node + 14u];
+        flags = table.flags;
+        listeners = table.listeners;
     }
     let before = (*state).busy + (*state).waiting;
     var came = TIME_ZERO; // of who arrives: where he keeps a server
@@ -240,8 +320,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
 
     // What happens with a probability only.
     var odds = SURE;
-    if SPECIAL && kind == EMISSION && data[node + 7u] != 0u { odds = (*state).open; }
-    if kind == ARRIVAL && data[node + 11u] != 0u { odds = data[data[node + 11u] + min(before, data[node + 12u] - 1u)]; }
+    if SPECIAL && kind == EMISSION && table.calendar != 0u { odds = (*state).open; }
+    if kind == ARRIVAL && table.odds != 0u { odds = word(table.odds + min(before, table.odds_count - 1u)); }
     let stays = odds == SURE || draw() < odds;
 
     if sharing && (kind == ARRIVAL || (kind == COMPLETION && words[1] == (*state).next)) { advance(lp, state); }
@@ -251,13 +331,13 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if !SPECIAL { return; }
             own = SHIFT;
             if place == 0u {
-                let piece = data[node + 7u] + 3u * (*state).piece;
-                (*state).piece = ((*state).piece + 1u) % data[node + 8u];
-                (*state).open = data[piece + 2u];
-                span = vec2<u32>(data[piece], data[piece + 1u]);
+                let piece = table.calendar + 3u * (*state).piece;
+                (*state).piece = ((*state).piece + 1u) % table.pieces;
+                (*state).open = word(piece + 2u);
+                span = vec2<u32>(word(piece), word(piece + 1u));
             } else {
                 (*state).down = 2u - place;
-                law = data[node + 11u - place];
+                law = select(table.up, table.repair, place == 1u);
                 slot = 3u - place;
             }
             next = nobody(0u);
@@ -298,9 +378,9 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         case EMISSION: {
             own = EMISSION;
-            law = data[node + 4u];
+            law = table.arrivals;
             who.entered = now();
-            if place == 0u && stays { moves = data[node + 5u]; }
+            if place == 0u && stays { moves = table.batch; }
             deed.served = moves;
             next = nobody(who.class_);
         }
@@ -325,12 +405,12 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         case ADMIT, ARRIVAL: {
             // (Who enters the network has a time below 2^63, and stations are no forks.)
-            let forks = SPECIAL && data[node] == FORK;
+            let forks = SPECIAL && table.kind == FORK;
             let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (SIBLING | lp);
             var found = who.entered.x >> 16u;
             if kind == ADMIT {
                 if !SPECIAL { return; }
-                if (*state).guests == 0u || before >= data[node + 2u] { return; }
+                if (*state).guests == 0u || before >= table.room { return; }
                 found = memory_get(GUESTS).x - 1u;
                 drops = found;
             }
@@ -351,29 +431,29 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 back = 1;
                 if missing == 0u {
                     drops = found;
-                    from_line = 0u;
+                    from_line = line_at(0u);
                     deed.served = 1u;
                     deed.present = -1;
                     moves = 1u;
-                    back = 1 - i32(data[pair(lp, who.class_) + 7u]);
+                    back = 1 - i32(pair_more(lp, who.class_).w);
                 }
             } else if forks {
                 deed.present = 1;
-                moves = data[pair(lp, who.class_) + 7u];
+                moves = pair_more(lp, who.class_).w;
                 parts = true;
                 joins = true;
-                line = 0u;
+                line = line_at(0u);
                 waits.arrived = now();
                 waits.left = vec2<u32>(moves, 0u);
-            } else if data[node] == SINK {
+            } else if table.kind == SINK {
                 who.arrived = time_of(who.entered);
                 deed.served = 1u;
-            } else if data[node] == ROUTER {
+            } else if table.kind == ROUTER {
                 deed.served = 1u;
                 moves = 1u;
             } else if !stays {
                 deed.balked = 1u;
-            } else if before >= data[node + 2u] || (SPECIAL && kind == ARRIVAL && (*state).guests > 0u) {
+            } else if before >= table.room || (SPECIAL && kind == ARRIVAL && (*state).guests > 0u) {
                 joins = SPECIAL && sender.y != 0u;
                 deed.arrivals = u32(!joins);
                 deed.lost = u32(!joins);
@@ -397,7 +477,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     }
                 }
                 if !begins & !shares {
-                    law = data[pair(lp, who.class_) + 1u];
+                    law = data[pair(lp, who.class_)].y;
                     joins = true;
                     waits = who;
                 }
@@ -426,7 +506,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
     let fresh = all(next.left == TIME_NEVER);
     if begins | shares {
-        if fresh { law = data[pair(lp, next.class_)]; } else { span = next.left; }
+        if fresh { law = data[pair(lp, next.class_)].x; } else { span = next.left; }
     }
 
     // The next event of the node's own: what it is, and of whom. And then customers that go on, at most 256; what a node with flags tells itself, and the node from which a guest came; and
@@ -434,14 +514,16 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let last = moves + select(0u, 3u, flags != 0u) + listeners;
     for (var i = 0u; i <= last; i += 1u) {
         var to = lp;
-        var way = 0u;
+        var way = vec4<u32>(0u);
         if i > 0u {
             law = 0u;
             span = TIME_ZERO;
             if i <= moves {
-                if parts { way = sibling_way(lp, who.class_, i - 1u); } else { way = way_of(lp, who.class_, state); }
-                to = data[way + 2u];
-                law = data[way + 4u];
+                var row = 0u;
+                if parts { row = sibling_way(lp, who.class_, i - 1u); } else { row = way_of(lp, who.class_, state); }
+                way = data[row];
+                to = way.z;
+                law = data[row + 1u].x;
             }
         }
         if law != 0u { span = variate(law); }
@@ -477,7 +559,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             }
             if SPECIAL && kind == SHIFT && place == 1u {
                 // It breaks down: all services take longer by the repair. At most 32.
-                for (var i = 0u; i < data[node + 1u]; i += 1u) {
+                for (var i = 0u; i < table.servers; i += 1u) {
                     let row = memory_get(params.servers + 2u * i);
                     if row.x != 0u { memory_set(params.servers + 2u * i, vec4<u32>(row.xy, time_add(row.zw, span))); }
                 }
@@ -487,7 +569,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if sharing { whose = nobody(0u); }
             what = event_of(own, slot, serial, whose);
         } else if i <= moves {
-            var goes = Customer(data[way + 3u], who.entered, TIME_ZERO, TIME_NEVER);
+            var goes = Customer(way.w, who.entered, TIME_ZERO, TIME_NEVER);
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             var from_ = lp + 1u;
             if parts {
@@ -496,10 +578,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             }
             if traced() && kind == EMISSION {
                 goes.entered = vec2<u32>(goes.entered.x << 16u, (goes.entered.y << 16u) | (goes.entered.x >> 16u));
-                goes.entered.x |= tag_at(data[node + 11u], (*state).serial);
+                goes.entered.x |= tag_at(table.odds, (*state).serial);
                 (*state).serial += 1u;
             }
-            holds = (flags & HOLDS) != 0u && (data[to * NODE_WORDS + 15u] & BLOCKS) != 0u;
+            holds = (flags & HOLDS) != 0u && (data[to * NODE_ROWS + 3u].w & BLOCKS) != 0u;
             var keeps = 0u;
             if holds {
                 goes.arrived = who.arrived;
@@ -514,17 +596,17 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             what = event_of(ARRIVAL, keeps, from_, goes);
         } else if SPECIAL && i > last - listeners {
             // Who sent somebody here knows of him.
-            let listener = data[node + 13u] + 2u * (i + listeners - last - 1u);
-            to = data[listener];
+            let listener = table.listening + 2u * (i + listeners - last - 1u);
+            to = word(listener);
             let change = deed.present - i32(kind == ARRIVAL && sender.x == to + 1u);
             tells = change != 0;
-            what = event_of(REPORT, data[listener + 1u], bitcast<u32>(change), nobody(0u));
+            what = event_of(REPORT, word(listener + 1u), bitcast<u32>(change), nobody(0u));
         } else if SPECIAL {
             switch i - moves {
                 case 1u: { tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
                 case 2u: {
                     what = event_of(ADMIT, 0u, 0u, nobody(0u));
-                    tells = (*state).guests > 0u && (*state).busy + (*state).waiting < data[node + 2u];
+                    tells = (*state).guests > 0u && (*state).busy + (*state).waiting < table.room;
                 }
                 default: {
                     to = sender.x - 1u;
@@ -537,82 +619,44 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     }
 
     // Statistics.
-    let begun = (begins | shares) & ((kind == ARRIVAL) | (kind == ADMIT)); // who came begins at once
-    if begun { deed.busy = 1; }
-    let visited = data[node] != SOURCE && data[node] != ROUTER;
-    record(who, deed, next, (begins || shares) && fresh, visited && traced());
-    if (*state).busy + (*state).waiting != before && data[node] == STATION { were_here(before, state); }
-    // Levels that changed, each with a bit; all by one call, as often as there are, which is seven times at most. (A loop over all of them would go seven times for each event.)
-    let here = deed.present;
-    let served = deed.busy;
-    let took = i32(begins & !begun);
-    let gave = -i32(interrupted != SURE);
-    var kept = 0;
-    if SPECIAL { kept = i32(holds) - i32(kind == RELEASE) + back; }
-    if sharing { kept = i32(min((*state).busy, (*state).open)) - i32(working); }
-    var left = u32(here != 0) | (u32(served != 0) << 1u);
-    left |= (u32(took != 0) << 2u) | (u32(gave != 0) << 3u);
-    left |= (u32(deed.begun != 0u) << 4u) | (u32(deed.ended != 0u) << 5u);
-    left |= u32(kept != 0) << 6u;
-    while left != 0u {
-        var row = record_of(who.class_) + 8u;
-        var change = here;
-        switch firstTrailingBit(left) {
-            case 0u: {}
-            case 1u: {
-                row += 3u;
-                change = served;
-            }
-            case 2u: {
-                row = record_of(next.class_) + 11u;
-                change = took;
-            }
-            case 3u: {
-                row = record_of(interrupted) + 11u;
-                change = gave;
-            }
-            case 4u: {
-                row = params.trips;
-                change = i32(deed.begun);
-            }
-            case 5u: {
-                row = params.trips + 3u;
-                change = i32(deed.ended);
-            }
-            default: {
-                row = SERVERS;
-                change = kept;
-            }
+    if begins | shares {
+        deed.fresh = u32(fresh);
+        // Who came begins at once.
+        if kind == ARRIVAL || kind == ADMIT { deed.busy = 1; } else if begins { deed.taken = 1; }
+        // (A server that goes on with a customer of the same class.)
+        if next.class_ == who.class_ {
+            deed.busy += deed.taken;
+            deed.taken = 0;
         }
-        left &= left - 1u;
-        level(row, change);
     }
-    // And times, of one or two: of who goes, and of who waited.
-    var waited = u32((begins | shares) & fresh) << 1u;
-    waited |= u32(deed.served > 0u && visited);
-    while waited != 0u {
-        let which = firstTrailingBit(waited);
-        waited &= waited - 1u;
-        tally(select(next.class_, who.class_, which == 0u), which, time_since(now(), select(next.arrived, who.arrived, which == 0u)));
+    if interrupted != SURE {
+        deed.given = -1;
+        deed.whose = interrupted;
     }
+    if SPECIAL { deed.kept = i32(holds) - i32(kind == RELEASE) + back; }
+    if sharing { deed.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
+    deed.visited = u32(table.kind != SOURCE && table.kind != ROUTER);
+    if (*state).busy + (*state).waiting != before && table.kind == STATION { deed.changed = before + 1u; }
+    record(who, next, deed, state);
 }
 
-// The way of one of a customer's siblings: its place in `data`.
+// The way of one of a customer's siblings: its first row in `data`.
 fn sibling_way(lp: u32, class_: u32, number: u32) -> u32 {
-    let ways = pair(lp, class_);
-    return data[ways + 2u] + WAY_WORDS * (data[ways + 3u] + number);
+    let ways = data[pair(lp, class_)];
+    return ways.z / 4u + WAY_ROWS * (ways.w + number);
 }
 
-// The way that a customer of a class takes: its place in `data`.
-fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
-    let ways = pair(lp, class_);
-    let first = data[ways + 2u];
-    let count = data[ways + 3u];
+// The way that a customer of a class takes: its first row in `data`.
+fn way_of(lp: u32, class_: u32, state: ptr<function, Node>) -> u32 {
+    let ways = data[pair(lp, class_)];
+    let first = ways.z / 4u;
+    let count = ways.w;
+    let choice = pair_more(lp, class_).x;
     var way = 0u;
-    if data[ways + 4u] == IN_TURN {
+    if choice == IN_TURN {
         way = (*state).turn % count;
         (*state).turn = (way + 1u) % count;
-    } else if SPECIAL && data[ways + 4u] == SHORTEST {
+    } else if SPECIAL && choice == SHORTEST {
         var least = SURE;
         // At most 64.
         for (var i = 0u; i < count; i += 1u) {
@@ -627,7 +671,8 @@ fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
         memory_set(params.known + way / 4u, known);
     } else if count > 1u {
         let picked = alias_slot(count);
-        way = alias_pick(picked, data[first + WAY_WORDS * picked], data[first + WAY_WORDS * picked + 1u]);
+        let odds = data[first + WAY_ROWS * picked];
+        way = alias_pick(picked, odds.x, odds.y);
     }
-    return first + WAY_WORDS * way;
+    return first + WAY_ROWS * way;
 }

@@ -6,4 +6,4 @@
 const SPECIAL = false;
 
 @group(1) @binding(0) var<uniform> params: Params;
-@group(1) @binding(1) var<storage, read> data: array<u32>;
+@group(1) @binding(1) var<storage, read> data: array<vec4<u32>>;

@@ -156,7 +156,7 @@ fn draw_hyperexponential(p: u32, first: vec2<u32>, second: vec2<u32>) -> vec2<u3
     return draw_exponential(select(second, first, draw_bernoulli(p)));
 }
 
-// a * b in 128 bits, low word first.
+// a * b in 128 bits, low word first. (Models may call it, too.)
 fn product_128(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
     // No sum overflows: 0xffffffff^2 + 2 * 0xffffffff < 2^64.
     let lowest = mul_wide(a.x, b.x);

@@ -10,7 +10,7 @@ use crate::pdes::{
     Checkpoint, CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Progress, Replica, Simulation,
     SimulationError, Stop, Until,
 };
-use crate::statistics::{AnalysisError, TimeAverage, batch_means, mser5};
+use crate::statistics::{AnalysisError, batch_means, mser5};
 use crate::time::Ticks;
 
 use super::check::{Kind, UNTIL, ticks};
@@ -207,8 +207,9 @@ impl Facility {
         let known = theory::known(&facility);
         let (mut results, mut warnings) = (Vec::new(), Vec::new());
         for column in facility.columns() {
-            let part =
-                |part: usize| Seen::new(&told[part + 1], Some(&told[part]), ends[part], ends[part + 1]);
+            let part = |part: usize| {
+                Seen::new(&told[part + 1], Some(&told[part]), warm_up, [ends[part], ends[part + 1]])
+            };
             let values: Vec<f64> =
                 (0..batches).map(|number| facility.value(&column, &part(number))).collect();
             let node = column.node.map_or("(network)", |node| &facility.nodes[node].name).to_owned();
@@ -392,8 +393,7 @@ impl Facility {
             simulation.run(Until::time(next))?;
             for ((&node, told), before) in nodes.iter().zip(&mut told).zip(&mut areas) {
                 let memory = &simulation.memory()[node * rows..][..rows];
-                let level = |class| TimeAverage::at(present_of(memory, class), next).area().unwrap_or(0);
-                let area: u128 = (0..classes).map(level).sum();
+                let area: u128 = (0..classes).map(|class| present_of(memory, class).area(next.get())).sum();
                 told.push(real(area - *before) / real(u128::from(next.get() - at.get())));
                 *before = area;
             }

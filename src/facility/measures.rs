@@ -1,17 +1,16 @@
 //! What is measured of a network's runs, and how it is made of what they tell.
 
 use std::fmt;
-use std::ops::Sub;
+use std::ops::{Add, Sub};
 
 use serde::Serialize;
 
-use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
 
 use super::check::{Kind, Node, Pair};
 use super::model::{LAST_BIN, LENGTHS, QUANTILES, bin_edges};
 use super::theory;
-use super::{ClassOutput, Discipline, Facility, FacilityOutput, MAX_CLASSES, Quantile};
+use super::{ClassOutput, Discipline, Facility, FacilityOutput, Level, MAX_CLASSES, Quantile, TimeSums};
 
 /// What is measured of a class of customers at a node. Times are in the network's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -240,12 +239,12 @@ impl Facility {
             Measure::Utilisation if matches!(kind, Kind::Station { discipline: Discipline::Sharing, .. }) => {
                 real(seen.servers(number)) / ticks / span / servers()
             }
-            Measure::Utilisation => real(sum.busy) / ticks / span / servers(),
+            Measure::Utilisation => real(sum.busy.0) / ticks / span / servers(),
             Measure::Siblings => real(seen.servers(number)) / ticks / span,
             Measure::Blocked => real(seen.servers(number)) / ticks / span / servers(),
-            Measure::Number => real(sum.present) / ticks / span,
+            Measure::Number => real(sum.present.0) / ticks / span,
             Measure::Travelling => unreachable!("it is of the whole network"),
-            Measure::Queue => real(sum.present.saturating_sub(sum.busy)) / ticks / span,
+            Measure::Queue => real(sum.present.0.saturating_sub(sum.busy.0)) / ticks / span,
             Measure::Wait => sum.wait.mean() / ticks,
             Measure::WaitDeviation => sum.wait.deviation() / ticks,
             Measure::Sojourn => sum.sojourn.mean() / ticks,
@@ -264,11 +263,11 @@ impl Facility {
     fn customers(&self, seen: &Seen<'_>) -> u128 {
         let (mut all, mut siblings) = (seen.travelling(), 0_u128);
         for (number, node) in self.nodes.iter().enumerate() {
-            all += seen.sum(number, None).present;
+            all += seen.sum(number, None).present.0;
             if node.kind == Kind::Fork {
                 all += seen.servers(number);
                 for (class, pair) in node.pairs.iter().enumerate() {
-                    siblings += pair.siblings.len() as u128 * seen.sum(number, Some(class)).present;
+                    siblings += pair.siblings.len() as u128 * seen.sum(number, Some(class)).present.0;
                 }
             }
         }
@@ -371,6 +370,8 @@ pub(super) struct Seen<'r> {
     pub(super) rows: &'r [FacilityOutput],
     /// And at the beginning, if that is not where statistics begin.
     pub(super) before: Option<&'r [FacilityOutput]>,
+    /// Where statistics begin.
+    warm_up: Ticks,
     pub(super) from: Ticks,
     pub(super) to: Ticks,
     /// Ticks from one to the other.
@@ -381,34 +382,35 @@ impl<'r> Seen<'r> {
     pub(super) fn new(
         rows: &'r [FacilityOutput],
         before: Option<&'r [FacilityOutput]>,
-        from: Ticks,
-        to: Ticks,
+        warm_up: Ticks,
+        [from, to]: [Ticks; 2],
     ) -> Self {
-        Self { rows, before, from, to, span: real(u128::from(to.get() - from.get())) }
+        Self { rows, before, warm_up, from, to, span: real(u128::from(to.get() - from.get())) }
     }
 
-    fn sum(&self, node: usize, class: Option<usize>) -> Sum {
-        let sum = Sum::of(&self.rows[node].classes, class);
+    /// What nodes told of the end, less what they told of the beginning: `tell` is asked for one, with how long statistics went on until then.
+    fn difference<T: Sub<Output = T>>(&self, tell: impl Fn(&[FacilityOutput], u64) -> T) -> T {
+        let age = |time: Ticks| time.get() - self.warm_up.get();
+        let now = tell(self.rows, age(self.to));
         match self.before {
-            Some(before) => sum - Sum::of(&before[node].classes, class),
-            None => sum,
+            Some(before) => now - tell(before, age(self.from)),
+            None => now,
         }
     }
 
+    fn sum(&self, node: usize, class: Option<usize>) -> Sum {
+        self.difference(|rows, age| Sum::of(&rows[node].classes, class, age))
+    }
+
     fn servers(&self, node: usize) -> u128 {
-        let area = |rows: &[FacilityOutput]| rows[node].servers.area().unwrap_or(0);
-        area(self.rows).saturating_sub(self.before.map_or(0, area))
+        self.difference(|rows, age| Area(rows[node].servers.area(age))).0
     }
 
     /// The area under the number of those who are on their way.
     fn travelling(&self) -> u128 {
-        let area = |rows: &[FacilityOutput]| {
-            let of = |trips: fn(&FacilityOutput) -> &TimeAverage| -> u128 {
-                rows.iter().map(|row| trips(row).area().unwrap_or(0)).sum()
-            };
-            of(|row| &row.begun).saturating_sub(of(|row| &row.ended))
-        };
-        area(self.rows).saturating_sub(self.before.map_or(0, area))
+        let all =
+            |rows: &[FacilityOutput]| rows.iter().fold(Level::default(), |sum, row| sum.plus(&row.trips));
+        self.difference(|rows, age| Area(all(rows).area(age))).0
     }
 
     /// Ticks with so many customers.
@@ -419,8 +421,20 @@ impl<'r> Seen<'r> {
     }
 }
 
-/// Times that were observed.
+/// An area under a level.
 #[derive(Debug, Clone, Copy, Default)]
+struct Area(u128);
+
+// It only grows; what a file says that somebody made may not.
+impl Sub for Area {
+    type Output = Self;
+    fn sub(self, before: Self) -> Self {
+        Self(self.0.saturating_sub(before.0))
+    }
+}
+
+/// Times that were observed.
+#[derive(Debug, Clone, Copy)]
 struct Times {
     count: u64,
     sum: u128,
@@ -428,9 +442,26 @@ struct Times {
     squares: Option<u128>,
 }
 
-impl From<Tally> for Times {
-    fn from(tally: Tally) -> Self {
-        Self { count: tally.count(), sum: tally.sum(), squares: tally.squares() }
+impl Default for Times {
+    fn default() -> Self {
+        TimeSums::default().into()
+    }
+}
+
+impl From<TimeSums> for Times {
+    fn from(sums: TimeSums) -> Self {
+        Self { count: sums.count(), sum: sums.sum(), squares: sums.squares() }
+    }
+}
+
+impl Add for Times {
+    type Output = Self;
+    fn add(self, more: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(more.count),
+            sum: self.sum.saturating_add(more.sum),
+            squares: self.squares.zip(more.squares).and_then(|(sum, more)| sum.checked_add(more)),
+        }
     }
 }
 
@@ -469,8 +500,8 @@ impl Sub for Times {
 struct Sum {
     sojourn: Times,
     wait: Times,
-    present: u128,
-    busy: u128,
+    present: Area,
+    busy: Area,
     arrivals: u64,
     served: u64,
     lost: u64,
@@ -479,22 +510,22 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(classes: &[ClassOutput], class: Option<usize>) -> Self {
-        let (mut sum, mut sojourn, mut wait) = (Self::default(), Tally::default(), Tally::default());
+    fn of(classes: &[ClassOutput], class: Option<usize>, age: u64) -> Self {
+        let mut sum = Self::default();
         for (_, told) in
             classes.iter().enumerate().filter(|(number, _)| class.is_none_or(|class| class == *number))
         {
-            sojourn.merge(&told.sojourn);
-            wait.merge(&told.wait);
-            sum.present += told.present.area().unwrap_or(0);
-            sum.busy += told.busy.area().unwrap_or(0);
+            sum.sojourn = sum.sojourn + told.sojourn.into();
+            sum.wait = sum.wait + told.wait.into();
+            sum.present.0 += told.present.area(age);
+            sum.busy.0 += told.busy.area(age);
             sum.arrivals += told.arrivals;
-            sum.served += told.served;
+            sum.served += told.served();
             sum.lost += told.lost;
             sum.reneged += told.reneged;
             sum.balked += told.balked;
         }
-        Self { sojourn: sojourn.into(), wait: wait.into(), ..sum }
+        sum
     }
 }
 
@@ -504,8 +535,8 @@ impl Sub for Sum {
         Self {
             sojourn: self.sojourn - before.sojourn,
             wait: self.wait - before.wait,
-            present: self.present.saturating_sub(before.present),
-            busy: self.busy.saturating_sub(before.busy),
+            present: self.present - before.present,
+            busy: self.busy - before.busy,
             arrivals: self.arrivals.saturating_sub(before.arrivals),
             served: self.served.saturating_sub(before.served),
             lost: self.lost.saturating_sub(before.lost),

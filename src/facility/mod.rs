@@ -126,8 +126,8 @@ pub use fel::kernels;
 pub use fel::{FelError, FelNetwork, FelResults, FelRow, FelSimulation, FelTwin};
 pub use measures::Measure;
 pub use model::{
-    ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, QUANTILES, Quantile,
-    Quantiles,
+    ClassOutput, Facility, FacilityOutput, FacilityParams, FacilityState, LENGTHS, Level, QUANTILES,
+    Quantile, Quantiles, TimeSums,
 };
 pub use network::{
     Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,

@@ -2,6 +2,7 @@
 //! imports.
 
 mod laws;
+mod level;
 mod lines;
 mod records;
 mod sharing;
@@ -12,7 +13,6 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, Model};
-use crate::statistics::{Tally, TimeAverage};
 use crate::time::{Resolution, Ticks};
 
 use super::check::{Choice, Kind, Node, check};
@@ -22,6 +22,7 @@ use super::{Discipline, FacilityError, MAX_CLASSES, Network};
 pub(super) use laws::variate;
 use tables::{Tables, bin_shift, capacity, discipline, flags, population, servers, tables};
 
+pub use level::{Level, TimeSums};
 pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
 pub use records::{LENGTHS, QUANTILES};
 
@@ -55,11 +56,12 @@ const WAKES: u32 = 8;
 const PAIR_WORDS: usize = 8;
 const IN_TURN: u32 = 1;
 const SHORTEST: u32 = 2;
-const WAY_WORDS: usize = 5;
-const SERVERS: u32 = 5;
-const RECORDS: u32 = 8;
-const TRIP_COUNTS: u32 = 6;
-const RECORD_ROWS: u32 = 18;
+const WAY_WORDS: usize = 8;
+const GUESTS: u32 = 0;
+const SERVERS: u32 = 1;
+const TRAVELLERS: u32 = 2;
+const BLOCK: u32 = 8;
+const OTHERS: u32 = 4;
 
 const SHIFT: u32 = 0;
 const COMPLETION: u32 = 1;
@@ -118,10 +120,8 @@ pub struct FacilityParams {
     pub every: u32,
     /// So many of them.
     pub most: u32,
-    /// The first row of who goes along ways that take time; 0 if none does.
-    pub trips: u32,
-    /// Zero.
-    pub unused: u32,
+    /// Zeros.
+    pub unused: [u32; 2],
 }
 
 /// The WGSL `struct State` of [`Facility`].
@@ -167,34 +167,42 @@ pub struct FacilityState {
 #[repr(C)]
 pub struct ClassOutput {
     /// From arrival to departure, of those who were served; at a sink, from where they entered the network. (Who is in the network from the beginning entered
-    /// it at time zero.)
-    pub sojourn: Tally,
+    /// it at time zero.) Of a source those who were sent into the network and of a router all are counted, and their times are zero.
+    pub sojourn: TimeSums,
     /// From arrival to the beginning of service, of those whose service began.
-    pub wait: Tally,
+    pub wait: TimeSums,
     /// Customers, in service and in line.
-    pub present: TimeAverage,
+    pub present: Level,
     /// Customers in service.
-    pub busy: TimeAverage,
+    pub busy: Level,
     /// Who arrived, the lost ones included.
     pub arrivals: u64,
-    /// Who was served; at a source, who was sent into the network.
-    pub served: u64,
     /// Who found no room.
     pub lost: u64,
     /// Whose patience ended.
     pub reneged: u64,
     /// Who did not join the line.
     pub balked: u64,
-    /// Sum of the times of arrival of those present, or of the end of the warm-up if that is later, modulo 2^64.
+    /// Sum of the times from the end of the warm-up until those present came, modulo 2^64; of who came before, 0.
     pub came: u64,
-    /// Sum of the times that those who left were here after the warm-up, modulo 2^64.
-    pub stayed: u64,
+    /// What parts the sum of `sojourn` from the time that all who left were here after the warm-up: the time that those served were here before, less the time after it of those who left
+    /// otherwise; modulo 2^64.
+    pub apart: u64,
     /// Siblings who came back; at a fork, of the customers of this class.
     pub joined: u64,
     /// Who went from here along a way that takes time.
     pub begun: u64,
     /// Who came here along such a way.
     pub ended: u64,
+    /// Zero.
+    pub unused: u64,
+}
+
+impl ClassOutput {
+    /// Who was served; at a source, who was sent into the network.
+    pub fn served(&self) -> u64 {
+        self.sojourn.count()
+    }
 }
 
 /// Where a quantile lies among the bins of a histogram: the WGSL `struct Quantile`.
@@ -225,13 +233,10 @@ pub struct Quantiles {
 pub struct FacilityOutput {
     /// By class.
     pub classes: [ClassOutput; MAX_CLASSES],
-    /// How many went from here along ways that take time, since the beginning of the run. The area under it, less that under `ended`, of all nodes together, is that
-    /// under the number of those on their way.
-    pub begun: TimeAverage,
-    /// How many came here along such ways.
-    pub ended: TimeAverage,
-    /// Servers that wait until another node has room; of a station that shares its servers, those that work.
-    pub servers: TimeAverage,
+    /// How many went from here along ways that take time, less those who came here along such: of all nodes together ([`Level::plus`]), those on their way.
+    pub trips: Level,
+    /// Servers that wait until another node has room; of a station that shares its servers, those that work; of a fork, siblings that wait for others.
+    pub servers: Level,
     /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless [`Facility::with_details`] says so.
     pub lengths: [u64; LENGTHS],
     /// By class, and at the end of all; zeros where there are no details, and of all where there is one class.
@@ -303,10 +308,7 @@ impl Facility {
         let servers =
             most(&|node| if flags(node, &self.nodes) & SERVER_ROWS == 0 { 0 } else { servers(node) });
         let classes = self.params.classes;
-        let trips = RECORDS + classes * RECORD_ROWS;
-        let takes_time = self.takes_time();
-        self.params.trips = if takes_time { trips } else { 0 };
-        let first = trips + if takes_time { TRIP_COUNTS + classes } else { 0 };
+        let first = BLOCK * (1 + classes) + OTHERS * classes;
         self.params.details = if details { first } else { 0 };
         self.params.known = first + if details { records::detail_rows(classes) } else { 0 };
         self.params.servers = self.params.known + known.div_ceil(4);
@@ -469,7 +471,8 @@ impl Model for Facility {
     }
 
     fn memory_rows(&self) -> u32 {
-        self.params.slots + self.params.room * self.params.slot_rows
+        // Whole lines of memory, as blocks are.
+        (self.params.slots + self.params.room * self.params.slot_rows).next_multiple_of(BLOCK)
     }
 
     fn capacity(&self) -> Capacity {

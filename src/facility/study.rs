@@ -261,7 +261,9 @@ impl Facility {
                     let rows = ran.outputs.as_ref().map_or(&[][..], |outputs| outputs.rows());
                     facility.verify(rows, replication, until)?;
                     for column in &mut columns {
-                        column.values.push(facility.value(column, &Seen::new(rows, None, warm_up, until)));
+                        column
+                            .values
+                            .push(facility.value(column, &Seen::new(rows, None, warm_up, [warm_up, until])));
                     }
                     facility.deadlock(rows, study.seed, replication, until)?;
                     for (node, told) in rows.iter().enumerate() {
@@ -492,19 +494,12 @@ impl Facility {
         until: Ticks,
     ) -> Result<(), FacilityError> {
         let (mut sent, mut came) = (0_u64, 0_u64);
+        let age = until.get() - self.params_warm_up().get();
         for (node, row) in self.nodes.iter().zip(rows) {
-            if row.begun.area().is_none() || row.ended.area().is_none() {
-                return Err(FacilityError::Setting {
-                    node: node.name.clone(),
-                    what: "the number of trips to or from a node in a run",
-                    value: "2^32 or more".to_owned(),
-                    remedy: "choose a shorter run".to_owned(),
-                });
-            }
             for (number, (class, told)) in self.network.classes.iter().zip(&row.classes).enumerate() {
                 // Of who was parted, too, though he waits for siblings only.
                 if matches!(node.kind, Kind::Station { .. } | Kind::Fork) {
-                    little(told, until).map_err(|(times, area)| FacilityError::Little {
+                    little(told, age).map_err(|(times, area)| FacilityError::Little {
                         node: node.name.clone(),
                         class: class.clone(),
                         replication,
@@ -515,16 +510,17 @@ impl Facility {
                 // Who is on his way has been sent, and has not come.
                 came = came.wrapping_add(told.begun).wrapping_sub(told.ended);
                 match node.kind {
-                    Kind::Source { .. } => sent = sent.wrapping_add(told.served),
+                    Kind::Source { .. } => sent = sent.wrapping_add(told.served()),
                     Kind::Sink => came = came.wrapping_add(told.arrivals),
                     Kind::Fork => {
                         let siblings = node.pairs[number].siblings.len() as u64;
-                        sent =
-                            sent.wrapping_add(told.served).wrapping_add(siblings.wrapping_mul(told.arrivals));
+                        sent = sent
+                            .wrapping_add(told.served())
+                            .wrapping_add(siblings.wrapping_mul(told.arrivals));
                         came = came.wrapping_add(told.arrivals).wrapping_add(told.joined);
                     }
                     Kind::Router | Kind::Station { .. } => {
-                        sent = sent.wrapping_add(told.served);
+                        sent = sent.wrapping_add(told.served());
                         came = came.wrapping_add(told.arrivals);
                     }
                 }
@@ -541,7 +537,7 @@ impl Facility {
 pub(super) fn served(facility: &Facility, rows: &[FacilityOutput]) -> u64 {
     let stations = facility.nodes.iter().zip(rows);
     let stations = stations.filter(|(node, _)| matches!(node.kind, Kind::Station { .. }));
-    stations.flat_map(|(_, row)| &row.classes).map(|class| class.served).sum()
+    stations.flat_map(|(_, row)| &row.classes).map(ClassOutput::served).sum()
 }
 
 /// Takes away who does not stay, until all do. As often as there are some, at most.
@@ -557,17 +553,15 @@ const MOST_SHARED: u32 = 47;
 /// What tells fingerprints of this module from those of others: "faci".
 const KIND: u32 = 0x6661_6369;
 
-/// Little's law for the customers of a class at a station: the times that those who left were there, and the ages of those present, are the area under their
-/// number, modulo 2^64. Else both of them.
-fn little(told: &ClassOutput, until: Ticks) -> Result<(), (u64, u128)> {
-    let present = u64::from(told.present.level());
-    let ages = present.wrapping_mul(until.get()).wrapping_sub(told.came);
-    let times = told.stayed.wrapping_add(ages);
-    match told.present.area() {
-        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^64, as said")]
-        Some(area) if area as u64 == times => Ok(()),
-        area => Err((times, area.unwrap_or(u128::MAX))),
-    }
+/// Little's law for the customers of a class at a station: the times that those who left were there after the warm-up, of which the sum of sojourns tells those who were served, and the
+/// ages of those present are the area under their number, modulo 2^64. Else both of them.
+fn little(told: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
+    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^64, as said")]
+    let word = |sum: u128| sum as u64;
+    let area = told.present.area(age);
+    let ages = u64::from(told.present.level()).wrapping_mul(age).wrapping_sub(told.came);
+    let times = word(told.sojourn.sum()).wrapping_sub(told.apart).wrapping_add(ages);
+    if word(area) == times { Ok(()) } else { Err((times, area)) }
 }
 
 fn summary(column: &Measured, level: f64) -> Result<Summary, AnalysisError> {

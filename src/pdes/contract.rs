@@ -20,10 +20,14 @@ pub(super) fn check<M: Model>(
 ) -> Result<u32, SimulationError> {
     linked(model, &recipes.start)?;
     let program = linked(model, &recipes.window)?;
-    let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
+    let functions =
+        [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS]
+            .concat();
     let allowed = Allowed { functions: &functions, variables: &["params", "data"], written: &[] };
     program.check_user(&allowed).map_err(GpuError::from)?;
-    let functions = [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
+    let functions =
+        [&OUTPUT_FUNCTIONS[..], &random::MODEL_FUNCTIONS, &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS]
+            .concat();
     let mut looks = vec![];
     looks.extend(declared.earliest.then_some("earliest"));
     if recipes.relax.is_some() {
@@ -108,7 +112,7 @@ pub(super) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns>>, Simul
         return Ok(None);
     }
     let program = recipes::output(model, false, 64).link().map_err(|error| lacking(model, error))?;
-    let functions = [&OUTPUT_FUNCTIONS[..], &statistics::MODEL_FUNCTIONS].concat();
+    let functions = [&OUTPUT_FUNCTIONS[..], &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS].concat();
     program.check_calls("output", &functions, OUTPUT_ADVICE).map_err(GpuError::from)?;
     check_layout::<M, M::Output>(&program, model, "Output")?;
     let layout = program.layout("Output").expect("the kernel uses it, and it links");
@@ -156,16 +160,12 @@ fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
     }
 }
 
-/// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, as the documentation of [`Model`] lists it.
-const FUNCTIONS: [&str; 18] = [
+/// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, and `ARITHMETIC`, as the documentation of [`Model`] lists it.
+const FUNCTIONS: [&str; 14] = [
     "stream_purpose",
     "stream_main",
     "schedule",
     "now",
-    "time_add",
-    "time_since",
-    "time_less",
-    "time_min",
     "lp_count",
     "replica",
     "lookahead",
@@ -178,20 +178,9 @@ const FUNCTIONS: [&str; 18] = [
     "line_pop",
 ];
 
-/// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS` of `statistics`.
-const OUTPUT_FUNCTIONS: [&str; 11] = [
-    "now",
-    "time_add",
-    "time_since",
-    "time_less",
-    "time_min",
-    "lp_count",
-    "replica",
-    "lookahead",
-    "memory_get",
-    "memory_rows",
-    "normal_unit",
-];
+/// What of these `output` may call, and what it calls of the model's own; besides `MODEL_FUNCTIONS` of `statistics`, and `ARITHMETIC`.
+const OUTPUT_FUNCTIONS: [&str; 7] =
+    ["now", "lp_count", "replica", "lookahead", "memory_get", "memory_rows", "normal_unit"];
 
 const BOUNDS_ADVICE: &str = "It tells what may be sent, and sends nothing";
 

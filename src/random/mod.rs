@@ -69,6 +69,22 @@ pub(crate) const MODEL_FUNCTIONS: [&str; 23] = [
     "weibull_of",
 ];
 
+/// Arithmetic with numbers of 64 and 128 bits that models of every engine may call, wherever they may call anything: of `time/ticks.wgsl`, `random/mul_wide.wgsl`, `random/distributions.wgsl`
+/// and `gpu/wide.wgsl`.
+pub(crate) const ARITHMETIC: [&str; 11] = [
+    "time_add",
+    "time_since",
+    "time_less",
+    "time_min",
+    "wide_add",
+    "wide_subtract",
+    "wide_less",
+    "wide_add_128",
+    "mul_wide",
+    "add_word",
+    "product_128",
+];
+
 /// The low and the high word.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of a word are cut on purpose")]
 const fn words(value: u64) -> [u32; 2] {
@@ -82,7 +98,7 @@ fn mul_wide(a: u32, b: u32) -> [u32; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::MODEL_FUNCTIONS;
+    use super::{ARITHMETIC, MODEL_FUNCTIONS};
     use crate::gpu::Program;
     use crate::shaders;
 
@@ -90,7 +106,7 @@ mod tests {
     fn what_models_may_call_is_there() {
         let files = ["random/distributions.wgsl", "random/mul_wide.wgsl"].map(shaders::file);
         let program = Program::link("random", &files).unwrap();
-        for name in MODEL_FUNCTIONS {
+        for name in MODEL_FUNCTIONS.into_iter().chain(ARITHMETIC) {
             let mut functions = program.module().functions.iter();
             assert!(functions.any(|(_, function)| function.name.as_deref() == Some(name)), "{name}");
         }

@@ -27,8 +27,8 @@ use crate::random::Stream;
 ///   `stream_block` for models that know where their draws lie;
 /// * `stream_purpose(purpose, number)`, after which all of these are of the substream of that name, until `stream_main()` or the end of the step:
 ///   [`Stream::purpose`] says what it is good for;
-/// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`,
-///   `time_add`, `time_since`, `time_less`, `time_min`, and `wide_add`, `wide_subtract`, `wide_less` with `// import: gpu/wide.wgsl`;
+/// * `exponential_unit` and `exponential_short`, which turn a word that was drawn into a variate, and arithmetic: `mul_wide`, `add_word`, `product_128`,
+///   `time_add`, `time_since`, `time_less`, `time_min`, `wide_add`, `wide_subtract`, `wide_less`, `wide_add_128`;
 /// * statistics that it keeps in its state, by the functions of [`statistics`](crate::statistics#while-a-model-runs);
 /// * `fail(code)`, which ends the replication without a result.
 ///

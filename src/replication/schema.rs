@@ -30,8 +30,8 @@ const CONTRACT: [Declaration; 6] = [
     Declaration { keyword: "fn", name: "finish", text: "fn finish(state: ptr<function, State>) -> Output" },
 ];
 
-/// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and `statistics`: the documentation of [`Model`].
-const FUNCTIONS: [&str; 19] = [
+/// What of the engine a model's file may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, and `ARITHMETIC`: the documentation of [`Model`].
+const FUNCTIONS: [&str; 10] = [
     "draw_block",
     "stream_seek",
     "stream_position",
@@ -41,15 +41,6 @@ const FUNCTIONS: [&str; 19] = [
     "exponential_unit",
     "exponential_short",
     "exponential_tabled",
-    "mul_wide",
-    "add_word",
-    "time_add",
-    "time_since",
-    "time_less",
-    "time_min",
-    "wide_add",
-    "wide_subtract",
-    "wide_less",
     "fail",
 ];
 
@@ -67,7 +58,9 @@ impl Schema {
         let engine = ["replication/thread.wgsl", product(false)].map(shaders::file);
         let program = link(model, &engine)?;
         let file = model.source().name().to_owned();
-        let functions = [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &statistics::MODEL_FUNCTIONS].concat();
+        let functions =
+            [&FUNCTIONS[..], &random::MODEL_FUNCTIONS, &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS]
+                .concat();
         let allowed = Allowed { functions: &functions, variables: &["params"], written: &[] };
         program.check_user(&allowed).map_err(GpuError::from)?;
         if let Some(team) = model.team_source() {

@@ -5,8 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eventhorizon::facility::{Facility, FacilityError, Keep, Place, Report, SavedStudy, Study};
-use eventhorizon::pdes::{Checkpoint, CheckpointError, CpuSimulation, EngineOptions, SimulationError, Until};
+use eventhorizon::pdes::{
+    Checkpoint, CheckpointError, CpuSimulation, EngineOptions, Model, Options, Simulation, SimulationError,
+    Until,
+};
+use eventhorizon::random::Stream;
 use eventhorizon::statistics::{Budget, Precision, Stopping};
+use eventhorizon::time::Ticks;
 
 use crate::common::gpu;
 use crate::hostile::sealed;
@@ -164,4 +169,49 @@ fn what_is_no_saved_study_of_this_is_refused() {
     for length in [0, 7, 23, 24, 100, saved.as_bytes().len() - 1] {
         SavedStudy::from_bytes(saved.as_bytes()[..length].to_vec()).unwrap_err();
     }
+}
+
+/// What is counted goes on from word to word, in both engines alike: rows of sums that a file says are full, or nearly, are added to on the host and on the device.
+#[test]
+fn sums_and_counts_are_carried_from_word_to_word() {
+    let mut over = [0; 4];
+    for name in ["clinic", "call_centre", "processor", "emergency", "workshop"] {
+        let network = shipped_one(name);
+        let facility = network.compile().unwrap();
+        let facility = if name == "emergency" { facility.with_details() } else { facility };
+        let until = facility.resolution().ticks(network.until.unwrap() / 100.0).unwrap();
+        let half = Ticks::new(until.get() / 2);
+        let mut cpu = CpuSimulation::new(&facility, 7).unwrap();
+        cpu.run(Until::time(half)).unwrap();
+        let mut file = cpu.checkpoint().unwrap().as_bytes().to_vec();
+        // Behind tag, zeros and length.
+        let place = file.windows(8).position(|bytes| bytes == b"memo\0\0\0\0").unwrap() + 16;
+        let rows = facility.memory_rows() as usize;
+        let mut stream = Stream::new(1, 2, 3);
+        for lp in 0..facility.lps() as usize {
+            // Sums are in `shaders/facility/network.wgsl` SERVERS and TRAVELLERS, the rows of blocks but the first, and the others.
+            let classes = network.classes.len();
+            let sums = (1..3).chain((8..8 * (1 + classes)).filter(|row| row % 8 > 0));
+            for row in sums.chain(8 * (1 + classes)..12 * classes + 8) {
+                for word in file[place + 16 * (lp * rows + row)..][..16].chunks_exact_mut(4) {
+                    // Most are full, so that what is carried goes on.
+                    let filled = if stream.below(4) == 0 { stream.draw() } else { u32::MAX };
+                    word.copy_from_slice(&filled.to_le_bytes());
+                }
+            }
+        }
+        let saved = Checkpoint::from_bytes(sealed(file)).unwrap();
+        let mut cpu = CpuSimulation::resume(&facility, &saved).unwrap();
+        let mut gpu = Simulation::resume(&gpu(), &facility, Options::default(), &saved).unwrap();
+        let before = cpu.memory().to_vec();
+        cpu.run(Until::time(until)).unwrap();
+        gpu.run(Until::time(until)).unwrap();
+        assert!(gpu.memory().unwrap() == cpu.memory(), "{name}");
+        assert!(gpu.outputs(until).unwrap() == cpu.outputs(until).unwrap(), "{name}: outputs");
+        for (before, after) in before.iter().zip(cpu.memory()) {
+            (0..4).for_each(|word| over[word] += u32::from(after[word] < before[word]));
+        }
+    }
+    // It is not for nothing: many a word went over, in each of the four places.
+    assert!(over.iter().all(|&words| words > 20), "{over:?}");
 }

@@ -6,11 +6,13 @@
 // import: random/distributions.wgsl
 
 fn variate(law: u32) -> vec2<u32> {
-    let kind = data[law];
-    let number = data[law + 1u];
-    let a = vec2<u32>(data[law + 2u], data[law + 3u]);
-    let b = vec2<u32>(data[law + 4u], data[law + 5u]);
-    let c = vec2<u32>(data[law + 6u], data[law + 7u]);
+    let first = data[law / 4u];
+    let second = data[law / 4u + 1u];
+    let kind = first.x;
+    let number = first.y;
+    let a = first.zw;
+    let b = second.xy;
+    let c = second.zw;
     if kind == 3u { return draw_erlang(number, a); }
     // The last word first. How many there are is looked up, so that no compiler writes the loop out.
     var words = vec3<u32>(0u);

@@ -12,7 +12,7 @@ fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
 }
 
 // Puts a customer into a line, at the end or in front. Returns its slot.
-fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, State>) -> u32 {
+fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, Node>) -> u32 {
     // Without gaps for a random order, else from the list of those that are free.
     let random = discipline_of(lp) == RANDOM;
     var slot = (*state).waiting;
@@ -57,7 +57,7 @@ fn link(slot: u32, side: u32, other: u32) {
 }
 
 // Takes a customer out of a line.
-fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
+fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, Node>) {
     if line == GUESTS { (*state).guests -= 1u; } else { (*state).waiting -= 1u; }
     if discipline_of(lp) == RANDOM {
         // The last one comes to his place.
@@ -89,24 +89,24 @@ fn customer_of(slot: u32) -> Customer {
 }
 
 // The line of who is served next, and his slot. Somebody waits.
-fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
+fn next_in_line(lp: u32, state: ptr<function, Node>) -> vec2<u32> {
     let discipline = discipline_of(lp);
-    if discipline == RANDOM { return vec2<u32>(0u, draw_below((*state).waiting)); }
+    if discipline == RANDOM { return vec2<u32>(line_at(0u), draw_below((*state).waiting)); }
     // Where classes are polled, from the one on that was served last.
     let first = select(0u, (*state).polled, discipline == POLLING);
-    for (var i = 0u; i < CLASSES; i += 1u) {
-        let line = (first + i) % CLASSES;
+    for (var i = 0u; i < params.classes; i += 1u) {
+        let line = line_at((first + i) % params.classes);
         let slot = memory_get(line).x;
         if slot != 0u { return vec2<u32>(line, slot - 1u); }
     }
-    return vec2<u32>(0u);
+    return vec2<u32>(line_at(0u), 0u);
 }
 
 // The server that is free, one of which there is.
 fn free_server(lp: u32) -> u32 {
     var server = 0u;
     // At most 32.
-    while server < data[lp * NODE_WORDS + 1u] && memory_get(params.servers + 2u * server).x != 0u { server += 1u; }
+    while server < servers_of(lp) && memory_get(params.servers + 2u * server).x != 0u { server += 1u; }
     return server;
 }
 
@@ -115,7 +115,7 @@ fn worst_server(lp: u32) -> u32 {
     var worst = 0u;
     var found = vec4<u32>(0u);
     // At most 32.
-    for (var server = 0u; server < data[lp * NODE_WORDS + 1u]; server += 1u) {
+    for (var server = 0u; server < servers_of(lp); server += 1u) {
         let row = memory_get(params.servers + 2u * server);
         let order = line_of(lp, row.y);
         let other = line_of(lp, found.y);

@@ -1,24 +1,42 @@
-// What is counted, in LP memory. Where the rows lie: facility/network.wgsl.
+// What is counted, in LP memory: rows of sums, to some of which each event adds. Where the rows lie: facility/network.wgsl.
 //
-// import: statistics/tally.wgsl
-// import: statistics/time_average.wgsl
+// Levels have no area that grows with each change: it is the level times the ticks up to the end, less the sum of each change times the ticks until then, and that sum is all that is kept.
+//
+// import: gpu/wide.wgsl
+// import: random/distributions.wgsl
+// import: time/ticks.wgsl
+
+// A number that changes.
+struct Level {
+    changes: vec2<u32>, // sum of each change times its age (the ticks from the end of the warm-up until then, and none before), modulo 2^96
+    high: u32,          // its highest word
+    level: u32,         // now, modulo 2^32
+}
+
+// Times that were observed.
+struct TimeSums {
+    sum: vec4<u32>,
+    squares: vec4<u32>, // all ones where their sum does not fit
+    count: vec2<u32>,
+    unused: vec2<u32>,
+}
 
 // What a class of customers did at a node.
 struct ClassOutput {
-    sojourn: Tally,       // from arrival to departure of those who were served; at a sink, from where they entered the network
-    wait: Tally,          // from arrival to the beginning of service
-    present: TimeAverage, // customers
-    busy: TimeAverage,    // of these in service
+    sojourn: TimeSums,       // from arrival to departure of those who were served; at a sink, from where they entered the network; of sources and routers, a count only
+    wait: TimeSums,          // from arrival to the beginning of service
+    present: Level,       // customers
+    busy: Level,          // of these in service
     arrivals: vec2<u32>,
-    served: vec2<u32>,
     lost: vec2<u32>,
     reneged: vec2<u32>,
     balked: vec2<u32>,
-    came: vec2<u32>,      // sum of the times of arrival of those present, modulo 2^64
-    stayed: vec2<u32>,    // sum of the times that those who left were here, modulo 2^64
+    came: vec2<u32>,      // sum of the ages at which those present came, modulo 2^64
+    apart: vec2<u32>,     // of those served, the times that they were here during the warm-up, less the times after it of those who left otherwise, modulo 2^64
     joined: vec2<u32>,    // siblings who came back; at a fork, of the customers of this class
     begun: vec2<u32>,     // trips from here, along ways that take time
     ended: vec2<u32>,     // and to here
+    unused: vec2<u32>,
 }
 
 // Where a quantile lies among the bins of a histogram.
@@ -36,9 +54,8 @@ struct Quantiles {
 
 struct Output {
     classes: array<ClassOutput, CLASSES>,
-    begun: TimeAverage,                    // trips, from time zero on
-    ended: TimeAverage,
-    servers: TimeAverage,                  // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait
+    trips: Level,                          // that began here, less those that ended here
+    servers: Level,                        // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait
     lengths: array<vec2<u32>, LENGTHS>,    // ticks with so many customers, and in the last, with more
     quantiles: array<Quantiles, CLASSES_AND_ALL>,
 }
@@ -52,7 +69,34 @@ const LENGTHS = 32u;
 const BINS = 464u;
 const BIN_ROWS = 116u;
 
-// What happens to a customer's record.
+// Rows of a class's block; the first is a line.
+const PRESENT = 1u; // a Level
+const AGES = 2u;    // `came`; arrivals
+const BUSY = 3u;    // a Level
+const SOJOURN = 4u; // sum; low word of the count
+const SOJOURN_SQUARES = 5u;
+const WAIT = 6u;
+const WAIT_SQUARES = 7u;
+// And of its others.
+const LOSSES = 0u; // lost; reneged
+const BALKS = 1u;  // balked; joined
+const APART = 2u;  // `apart`; high words of the counts of sojourns and of waits
+const TRIPS = 3u;  // begun; ended
+// What else `record` may have to change, and has no row of its own there.
+const TAKEN = 4u;   // BUSY of the class of whose customer a service begins or goes on
+const GIVEN = 5u;   // BUSY of the class of whose customer one was interrupted
+const COUNTED = 6u; // APART of who waited
+const UNDERWAY = 7u;
+const KEPT = 8u;
+const LENGTH = 9u;
+const SOJOURN_BIN = 10u;
+const WAIT_BIN = 11u;
+const NOTES = 12u; // how many notes there are
+const NOTE = 13u;
+const NEXT_NOTES = 14u; // and of `next`
+const NEXT_NOTE = 15u;
+
+// What an event does to the records of its customer and of another, `next`.
 struct Deed {
     arrivals: u32,
     served: u32,
@@ -64,67 +108,180 @@ struct Deed {
     ended: u32,
     present: i32,
     busy: i32,
+    fresh: u32,   // whether the service of `next` begins
+    taken: i32,   // servers that `next` took, if he is not who came
+    given: i32,   // and that somebody of the class `whose` had to give
+    whose: u32,
+    kept: i32,    // of SERVERS
+    visited: u32, // whether customers spend time at the node
+    changed: u32, // 1 + the number of customers at a station until now, if there is another now; else 0
 }
 
-// The row where the record of a class begins.
-fn record_of(class_: u32) -> u32 {
-    return RECORDS + class_ * RECORD_ROWS;
+// The first row of the block of a class.
+fn block_of(class_: u32) -> u32 {
+    return BLOCK * (1u + class_);
 }
 
-// What happened to a customer, but for levels and tallies. Ages: the sum of the times of arrival of those present, and of the times that those who left were here, modulo 2^64
-// and from the end of the warm-up on. With the time now, they make the area under the number present: Little's law.
-//
-// And notes, where customers are followed here: of him, and of `next` if his service began. (They are rows of the same loop, so that it has the one call that writes: in dry runs that is a search, and
-// two calls more took three times as long to compile.)
-fn record(who: Customer, deed: Deed, next: Customer, began: bool, follows: bool) {
-    let at = record_of(who.class_);
-    if deed.present != 0 {
-        let ages = memory_get(at + 16u);
-        let till = later(now());
-        let since = later(who.arrived);
-        var sums = vec4<u32>(plus(ages.xy, till), ages.zw);
-        if deed.present < 0 { sums = vec4<u32>(minus(ages.xy, since), plus(ages.zw, minus(till, since))); }
-        memory_set(at + 16u, sums);
+// And of its others.
+fn others_of(class_: u32) -> u32 {
+    return BLOCK * (1u + params.classes) + OTHERS * class_;
+}
+
+// Adds to a sum of 96 bits.
+fn longer(sum: vec3<u32>, more: vec3<u32>) -> vec3<u32> {
+    let low = wide_add(sum.xy, more.xy);
+    return vec3<u32>(low, sum.z + more.z + u32(wide_less(low, more.xy)));
+}
+
+// A level in a row that changes at an age.
+fn changed(row: vec4<u32>, change: i32, age: vec2<u32>) -> vec4<u32> {
+    let product = product_128(age, vec2<u32>(u32(abs(change)), 0u));
+    // a - b is not (not a + b).
+    let turned = vec3<u32>(select(0u, 0xffffffffu, change < 0));
+    return vec4<u32>(longer(row.xyz ^ turned, product.xyz) ^ turned, row.w + u32(change));
+}
+
+// A sum of times and a count in a row, with a time and so many more.
+fn summed(row: vec4<u32>, time: vec2<u32>, count: u32) -> vec4<u32> {
+    return vec4<u32>(longer(row.xyz, vec3<u32>(time, 0u)), row.w + count);
+}
+
+// Two sums of 64 bits in a row.
+fn added(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
+    return vec4<u32>(wide_add(row.xy, more.xy), wide_add(row.zw, more.zw));
+}
+
+// Adds to the rows that an event changes, each with a bit. Those that most events change are read first, all of them, so that nothing waits for one after the other: 10,000 runs of `jackson.toml` by
+// threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search.
+fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, Node>) {
+    let counts = !time_less(now(), params.warm_up);
+    let age = time_since(now(), params.warm_up);
+    let came = time_since(who.arrived, params.warm_up);
+    let stay = select(TIME_ZERO, time_since(now(), who.arrived), deed.visited != 0u);
+    let wait = time_since(now(), next.arrived);
+    let served = counts & (deed.served != 0u);
+    let waited = counts & (deed.fresh != 0u);
+    let arrivals = select(0u, deed.arrivals, counts);
+    let at = block_of(who.class_);
+    let then = block_of(next.class_);
+    let present = memory_get(at + PRESENT);
+    let ages = memory_get(at + AGES);
+    let busy = memory_get(at + BUSY);
+    let sojourn = memory_get(at + SOJOURN);
+    let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
+    let waits = memory_get(then + WAIT);
+    let wait_squares = memory_get(then + WAIT_SQUARES);
+    if deed.present != 0 { memory_set(at + PRESENT, changed(present, deed.present, age)); }
+    if (deed.present != 0) | (arrivals != 0u) {
+        let sum = select(select(ages.xy, wide_add(ages.xy, came), deed.present > 0), wide_subtract(ages.xy, came), deed.present < 0);
+        memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
-    // What there is to write, each with a bit: at most eight rows.
-    var left = 0u;
-    if !time_less(now(), params.warm_up) {
-        left = u32((deed.arrivals | deed.served) != 0u);
-        left |= u32((deed.lost | deed.reneged) != 0u) << 1u;
-        left |= u32((deed.balked | deed.joined) != 0u) << 2u;
-        left |= u32((deed.begun | deed.ended) != 0u) << 3u;
+    if deed.busy != 0 { memory_set(at + BUSY, changed(busy, deed.busy, age)); }
+    var full = vec2<u32>(0u); // whether low words of counts were: of `who`, and of `next`
+    if served {
+        let sums = summed(sojourn, stay, deed.served);
+        full.x = u32(sums.w < deed.served);
+        memory_set(at + SOJOURN, sums);
+        if any(stay != TIME_ZERO) { memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay))); }
     }
-    if follows {
-        if deed_of(deed) != 0u && tag_of(who.entered) != 0u { left |= 3u << 4u; }
-        if began && tag_of(next.entered) != 0u { left |= 3u << 6u; }
+    if waited {
+        let sums = summed(waits, wait, 1u);
+        full.y = u32(sums.w == 0u);
+        memory_set(then + WAIT, sums);
+        if any(wait != TIME_ZERO) { memory_set(then + WAIT_SQUARES, wide_add_128(wait_squares, product_128(wait, wait))); }
+    }
+
+    // See `apart`: most stays begin and end after the warm-up, and with a service.
+    var apart = TIME_ZERO;
+    if (deed.present < 0) & counts {
+        if deed.served != 0u { apart = time_since(params.warm_up, who.arrived); } else { apart = wide_subtract(TIME_ZERO, time_since(age, came)); }
+    }
+    var left = u32(any(apart != TIME_ZERO) | (full.x != 0u)) << APART;
+    left |= full.y << COUNTED;
+    left |= (u32(deed.taken != 0) << TAKEN) | (u32(deed.given != 0) << GIVEN);
+    left |= (u32(deed.begun != deed.ended) << UNDERWAY) | (u32(deed.kept != 0) << KEPT);
+    if counts {
+        left |= u32((deed.lost | deed.reneged) != 0u) << LOSSES;
+        left |= u32((deed.balked | deed.joined) != 0u) << BALKS;
+        left |= u32((deed.begun | deed.ended) != 0u) << TRIPS;
+    }
+    if detailed() {
+        left |= u32(deed.changed != 0u) << LENGTH;
+        left |= (u32(served & (deed.visited != 0u)) << SOJOURN_BIN) | (u32(waited) << WAIT_BIN);
+    }
+    if traced() && deed.visited != 0u {
+        if deed_of(deed) != 0u && tag_of(who.entered) != 0u { left |= 3u << NOTES; }
+        if deed.fresh != 0u && tag_of(next.entered) != 0u { left |= 3u << NEXT_NOTES; }
     }
     var notes = 0u;
     while left != 0u {
-        let i = firstTrailingBit(left);
+        let what = firstTrailingBit(left);
         left &= left - 1u;
-        var more = vec2<u32>(deed.arrivals, deed.served);
-        if i == 1u { more = vec2<u32>(deed.lost, deed.reneged); }
-        if i == 2u { more = vec2<u32>(deed.balked, deed.joined); }
-        if i == 3u { more = vec2<u32>(deed.begun, deed.ended); }
-        var row = at + select(14u + i, 17u, i == 2u);
-        if i == 3u { row = params.trips + TRIP_COUNTS + who.class_; }
-        var note = vec4<u32>(0u);
-        if SPECIAL && i > 3u {
-            // How many notes there are, and the note: tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
-            var of_ = who;
-            var what = deed_of(deed);
-            if i > 5u {
-                of_ = next;
-                what = BEGAN;
+        var row = others_of(who.class_) + what;
+        var more = vec4<u32>(0u);
+        var change = 0;     // of a level
+        var apiece = false; // whether each word is a number
+        switch what {
+            case LOSSES: { more = vec4<u32>(deed.lost, 0u, deed.reneged, 0u); }
+            case BALKS: { more = vec4<u32>(deed.balked, 0u, deed.joined, 0u); }
+            case APART: { more = vec4<u32>(apart, full.x, 0u); }
+            case TRIPS: { more = vec4<u32>(deed.begun, 0u, deed.ended, 0u); }
+            case TAKEN: {
+                row = then + BUSY;
+                change = deed.taken;
             }
-            more = vec2<u32>(1u, 0u);
-            note = vec4<u32>(tag_of(of_.entered) | (what << 16u) | (of_.class_ << 24u), now(), of_.arrived.x);
-            row = params.trace + select(notes, 0u, (i & 1u) == 0u);
+            case GIVEN: {
+                row = block_of(deed.whose) + BUSY;
+                change = deed.given;
+            }
+            case COUNTED: {
+                row = others_of(next.class_) + APART;
+                more.w = 1u;
+            }
+            case UNDERWAY: {
+                row = TRAVELLERS;
+                change = i32(deed.begun) - i32(deed.ended);
+            }
+            case KEPT: {
+                row = SERVERS;
+                change = deed.kept;
+            }
+            default: {
+                if !SPECIAL { break; }
+                if what == LENGTH {
+                    let place = min(deed.changed - 1u, LENGTHS - 1u);
+                    row = params.details + place / 2u;
+                    let span = lasted(state);
+                    more = select(vec4<u32>(TIME_ZERO, span), vec4<u32>(span, TIME_ZERO), (place & 1u) == 0u);
+                    (*state).since = now();
+                } else if what <= WAIT_BIN {
+                    let which = what - SOJOURN_BIN;
+                    let bin = bin_of(select(wait, stay, which == 0u));
+                    row = bins_of(select(next.class_, who.class_, which == 0u), which) + bin / 4u;
+                    more[bin & 3u] = 1u;
+                    apiece = true;
+                } else if (what == NOTES) | (what == NEXT_NOTES) {
+                    row = params.trace;
+                    more.x = 1u;
+                } else {
+                    // A note (its row is zeros until then): tag, what happened, and the class, in 16, 8 and 8 bits; now (2); when he arrived at the node (the low word).
+                    var of_ = who;
+                    var happened = deed_of(deed);
+                    if what == NEXT_NOTE {
+                        of_ = next;
+                        happened = BEGAN;
+                    }
+                    row = params.trace + notes;
+                    more = vec4<u32>(tag_of(of_.entered) | (happened << 16u) | (of_.class_ << 24u), now(), of_.arrived.x);
+                }
+            }
         }
-        let counts = memory_get(row);
-        var sums = vec4<u32>(plus(counts.xy, vec2<u32>(more.x, 0u)), plus(counts.zw, vec2<u32>(more.y, 0u)));
-        if SPECIAL && i > 3u {
-            if row == params.trace { notes = sums.x; } else { sums = note; }
+        let before = memory_get(row);
+        var sums = added(before, more);
+        if apiece { sums = before + more; }
+        if change != 0 { sums = changed(before, change, age); }
+        if SPECIAL && (what == NOTES || what == NEXT_NOTES) {
+            notes = sums.x;
             if notes >= params.trace_rows {
                 memory_full();
                 return;
@@ -173,39 +330,6 @@ fn later(time: vec2<u32>) -> vec2<u32> {
     return time;
 }
 
-// Modulo 2^64.
-fn plus(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let low = a.x + b.x;
-    return vec2<u32>(low, a.y + b.y + u32(low < a.x));
-}
-
-fn minus(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return vec2<u32>(a.x - b.x, a.y - b.y - u32(a.x < b.x));
-}
-
-// The tally that begins at a row.
-fn tally_of(at: u32) -> Tally {
-    let range = memory_get(at + 2u);
-    return Tally(memory_get(at), memory_get(at + 1u), range.xy, range.zw, memory_get(at + 3u).xy, params.warm_up);
-}
-
-// Counts a sojourn (0) or a wait (1) of a class.
-fn tally(class_: u32, which: u32, value: vec2<u32>) {
-    let at = record_of(class_) + 4u * which;
-    let next = tally_add(tally_of(at), now(), value);
-    memory_set(at, next.sum);
-    memory_set(at + 1u, next.squares);
-    memory_set(at + 2u, vec4<u32>(next.minimum, next.maximum));
-    memory_set(at + 3u, vec4<u32>(next.count, next.since));
-    if detailed() && !time_less(now(), params.warm_up) {
-        let bin = bin_of(value);
-        let place = bins_of(class_, which) + bin / 4u;
-        var row = memory_get(place);
-        row[bin & 3u] += 1u;
-        memory_set(place, row);
-    }
-}
-
 // The first row of the bins of a class.
 fn bins_of(class_: u32, which: u32) -> u32 {
     return params.details + LENGTHS / 2u + (2u * class_ + which) * BIN_ROWS;
@@ -221,33 +345,9 @@ fn bin_of(value: vec2<u32>) -> u32 {
     return (leading - 3u) * 16u + ((units >> (leading - 4u)) & 15u);
 }
 
-// The average that begins at a row.
-fn level_of(at: u32) -> TimeAverage {
-    let last = memory_get(at + 2u);
-    return TimeAverage(memory_get(at), params.warm_up, memory_get(at + 1u).zw, last.x, last.y, last.z, last.w);
-}
-
-fn level(at: u32, change: i32) {
-    let next = time_average_add(level_of(at), now(), change);
-    memory_set(at, next.area);
-    memory_set(at + 1u, vec4<u32>(next.since, next.changed));
-    memory_set(at + 2u, vec4<u32>(next.level, next.minimum, next.maximum, next.unused));
-}
-
 // The time since the number of customers changed last, after the warm-up.
-fn lasted(state: ptr<function, State>) -> vec2<u32> {
+fn lasted(state: ptr<function, Node>) -> vec2<u32> {
     return time_since(now(), later((*state).since));
-}
-
-// There were so many customers until now.
-fn were_here(customers: u32, state: ptr<function, State>) {
-    if !detailed() { return; }
-    let place = min(customers, LENGTHS - 1u);
-    var row = memory_get(params.details + place / 2u);
-    let span = lasted(state);
-    row = select(vec4<u32>(row.xy, plus(row.zw, span)), vec4<u32>(plus(row.xy, span), row.zw), (place & 1u) == 0u);
-    memory_set(params.details + place / 2u, row);
-    (*state).since = now();
 }
 
 // How many of the classes from `first` to before `end` are in a bin.
@@ -257,35 +357,44 @@ fn bin_count(first: u32, end: u32, which: u32, bin: u32) -> u32 {
     return sum;
 }
 
+// The level in a row.
+fn level_at(row: u32) -> Level {
+    let words = memory_get(row);
+    return Level(words.xy, words.z, words.w);
+}
+
+// The times whose rows begin at one; and the high word of their count.
+fn times_at(row: u32, high: u32) -> TimeSums {
+    let sum = memory_get(row);
+    return TimeSums(vec4<u32>(sum.xyz, 0u), memory_get(row + 1u), vec2<u32>(sum.w, high), vec2<u32>(0u));
+}
+
 fn class_output(class_: u32) -> ClassOutput {
-    let at = record_of(class_);
-    let counts = memory_get(at + 14u);
-    let others = memory_get(at + 15u);
-    let ages = memory_get(at + 16u);
-    let rest = memory_get(at + 17u);
-    var trips = vec4<u32>(0u);
-    if params.trips != 0u { trips = memory_get(params.trips + TRIP_COUNTS + class_); }
+    let at = block_of(class_);
+    let others = others_of(class_);
+    let came = memory_get(at + AGES);
+    let lost = memory_get(others + LOSSES);
+    let balked = memory_get(others + BALKS);
+    let apart = memory_get(others + APART);
+    let trips = memory_get(others + TRIPS);
     return ClassOutput(
-        tally_of(at), tally_of(at + 4u),
-        time_average_at(level_of(at + 8u), now()), time_average_at(level_of(at + 11u), now()),
-        counts.xy, counts.zw, others.xy, others.zw, rest.xy, ages.xy, ages.zw, rest.zw, trips.xy, trips.zw,
+        times_at(at + SOJOURN, apart.z), times_at(at + WAIT, apart.w), level_at(at + PRESENT), level_at(at + BUSY),
+        came.zw, lost.xy, lost.zw, balked.xy, came.xy, apart.xy, balked.zw, trips.xy, trips.zw, vec2<u32>(0u),
     );
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
+    var node = node_of(*state);
     var told = Output();
     for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
-    if params.trips != 0u {
-        told.begun = time_average_at(level_of(params.trips), now());
-        told.ended = time_average_at(level_of(params.trips + 3u), now());
-    }
-    told.servers = time_average_at(level_of(SERVERS), now());
+    told.trips = level_at(TRAVELLERS);
+    told.servers = level_at(SERVERS);
     if !detailed() { return told; }
-    let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);
+    let present = min(node.busy + node.waiting, LENGTHS - 1u);
     for (var i = 0u; i < LENGTHS; i += 1u) {
         let row = memory_get(params.details + i / 2u);
         told.lengths[i] = select(row.zw, row.xy, (i & 1u) == 0u);
-        if i == present { told.lengths[i] = plus(told.lengths[i], lasted(state)); }
+        if i == present { told.lengths[i] = wide_add(told.lengths[i], lasted(&node)); }
     }
     // Classes and all, sojourns and waits: ten times at most through the bins.
     for (var i = 0u; i < 2u * CLASSES_AND_ALL; i += 1u) {
@@ -296,7 +405,7 @@ fn output(lp: u32, state: ptr<function, State>) -> Output {
         // Of one class, all are the class.
         if end > params.classes || (class_ == CLASSES && end == 1u) { continue; }
         var counted = 0u;
-        for (var of_ = first; of_ < end; of_ += 1u) { counted += memory_get(record_of(of_) + 4u * which + 3u).x; }
+        for (var of_ = first; of_ < end; of_ += 1u) { counted += memory_get(block_of(of_) + select(WAIT, SOJOURN, which == 0u)).w; }
         if counted == 0u { continue; }
         var below = 0u;
         var part = 0u;

@@ -1,11 +1,13 @@
 //! The twin of `shaders/facility/network/lines.wgsl`: who waits, and servers that have rows.
 
-use super::{CLASSES, Customer, FacilityState, Here, PAIR_WORDS, POLLING, RANDOM, halves, times};
+use super::{BLOCK, Customer, FacilityState, GUESTS, Here, PAIR_WORDS, POLLING, RANDOM, halves, times};
 use crate::facility::Facility;
 use crate::time::Ticks;
 
-/// The line of those who wait at other nodes for room here.
-pub(super) const GUESTS: u32 = super::CLASSES;
+/// The row of the line of a number. (Those of one station are in the order of their numbers.)
+pub(super) fn line_at(number: u32) -> u32 {
+    BLOCK * (1 + number)
+}
 
 pub(super) fn next_serial(state: &mut FacilityState) -> u32 {
     state.serial = state.serial.wrapping_add(1).max(1);
@@ -106,7 +108,8 @@ impl Facility {
         } else {
             // Where classes are polled, from the one on that was served last.
             let first = if self.node(lp, 3) == POLLING { state.polled } else { 0 };
-            let mut lines = (0..CLASSES).map(|line| (first + line) % CLASSES);
+            let classes = self.params.classes;
+            let mut lines = (0..classes).map(|line| line_at((first + line) % classes));
             if !guests {
                 line = lines.find(|&line| context.memory_get(line)[0] > 0).unwrap_or(GUESTS);
             }
@@ -155,8 +158,8 @@ impl Facility {
         let here = |(node, memory): (&crate::facility::check::Node, &[[u32; 4]])| {
             // (A line in random order is no list, and nobody in it is impatient.)
             node.pairs.iter().any(|pair| pair.patience.is_some())
-                && (0..CLASSES)
-                    .flat_map(|line| self.slots_of(memory, line))
+                && (0..self.params.classes)
+                    .flat_map(|line| self.slots_of(memory, line_at(line)))
                     .any(|slot| node.pairs[memory[slot + 1][0] as usize].patience.is_some())
         };
         nodes.map(here).collect()
@@ -179,7 +182,7 @@ impl Facility {
     }
 
     pub(super) fn line(&self, lp: u32, class: u32) -> u32 {
-        self.pair(lp, class, 5)
+        line_at(self.pair(lp, class, 5))
     }
 
     pub(super) fn node(&self, lp: u32, index: usize) -> u32 {

@@ -1,11 +1,22 @@
 //! The twin of `shaders/facility/network/records.wgsl`: what is counted, in LP memory.
 
+use super::level::{Level, TimeSums, number, row};
 use super::{
-    CLASSES, Customer, FacilityState, Here, RECORD_ROWS, RECORDS, SERVERS, TRIP_COUNTS, halves, since, times,
+    BLOCK, CLASSES, Customer, FacilityState, Here, OTHERS, SERVERS, TRAVELLERS, halves, since, times,
 };
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
-use crate::statistics::{Tally, TimeAverage};
 use crate::time::Ticks;
+
+/// Rows of a class's block, and of its others: the WGSL says what they hold.
+const PRESENT: u32 = 1;
+const AGES: u32 = 2;
+const BUSY: u32 = 3;
+const SOJOURN: u32 = 4;
+const WAIT: u32 = 6;
+const LOSSES: u32 = 0;
+const BALKS: u32 = 1;
+const APART: u32 = 2;
+const TRIPS: u32 = 3;
 
 /// What a histogram's quantiles are told of, in percent.
 pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
@@ -24,10 +35,8 @@ pub(super) fn detail_rows(classes: u32) -> u32 {
 }
 
 /// The customers of a class who are there, in an LP's memory: of a run whose statistics begin at time zero.
-pub(in crate::facility) fn present_of(memory: &[[u32; 4]], class: usize) -> TimeAverage {
-    let at = record_of(super::word(class)) as usize + 8;
-    let rows: [[u32; 4]; 3] = [memory[at], memory[at + 1], memory[at + 2]];
-    bytemuck::cast(rows)
+pub(in crate::facility) fn present_of(memory: &[[u32; 4]], class: usize) -> Level {
+    bytemuck::cast(memory[(block_of(super::word(class)) + PRESENT) as usize])
 }
 
 /// The customers of a class in each bin of their sojourn times, in an LP's memory with details that begin at a row.
@@ -57,6 +66,16 @@ pub(super) struct Deed {
     pub(super) ended: u32,
     pub(super) present: i32,
     pub(super) busy: i32,
+    /// Whether the service of `next` begins.
+    pub(super) fresh: bool,
+    /// Servers that `next` took, if he is not who came.
+    pub(super) taken: i32,
+    /// The class of who had to give his server.
+    pub(super) interrupted: Option<u32>,
+    /// Of the row SERVERS.
+    pub(super) kept: i32,
+    /// Whether customers spend time at the node.
+    pub(super) visited: bool,
 }
 
 /// What is noted of a customer who is followed.
@@ -79,51 +98,113 @@ pub(super) fn deed_of(deed: Deed) -> u32 {
     }
 }
 
-pub(super) fn record_of(class: u32) -> u32 {
-    RECORDS + class * RECORD_ROWS
-}
-
-fn rows<const N: usize>(at: u32, context: &mut Here<'_>) -> [[u32; 4]; N] {
-    let mut row = at..;
-    [(); N].map(|()| context.memory_get(row.next().unwrap_or(at)))
-}
-
-fn set_rows(at: u32, rows: &[[u32; 4]], context: &mut Here<'_>) {
-    for (row, words) in (at..).zip(rows) {
-        context.memory_set(row, *words);
-    }
+/// The first row of the block of a class.
+fn block_of(class: u32) -> u32 {
+    BLOCK * (1 + class)
 }
 
 impl Facility {
-    pub(super) fn record(&self, who: Customer, deed: Deed, context: &mut Here<'_>) {
-        let at = record_of(who.class);
-        let now = context.now();
-        if deed.present != 0 {
-            let [came, stayed] = halves(context.memory_get(at + 16)).map(Ticks::get);
-            let (till, since) = (self.later(now).get(), self.later(who.arrived).get());
-            let ages = if deed.present > 0 {
-                [came.wrapping_add(till), stayed]
-            } else {
-                [came.wrapping_sub(since), stayed.wrapping_add(till.wrapping_sub(since))]
+    /// What happened to a customer, and to `next`, whose service begins or goes on.
+    pub(super) fn record(&self, who: Customer, next: Customer, deed: Deed, context: &mut Here<'_>) {
+        let (now, warm_up) = (context.now(), self.params.warm_up);
+        let (age, came) = (since(now, warm_up), since(who.arrived, warm_up));
+        let counts = now >= warm_up;
+        let arrivals = if counts { deed.arrivals } else { 0 };
+        let (at, others) = (block_of(who.class), self.others_of(who.class));
+        let mut level = |row: u32, change: i32| {
+            if change != 0 {
+                let mut level: Level = bytemuck::cast(context.memory_get(row));
+                level.change(change, age.get());
+                context.memory_set(row, bytemuck::cast(level));
+            }
+        };
+        level(at + PRESENT, deed.present);
+        level(at + BUSY, deed.busy);
+        level(block_of(next.class) + BUSY, deed.taken);
+        if let Some(class) = deed.interrupted {
+            level(block_of(class) + BUSY, -1);
+        }
+        level(TRAVELLERS, deed.begun.cast_signed() - deed.ended.cast_signed());
+        level(SERVERS, deed.kept);
+        if deed.present != 0 || arrivals > 0 {
+            let came = match deed.present {
+                1.. => came.get(),
+                0 => 0,
+                _ => came.get().wrapping_neg(),
             };
-            context.memory_set(at + 16, times(Ticks::new(ages[0]), Ticks::new(ages[1])));
+            add(at + AGES, [came, arrivals.into()], context);
         }
-        if now < self.params.warm_up {
-            return;
-        }
-        let counts = [
-            (at + 14, [deed.arrivals, deed.served]),
-            (at + 15, [deed.lost, deed.reneged]),
-            (at + 17, [deed.balked, deed.joined]),
-            (self.params.trips + TRIP_COUNTS + who.class, [deed.begun, deed.ended]),
-        ];
-        for (row, more) in counts {
-            if more != [0, 0] {
-                let [first, second] = halves(context.memory_get(row)).map(Ticks::get);
-                let sum = |count: u64, more: u32| Ticks::new(count.wrapping_add(more.into()));
-                context.memory_set(row, times(sum(first, more[0]), sum(second, more[1])));
+        if counts {
+            let served = deed.served > 0;
+            if served {
+                let stay = if deed.visited { since(now, who.arrived) } else { Ticks::ZERO };
+                self.observed(who.class, 0, stay, deed.served, context);
+            }
+            if deed.fresh {
+                self.observed(next.class, 1, since(now, next.arrived), 1, context);
+            }
+            // Most stays begin and end after the warm-up, and with a service.
+            let apart = match served {
+                true => since(warm_up, who.arrived).get(),
+                false => since(age, came).get().wrapping_neg(),
+            };
+            let apart = if deed.present < 0 { apart } else { 0 };
+            for (row, more) in [
+                (LOSSES, [deed.lost, deed.reneged].map(u64::from)),
+                (BALKS, [deed.balked, deed.joined].map(u64::from)),
+                (APART, [apart, 0]),
+                (TRIPS, [deed.begun, deed.ended].map(u64::from)),
+            ] {
+                if more != [0, 0] {
+                    add(others + row, more, context);
+                }
+            }
+            if self.params.details != 0 {
+                if served && deed.visited {
+                    self.count(who.class, 0, since(now, who.arrived), context);
+                }
+                if deed.fresh {
+                    self.count(next.class, 1, since(now, next.arrived), context);
+                }
             }
         }
+        if self.params.trace != 0 && deed.visited {
+            self.note(who, deed_of(deed), who.class, context);
+            if deed.fresh {
+                self.note(next, BEGAN, next.class, context);
+            }
+        }
+    }
+
+    /// The first row of the others of a class.
+    fn others_of(&self, class: u32) -> u32 {
+        BLOCK * (1 + self.params.classes) + OTHERS * class
+    }
+
+    /// Adds a time to the sojourns (0) or waits (1) of a class, and so many to their count.
+    fn observed(&self, class: u32, which: u32, time: Ticks, count: u32, context: &mut Here<'_>) {
+        let at = block_of(class) + [SOJOURN, WAIT][which as usize];
+        let [a, b, c, counted] = context.memory_get(at);
+        let [a, b, c, _] = row(number([a, b, c, 0]) + u128::from(time.get()));
+        let (counted, full) = counted.overflowing_add(count);
+        context.memory_set(at, [a, b, c, counted]);
+        if time > Ticks::ZERO {
+            let square = u128::from(time.get()) * u128::from(time.get());
+            let squares = number(context.memory_get(at + 1)).saturating_add(square);
+            context.memory_set(at + 1, row(squares));
+        }
+        if full {
+            add(self.others_of(class) + APART, [0, 1 << (32 * which)], context);
+        }
+    }
+
+    /// Counts a time in the histogram of sojourns (0) or waits (1).
+    fn count(&self, class: u32, which: u32, time: Ticks, context: &mut Here<'_>) {
+        let bin = self.bin_of(time);
+        let place = self.bins_of(class, which) + bin / 4;
+        let mut row = context.memory_get(place);
+        row[bin as usize % 4] += 1;
+        context.memory_set(place, row);
     }
 
     /// The tag of the customer of a number, from 0 on, of those of whom the first has tag `first`.
@@ -163,29 +244,6 @@ impl Facility {
         time.max(self.params.warm_up)
     }
 
-    fn tally_of(&self, at: u32, context: &mut Here<'_>) -> Tally {
-        let mut rows = rows::<4>(at, context);
-        let [low, high] = self.params.warm_up.to_words();
-        [rows[3][2], rows[3][3]] = [low, high];
-        bytemuck::cast(rows)
-    }
-
-    /// Counts a sojourn (0) or a wait (1) of a class.
-    pub(super) fn tally(&self, class: u32, which: u32, value: Ticks, context: &mut Here<'_>) {
-        let at = record_of(class) + 4 * which;
-        let mut tally = self.tally_of(at, context);
-        tally.add(context.now(), value.get());
-        let rows: [[u32; 4]; 4] = bytemuck::cast(tally);
-        set_rows(at, &rows, context);
-        if self.params.details != 0 && context.now() >= self.params.warm_up {
-            let bin = self.bin_of(value);
-            let place = self.bins_of(class, which) + bin / 4;
-            let mut row = context.memory_get(place);
-            row[bin as usize % 4] += 1;
-            context.memory_set(place, row);
-        }
-    }
-
     fn bins_of(&self, class: u32, which: u32) -> u32 {
         self.params.details + super::word(LENGTHS) / 2 + (2 * class + which) * BIN_ROWS
     }
@@ -197,20 +255,6 @@ impl Facility {
         }
         let leading = units.ilog2();
         (leading - 3) * 16 + (units >> (leading - 4) & 15)
-    }
-
-    fn level_of(&self, at: u32, context: &mut Here<'_>) -> TimeAverage {
-        let mut rows = rows::<3>(at, context);
-        let [low, high] = self.params.warm_up.to_words();
-        [rows[1][0], rows[1][1]] = [low, high];
-        bytemuck::cast(rows)
-    }
-
-    pub(super) fn level(&self, at: u32, change: i32, context: &mut Here<'_>) {
-        let mut level = self.level_of(at, context);
-        level.add(context.now(), change);
-        let rows: [[u32; 4]; 3] = bytemuck::cast(level);
-        set_rows(at, &rows, context);
     }
 
     fn lasted(&self, state: &FacilityState, context: &Here<'_>) -> u64 {
@@ -231,36 +275,41 @@ impl Facility {
     }
 
     fn class_output(&self, class: u32, context: &mut Here<'_>) -> ClassOutput {
-        let at = record_of(class);
-        let now = context.now();
+        let (at, others) = (block_of(class), self.others_of(class));
         let mut counts = |row| halves(context.memory_get(row)).map(Ticks::get);
-        let [[arrivals, served], [lost, reneged], [came, stayed], [balked, joined]] =
-            [14, 15, 16, 17].map(|row| counts(at + row));
-        let trips = self.params.trips;
-        let [begun, ended] = if trips == 0 { [0; 2] } else { counts(trips + TRIP_COUNTS + class) };
+        let [[came, arrivals], [lost, reneged], [balked, joined], [apart, high], [begun, ended]] =
+            [at + AGES, others + LOSSES, others + BALKS, others + APART, others + TRIPS].map(&mut counts);
+        let [present, busy] = [PRESENT, BUSY].map(|row| bytemuck::cast(context.memory_get(at + row)));
+        let [sojourn, wait] = [(SOJOURN, high << 32), (WAIT, high >> 32 << 32)].map(|(row, high)| {
+            let sum = number(context.memory_get(at + row));
+            let count = high | (sum >> 96) as u64;
+            TimeSums::new(sum & (u128::MAX >> 32), context.memory_get(at + row + 1), count)
+        });
         ClassOutput {
-            sojourn: self.tally_of(at, context),
-            wait: self.tally_of(at + 4, context),
-            present: self.level_of(at + 8, context).at(now),
-            busy: self.level_of(at + 11, context).at(now),
+            sojourn,
+            wait,
+            present,
+            busy,
             arrivals,
-            served,
             lost,
             reneged,
             balked,
             came,
-            stayed,
+            apart,
             joined,
             begun,
             ended,
+            unused: 0,
         }
     }
 
     /// Quantiles of the classes in a range, of sojourns (0) or waits (1).
     fn quantiles(&self, classes: std::ops::Range<u32>, which: u32, context: &mut Here<'_>) -> [Quantile; 4] {
         let mut told = [Quantile::default(); 4];
-        let counted: u32 =
-            classes.clone().map(|class| context.memory_get(record_of(class) + 4 * which + 3)[0]).sum();
+        let counted: u32 = classes
+            .clone()
+            .map(|class| context.memory_get(block_of(class) + [SOJOURN, WAIT][which as usize])[3])
+            .fold(0, u32::wrapping_add);
         if counted == 0 {
             return told;
         }
@@ -286,11 +335,8 @@ impl Facility {
         for (class, told) in (0..classes).zip(&mut output.classes) {
             *told = self.class_output(class, context);
         }
-        let mut until_now = |at| self.level_of(at, context).at(context.now());
-        output.servers = until_now(SERVERS);
-        if self.params.trips != 0 {
-            [output.begun, output.ended] = [0, 3].map(|row| until_now(self.params.trips + row));
-        }
+        [output.trips, output.servers] =
+            [TRAVELLERS, SERVERS].map(|row| bytemuck::cast(context.memory_get(row)));
         if self.params.details == 0 {
             return output;
         }
@@ -318,6 +364,13 @@ impl Facility {
         const { assert!(MAX_CLASSES == CLASSES as usize) };
         output
     }
+}
+
+/// Adds to both numbers of a row, modulo 2^64.
+fn add(row: u32, more: [u64; 2], context: &mut Here<'_>) {
+    let [first, second] = halves(context.memory_get(row)).map(Ticks::get);
+    let sums = [first.wrapping_add(more[0]), second.wrapping_add(more[1])].map(Ticks::new);
+    context.memory_set(row, times(sums[0], sums[1]));
 }
 
 #[cfg(test)]

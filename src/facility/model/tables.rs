@@ -8,9 +8,9 @@ use crate::time::{Resolution, Ticks};
 
 use super::{
     BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, ROUTER,
-    SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, word,
+    SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, WAY_WORDS, word,
 };
-use crate::facility::check::{Choice, Kind, Node, Pair};
+use crate::facility::check::{Choice, Kind, Node, Pair, Way};
 use crate::facility::distribution::whole;
 use crate::facility::places::Places;
 use crate::facility::traffic::work;
@@ -74,8 +74,9 @@ pub(super) fn tables(nodes: &[Node], classes: usize, resolution: Resolution) -> 
     let mut law = |data: &mut Vec<u32>, law: &Distribution| {
         let words = law.words(resolution).expect(CHECKED);
         *laws.entry(words).or_insert_with(|| {
+            let at = next_row(data);
             data.extend(words);
-            word(data.len() - words.len())
+            at
         })
     };
     // (Who wants to know about a line is told at once. Of ways to where they begin, nobody else learns.)
@@ -159,17 +160,25 @@ pub(super) fn tables(nodes: &[Node], classes: usize, resolution: Resolution) -> 
                     lookahead = lookahead.map(|lookahead| lookahead.min(least));
                 }
             }
-            row[2] = word(data.len());
+            row[2] = next_row(&mut data);
             let (of_ways, of_siblings) = travel.split_at(pair.ways.len());
             data.extend(ways(pair, of_ways));
             let siblings = pair.siblings.iter().zip(of_siblings);
-            data.extend(siblings.flat_map(|(way, &travel)| [0, 0, word(way.node), word(way.class), travel]));
+            data.extend(siblings.flat_map(|(way, &travel)| way_words([0, 0], way, travel)));
             data[nodes.len() * NODE_WORDS + (number * classes + class) * PAIR_WORDS..][..PAIR_WORDS]
                 .copy_from_slice(&row);
         }
     }
+    // Kernels see whole rows.
+    next_row(&mut data);
     let lookahead = lookahead.filter(|&lookahead| lookahead != Ticks::NEVER).unwrap_or(Ticks::ZERO);
     Tables { data, lookahead }
+}
+
+/// Where the next row of four words begins, which is what kernels read at once.
+fn next_row(data: &mut Vec<u32>) -> u32 {
+    data.resize(data.len().next_multiple_of(4), 0);
+    word(data.len())
 }
 
 /// A probability that was checked, in units of 2^-32, and of 1 more than all of them.
@@ -182,9 +191,11 @@ fn ways(pair: &Pair, travel: &[u32]) -> Vec<u32> {
     let weights: Vec<f64> = pair.ways.iter().map(|way| way.probability).collect();
     let Ok(table) = AliasTable::new(&weights) else { return Vec::new() }; // of a sink, which has no ways
     let slots = table.words().chunks_exact(2).zip(pair.ways.iter().zip(travel));
-    slots
-        .flat_map(|(slot, (way, &travel))| [slot[0], slot[1], word(way.node), word(way.class), travel])
-        .collect()
+    slots.flat_map(|(slot, (way, &travel))| way_words([slot[0], slot[1]], way, travel)).collect()
+}
+
+fn way_words([threshold, other]: [u32; 2], way: &Way, travel: u32) -> [u32; WAY_WORDS] {
+    [threshold, other, word(way.node), word(way.class), travel, 0, 0, 0]
 }
 
 /// Customers that are there from the beginning, each as often as forks within each other make siblings of him at once.

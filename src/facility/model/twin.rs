@@ -1,11 +1,11 @@
 //! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies where.
 
-use super::lines::{GUESTS, next_serial};
-use super::records::{BEGAN, Deed, deed_of, record_of};
+use super::lines::{line_at, next_serial};
+use super::records::Deed;
 use super::{
-    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, HOLDS, Here, IN_TURN, LIFO,
-    POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SERVERS, SHARING, SHIFT,
-    SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, WAY_WORDS, event_of, halves,
+    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, GUESTS, HOLDS, Here,
+    IN_TURN, LIFO, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SHARING,
+    SHIFT, SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, WAY_WORDS, event_of, halves,
     laws::variate, since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
@@ -224,7 +224,7 @@ impl CpuModel for Facility {
                     deed.joined = 1;
                     back = 1;
                     if missing == 0 {
-                        self.drop_out(home, 0, state, context);
+                        self.drop_out(home, line_at(0), state, context);
                         deed = Deed { served: 1, present: -1, ..deed };
                         moves = 1;
                         back -= self.pair(lp, who.class, 7).cast_signed();
@@ -233,7 +233,7 @@ impl CpuModel for Facility {
                     deed.present = 1;
                     moves = self.pair(lp, who.class, 7);
                     parts = true;
-                    joins = Some((Customer { left: Ticks::from_words([moves, 0]), ..who }, 0));
+                    joins = Some((Customer { left: Ticks::from_words([moves, 0]), ..who }, line_at(0)));
                 } else if node == SINK {
                     who.arrived = self.time_of(who.entered);
                     deed.served = 1;
@@ -407,44 +407,25 @@ impl CpuModel for Facility {
         }
 
         // Statistics.
-        let begun = (begins || shares) && arrives; // who came begins at once
-        if begun {
-            deed.busy = 1;
+        if begins || shares {
+            deed.fresh = fresh;
+            // Who came begins at once.
+            (deed.busy, deed.taken) = if arrives { (1, 0) } else { (deed.busy, i32::from(begins)) };
+            // (A server that goes on with a customer of the same class.)
+            if next.class == who.class {
+                (deed.busy, deed.taken) = (deed.busy + deed.taken, 0);
+            }
         }
-        self.record(who, deed, context);
-        if state.busy + state.waiting != before && node == STATION {
-            self.were_here(before, state, context);
-        }
-        let servers = match discipline {
+        deed.interrupted = interrupted;
+        deed.kept = match discipline {
             SHARING => state.busy.min(state.open).cast_signed() - working.cast_signed(),
             _ => i32::from(holds) - i32::from(kind == RELEASE) + back,
         };
-        for (at, change) in [
-            (record_of(who.class) + 8, deed.present),
-            (record_of(who.class) + 11, deed.busy),
-            (record_of(next.class) + 11, i32::from(begins && !begun)),
-            (record_of(interrupted.unwrap_or(0)) + 11, -i32::from(interrupted.is_some())),
-            (self.params.trips, deed.begun.cast_signed()),
-            (self.params.trips + 3, deed.ended.cast_signed()),
-            (SERVERS, servers),
-        ] {
-            if change != 0 {
-                self.level(at, change, context);
-            }
+        deed.visited = node != SOURCE && node != ROUTER;
+        if state.busy + state.waiting != before && node == STATION {
+            self.were_here(before, state, context);
         }
-        let stays = node != SOURCE && node != ROUTER;
-        if deed.served > 0 && stays {
-            self.tally(who.class, 0, since(now, who.arrived), context);
-        }
-        if self.params.trace != 0 && stays {
-            self.note(who, deed_of(deed), who.class, context);
-        }
-        if (begins || shares) && fresh {
-            self.tally(next.class, 1, since(now, next.arrived), context);
-            if self.params.trace != 0 {
-                self.note(next, BEGAN, next.class, context);
-            }
-        }
+        self.record(who, next, deed, context);
     }
 
     fn output(&self, _: u32, state: &FacilityState, context: &mut Here<'_>) -> FacilityOutput {

@@ -1,0 +1,145 @@
+//! What is kept of numbers and of times: sums, of which the host makes the rest.
+
+use bytemuck::{Pod, Zeroable};
+
+/// A number that changes, with what the area under it is made of: the WGSL `struct Level`.
+///
+/// All that is added up is each change times its *age*, the ticks from the end of the warm-up until then, because each row that an event changes costs time. The area is the level
+/// times the age of the end, less that sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Level {
+    /// Modulo 2^96, low word first.
+    changes: [u32; 2],
+    high: u32,
+    level: u32,
+}
+
+/// The highest number of 96 bits.
+const MOST: u128 = (1 << 96) - 1;
+
+impl Level {
+    /// The number now.
+    pub fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// The area under it from the end of the warm-up until an age: the number times ticks, exact below 2^96.
+    pub fn area(&self, age: u64) -> u128 {
+        (u128::from(self.level) * u128::from(age)).wrapping_sub(self.changes()) & MOST
+    }
+
+    /// The number of both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self::of(self.changes() + other.changes(), self.level.wrapping_add(other.level))
+    }
+
+    /// It goes up or down at an age.
+    pub(super) fn change(&mut self, change: i32, age: u64) {
+        let product = u128::from(change.unsigned_abs()) * u128::from(age);
+        let product = if change < 0 { product.wrapping_neg() } else { product };
+        *self = Self::of(self.changes().wrapping_add(product), self.level.wrapping_add_signed(change));
+    }
+
+    fn of(changes: u128, level: u32) -> Self {
+        bytemuck::cast(row(changes & MOST | u128::from(level) << 96))
+    }
+
+    fn changes(&self) -> u128 {
+        number([self.changes[0], self.changes[1], self.high, 0])
+    }
+}
+
+/// Times that were observed, in ticks: the WGSL `struct TimeSums`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct TimeSums {
+    sum: [u32; 4],
+    /// All ones where it does not fit.
+    squares: [u32; 4],
+    count: u64,
+    unused: u64,
+}
+
+impl TimeSums {
+    pub(super) fn new(sum: u128, squares: [u32; 4], count: u64) -> Self {
+        Self { sum: row(sum), squares, count, unused: 0 }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum.
+    pub fn sum(&self) -> u128 {
+        number(self.sum)
+    }
+
+    /// The sum of their squares; None where it does not fit 128 bits.
+    pub fn squares(&self) -> Option<u128> {
+        Some(number(self.squares)).filter(|&squares| squares < u128::MAX)
+    }
+}
+
+/// A row as one number, and back: low word first.
+pub(super) fn number([a, b, c, d]: [u32; 4]) -> u128 {
+    [d, c, b, a].into_iter().fold(0, |number, word| number << 32 | u128::from(word))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "word by word")]
+pub(super) fn row(number: u128) -> [u32; 4] {
+    [0, 32, 64, 96].map(|shift| (number >> shift) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The sums of changes give the area that one gets by adding up level times duration.
+        #[test]
+        fn areas_are_those_of_levels_that_last(
+            changes in prop::collection::vec((0..1_u64 << 40, -3..4_i32), 0..20),
+            others in prop::collection::vec((0..1_u64 << 40, -3..4_i32), 0..20),
+            rest in 0..1_u64 << 62,
+        ) {
+            let mut together = Level::default();
+            let (mut whole, mut end) = (0, 0);
+            for mut changes in [changes, others] {
+                changes.sort_unstable();
+                let (mut level, mut area, mut at, mut held) = (Level::default(), 0, 0, 0_u32);
+                end = (1 << 40) + rest;
+                for (age, change) in changes {
+                    area += u128::from(held) * u128::from(age - at);
+                    at = age;
+                    // Not below nobody.
+                    let change = change.max(-held.cast_signed());
+                    level.change(change, age);
+                    held = held.strict_add_signed(change);
+                    prop_assert_eq!(level.area(age), area);
+                }
+                area += u128::from(held) * u128::from(end - at);
+                prop_assert_eq!((level.level(), level.area(end)), (held, area));
+                together = together.plus(&level);
+                whole += area;
+            }
+            prop_assert_eq!(together.area(end), whole);
+        }
+    }
+
+    /// More may leave a node along ways that take time than come to it: of all nodes, the number is right.
+    #[test]
+    fn numbers_below_zero_are_made_up_for_by_others() {
+        let (mut here, mut there) = (Level::default(), Level::default());
+        here.change(-2, 5);
+        there.change(3, 4);
+        there.change(1 << 30, u64::MAX >> 1);
+        let both = here.plus(&there);
+        assert_eq!(both.level(), (1 << 30) + 1);
+        let end = u64::MAX >> 1;
+        assert_eq!(both.area(end), 3 * u128::from(end - 4) - 2 * u128::from(end - 5));
+    }
+}
