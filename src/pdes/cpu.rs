@@ -47,6 +47,9 @@ struct Turn {
 /// Events and windows after which a run looks at the clock.
 const LOOK: u64 = 64;
 
+/// Events whose fingerprints are made together: a multiple of eight.
+const RECENT: usize = 8;
+
 /// A simulation on the CPU, one event after the other.
 pub struct CpuSimulation<'m, M: CpuModel> {
     model: &'m M,
@@ -62,7 +65,10 @@ pub struct CpuSimulation<'m, M: CpuModel> {
     pending: EventList<M::Payload>,
     events: u64,
     windows: u64,
+    /// That of what was executed, but for what is in `recent`.
     fingerprint: Fingerprint,
+    /// Fewer than [`RECENT`] events.
+    recent: Vec<(u32, Event<M::Payload>)>,
     fault: Option<Fault>,
     /// By LP.
     turns: Vec<Turn>,
@@ -129,7 +135,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// A [`Fault`] of the run.
     pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
         self.faultless()?;
-        let (all, executed) = (0..self.model.lps(), (&self.executed[..], self.fingerprint.0));
+        let (all, executed) = (0..self.model.lps(), (&self.executed[..], self.of_executed().0));
         let contents = Contents::of(all.clone(), &self.states, &self.memory, executed, &self.pending());
         let told = Told {
             identity: &Identity::of(self.model),
@@ -167,6 +173,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             events: 0,
             windows: 0,
             fingerprint: Fingerprint::default(),
+            recent: Vec::with_capacity(RECENT),
             fault: None,
             turns: vec![Turn::default(); lps as usize],
             course: Course::BEGUN,
@@ -309,7 +316,11 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
         self.events += 1;
         self.executed[lp as usize] += 1;
-        self.fingerprint.executed(lp, &event);
+        self.recent.push((lp, event));
+        if self.recent.len() == RECENT {
+            self.fingerprint.executed(&self.recent);
+            self.recent.clear();
+        }
         let model = self.model;
         self.call(lp, event.time, |state, context| model.handle(lp, &event, state, context));
     }
@@ -337,9 +348,15 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.pending.iter().chain(aside)
     }
 
+    fn of_executed(&self) -> Fingerprint {
+        let mut fingerprint = self.fingerprint;
+        fingerprint.executed(&self.recent);
+        fingerprint
+    }
+
     /// The fingerprint of what was executed, of the states, and of what is pending.
     pub fn fingerprint(&self) -> Fingerprint {
-        let mut fingerprint = self.fingerprint;
+        let mut fingerprint = self.of_executed();
         for (lp, state) in (0..).zip(&self.states) {
             fingerprint.state(lp, &state_words(state));
         }

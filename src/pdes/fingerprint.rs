@@ -17,8 +17,24 @@ const MEMORY: u32 = 4;
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    pub(crate) fn executed(&mut self, lp: u32, event: &Event<impl Payload>) {
-        self.add_event(EXECUTED, lp, event);
+    /// Events and their LPs, eight at a time: each word of a hash waits for the one before it, and eight hashes do not wait for each other.
+    pub(crate) fn executed<P: Payload>(&mut self, events: &[(u32, Event<P>)]) {
+        let (eights, rest) = events.as_chunks::<8>();
+        for events in eights {
+            let mut hashes = events.map(|(lp, event)| {
+                let [low, high] = event.time.to_words();
+                Mix::of(EXECUTED).word(lp).word(low).word(high)
+            });
+            for word in 0..size_of::<P>() / 4 {
+                for (hash, (_, event)) in hashes.iter_mut().zip(events) {
+                    *hash = hash.word(event.payload.words()[word]);
+                }
+            }
+            self.0 = hashes.iter().fold(self.0, |sum, hash| sum.wrapping_add(hash.end()));
+        }
+        for (lp, event) in rest {
+            self.add_event(EXECUTED, *lp, event);
+        }
     }
 
     pub(crate) fn pending(&mut self, lp: u32, event: &Event<impl Payload>) {
