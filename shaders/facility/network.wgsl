@@ -60,8 +60,7 @@ struct Params {
     unused: vec2<u32>,
 }
 
-// What is kept of a node.
-struct Node {
+struct State {
     busy: u32,    // customers in service
     waiting: u32, // and those that wait
     serial: u32,  // of who waited, or was served where servers have rows or are shared, last
@@ -78,31 +77,6 @@ struct Node {
     clock: vec2<u32>, // facility/network/sharing.wgsl, and when it was moved last
     last: vec2<u32>,
     due: vec2<u32>,   // time of the departure `next`, at the earliest
-}
-
-// The same by 16 bytes: devices load and store structs member by member, and networks of six nodes by threads took 0.83 of the time so (an H200).
-struct State {
-    customers: vec4<u32>, // busy, waiting, serial, turn
-    slots: vec4<u32>,     // free, used, open, piece
-    others: vec4<u32>,    // down, guests, next, polled
-    times: vec4<u32>,     // since, clock
-    clocks: vec4<u32>,    // last, due
-}
-
-fn node_of(state: State) -> Node {
-    let a = state.customers;
-    let b = state.slots;
-    let c = state.others;
-    let d = state.times;
-    let e = state.clocks;
-    return Node(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.xy, d.zw, e.xy, e.zw);
-}
-
-fn state_of(node: Node) -> State {
-    return State(
-        vec4<u32>(node.busy, node.waiting, node.serial, node.turn), vec4<u32>(node.free, node.used, node.open, node.piece),
-        vec4<u32>(node.down, node.guests, node.next, node.polled), vec4<u32>(node.since, node.clock), vec4<u32>(node.last, node.due),
-    );
 }
 
 const NODE_ROWS = 4u;
@@ -214,7 +188,7 @@ fn line_of(lp: u32, class_: u32) -> u32 {
     return line_at(pair_more(lp, class_).y);
 }
 
-fn next_serial(state: ptr<function, Node>) -> u32 {
+fn next_serial(state: ptr<function, State>) -> u32 {
     (*state).serial = max((*state).serial + 1u, 1u);
     return (*state).serial;
 }
@@ -231,8 +205,8 @@ fn nobody(class_: u32) -> Customer {
 
 fn init(lp: u32, state: ptr<function, State>) {
     let table = table_of(lp);
-    (*state).slots.z = table.servers;
-    (*state).clocks = vec4<u32>(TIME_ZERO, TIME_NEVER);
+    (*state).open = table.servers;
+    (*state).due = TIME_NEVER;
     // Who is there from the beginning, at most 4,096 of a class; and the first pieces of what goes on by itself.
     for (var class_ = 0u; class_ < params.classes + 3u; class_ += 1u) {
         var what = event_of(ARRIVAL, 0u, 0u, nobody(class_));
@@ -266,22 +240,18 @@ fn detailed() -> bool {
 }
 
 // Servers that may begin a service.
-fn free_servers(state: ptr<function, Node>) -> u32 {
+fn free_servers(state: ptr<function, State>) -> u32 {
     if ((*state).down != 0u) | ((*state).busy >= (*state).open) { return 0u; }
     return (*state).open - (*state).busy;
 }
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
-    var node = node_of(*state);
-    happen(lp, event, &node);
-    *state = state_of(node);
-}
-
-fn happen(lp: u32, event: Event, state: ptr<function, Node>) {
     let table = table_of(lp);
     let words = event.payload;
     let kind = words[0] >> 24u;
     let place = (words[0] >> 8u) & 0xffffu;
+    let node = table.kind;
+    let room = table.room;
     let discipline = table.discipline;
     let sharing = SPECIAL && discipline == SHARING;
     let preemptive = SPECIAL && discipline == PREEMPTIVE;
@@ -405,12 +375,12 @@ fn happen(lp: u32, event: Event, state: ptr<function, Node>) {
         }
         case ADMIT, ARRIVAL: {
             // (Who enters the network has a time below 2^63, and stations are no forks.)
-            let forks = SPECIAL && table.kind == FORK;
+            let forks = SPECIAL && node == FORK;
             let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (SIBLING | lp);
             var found = who.entered.x >> 16u;
             if kind == ADMIT {
                 if !SPECIAL { return; }
-                if (*state).guests == 0u || before >= table.room { return; }
+                if (*state).guests == 0u || before >= room { return; }
                 found = memory_get(GUESTS).x - 1u;
                 drops = found;
             }
@@ -445,15 +415,15 @@ fn happen(lp: u32, event: Event, state: ptr<function, Node>) {
                 line = line_at(0u);
                 waits.arrived = now();
                 waits.left = vec2<u32>(moves, 0u);
-            } else if table.kind == SINK {
+            } else if node == SINK {
                 who.arrived = time_of(who.entered);
                 deed.served = 1u;
-            } else if table.kind == ROUTER {
+            } else if node == ROUTER {
                 deed.served = 1u;
                 moves = 1u;
             } else if !stays {
                 deed.balked = 1u;
-            } else if before >= table.room || (SPECIAL && kind == ARRIVAL && (*state).guests > 0u) {
+            } else if before >= room || (SPECIAL && kind == ARRIVAL && (*state).guests > 0u) {
                 joins = SPECIAL && sender.y != 0u;
                 deed.arrivals = u32(!joins);
                 deed.lost = u32(!joins);
@@ -606,7 +576,7 @@ fn happen(lp: u32, event: Event, state: ptr<function, Node>) {
                 case 1u: { tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
                 case 2u: {
                     what = event_of(ADMIT, 0u, 0u, nobody(0u));
-                    tells = (*state).guests > 0u && (*state).busy + (*state).waiting < table.room;
+                    tells = (*state).guests > 0u && (*state).busy + (*state).waiting < room;
                 }
                 default: {
                     to = sender.x - 1u;
@@ -635,8 +605,8 @@ fn happen(lp: u32, event: Event, state: ptr<function, Node>) {
     }
     if SPECIAL { deed.kept = i32(holds) - i32(kind == RELEASE) + back; }
     if sharing { deed.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
-    deed.visited = u32(table.kind != SOURCE && table.kind != ROUTER);
-    if (*state).busy + (*state).waiting != before && table.kind == STATION { deed.changed = before + 1u; }
+    deed.visited = u32(node != SOURCE && node != ROUTER);
+    if (*state).busy + (*state).waiting != before && node == STATION { deed.changed = before + 1u; }
     record(who, next, deed, state);
 }
 
@@ -647,7 +617,7 @@ fn sibling_way(lp: u32, class_: u32, number: u32) -> u32 {
 }
 
 // The way that a customer of a class takes: its first row in `data`.
-fn way_of(lp: u32, class_: u32, state: ptr<function, Node>) -> u32 {
+fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
     let ways = data[pair(lp, class_)];
     let first = ways.z / 4u;
     let count = ways.w;

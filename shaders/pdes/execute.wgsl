@@ -39,7 +39,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
         let counts = lps[run.rows + row];
         var number = counts.xy;
         var digest = counts.zw;
-        var state = states[row];
+        var state = states_get(row);
         let begun = digest_begin(DIGEST_EXECUTED, name);
         let begin = first;
         lp_row = row;
@@ -72,7 +72,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
         // Before what is kept: the other way round, windows take 2.5 % longer (1,024 LPs with 16 events each at rate 0.1, H200).
         stands = stands_now(row, executed, all(first == begin));
         failed = failed | others_failed;
-        states[row] = state;
+        states_set(row, state);
         lps[run.rows + row] = vec4<u32>(number, digest);
     } else if pending_stood() {
         stands = STANDS;

@@ -64,7 +64,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
                     let counts = lps[run.rows + row];
                     number = counts.xy;
                     digest = counts.zw;
-                    state = states[row];
+                    state = states_get(row);
                     lp_row = row;
                     deliver_open();
                 }
@@ -95,7 +95,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
     if !opened { return left; }
     var stands = 0u;
     if runs {
-        states[row] = state;
+        states_set(row, state);
         lps[run.rows + row] = vec4<u32>(number, digest);
         stands = stands_now(row, executed, all(first == begin));
     } else if pending_stood() {

@@ -124,7 +124,7 @@ fn look(row: u32, reach: vec2<u32>) -> Reduced {
     let kept = lps[row];
     // Asked for here, because nothing that comes below changes them, and it all takes its time.
     let number = lps[run.rows + row].xy;
-    let state = states[row];
+    let state = states_get(row);
     let mails = min(atomicLoad(&words[mail_count(0u, row)]), run.mail_capacity);
     if !mails_open(row, kept.zw, mails) { return IDLE; }
     let earliest = mails_push(row, mails);

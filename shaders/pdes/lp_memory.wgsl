@@ -27,7 +27,7 @@ fn memory_full() {
     memory_lost = true;
 }
 
-// To be called after each function of the model's. The failure is told here, because compilers put functions in the place of their calls: the kernel of a network has 74 of
+// To be called after each function of the model's. The failure is told here, because compilers put functions in the place of their calls: the kernel of a network had 74 of
 // memory_get and memory_set. (When each of them told it, with a branch, 10,000 runs of `jackson.toml` by threads took 1.13 times as long on an H100; that a row that is not there is zero came after.)
 fn memory_close() {
     if memory_lost {

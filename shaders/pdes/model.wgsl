@@ -8,7 +8,10 @@
 // needs: State, init, handle (the model), schedule (pdes/deliver_mail.wgsl and others), memory_get, memory_set, memory_full
 // (pdes/lp_memory.wgsl or pdes/lp_memory_dry.wgsl), mul_wide, Item, Event (pdes/payload_*.wgsl)
 
+// States, and how they are read and written: the linker writes these lines for states of words by 16 or 8 bytes (src/gpu/words.rs).
 @group(0) @binding(6) var<storage, read_write> states: array<State>;
+fn states_get(row: u32) -> State { return states[row]; }
+fn states_set(row: u32, value: State) { states[row] = value; }
 @group(0) @binding(7) var<storage, read_write> memory: array<vec4<u32>>;
 
 // What a model answers to what its LP does not know yet (pdes/answers.wgsl): whatever arrives at a time, nothing is sent to others for it before

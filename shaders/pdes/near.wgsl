@@ -128,7 +128,7 @@ fn near(
         own_first = kept.z;
         stands = kept.w;
         if own_first != NONE { own_event = queue_events[place * POOL + own_first]; }
-        state = states[row];
+        state = states_get(row);
     }
     workgroupBarrier();
     let begun = digest_begin(DIGEST_EXECUTED, member);
@@ -241,7 +241,7 @@ fn near(
         if own_first != NONE { first = event_time(own_event); }
         lps[row] = vec4<u32>(first, own_first, stands);
         lps[given.rows + row] = vec4<u32>(number, digest);
-        states[row] = state;
+        states_set(row, state);
     }
     if member == 0u {
         let executed = atomicLoad(&near_executed[team]);

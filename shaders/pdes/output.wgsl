@@ -26,7 +26,7 @@ fn write_outputs(
     run_open(row);
     lp_row = row;
     lp_now = run.until;
-    var state = states[row];
+    var state = states_get(row);
     outputs[row - run.part.first_group * GROUP_SIZE] = output(name_of(row), &state);
     memory_close();
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }

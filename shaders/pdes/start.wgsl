@@ -36,7 +36,7 @@ fn start_lps(
         var state: State;
         init(name, &state);
         memory_close();
-        states[row] = state;
+        states_set(row, state);
         if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
     }
 }

@@ -75,7 +75,7 @@ fn keys_found(key: vec4<u32>) {
     let row = first_row + key.z;
     first_event = store[keys_pool + key.w];
     first_counts = lps[run.rows + row];
-    first_state = states[row];
+    first_state = states_get(row);
 }
 
 // Executes the first event, of the LP in a row; what it schedules first is in next_any, next_lp and next_event.
@@ -90,7 +90,7 @@ fn execute_first(row: u32) {
     handle(key.z, item_event(first_event), &state);
     memory_close();
     // Before the next event is asked for, which may be the same LP's.
-    states[row] = state;
+    states_set(row, state);
     lps[run.rows + row] = vec4<u32>(number, digest);
 }
 

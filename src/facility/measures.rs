@@ -477,7 +477,7 @@ impl Times {
         let spread = squares.checked_mul(count).zip(self.sum.checked_mul(self.sum));
         let spread = spread.map_or_else(
             || real(squares) * real(count) - real(self.sum).powi(2),
-            |(squares, sum)| real(squares - sum),
+            |(squares, sum)| real(squares.saturating_sub(sum)),
         );
         (spread.max(0.0) / real(count) / real(count - 1)).sqrt()
     }

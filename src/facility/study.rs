@@ -559,9 +559,14 @@ fn little(told: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^64, as said")]
     let word = |sum: u128| sum as u64;
     let area = told.present.area(age);
-    let ages = u64::from(told.present.level()).wrapping_mul(age).wrapping_sub(told.came);
+    let present = u128::from(told.present.level()) * u128::from(age);
+    let ages = word(present).wrapping_sub(told.came);
     let times = word(told.sojourn.sum()).wrapping_sub(told.apart).wrapping_add(ages);
-    if word(area) == times { Ok(()) } else { Err((times, area)) }
+    // Nobody is there for longer than statistics go on, there are no fewer than none, and no more of them are served than are there.
+    let possible = u128::from(told.came) <= present
+        && told.present.level() <= u32::MAX / 2
+        && told.busy.level() <= told.present.level();
+    if word(area) == times && possible { Ok(()) } else { Err((times, area)) }
 }
 
 fn summary(column: &Measured, level: f64) -> Result<Summary, AnalysisError> {

@@ -1,6 +1,6 @@
 //! Joins WGSL files into one module, remembers where each line came from, and lets naga check the result.
 //!
-//! A kernel is linked from files and never generated from text. Two kinds of comment at the top of a file are
+//! A kernel is linked from files and not generated from text (but for three lines: `words.rs`). Two kinds of comment at the top of a file are
 //! read by the linker:
 //!
 //! ```wgsl
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::{Source, depth};
+use super::{Source, depth, words};
 use crate::text::{cut, quoted};
 
 /// Why WGSL files did not make a module.
@@ -133,6 +133,15 @@ impl Program {
 
     /// The same with the module that its text is.
     fn parsed(mut self) -> Result<Self, LinkError> {
+        self.parse()?;
+        if let Some(text) = words::by_rows(&self.module, &self.text) {
+            self.text = text;
+            self.parse()?;
+        }
+        Ok(self)
+    }
+
+    fn parse(&mut self) -> Result<(), LinkError> {
         let features = self.features;
         self.module = naga::front::wgsl::parse_str(&self.text).map_err(|error| {
             let labels: Vec<_> = error.labels().map(|(span, text)| (span, text.to_owned())).collect();
@@ -160,7 +169,7 @@ impl Program {
                 globals.filter(|&handle| !uses[handle].is_empty()).collect()
             })
             .collect();
-        Ok(self)
+        Ok(())
     }
 
     /// What error messages call the kernel.

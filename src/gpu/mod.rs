@@ -27,6 +27,7 @@ mod source;
 mod subgroups;
 #[cfg(not(target_arch = "wasm32"))]
 mod upload;
+mod words;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::{Download, STAGING_BYTES, copy};

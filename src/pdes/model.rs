@@ -103,7 +103,7 @@ impl<P: Payload> Event<P> {
 /// | `normal_unit(word)` | standard normal in units of 2^-28, from a word that was drawn: [`normal_unit`](crate::random::normal_unit) |
 /// | `alias_slot(n)`, `alias_pick(slot, threshold, other)` | any discrete distribution: [`AliasTable`](crate::random::AliasTable) |
 /// | `time_add(a, b)`, `time_since(end, begin)`, `time_less(a, b)`, `time_min(a, b)` | times are `vec2<u32>` (low, high) in ticks: WGSL's own `+`, `-` and `<` do something else with them. A sum beyond the last tick is `TIME_NEVER`; from a later time to an earlier one it is zero |
-/// | `wide_add(a, b)`, `wide_subtract(a, b)`, `wide_less(a, b)`; `wide_add_128(a, b)`; `mul_wide(a, b)`, `product_128(a, b)` | numbers of 64 bits (modulo 2^64), of 128 (`vec4<u32>`, the lowest word first; all ones where a sum does not fit), and products of two words and of two numbers of 64 bits |
+/// | `wide_add(a, b)`, `wide_subtract(a, b)`, `wide_less(a, b)`; `wide_add_128(a, b)`; `add_word(a, word)`; `mul_wide(a, b)`, `product_128(a, b)` | numbers of 64 bits (modulo 2^64), of 128 (`vec4<u32>`, the lowest word first; all ones where a sum does not fit), and products of two words and of two numbers of 64 bits |
 /// | `lp_count()`, `lookahead()` | what the names say |
 /// | `replica()` | the number of this run among those that differ in their random streams: [`Replica`](super::Replica) |
 /// | `tally_add(…)`, `time_average_set(…)`, `histogram_bin(…)` and more | statistics that it keeps in its state: see [`statistics`](crate::statistics#while-a-model-runs) |

@@ -12,7 +12,7 @@ fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
 }
 
 // Puts a customer into a line, at the end or in front. Returns its slot.
-fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, Node>) -> u32 {
+fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, State>) -> u32 {
     // Without gaps for a random order, else from the list of those that are free.
     let random = discipline_of(lp) == RANDOM;
     var slot = (*state).waiting;
@@ -57,7 +57,7 @@ fn link(slot: u32, side: u32, other: u32) {
 }
 
 // Takes a customer out of a line.
-fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, Node>) {
+fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
     if line == GUESTS { (*state).guests -= 1u; } else { (*state).waiting -= 1u; }
     if discipline_of(lp) == RANDOM {
         // The last one comes to his place.
@@ -89,7 +89,7 @@ fn customer_of(slot: u32) -> Customer {
 }
 
 // The line of who is served next, and his slot. Somebody waits.
-fn next_in_line(lp: u32, state: ptr<function, Node>) -> vec2<u32> {
+fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let discipline = discipline_of(lp);
     if discipline == RANDOM { return vec2<u32>(line_at(0u), draw_below((*state).waiting)); }
     // Where classes are polled, from the one on that was served last.

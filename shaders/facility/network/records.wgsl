@@ -153,7 +153,7 @@ fn added(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
 
 // Adds to the rows that an event changes, each with a bit. Those that most events change are read first, all of them, so that nothing waits for one after the other: 10,000 runs of `jackson.toml` by
 // threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search.
-fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, Node>) {
+fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>) {
     let counts = !time_less(now(), params.warm_up);
     let age = time_since(now(), params.warm_up);
     let came = time_since(who.arrived, params.warm_up);
@@ -346,7 +346,7 @@ fn bin_of(value: vec2<u32>) -> u32 {
 }
 
 // The time since the number of customers changed last, after the warm-up.
-fn lasted(state: ptr<function, Node>) -> vec2<u32> {
+fn lasted(state: ptr<function, State>) -> vec2<u32> {
     return time_since(now(), later((*state).since));
 }
 
@@ -384,17 +384,16 @@ fn class_output(class_: u32) -> ClassOutput {
 }
 
 fn output(lp: u32, state: ptr<function, State>) -> Output {
-    var node = node_of(*state);
     var told = Output();
     for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
     told.trips = level_at(TRAVELLERS);
     told.servers = level_at(SERVERS);
     if !detailed() { return told; }
-    let present = min(node.busy + node.waiting, LENGTHS - 1u);
+    let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);
     for (var i = 0u; i < LENGTHS; i += 1u) {
         let row = memory_get(params.details + i / 2u);
         told.lengths[i] = select(row.zw, row.xy, (i & 1u) == 0u);
-        if i == present { told.lengths[i] = wide_add(told.lengths[i], lasted(&node)); }
+        if i == present { told.lengths[i] = wide_add(told.lengths[i], lasted(state)); }
     }
     // Classes and all, sojourns and waits: ten times at most through the bins.
     for (var i = 0u; i < 2u * CLASSES_AND_ALL; i += 1u) {

@@ -34,7 +34,7 @@ fn fine(span: vec2<u32>) -> vec2<u32> {
 }
 
 // Moves the clock to the present time.
-fn advance(lp: u32, state: ptr<function, Node>) {
+fn advance(lp: u32, state: ptr<function, State>) {
     let servers = servers_of(lp);
     var gain = fine(time_since(now(), (*state).last));
     if (*state).busy > servers { gain = scaled(gain, servers, (*state).busy, false); }
@@ -43,7 +43,7 @@ fn advance(lp: u32, state: ptr<function, Node>) {
 }
 
 // How long it takes until the next one leaves, if nobody comes. Somebody is there.
-fn until_next(lp: u32, state: ptr<function, Node>) -> vec2<u32> {
+fn until_next(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let servers = servers_of(lp);
     let leaves = slot_row(0u, 2u).xy;
     var left = time_since(leaves, (*state).clock);
@@ -58,7 +58,7 @@ fn leaves_before(a: vec4<u32>, b: vec4<u32>) -> bool {
 }
 
 // Who comes takes part (`comes`), or who leaves next is taken out, and the last one put into his place. The clock is at the present time.
-fn change_shared(who: Customer, service: vec2<u32>, comes: bool, state: ptr<function, Node>) {
+fn change_shared(who: Customer, service: vec2<u32>, comes: bool, state: ptr<function, State>) {
     var slot = (*state).busy;
     if comes && slot >= min(params.room, 0xffffu) {
         memory_full();
