@@ -64,13 +64,13 @@ struct Shader {
 /// Every kernel.
 fn shaders() -> impl Iterator<Item = Shader> {
     KERNELS.iter().map(|(recipe, program)| {
-        let module = program.module();
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module).unwrap();
+        let module = naga::front::wgsl::parse_str(program.device_text()).unwrap();
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).unwrap();
         let constants: PipelineConstants =
             recipe.constants().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let name = format!("{}::{} {constants:?}", program.name(), recipe.entry());
         let point = Some((ShaderStage::Compute, recipe.entry()));
-        let (module, info) = process_overrides(module, &info, point, &constants)
+        let (module, info) = process_overrides(&module, &info, point, &constants)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let (module, info) = (module.into_owned(), info.into_owned());
         Shader { name, entry: recipe.entry().to_owned(), program, module, info }

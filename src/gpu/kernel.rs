@@ -164,7 +164,7 @@ impl Kernel {
         }
         let text = match cfg!(target_arch = "wasm32") {
             true => program.standard_text(),
-            false => program.text().to_owned(),
+            false => program.device_text().to_owned(),
         };
         let (pipeline, groups) = gpu.catch(&name, |device| {
             let module = wgpu::ShaderModuleDescriptor {

@@ -100,6 +100,8 @@ pub(super) struct Marked {
 pub struct Program {
     name: String,
     text: String,
+    /// The same for devices, where it differs: structs are read and written by rows.
+    by_rows: Option<String>,
     files: Vec<Source>,
     lines: Vec<Origin>,
     features: wgpu::Features,
@@ -122,8 +124,9 @@ impl Program {
         }
         let Joined { text, files, lines, features, .. } = joined;
         let (module, used) = (naga::Module::default(), Vec::new());
-        let deep = false;
-        let mut program = Self { name: name.to_owned(), text, files, lines, features, module, used, deep };
+        let (by_rows, deep) = (None, false);
+        let name = name.to_owned();
+        let mut program = Self { name, text, by_rows, files, lines, features, module, used, deep };
         program.deep = match depth::check(&program.text) {
             Ok(deep) => deep,
             Err((line, what)) => return Err(program.too_deep(line, what)),
@@ -134,10 +137,9 @@ impl Program {
     /// The same with the module that its text is.
     fn parsed(mut self) -> Result<Self, LinkError> {
         self.parse()?;
-        if let Some(text) = words::by_rows(&self.module, &self.text) {
-            self.text = text;
-            self.parse()?;
-        }
+        self.by_rows = words::by_rows(&self.module, &self.text);
+        let right = |text: &String| naga::front::wgsl::parse_str(text).is_ok();
+        debug_assert!(self.by_rows.as_ref().is_none_or(right), "what the linker writes is WGSL");
         Ok(self)
     }
 
@@ -177,14 +179,19 @@ impl Program {
         &self.name
     }
 
-    /// The joined text as naga takes it.
+    /// The joined text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The joined text as browsers take it: with the `enable` lines that naga refuses and WebGPU requires.
+    /// The text that devices are given: line by line the same, but that structs in buffers are read and written by 16 or 8 bytes (`words.rs`).
+    pub fn device_text(&self) -> &str {
+        self.by_rows.as_ref().unwrap_or(&self.text)
+    }
+
+    /// That as browsers take it: with the `enable` lines that naga refuses and WebGPU requires.
     pub fn standard_text(&self) -> String {
-        format!("{}{}", self.enables(), self.text)
+        format!("{}{}", self.enables(), self.device_text())
     }
 
     fn enables(&self) -> &'static str {
@@ -198,10 +205,11 @@ impl Program {
         &self,
         module: wgpu::ShaderModule,
     ) -> impl Future<Output = Option<super::GpuError>> + 'static {
-        let (before, name, text) = (self.enables().len(), self.name.clone(), self.text.clone());
+        let (before, name, text) = (self.enables().len(), self.name.clone(), self.device_text().to_owned());
         let (files, lines, features) = (self.files.clone(), self.lines.clone(), self.features);
         let (parsed, used) = (naga::Module::default(), Vec::new());
-        let program = Self { name, text, files, lines, features, module: parsed, used, deep: false };
+        let (by_rows, deep) = (None, false);
+        let program = Self { name, text, by_rows, files, lines, features, module: parsed, used, deep };
         async move {
             let said = module.get_compilation_info().await.messages;
             let errors =
@@ -238,7 +246,7 @@ impl Program {
         self.features
     }
 
-    /// The module as naga understood it, for reflection and translation.
+    /// The module that the joined text is, for reflection: devices are given [`Program::device_text`].
     pub fn module(&self) -> &naga::Module {
         &self.module
     }

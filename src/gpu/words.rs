@@ -173,7 +173,7 @@ fn rows_set(row: u32, value: Row) { rows[row] = value; }
 
     fn written(row: &str) -> String {
         let sources = [Source::library("shaders/rows.wgsl", LINES), Source::new("row.wgsl", row.to_owned())];
-        Program::link("rows", &sources).unwrap().text().to_owned()
+        Program::link("rows", &sources).unwrap().device_text().to_owned()
     }
 
     #[test]

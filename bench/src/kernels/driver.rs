@@ -159,12 +159,12 @@ type Bindings = Vec<vk::DescriptorSetLayoutBinding<'static>>;
 
 /// A kernel as SPIR-V, and the bindings of each of its groups.
 fn translate(recipe: &Recipe, program: &Program, checked: bool) -> Outcome<(Vec<u32>, Vec<Bindings>)> {
-    let module = program.module();
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module)?;
+    let module = naga::front::wgsl::parse_str(program.device_text())?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module)?;
     let constants: PipelineConstants =
         recipe.constants().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let point = Some((ShaderStage::Compute, recipe.entry()));
-    let (module, info) = process_overrides(module, &info, point, &constants)?;
+    let (module, info) = process_overrides(&module, &info, point, &constants)?;
     let policy = if checked { BoundsCheckPolicy::Restrict } else { BoundsCheckPolicy::Unchecked };
     let options = spv::Options {
         lang_version: (1, 3),
