@@ -16,10 +16,9 @@ const KEY_FAR = 0xfffffffeu;
 const KEY_NEVER = 0xffffffffu;
 
 fn near_key(time: vec2<u32>, now: vec2<u32>) -> u32 {
-    if all(time == TIME_NEVER) { return KEY_NEVER; }
     let since = wide_subtract(time, now);
-    if (since.y != 0u) | (since.x >= KEY_FAR - 1u) { return KEY_FAR; }
-    return since.x + 1u;
+    let far = (since.y != 0u) | (since.x >= KEY_FAR - 1u);
+    return select(select(since.x + 1u, KEY_FAR, far), KEY_NEVER, all(time == TIME_NEVER));
 }
 
 // By team, and by the number of the window modulo three: one is read while the next is written and the one after is made ready.
@@ -146,8 +145,10 @@ fn near(
     // Bound: run.part.slice.
     for (var step = 0u; step < given.part.slice; step += 1u) {
         let next_turn = select(turn + 1u, 0u, turn == 2u);
-        if lane == 0u { atomicStore(&near_going[next_turn], 0u); }
-        if member == 0u { atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER); }
+        if member == 0u {
+            atomicStore(&near_going[next_turn], 0u);
+            atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER);
+        }
         if stop == STOP_NOT { stop = replica_stop(now, vec2<u32>(0u)); }
         let runs = (stop == STOP_NOT) & (far == FAR_NOT);
         if runs {
@@ -160,8 +161,7 @@ fn near(
                 own_collect(member);
                 own_sent = TIME_NEVER;
                 var executed = 0u;
-                var begin = TIME_NEVER;
-                if own_first != NONE { begin = event_time(own_event); }
+                let begin = own_time();
                 if (rounds > ROUNDS) & all(run.lookahead == TIME_ZERO) & time_less(begin, until) { fail(row, CYCLE); }
                 // Bound: run.budget. An LP that fails does nothing more.
                 while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), until) & !failed {
@@ -176,14 +176,10 @@ fn near(
                     memory_close();
                     if own_spare != NONE { pool_give(own_spare); }
                 }
-                first = TIME_NEVER;
-                if own_first != NONE { first = event_time(own_event); }
-                if (executed == run.budget) & all(first == begin) {
-                    stands += 1u;
-                    if stands * run.budget > PATIENCE { fail(row, STUCK); }
-                } else if executed > 0u {
-                    stands = 0u;
-                }
+                first = own_time();
+                let stood = (executed == run.budget) & all(first == begin);
+                stands = select(select(stands, 0u, executed > 0u), stands + 1u, stood);
+                if stood & (stands * run.budget > PATIENCE) { fail(row, STUCK); }
                 executed_here += executed;
                 first = time_min(first, own_sent);
                 let key = select(near_key(first, now), KEY_FAILED, failed);
@@ -202,15 +198,11 @@ fn near(
         let going = workgroupUniformLoad(&near_going[turn]);
         if runs {
             let next = atomicLoad(&near_keys[3u * team + turn]);
-            if next == KEY_FAILED {
-                stop = STOP_FAILED;
-            } else if next == KEY_NEVER {
-                now = TIME_NEVER;
-            } else if next == KEY_FAR {
-                far = FAR_HIGH;
-            } else {
-                now = wide_add(now, vec2<u32>(next - 1u, 0u));
-            }
+            stop = select(stop, STOP_FAILED, next == KEY_FAILED);
+            far = select(FAR_NOT, FAR_HIGH, next == KEY_FAR);
+            // Where it is none of these, so many ticks further on.
+            let since = select(next - 1u, 0u, (next == KEY_FAILED) | (next == KEY_FAR));
+            now = select(wide_add(now, vec2<u32>(since, 0u)), TIME_NEVER, next == KEY_NEVER);
         } else if far == FAR_LOW {
             now = far_time(team, search);
             search = 1u - search;
@@ -237,8 +229,7 @@ fn near(
     if !entered { return; }
     let saved = pool_keep(place, member);
     if serves {
-        first = TIME_NEVER;
-        if own_first != NONE { first = event_time(own_event); }
+        first = own_time();
         lps[row] = vec4<u32>(first, own_first, stands);
         lps[given.rows + row] = vec4<u32>(number, digest);
         states_set(row, state);

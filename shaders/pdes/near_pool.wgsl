@@ -136,6 +136,11 @@ fn pool_send(lp: u32, slot: u32) {
     pool_next[pool_first + slot] = atomicExchange(&pool_inbox[pool_inbox_of(1u - run.part.parity, lp)], slot);
 }
 
+// The event in a slot, and any where there is none: so that it can be asked for without a branch.
+fn pool_event(slot: u32) -> Item {
+    return pool_events[pool_first + min(slot, POOL - 1u)];
+}
+
 // Puts an event where it belongs in the list.
 fn own_insert(slot: u32, event: Item) {
     if (own_first == NONE) | event_before(event, own_event) {
@@ -147,7 +152,7 @@ fn own_insert(slot: u32, event: Item) {
     var before = own_first;
     var after = pool_next[pool_first + before];
     // Bound: events of the LP.
-    while after != NONE && !event_before(event, pool_events[pool_first + after]) {
+    while (after != NONE) & !event_before(event, pool_event(after)) {
         before = after;
         after = pool_next[pool_first + before];
     }
@@ -159,14 +164,18 @@ fn own_insert(slot: u32, event: Item) {
 fn own_remove() {
     own_spare = own_first;
     own_first = pool_next[pool_first + own_first];
-    if own_first != NONE { own_event = pool_events[pool_first + own_first]; }
+    own_event = pool_event(own_first);
+}
+
+// The time of its first event.
+fn own_time() -> vec2<u32> {
+    return select(event_time(own_event), TIME_NEVER, own_first == NONE);
 }
 
 // Takes in what was sent to the LP of this invocation.
 fn own_collect(lp: u32) {
     let inbox = pool_inbox_of(run.part.parity, lp);
     var slot = atomicLoad(&pool_inbox[inbox]);
-    if slot == NONE { return; }
     atomicStore(&pool_inbox[inbox], NONE);
     // Bound: events sent to the LP.
     while slot != NONE {

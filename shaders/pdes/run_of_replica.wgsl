@@ -83,10 +83,8 @@ fn replica_failed() -> bool {
 
 // Whether a replica is at its end when the first pending event is at `now` and so many events were executed.
 fn replica_stop(now: vec2<u32>, events: vec2<u32>) -> u32 {
-    if all(now == TIME_NEVER) { return STOP_EMPTY; }
-    if !time_less(now, given.until) { return STOP_TIME; }
-    if !time_less(events, given.event_limit) { return STOP_EVENTS; }
-    return STOP_NOT;
+    let counted = select(STOP_EVENTS, STOP_NOT, time_less(events, given.event_limit));
+    return select(select(STOP_TIME, counted, time_less(now, given.until)), STOP_EMPTY, all(now == TIME_NEVER));
 }
 
 // Keeps how far a replica has come in this dispatch, in which it executed so many events.

@@ -71,7 +71,7 @@ var<private> first_state: State;
 
 fn keys_found(key: vec4<u32>) {
     first_key = key;
-    if all(key.xy == TIME_NEVER) { return; }
+    // Of a key that is free, some row, and what was in the slot: nothing is made of them, and to ask takes less time than not to.
     let row = first_row + key.z;
     first_event = store[keys_pool + key.w];
     first_counts = lps[run.rows + row];
@@ -150,28 +150,35 @@ fn thread(
         }
         let key = first_key;
         let row = first_row + key.z;
-        let waits = rounds_matter && !round_allows(row, windows);
-        // The margin that a way down reads.
-        let needed = keys_length + keys_held + 3u;
-        if waits && needed > run.queue_capacity {
-            fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
-            until = TIME_ZERO;
-            continue;
+        var waits = false;
+        if rounds_matter {
+            waits = !round_allows(row, windows);
+            // The margin that a way down reads.
+            let needed = keys_length + keys_held + 3u;
+            if waits & (needed > run.queue_capacity) {
+                fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
+                until = TIME_ZERO;
+                continue;
+            }
         }
         next_any = false;
         if !waits { execute_first(row); }
         keys_next(key.w, next_any, next_lp, next_event);
-        if waits {
-            keys_put_off(key);
-            continue;
+        let at_one_time = select(0u, same, all(key.xyz == last)) + 1u;
+        // Of all that is rare, one branch.
+        if waits | failed | (at_one_time > PATIENCE) {
+            if waits {
+                keys_put_off(key);
+                continue;
+            }
+            if at_one_time > PATIENCE { fail(row, STUCK); }
+            // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
+            until = TIME_ZERO;
         }
         executed += 1u;
         events = wide_add(events, vec2<u32>(1u, 0u));
-        same = select(0u, same, all(key.xyz == last)) + 1u;
+        same = at_one_time;
         last = key.xyz;
-        if same > PATIENCE { fail(row, STUCK); }
-        // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
-        if failed { until = TIME_ZERO; }
     }
     if loops_cut(given.rows) {
         fail(first_row + last.z, LOOPS_CUT);

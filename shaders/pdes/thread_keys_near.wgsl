@@ -3,12 +3,12 @@
 //
 //   keys_near   KEYS_NEAR for each invocation, by node and then by invocation, so that neighbours read what is side by side
 //
-// Functions: keys_get, keys_set, keys_four; keys_fetch, keys_keep, as in pdes/thread_keys.wgsl.
+// Functions: keys_get, keys_set; keys_four_near, keys_set_near, keys_four_far, keys_set_far; keys_fetch, keys_keep, as in pdes/thread_keys.wgsl.
 //
 // import: pdes/thread_queue.wgsl
 
-// Whole levels of a heap, so that of four siblings all or none are near: 1, 5 or 21.
-override KEYS_NEAR: u32 = 21u;
+// The first three levels of a heap.
+const KEYS_NEAR = 21u; // keys_fit in src/pdes/replicas/mapping.rs
 
 var<workgroup> keys_near: array<vec4<u32>, KEYS_NEAR * GROUP_SIZE>;
 
@@ -27,15 +27,24 @@ fn keys_set(node: u32, key: vec4<u32>) {
     }
 }
 
-fn keys_four(first: u32) -> FourKeys {
-    if first < KEYS_NEAR {
-        let at = first * GROUP_SIZE + keys_lane;
-        return FourKeys(
-            keys_near[at], keys_near[at + GROUP_SIZE], keys_near[at + 2u * GROUP_SIZE], keys_near[at + 3u * GROUP_SIZE]
-        );
-    }
+fn keys_four_near(first: u32) -> FourKeys {
+    let at = first * GROUP_SIZE + keys_lane;
+    return FourKeys(
+        keys_near[at], keys_near[at + GROUP_SIZE], keys_near[at + 2u * GROUP_SIZE], keys_near[at + 3u * GROUP_SIZE]
+    );
+}
+
+fn keys_set_near(node: u32, key: vec4<u32>) {
+    keys_near[node * GROUP_SIZE + keys_lane] = key;
+}
+
+fn keys_four_far(first: u32) -> FourKeys {
     let at = keys_base + first;
     return FourKeys(keys[at], keys[at + 1u], keys[at + 2u], keys[at + 3u]);
+}
+
+fn keys_set_far(node: u32, key: vec4<u32>) {
+    keys[keys_base + node] = key;
 }
 
 fn keys_fetch(lane: u32) {

@@ -22,7 +22,7 @@ fn variate(law: u32) -> vec2<u32> {
     }
     switch kind {
         case 1u, 4u: {
-            let first = kind == 1u || words.y < number || number == SURE;
+            let first = (kind == 1u) | (words.y < number) | (number == SURE);
             return exponential_of(words.x, select(b, a, first));
         }
         case 2u: { return uniform_of(words.z, words.y, words.x, a, b); }

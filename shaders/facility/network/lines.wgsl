@@ -29,7 +29,9 @@ fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, 
         memory_full();
         return 0u;
     }
-    if line == GUESTS { (*state).guests += 1u; } else { (*state).waiting += 1u; }
+    let guest = u32(line == GUESTS);
+    (*state).guests += guest;
+    (*state).waiting += 1u - guest;
     var neighbours = vec2<u32>(0u);
     if !random {
         var ends = memory_get(line);
@@ -58,7 +60,9 @@ fn link(slot: u32, side: u32, other: u32) {
 
 // Takes a customer out of a line.
 fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
-    if line == GUESTS { (*state).guests -= 1u; } else { (*state).waiting -= 1u; }
+    let guest = u32(line == GUESTS);
+    (*state).guests -= guest;
+    (*state).waiting -= 1u - guest;
     if discipline_of(lp) == RANDOM {
         // The last one comes to his place.
         move_slot((*state).waiting, slot, params.slot_rows);

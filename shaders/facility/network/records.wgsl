@@ -171,8 +171,8 @@ fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>
     let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
     let waits = memory_get(then + WAIT);
     let wait_squares = memory_get(then + WAIT_SQUARES);
-    if deed.present != 0 { memory_set(at + PRESENT, changed(present, deed.present, age)); }
     if (deed.present != 0) | (arrivals != 0u) {
+        memory_set(at + PRESENT, changed(present, deed.present, age));
         let sum = select(select(ages.xy, wide_add(ages.xy, came), deed.present > 0), wide_subtract(ages.xy, came), deed.present < 0);
         memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
@@ -182,19 +182,19 @@ fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>
         let sums = summed(sojourn, stay, deed.served);
         full.x = u32(sums.w < deed.served);
         memory_set(at + SOJOURN, sums);
-        if any(stay != TIME_ZERO) { memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay))); }
+        memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay)));
     }
     if waited {
         let sums = summed(waits, wait, 1u);
         full.y = u32(sums.w == 0u);
         memory_set(then + WAIT, sums);
-        if any(wait != TIME_ZERO) { memory_set(then + WAIT_SQUARES, wide_add_128(wait_squares, product_128(wait, wait))); }
+        memory_set(then + WAIT_SQUARES, wide_add_128(wait_squares, product_128(wait, wait)));
     }
 
     // See `apart`: most stays begin and end after the warm-up, and with a service.
     var apart = TIME_ZERO;
     if (deed.present < 0) & counts {
-        if deed.served != 0u { apart = time_since(params.warm_up, who.arrived); } else { apart = wide_subtract(TIME_ZERO, time_since(age, came)); }
+        apart = select(wide_subtract(TIME_ZERO, time_since(age, came)), time_since(params.warm_up, who.arrived), deed.served != 0u);
     }
     var left = u32(any(apart != TIME_ZERO) | (full.x != 0u)) << APART;
     left |= full.y << COUNTED;

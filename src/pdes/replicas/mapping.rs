@@ -68,7 +68,7 @@ pub(super) enum Crowd {
     Team { group_size: u32, queue: QueueDesign },
     /// Teams that have all pending events of a run in workgroup memory, so many of them; and how many of these teams share a workgroup.
     Near { group_size: u32, pool: u32, teams: u32 },
-    /// How many share a workgroup, if that is not to be found; and whether the first keys of a run lie in workgroup memory.
+    /// How many share a workgroup, if that is not to be found; and whether the first keys of a run lie in workgroup memory, where they fit.
     Thread { group_size: Option<u32>, near: bool },
 }
 
@@ -79,8 +79,7 @@ impl Crowd {
             Self::Near { pool, teams, .. } => {
                 vec![("POOL", pool), ("LISTS", group_size / teams), ("TEAMS", teams)]
             }
-            Self::Thread { near: true, .. } => vec![("KEYS_NEAR", keys_near(group_size))],
-            Self::Team { .. } | Self::Thread { near: false, .. } => vec![],
+            Self::Team { .. } | Self::Thread { .. } => vec![],
         };
         constants.into_iter().map(|(name, value)| (name, f64::from(value)))
     }
@@ -155,13 +154,10 @@ impl Recipes {
                 &["pdes/near.wgsl"],
                 &["pdes/replica_digest.wgsl", "pdes/near_held.wgsl", "pdes/held_apart_none.wgsl"],
             ),
-            Crowd::Thread { near, .. } => (
+            Crowd::Thread { .. } => (
                 "pdes/thread_start.wgsl",
                 ("settle_thread", &["pdes/thread_start.wgsl"][..]),
-                match near {
-                    true => &["pdes/thread.wgsl", "pdes/thread_keys_near.wgsl"],
-                    false => &["pdes/thread.wgsl", "pdes/thread_keys.wgsl"],
-                },
+                &["pdes/thread.wgsl"],
                 &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
             ),
         };
@@ -169,6 +165,11 @@ impl Recipes {
             Crowd::Team { .. } => "team",
             Crowd::Near { .. } => "near",
             Crowd::Thread { .. } => "thread",
+        };
+        let keys = |size| match crowd {
+            Crowd::Thread { near, .. } if near && keys_fit(size) => &["pdes/thread_keys_near.wgsl"][..],
+            Crowd::Thread { .. } => &["pdes/thread_keys.wgsl"],
+            Crowd::Team { .. } | Crowd::Near { .. } => &[],
         };
         let output =
             (size_of::<M::Output>() > 0).then(|| with_model("write_outputs", &["pdes/output.wgsl"], plain));
@@ -178,7 +179,9 @@ impl Recipes {
             slices: crowd
                 .groups()
                 .into_iter()
-                .map(|size| with_model(entry, slice, size).with(crowd.constants(size)))
+                .map(|size| {
+                    with_model(entry, &[slice, keys(size)].concat(), size).with(crowd.constants(size))
+                })
                 .collect(),
             digest: alone("digest_replica", held, settle_group(plain)),
             output,
@@ -204,10 +207,9 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     .collect()
 }
 
-/// How many of the keys of each run are in workgroup memory, where so many runs share it: whole levels of a heap, within what WebGPU promises.
-fn keys_near(group_size: u32) -> u32 {
-    const MEMORY: u32 = 16 << 10;
-    [21, 5].into_iter().find(|&keys| 16 * keys * group_size <= MEMORY).unwrap_or(1)
+/// Whether the keys that so many runs have near (`KEYS_NEAR` in `shaders/pdes/thread_keys_near.wgsl`) fit what WebGPU promises of workgroup memory.
+fn keys_fit(group_size: u32) -> bool {
+    16 * 21 * group_size <= 16 << 10
 }
 
 /// Invocations of the workgroups that serve a replica between slices.
