@@ -148,8 +148,9 @@ fn near(
         if member == 0u {
             atomicStore(&near_going[next_turn], 0u);
             atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER);
+            pool_choose(1u - half);
         }
-        if stop == STOP_NOT { stop = replica_stop(now, vec2<u32>(0u)); }
+        stop = select(stop, replica_stop(now, vec2<u32>(0u)), stop == STOP_NOT);
         let runs = (stop == STOP_NOT) & (far == FAR_NOT);
         if runs {
             rounds = select(0u, rounds, all(began == now)) + 1u;
@@ -183,14 +184,15 @@ fn near(
                 executed_here += executed;
                 first = time_min(first, own_sent);
                 let key = select(near_key(first, now), KEY_FAILED, failed);
-                if key != KEY_NEVER { atomicMin(&near_keys[3u * team + turn], key); }
-                // Another window, or the steps to find a time that is far.
-                if time_less(first, given.until) | (key == KEY_FAR) { atomicStore(&near_going[turn], 1u); }
+                // There is another step: a window, or one to find a time that is far, or that which finds the end.
+                if key != KEY_NEVER {
+                    atomicMin(&near_keys[3u * team + turn], key);
+                    atomicStore(&near_going[turn], 1u);
+                }
             }
             run.part.parity = 1u - run.part.parity;
             windows = wide_add(windows, vec2<u32>(1u, 0u));
             half = 1u - half;
-            if member == 0u { pool_choose(half); }
         } else if far != FAR_NOT {
             atomicStore(&near_going[turn], 1u);
             if serves { far_step(far, team, search, member, first); }
@@ -200,7 +202,7 @@ fn near(
             let next = atomicLoad(&near_keys[3u * team + turn]);
             stop = select(stop, STOP_FAILED, next == KEY_FAILED);
             far = select(FAR_NOT, FAR_HIGH, next == KEY_FAR);
-            // Where it is none of these, so many ticks further on.
+            // Where a window was begun and something is pending that is not far, so many ticks further on.
             let since = select(next - 1u, 0u, (next == KEY_FAILED) | (next == KEY_FAR));
             now = select(wide_add(now, vec2<u32>(since, 0u)), TIME_NEVER, next == KEY_NEVER);
         } else if far == FAR_LOW {

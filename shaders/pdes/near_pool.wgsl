@@ -20,7 +20,7 @@
 //   lps            a row's first four words: time of the first event (2), its slot, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
 //                  replica REPLICA_SAVED: parity, pool_free (2), pool_lean
 //
-// Functions: pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_collect.
+// Functions: pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_time, own_collect.
 //
 // import: pdes/engine.wgsl
 //
@@ -55,7 +55,7 @@ fn pool_inbox_of(parity: u32, lp: u32) -> u32 {
     return (2u * pool_team + parity) * LISTS + lp;
 }
 
-// To be called by one invocation of a team, before a barrier and then a window of this parity.
+// To be called by one invocation of a team, before a barrier and then a window of this parity, and not while one of this parity goes on.
 fn pool_choose(parity: u32) {
     pool_gives[2u * pool_team + parity] = u32(atomicLoad(&pool_lean[pool_team]) > 0);
 }
@@ -136,7 +136,7 @@ fn pool_send(lp: u32, slot: u32) {
     pool_next[pool_first + slot] = atomicExchange(&pool_inbox[pool_inbox_of(1u - run.part.parity, lp)], slot);
 }
 
-// The event in a slot, and any where there is none: so that it can be asked for without a branch.
+// The event in a slot. Where there is none, what is in some slot, which another invocation may be writing: to be thrown away. So it is asked for without a branch.
 fn pool_event(slot: u32) -> Item {
     return pool_events[pool_first + min(slot, POOL - 1u)];
 }

@@ -1,6 +1,7 @@
 // The rules of `schedule`, where it puts events into the memory of one replica: for itself from now on, for others after the lookahead.
 //
-// They are those of deliver_to (pdes/engine.wgsl) and these, but with one branch for all that may be wrong. (`bench replicas` on an H200: teams 1.04 to 1.05 times as fast as by calling it.)
+// What deliver_to (pdes/engine.wgsl) asks for is asked for here once more, in the same order, for one branch to take all that may be wrong. (`bench replicas` on an H200: near teams 1.02 to 1.05 times as
+// fast as by calling it.)
 //
 // import: pdes/model.wgsl
 //

@@ -71,7 +71,7 @@ var<private> first_state: State;
 
 fn keys_found(key: vec4<u32>) {
     first_key = key;
-    // Of a key that is free, some row, and what was in the slot: nothing is made of them, and to ask takes less time than not to.
+    // Of a key that is free, what was in the slot, and some row or none at all: nothing is made of them, and to ask takes less time than not to. (See keys_sink.)
     let row = first_row + key.z;
     first_event = store[keys_pool + key.w];
     first_counts = lps[run.rows + row];

@@ -8,7 +8,7 @@
 // import: pdes/thread_queue.wgsl
 
 // The first three levels of a heap.
-const KEYS_NEAR = 21u; // keys_fit in src/pdes/replicas/mapping.rs
+const KEYS_NEAR = 21u;
 
 var<workgroup> keys_near: array<vec4<u32>, KEYS_NEAR * GROUP_SIZE>;
 

@@ -13,7 +13,8 @@
 // import: pdes/engine.wgsl
 //
 // needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), keys_get, keys_set, keys_four_near, keys_set_near, keys_four_far, keys_set_far (pdes/thread_keys.wgsl or
-// pdes/thread_keys_near.wgsl), keys_found (pdes/thread.wgsl or pdes/thread_start.wgsl), which is called as soon as a way down has found the first key, and perhaps once more
+// pdes/thread_keys_near.wgsl), keys_found (pdes/thread.wgsl or pdes/thread_start.wgsl), which is called as soon as a way down seems to
+// have found the first key, that of a free slot where there is no event: if it was another one, it is called again
 
 @group(0) @binding(4) var<storage, read_write> keys: array<vec4<u32>>;
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;
@@ -85,6 +86,9 @@ fn keys_first_of_alike(four: FourKeys) -> FirstKey {
 // Puts a key where it belongs below the root, whose own is gone. Branches are what this takes its time for, not memory: so the levels that most queues have are written out, and
 // go on as if all keys differed in time or LP until it is known that two do not. (`bench replicas` on an H200, 1,024 and 10,000 runs: 1.12 and 1.14 times as fast as a loop for all levels with 16
 // LPs, 1.15 and 1.07 with 64.)
+//
+// What is read before it is known to be there may lie beyond the heap, in the queue of another run or beyond all of them: it is thrown away, and the kernel has to be one in which such reads are
+// checked (slice_kernel in src/pdes/replicas/ground.rs).
 fn keys_sink(key: vec4<u32>) {
     // The children of the root.
     let a = keys_first(keys_four_near(1u));

@@ -152,7 +152,8 @@ fn added(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
 }
 
 // Adds to the rows that an event changes, each with a bit. Those that most events change are read first, all of them, so that nothing waits for one after the other: 10,000 runs of `jackson.toml` by
-// threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search.
+// threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search. And no row is written that does not change: a dry run ends when it
+// has written a few (pdes/lp_memory_dry.wgsl).
 fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>) {
     let counts = !time_less(now(), params.warm_up);
     let age = time_since(now(), params.warm_up);
@@ -171,8 +172,8 @@ fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>
     let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
     let waits = memory_get(then + WAIT);
     let wait_squares = memory_get(then + WAIT_SQUARES);
+    if deed.present != 0 { memory_set(at + PRESENT, changed(present, deed.present, age)); }
     if (deed.present != 0) | (arrivals != 0u) {
-        memory_set(at + PRESENT, changed(present, deed.present, age));
         let sum = select(select(ages.xy, wide_add(ages.xy, came), deed.present > 0), wide_subtract(ages.xy, came), deed.present < 0);
         memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
@@ -182,13 +183,13 @@ fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>
         let sums = summed(sojourn, stay, deed.served);
         full.x = u32(sums.w < deed.served);
         memory_set(at + SOJOURN, sums);
-        memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay)));
+        if any(stay != TIME_ZERO) { memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay))); }
     }
     if waited {
         let sums = summed(waits, wait, 1u);
         full.y = u32(sums.w == 0u);
         memory_set(then + WAIT, sums);
-        memory_set(then + WAIT_SQUARES, wide_add_128(wait_squares, product_128(wait, wait)));
+        if any(wait != TIME_ZERO) { memory_set(then + WAIT_SQUARES, wide_add_128(wait_squares, product_128(wait, wait))); }
     }
 
     // See `apart`: most stays begin and end after the warm-up, and with a service.

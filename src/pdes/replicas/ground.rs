@@ -155,6 +155,7 @@ pub(super) fn slice_kernel(gpu: &Gpu, crowd: Crowd, recipe: &Recipe) -> Result<K
         // SAFETY: the loops of `pdes/near.wgsl` and of what it links count up to a bound, or follow a list of slots. Models cannot write those, and a slot comes once in a list and
         // in one list only: who puts it into one has taken it out of another.
         Crowd::Near { .. } => unsafe { recipe.ending(gpu) },
+        // Threads read beyond what is theirs (keys_sink in `pdes/thread_queue.wgsl`).
         Crowd::Team { .. } | Crowd::Thread { .. } => recipe.kernel(gpu),
     }
 }

@@ -207,12 +207,25 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     .collect()
 }
 
-/// Whether the keys that so many runs have near (`KEYS_NEAR` in `shaders/pdes/thread_keys_near.wgsl`) fit what WebGPU promises of workgroup memory.
+/// `KEYS_NEAR` in `shaders/pdes/thread_keys_near.wgsl`.
+const KEYS_NEAR: u32 = 21;
+
+/// Whether the keys that so many runs have near fit what WebGPU promises of workgroup memory.
 fn keys_fit(group_size: u32) -> bool {
-    16 * 21 * group_size <= 16 << 10
+    16 * KEYS_NEAR * group_size <= 16 << 10
 }
 
 /// Invocations of the workgroups that serve a replica between slices.
 fn settle_group(plain: u32) -> u32 {
     plain.min(64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS_NEAR;
+
+    #[test]
+    fn as_many_keys_are_near_as_the_kernel_says() {
+        assert_eq!(crate::shaders::constant("pdes/thread_keys_near.wgsl", "KEYS_NEAR"), Some(KEYS_NEAR));
+    }
 }
