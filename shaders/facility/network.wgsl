@@ -29,9 +29,9 @@
 //                 128, for memory to be asked for few of them
 //     others      OTHERS for each class: sums that few events change
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
-//     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
 //     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
+//     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     slots       2, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
 //                 service that is left, or of a guest, who sent him, or of one who shares servers, when he leaves, or of one who was parted, missing siblings
 //
@@ -179,13 +179,8 @@ fn word(place: u32) -> u32 {
     return data[place / 4u][place % 4u];
 }
 
-// The row of the line of a number. (Those of one station are in the order of their numbers.)
-fn line_at(number: u32) -> u32 {
-    return BLOCK * (1u + number);
-}
-
 fn line_of(lp: u32, class_: u32) -> u32 {
-    return line_at(pair_more(lp, class_).y);
+    return block_of(pair_more(lp, class_).y);
 }
 
 fn next_serial(state: ptr<function, State>) -> u32 {
@@ -250,6 +245,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let words = event.payload;
     let kind = words[0] >> 24u;
     let place = (words[0] >> 8u) & 0xffffu;
+    // Names of their own, because each dot in a chain of conditions counts as a level of a deep text (src/gpu/depth.rs).
     let node = table.kind;
     let room = table.room;
     let discipline = table.discipline;
@@ -401,7 +397,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 back = 1;
                 if missing == 0u {
                     drops = found;
-                    from_line = line_at(0u);
+                    from_line = block_of(0u);
                     deed.served = 1u;
                     deed.present = -1;
                     moves = 1u;
@@ -412,7 +408,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 moves = pair_more(lp, who.class_).w;
                 parts = true;
                 joins = true;
-                line = line_at(0u);
+                line = block_of(0u);
                 waits.arrived = now();
                 waits.left = vec2<u32>(moves, 0u);
             } else if node == SINK {

@@ -3,7 +3,7 @@
 //
 //   keys    for each replica run.queue_stride of (time (2), LP, slot in the pool). The root lies in the last of four, so that siblings share 64 aligned
 //           bytes. The first keys_length of run.queue_capacity are the heap; those held back begin at the other end; between them lie the slots that are
-//           free, with TIME_NEVER and the slot for an LP, so that a way down need not ask where the heap ends, and no two of them are the same
+//           free, with TIME_NEVER and the slot for an LP, so that of four siblings none need be asked whether it is there if the first is, and no two of them are the same
 //   store   the pool: run.queue_capacity events for each replica
 //
 // An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up.
@@ -56,7 +56,7 @@ fn key_same(a: vec4<u32>, b: vec4<u32>) -> bool {
     return all(a.xyz == b.xyz);
 }
 
-// The first of four siblings, and which of them it is; as if all differed in time or LP, and whether they may not.
+// The first of four siblings and which of them it is, as if all differed in time or LP; and whether two of them may be alike in both.
 struct FirstKey {
     key: vec4<u32>,
     place: u32,
@@ -74,7 +74,7 @@ fn keys_first(four: FourKeys) -> FirstKey {
     return FirstKey(select(ab, cd, cd_wins), place, alike);
 }
 
-// The same where two of them may differ in neither.
+// The same where two of them may be alike.
 fn keys_first_of_alike(four: FourKeys) -> FirstKey {
     var first = FirstKey(four.a, 0u, true);
     if key_before(four.b, first.key) { first = FirstKey(four.b, 1u, true); }

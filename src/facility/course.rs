@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::pdes::Model as _;
 
 use super::check::Kind;
-use super::measures::real;
 use super::model::{bin_edges, sojourns_of};
+use super::sums::real;
 use super::{Facility, FacilityError, Study};
 
 /// What one replication did, in the network's unit of time.

@@ -14,10 +14,10 @@ use crate::statistics::{AnalysisError, batch_means, mser5};
 use crate::time::Ticks;
 
 use super::check::{Kind, UNTIL, ticks};
-use super::measures::{Seen, real};
 use super::model::present_of;
 use super::saved::{Numbers, Saving, source};
 use super::study::{MORE, served};
+use super::sums::{Seen, real};
 use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, Row, SavedStudy, Study, theory};
 
 /// Parts of a run whose averages MSER-5 looks at.

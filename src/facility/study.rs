@@ -17,9 +17,10 @@ use crate::statistics::{
 use crate::time::Ticks;
 
 use super::check::{Kind, observed};
-use super::measures::{Measured, Seen};
+use super::measures::Measured;
 use super::model::MOST_ROOM;
 use super::saved::{Numbers, Saving, no_shares, source};
+use super::sums::Seen;
 use super::theory;
 use super::{
     ClassOutput, Facility, FacilityError, FacilityOutput, Keep, LENGTHS, Length, Report, Row, SavedStudy,

@@ -288,14 +288,14 @@ fn threads_whose_first_keys_are_near() {
     // In workgroup memory are 21 keys of each run, or none where there is no room for as many.
     let gpu = gpu().taken_for_hardware();
     let ways =
-        [1, 32, 48, 64, 256].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Thread) });
+        [1, 32, 64, 256].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Thread) });
     for (lps, population, lookahead) in [(40, 4, 10.0), (1, 3, 10.0), (12, 4, 0.0)] {
         agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| phold(lps, population, 0.1, lookahead));
     }
     // With a tick to a unit of time, most events come together with others of their LP. In heaps of few keys, of those that are near, and of all levels that are written out and one more.
     let ticks = Resolution::new(1).unwrap();
     for (lps, population) in [(1, 2), (3, 4), (2, 11), (2, 60)] {
-        agree_on(&gpu, &runs(7), until(40.0), &ways[1..4], move |_| {
+        agree_on(&gpu, &runs(7), until(40.0), &ways[1..3], move |_| {
             Phold::new(lps, population, 2.0, 3.0, ticks).unwrap()
         });
     }

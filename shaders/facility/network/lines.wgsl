@@ -95,15 +95,15 @@ fn customer_of(slot: u32) -> Customer {
 // The line of who is served next, and his slot. Somebody waits.
 fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let discipline = discipline_of(lp);
-    if discipline == RANDOM { return vec2<u32>(line_at(0u), draw_below((*state).waiting)); }
+    if discipline == RANDOM { return vec2<u32>(block_of(0u), draw_below((*state).waiting)); }
     // Where classes are polled, from the one on that was served last.
     let first = select(0u, (*state).polled, discipline == POLLING);
     for (var i = 0u; i < params.classes; i += 1u) {
-        let line = line_at((first + i) % params.classes);
+        let line = block_of((first + i) % params.classes);
         let slot = memory_get(line).x;
         if slot != 0u { return vec2<u32>(line, slot - 1u); }
     }
-    return vec2<u32>(line_at(0u), 0u);
+    return vec2<u32>(block_of(0u), 0u);
 }
 
 // The server that is free, one of which there is.

@@ -117,9 +117,9 @@ struct Deed {
     changed: u32, // 1 + the number of customers at a station until now, if there is another now; else 0
 }
 
-// The first row of the block of a class.
-fn block_of(class_: u32) -> u32 {
-    return BLOCK * (1u + class_);
+// The first row of the block of a class, which is the line of that number. (Those of one station are in the order of their numbers.)
+fn block_of(number: u32) -> u32 {
+    return BLOCK * (1u + number);
 }
 
 // And of its others.

@@ -1,13 +1,9 @@
 //! The twin of `shaders/facility/network/lines.wgsl`: who waits, and servers that have rows.
 
-use super::{BLOCK, Customer, FacilityState, GUESTS, Here, PAIR_WORDS, POLLING, RANDOM, halves, times};
+use super::records::block_of;
+use super::{Customer, FacilityState, GUESTS, Here, PAIR_WORDS, POLLING, RANDOM, halves, times};
 use crate::facility::Facility;
 use crate::time::Ticks;
-
-/// The row of the line of a number. (Those of one station are in the order of their numbers.)
-pub(super) fn line_at(number: u32) -> u32 {
-    BLOCK * (1 + number)
-}
 
 pub(super) fn next_serial(state: &mut FacilityState) -> u32 {
     state.serial = state.serial.wrapping_add(1).max(1);
@@ -109,7 +105,7 @@ impl Facility {
             // Where classes are polled, from the one on that was served last.
             let first = if self.node(lp, 3) == POLLING { state.polled } else { 0 };
             let classes = self.params.classes;
-            let mut lines = (0..classes).map(|line| line_at((first + line) % classes));
+            let mut lines = (0..classes).map(|line| block_of((first + line) % classes));
             if !guests {
                 line = lines.find(|&line| context.memory_get(line)[0] > 0).unwrap_or(GUESTS);
             }
@@ -159,7 +155,7 @@ impl Facility {
             // (A line in random order is no list, and nobody in it is impatient.)
             node.pairs.iter().any(|pair| pair.patience.is_some())
                 && (0..self.params.classes)
-                    .flat_map(|line| self.slots_of(memory, line_at(line)))
+                    .flat_map(|line| self.slots_of(memory, block_of(line)))
                     .any(|slot| node.pairs[memory[slot + 1][0] as usize].patience.is_some())
         };
         nodes.map(here).collect()
@@ -182,7 +178,7 @@ impl Facility {
     }
 
     pub(super) fn line(&self, lp: u32, class: u32) -> u32 {
-        line_at(self.pair(lp, class, 5))
+        block_of(self.pair(lp, class, 5))
     }
 
     pub(super) fn node(&self, lp: u32, index: usize) -> u32 {

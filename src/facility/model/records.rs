@@ -98,9 +98,9 @@ pub(super) fn deed_of(deed: Deed) -> u32 {
     }
 }
 
-/// The first row of the block of a class.
-fn block_of(class: u32) -> u32 {
-    BLOCK * (1 + class)
+/// The first row of the block of a class, which is the line of that number. (Those of one station are in the order of their numbers.)
+pub(super) fn block_of(number: u32) -> u32 {
+    BLOCK * (1 + number)
 }
 
 impl Facility {

@@ -1,7 +1,8 @@
 //! What happens at a node: the twin of `shaders/facility/network.wgsl`, whose head says what lies where.
 
-use super::lines::{line_at, next_serial};
+use super::lines::next_serial;
 use super::records::Deed;
+use super::records::block_of;
 use super::{
     ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, GUESTS, HOLDS, Here,
     IN_TURN, LIFO, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SHARING,
@@ -224,7 +225,7 @@ impl CpuModel for Facility {
                     deed.joined = 1;
                     back = 1;
                     if missing == 0 {
-                        self.drop_out(home, line_at(0), state, context);
+                        self.drop_out(home, block_of(0), state, context);
                         deed = Deed { served: 1, present: -1, ..deed };
                         moves = 1;
                         back -= self.pair(lp, who.class, 7).cast_signed();
@@ -233,7 +234,7 @@ impl CpuModel for Facility {
                     deed.present = 1;
                     moves = self.pair(lp, who.class, 7);
                     parts = true;
-                    joins = Some((Customer { left: Ticks::from_words([moves, 0]), ..who }, line_at(0)));
+                    joins = Some((Customer { left: Ticks::from_words([moves, 0]), ..who }, block_of(0)));
                 } else if node == SINK {
                     who.arrived = self.time_of(who.entered);
                     deed.served = 1;

@@ -222,10 +222,34 @@ fn settle_group(plain: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::KEYS_NEAR;
+    use super::{KEYS_NEAR, kernels};
+    use crate::models::{FifoTorus, Phold};
+    use crate::pdes::Model;
+    use crate::time::Resolution;
 
     #[test]
     fn as_many_keys_are_near_as_the_kernel_says() {
         assert_eq!(crate::shaders::constant("pdes/thread_keys_near.wgsl", "KEYS_NEAR"), Some(KEYS_NEAR));
+    }
+
+    // Where the lines in pdes/model.wgsl that the linker looks for are others, it leaves them as they are.
+    fn states_go_by<M: Model>(model: &M, row: &str) {
+        let with_states: Vec<_> = kernels(model)
+            .iter()
+            .map(|recipe| recipe.link().unwrap())
+            .filter(|program| program.text().contains("fn states_set("))
+            .collect();
+        assert!(!with_states.is_empty());
+        for program in with_states {
+            let declared = format!("> states: array<{row}>;");
+            assert!(program.device_text().contains(&declared), "{}", program.device_text());
+        }
+    }
+
+    #[test]
+    fn states_of_models_go_by_rows() {
+        let units = Resolution::default();
+        states_go_by(&Phold::new(4, 4, 0.1, 10.0, units).unwrap(), "vec2<u32>");
+        states_go_by(&FifoTorus::new(4, 4, 1, 1.0, units).unwrap(), "vec4<u32>");
     }
 }

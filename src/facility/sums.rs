@@ -1,0 +1,195 @@
+//! What was seen of a run of a network: sums of what its nodes told, of which measures are made.
+
+use std::ops::{Add, Sub};
+
+use crate::time::Ticks;
+
+use super::model::LENGTHS;
+use super::{ClassOutput, FacilityOutput, Level, TimeSums};
+
+#[expect(clippy::cast_precision_loss, reason = "rounded at the very end")]
+pub(super) fn real(sum: u128) -> f64 {
+    sum as f64
+}
+
+/// What was seen of a run, or of a part of it.
+pub(super) struct Seen<'r> {
+    /// What each node told at the end.
+    pub(super) rows: &'r [FacilityOutput],
+    /// And at the beginning, if that is not where statistics begin.
+    pub(super) before: Option<&'r [FacilityOutput]>,
+    /// Where statistics begin.
+    warm_up: Ticks,
+    pub(super) from: Ticks,
+    pub(super) to: Ticks,
+    /// Ticks from one to the other.
+    pub(super) span: f64,
+}
+
+impl<'r> Seen<'r> {
+    pub(super) fn new(
+        rows: &'r [FacilityOutput],
+        before: Option<&'r [FacilityOutput]>,
+        warm_up: Ticks,
+        [from, to]: [Ticks; 2],
+    ) -> Self {
+        Self { rows, before, warm_up, from, to, span: real(u128::from(to.get() - from.get())) }
+    }
+
+    /// What nodes told of the end, less what they told of the beginning: `tell` is asked for one, with how long statistics went on until then.
+    fn difference<T: Sub<Output = T>>(&self, tell: impl Fn(&[FacilityOutput], u64) -> T) -> T {
+        let age = |time: Ticks| time.get() - self.warm_up.get();
+        let now = tell(self.rows, age(self.to));
+        match self.before {
+            Some(before) => now - tell(before, age(self.from)),
+            None => now,
+        }
+    }
+
+    pub(super) fn sum(&self, node: usize, class: Option<usize>) -> Sum {
+        self.difference(|rows, age| Sum::of(&rows[node].classes, class, age))
+    }
+
+    pub(super) fn servers(&self, node: usize) -> u128 {
+        self.difference(|rows, age| Area(rows[node].servers.area(age))).0
+    }
+
+    /// The area under the number of those who are on their way.
+    pub(super) fn travelling(&self) -> u128 {
+        let all =
+            |rows: &[FacilityOutput]| rows.iter().fold(Level::default(), |sum, row| sum.plus(&row.trips));
+        self.difference(|rows, age| Area(all(rows).area(age))).0
+    }
+
+    /// Ticks with so many customers.
+    pub(super) fn length(&self, node: usize, customers: usize) -> u64 {
+        let customers = customers.min(LENGTHS - 1);
+        let before = self.before.map_or(0, |before| before[node].lengths[customers]);
+        self.rows[node].lengths[customers].saturating_sub(before)
+    }
+}
+
+/// An area under a level.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Area(pub(super) u128);
+
+// It only grows; what a file says that somebody made may not.
+impl Sub for Area {
+    type Output = Self;
+    fn sub(self, before: Self) -> Self {
+        Self(self.0.saturating_sub(before.0))
+    }
+}
+
+/// Times that were observed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    pub(super) count: u64,
+    pub(super) sum: u128,
+    /// None where it does not fit.
+    squares: Option<u128>,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        TimeSums::default().into()
+    }
+}
+
+impl From<TimeSums> for Times {
+    fn from(sums: TimeSums) -> Self {
+        Self { count: sums.count(), sum: sums.sum(), squares: sums.squares() }
+    }
+}
+
+impl Add for Times {
+    type Output = Self;
+    fn add(self, more: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(more.count),
+            sum: self.sum.saturating_add(more.sum),
+            squares: self.squares.zip(more.squares).and_then(|(sum, more)| sum.checked_add(more)),
+        }
+    }
+}
+
+impl Times {
+    pub(super) fn mean(&self) -> f64 {
+        if self.count == 0 { f64::NAN } else { real(self.sum) / real(self.count.into()) }
+    }
+
+    pub(super) fn deviation(&self) -> f64 {
+        let (Some(squares), 2..) = (self.squares, self.count) else { return f64::NAN };
+        // n times the sum of squares less the square of the sum, exactly where it fits.
+        let count = u128::from(self.count);
+        let spread = squares.checked_mul(count).zip(self.sum.checked_mul(self.sum));
+        let spread = spread.map_or_else(
+            || real(squares) * real(count) - real(self.sum).powi(2),
+            |(squares, sum)| real(squares.saturating_sub(sum)),
+        );
+        (spread.max(0.0) / real(count) / real(count - 1)).sqrt()
+    }
+}
+
+// Counts only grow; what a file says that somebody made may not.
+impl Sub for Times {
+    type Output = Self;
+    fn sub(self, before: Self) -> Self {
+        Self {
+            count: self.count.saturating_sub(before.count),
+            sum: self.sum.saturating_sub(before.sum),
+            squares: self.squares.zip(before.squares).map(|(now, before)| now.saturating_sub(before)),
+        }
+    }
+}
+
+/// What some classes did together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sum {
+    pub(super) sojourn: Times,
+    pub(super) wait: Times,
+    pub(super) present: Area,
+    pub(super) busy: Area,
+    pub(super) arrivals: u64,
+    pub(super) served: u64,
+    pub(super) lost: u64,
+    pub(super) reneged: u64,
+    pub(super) balked: u64,
+}
+
+impl Sum {
+    fn of(classes: &[ClassOutput], class: Option<usize>, age: u64) -> Self {
+        let mut sum = Self::default();
+        for (_, told) in
+            classes.iter().enumerate().filter(|(number, _)| class.is_none_or(|class| class == *number))
+        {
+            sum.sojourn = sum.sojourn + told.sojourn.into();
+            sum.wait = sum.wait + told.wait.into();
+            sum.present.0 += told.present.area(age);
+            sum.busy.0 += told.busy.area(age);
+            sum.arrivals += told.arrivals;
+            sum.served += told.served();
+            sum.lost += told.lost;
+            sum.reneged += told.reneged;
+            sum.balked += told.balked;
+        }
+        sum
+    }
+}
+
+impl Sub for Sum {
+    type Output = Self;
+    fn sub(self, before: Self) -> Self {
+        Self {
+            sojourn: self.sojourn - before.sojourn,
+            wait: self.wait - before.wait,
+            present: self.present - before.present,
+            busy: self.busy - before.busy,
+            arrivals: self.arrivals.saturating_sub(before.arrivals),
+            served: self.served.saturating_sub(before.served),
+            lost: self.lost.saturating_sub(before.lost),
+            reneged: self.reneged.saturating_sub(before.reneged),
+            balked: self.balked.saturating_sub(before.balked),
+        }
+    }
+}
