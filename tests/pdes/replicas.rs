@@ -295,7 +295,7 @@ fn threads_whose_first_keys_are_near() {
     // With a tick to a unit of time, most events come together with others of their LP. In heaps of few keys, of those that are near, and of all levels that are written out and one more.
     let ticks = Resolution::new(1).unwrap();
     for (lps, population) in [(1, 2), (3, 4), (2, 11), (2, 60)] {
-        agree_on(&gpu, &runs(7), until(40.0), &ways[1..3], move |_| {
+        agree_on(&gpu, &runs(7), Until::time(Ticks::new(150)), &ways[1..3], move |_| {
             Phold::new(lps, population, 2.0, 3.0, ticks).unwrap()
         });
     }
