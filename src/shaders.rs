@@ -139,7 +139,7 @@ files! {
     "pdes/run.wgsl",
     "pdes/run_of_replica.wgsl",
     "pdes/same_for_all.wgsl",
-    "pdes/scheduled_row.wgsl",
+    "pdes/scheduled_lp.wgsl",
     "pdes/settle.wgsl",
     "pdes/start.wgsl",
     "pdes/store_many.wgsl",

@@ -6,7 +6,7 @@
 // import: pdes/model.wgsl
 // import: pdes/bounds.wgsl
 //
-// needs: memory_close (pdes/lp_memory.wgsl or pdes/lp_memory_dry.wgsl), answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
+// needs: answer (the model or pdes/answer_default.wgsl), next_to, next_gap (the model or pdes/next_default.wgsl), a queue, which is open, dry_forget (pdes/dry_run.wgsl or pdes/dry_earliest.wgsl)
 
 // Whether units begin anew: what is kept of every row has to be told in them.
 var<private> answers_renewed: bool;
@@ -42,7 +42,7 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     let to = next_to(name, &state);
     stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
     let gap = next_gap(name, &state);
-    memory_close();
+    lp_close();
     // Where that is the LP itself, nothing is known of the others: a dry run goes on to what it sends to them, and the gap lies before that.
     let anybody = (to == NEXT_ANYBODY) | (row_at(to) == row);
     var second = TIME_NEVER;

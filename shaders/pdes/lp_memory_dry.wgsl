@@ -2,7 +2,7 @@
 //
 // What was written is in a list of a few rows. Where a model writes more, or what ends a run, the dry run ends before this event.
 //
-// Functions: memory_get, memory_set, memory_full; memory_close, dry_memory_open.
+// Functions: memory_get, memory_set, memory_full; dry_memory_open.
 //
 // import: pdes/model.wgsl
 //
@@ -52,5 +52,3 @@ fn memory_set(index: u32, row: vec4<u32>) {
 fn memory_full() {
     dry_ends = true;
 }
-
-fn memory_close() {}

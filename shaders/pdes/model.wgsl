@@ -23,6 +23,17 @@ struct Answer {
 
 var<private> lp_row: u32;        // the LP whose `init` or `handle` runs
 var<private> lp_now: vec2<u32>;  // the time of its present event
+// What it has done wrong, a bit for each kind of failure: noted without a branch where it happens, because compilers put functions in the place of their calls, and a model has many of them.
+var<private> lp_wrong: u32;
+
+// Tells it. To be called after each function of the model's.
+fn lp_close() {
+    if lp_wrong != 0u {
+        fail(lp_row, firstTrailingBit(lp_wrong));
+        // This invocation serves other LPs, too.
+        lp_wrong = 0u;
+    }
+}
 
 // The time of the present event in ticks; TIME_ZERO in `init`.
 fn now() -> vec2<u32> {

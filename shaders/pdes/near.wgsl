@@ -5,7 +5,7 @@
 // import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
 // import: pdes/near_pool.wgsl
-// import: pdes/scheduled_row.wgsl
+// import: pdes/scheduled_lp.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
@@ -57,12 +57,13 @@ fn far_time(team: u32, search: u32) -> vec2<u32> {
     return vec2<u32>(atomicLoad(&near_low[2u * team + search]), atomicLoad(&near_high[2u * team + search]));
 }
 
-var<private> own_sent: vec2<u32>;   // the earliest time that was scheduled for another LP in this window
+var<private> own_lp: u32;
+var<private> own_until: vec2<u32>;  // when this window ends
+var<private> own_sent: vec2<u32>;   // the earliest time that was sent in this window
 
+// What an LP schedules for itself after this window is sent like what it schedules for others, because an invocation that does something else than its neighbours makes all of them wait.
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
-    let row = scheduled_row(lp, time);
-    if row == NO_ROW { return; }
-    let own = row == lp_row;
+    let to = scheduled_lp(own_lp, lp, time);
     let slot = pool_take();
     if slot == NONE {
         fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u);
@@ -70,10 +71,10 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     }
     let event = event_item(time, payload);
     pool_events[pool_first + slot] = event;
-    if own {
+    if (to == own_lp) & time_less(time, own_until) {
         own_insert(slot, event);
     } else {
-        pool_send(lp, slot);
+        pool_send(to, slot);
         own_sent = time_min(own_sent, time);
     }
 }
@@ -112,6 +113,7 @@ fn near(
     let serves = entered & (member < given.total);
     let row = place * given.total + min(member, given.total - 1u);
     lp_row = row;
+    own_lp = member;
     own_first = NONE;
     own_spare = NONE;
     var number = vec2<u32>(0u);
@@ -145,7 +147,8 @@ fn near(
     // Bound: run.part.slice.
     for (var step = 0u; step < given.part.slice; step += 1u) {
         let next_turn = select(turn + 1u, 0u, turn == 2u);
-        if member == 0u {
+        // Small teams spare themselves the branch: all of one write the same, or for the list of slots, one or the other of two that are both good.
+        if (member == 0u) | (LISTS <= 32u) {
             atomicStore(&near_going[next_turn], 0u);
             atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER);
             pool_choose(1u - half);
@@ -156,16 +159,16 @@ fn near(
             rounds = select(0u, rounds, all(began == now)) + 1u;
             began = now;
             // No cells: no run ends by a number of events.
-            let until = time_min(time_add(now, run.cell), given.until);
+            own_until = time_min(time_add(now, run.cell), given.until);
             pool_window(half);
             if serves {
                 own_collect(member);
                 own_sent = TIME_NEVER;
                 var executed = 0u;
                 let begin = own_time();
-                if (rounds > ROUNDS) & all(run.lookahead == TIME_ZERO) & time_less(begin, until) { fail(row, CYCLE); }
+                if (rounds > ROUNDS) & all(run.lookahead == TIME_ZERO) & time_less(begin, own_until) { fail(row, CYCLE); }
                 // Bound: run.budget. An LP that fails does nothing more.
-                while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), until) & !failed {
+                while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), own_until) & !failed {
                     let event = own_event;
                     own_remove();
                     executed += 1u;
@@ -174,7 +177,7 @@ fn near(
                     lp_now = event_time(event);
                     stream_open(run.seed, member, number);
                     handle(member, item_event(event), &state);
-                    memory_close();
+                    lp_close();
                     if own_spare != NONE { pool_give(own_spare); }
                 }
                 first = own_time();

@@ -41,7 +41,7 @@ var<workgroup> pool_next: array<u32, TEAMS * POOL>;
 var<workgroup> pool_inbox: array<atomic<u32>, 2u * TEAMS * LISTS>;
 var<workgroup> pool_free: array<atomic<u32>, 2u * TEAMS>;
 var<workgroup> pool_lean: array<atomic<i32>, TEAMS>;
-var<workgroup> pool_gives: array<u32, 2u * TEAMS>;
+var<workgroup> pool_gives: array<atomic<u32>, 2u * TEAMS>;
 
 // Which of them it is, and where its slots begin.
 var<private> pool_team: u32;
@@ -55,14 +55,14 @@ fn pool_inbox_of(parity: u32, lp: u32) -> u32 {
     return (2u * pool_team + parity) * LISTS + lp;
 }
 
-// To be called by one invocation of a team, before a barrier and then a window of this parity, and not while one of this parity goes on.
+// To be called by one invocation of a team, or by several, before a barrier and then a window of this parity, and not while one of this parity goes on.
 fn pool_choose(parity: u32) {
-    pool_gives[2u * pool_team + parity] = u32(atomicLoad(&pool_lean[pool_team]) > 0);
+    atomicStore(&pool_gives[2u * pool_team + parity], u32(atomicLoad(&pool_lean[pool_team]) > 0));
 }
 
 // Before each window.
 fn pool_window(parity: u32) {
-    pool_given = pool_gives[2u * pool_team + parity];
+    pool_given = atomicLoad(&pool_gives[2u * pool_team + parity]);
 }
 
 // The list of the invocation's LP: its first slot, and the event there.

@@ -12,7 +12,7 @@
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
 // import: pdes/fingerprint.wgsl
-// import: pdes/scheduled_row.wgsl
+// import: pdes/scheduled_lp.wgsl
 // import: pdes/thread_queue.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
@@ -23,14 +23,13 @@ var<private> next_lp: u32;
 var<private> next_event: Item;
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
-    let row = scheduled_row(lp, time);
-    if row == NO_ROW { return; }
-    let own = row == lp_row;
+    let from_lp = lp_row - first_row;
+    let to = scheduled_lp(from_lp, lp, time);
     let event = event_item(time, payload);
-    let later = !own & all(time == lp_now);
+    let later = (to != from_lp) & all(time == lp_now);
     if !next_any & !later {
         next_any = true;
-        next_lp = lp;
+        next_lp = to;
         next_event = event;
         return;
     }
@@ -39,7 +38,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed);
         return;
     }
-    if later { keys_hold(lp, event); } else { keys_push(lp, event); }
+    if later { keys_hold(to, event); } else { keys_push(to, event); }
 }
 
 // Whether an LP may execute another event in the present round, of which it takes note. One that may not in so many rounds in a row does not
@@ -88,7 +87,6 @@ fn execute_first(row: u32) {
     lp_now = key.xy;
     stream_open(run.seed, key.z, number);
     handle(key.z, item_event(first_event), &state);
-    memory_close();
     // Before the next event is asked for, which may be the same LP's.
     states_set(row, state);
     lps[run.rows + row] = vec4<u32>(number, digest);
@@ -120,8 +118,6 @@ fn thread(
     keys_open(place, saved.x, saved.y);
     keys_fetch(lane);
     first_row = place * given.total;
-    // A key that is free, where there is no event.
-    keys_found(keys_get(0u));
     var until = saved.zw;
     var windows = done.xy;
     var events = done.zw;
@@ -133,8 +129,12 @@ fn thread(
     var stop = STOP_NOT;
     failed = replica_failed();
     let rounds_matter = all(run.lookahead == TIME_ZERO);
+    // The key that is to go down from the root, at first the root's own, or a free one where there is no event. (Here, so that the way down is in the kernel once.)
+    var sinks = keys_get(0u);
     // Bound: run.part.slice.
-    for (var step = 0u; step < given.part.slice; step += 1u) {
+    for (var step = 0u; true; step += 1u) {
+        keys_sink(sinks);
+        if step >= given.part.slice { break; }
         if !time_less(first_key.xy, until) {
             // A window is over. What was held back is the next one.
             let again = keys_held > 0u;
@@ -150,27 +150,27 @@ fn thread(
         }
         let key = first_key;
         let row = first_row + key.z;
-        var waits = false;
         if rounds_matter {
-            waits = !round_allows(row, windows);
-            // The margin that a way down reads.
-            let needed = keys_length + keys_held + 3u;
-            if waits & (needed > run.queue_capacity) {
-                fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
-                until = TIME_ZERO;
+            if !round_allows(row, windows) {
+                // The margin that a way down reads.
+                let needed = keys_length + keys_held + 3u;
+                if needed > run.queue_capacity {
+                    fail_room(row, QUEUE_FULL, QUEUE_NEEDED, needed);
+                    until = TIME_ZERO;
+                    sinks = key;
+                } else {
+                    sinks = keys_put_off(key);
+                }
                 continue;
             }
         }
         next_any = false;
-        if !waits { execute_first(row); }
-        keys_next(key.w, next_any, next_lp, next_event);
+        execute_first(row);
+        sinks = keys_next(key.w, next_any, next_lp, next_event);
         let at_one_time = select(0u, same, all(key.xyz == last)) + 1u;
         // Of all that is rare, one branch.
-        if waits | failed | (at_one_time > PATIENCE) {
-            if waits {
-                keys_put_off(key);
-                continue;
-            }
+        if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
+            lp_close();
             if at_one_time > PATIENCE { fail(row, STUCK); }
             // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
             until = TIME_ZERO;

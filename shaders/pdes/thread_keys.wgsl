@@ -1,6 +1,6 @@
 // Where the keys of a run by a thread are: in their buffer. pdes/thread_keys_near.wgsl has the same functions for a place that is nearer.
 //
-// Functions: keys_get, keys_set; keys_four_near, keys_set_near, keys_four_far, keys_set_far; keys_fetch, keys_keep.
+// Functions: keys_get, keys_set; keys_four_near, keys_set_near; keys_fetch, keys_keep.
 //
 // import: pdes/thread_queue.wgsl
 
@@ -9,7 +9,7 @@ fn keys_get(node: u32) -> vec4<u32> {
 }
 
 fn keys_set(node: u32, key: vec4<u32>) {
-    keys[keys_base + node] = key;
+    keys_set_far(node, key);
 }
 
 // Four siblings, of which this is the first, and one key, of the first three levels of the heap.
@@ -18,17 +18,7 @@ fn keys_four_near(first: u32) -> FourKeys {
 }
 
 fn keys_set_near(node: u32, key: vec4<u32>) {
-    keys[keys_base + node] = key;
-}
-
-// And of the others.
-fn keys_four_far(first: u32) -> FourKeys {
-    let at = keys_base + first;
-    return FourKeys(keys[at], keys[at + 1u], keys[at + 2u], keys[at + 3u]);
-}
-
-fn keys_set_far(node: u32, key: vec4<u32>) {
-    keys[keys_base + node] = key;
+    keys_set_far(node, key);
 }
 
 // To be called at the beginning of a slice, once it is known whose keys they are, and at its end.

@@ -1,9 +1,9 @@
 // Where the keys of a run by a thread are while a slice lasts: the first KEYS_NEAR, of which every way down passes some, in workgroup memory, and the others in
-// their buffer, as all are between slices. (`bench replicas` on an H200, 64 and 256 keys: 1.14 and 1.12 times as fast with 64 runs and with 10,000.)
+// their buffer, as all are between slices.
 //
 //   keys_near   KEYS_NEAR for each invocation, by node and then by invocation, so that neighbours read what is side by side
 //
-// Functions: keys_get, keys_set; keys_four_near, keys_set_near, keys_four_far, keys_set_far; keys_fetch, keys_keep, as in pdes/thread_keys.wgsl.
+// Functions: keys_get, keys_set; keys_four_near, keys_set_near; keys_fetch, keys_keep, as in pdes/thread_keys.wgsl.
 //
 // import: pdes/thread_queue.wgsl
 
@@ -23,7 +23,7 @@ fn keys_set(node: u32, key: vec4<u32>) {
     if node < KEYS_NEAR {
         keys_near[node * GROUP_SIZE + keys_lane] = key;
     } else {
-        keys[keys_base + node] = key;
+        keys_set_far(node, key);
     }
 }
 
@@ -36,15 +36,6 @@ fn keys_four_near(first: u32) -> FourKeys {
 
 fn keys_set_near(node: u32, key: vec4<u32>) {
     keys_near[node * GROUP_SIZE + keys_lane] = key;
-}
-
-fn keys_four_far(first: u32) -> FourKeys {
-    let at = keys_base + first;
-    return FourKeys(keys[at], keys[at + 1u], keys[at + 2u], keys[at + 3u]);
-}
-
-fn keys_set_far(node: u32, key: vec4<u32>) {
-    keys[keys_base + node] = key;
 }
 
 fn keys_fetch(lane: u32) {

@@ -8,13 +8,13 @@
 //
 // An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up.
 //
-// Functions: keys_open, keys_next, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order.
+// Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order.
 //
 // import: pdes/engine.wgsl
 //
-// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), keys_get, keys_set, keys_four_near, keys_set_near, keys_four_far, keys_set_far (pdes/thread_keys.wgsl or
-// pdes/thread_keys_near.wgsl), keys_found (pdes/thread.wgsl or pdes/thread_start.wgsl), which is called as soon as a way down seems to
-// have found the first key, that of a free slot where there is no event: if it was another one, it is called again
+// needs: Item, event_before (queue/events_4.wgsl or queue/events_8.wgsl), keys_get, keys_set, keys_four_near, keys_set_near (pdes/thread_keys.wgsl or
+// pdes/thread_keys_near.wgsl), keys_found (pdes/thread.wgsl or pdes/thread_start.wgsl), which is called as soon as a way down has found the first key, that of a free slot where there
+// is no event
 
 @group(0) @binding(4) var<storage, read_write> keys: array<vec4<u32>>;
 @group(0) @binding(8) var<storage, read_write> store: array<Item>;
@@ -38,6 +38,16 @@ fn keys_open(place: u32, length: u32, held: u32) {
     keys_pool = place * run.queue_capacity;
     keys_length = length;
     keys_held = held;
+}
+
+// Four siblings, of which this is the first, and one key, where they lie in the buffer.
+fn keys_four_far(first: u32) -> FourKeys {
+    let at = keys_base + first;
+    return FourKeys(keys[at], keys[at + 1u], keys[at + 2u], keys[at + 3u]);
+}
+
+fn keys_set_far(node: u32, key: vec4<u32>) {
+    keys[keys_base + node] = key;
 }
 
 // By time, LP, and then as an LP's events are ordered.
@@ -83,44 +93,44 @@ fn keys_first_of_alike(four: FourKeys) -> FirstKey {
     return first;
 }
 
-// Puts a key where it belongs below the root, whose own is gone. Branches are what this takes its time for, not memory: so the levels that most queues have are written out, and
-// go on as if all keys differed in time or LP until it is known that two do not. (`bench replicas` on an H200, 1,024 and 10,000 runs: 1.12 and 1.14 times as fast as a loop for all levels with 16
-// LPs, 1.15 and 1.07 with 64.)
+// Puts a key where it belongs below the root, whose own is gone. Branches are what this takes its time for, and waiting for what is far: so the levels that most queues have are written
+// out, and go on as if all keys differed in time or LP until it is known that two do not. Only the root's children are asked at once, because keys_found may be called in one place and no more: what it reads would
+// else be copied where the two ways meet, and waited for. (`bench replicas` on an H200, figures in docs/replicas.md.)
 //
 // What is read before it is known to be there may lie beyond the heap, in the queue of another run or beyond all of them: it is thrown away, and the kernel has to be one in which such reads are
 // checked (slice_kernel in src/pdes/replicas/ground.rs).
 fn keys_sink(key: vec4<u32>) {
     // The children of the root.
-    let a = keys_first(keys_four_near(1u));
+    let a_four = keys_four_near(1u);
+    var a = keys_first(a_four);
     let a_there = keys_length > 1u;
-    let a_goes = a_there & key_less(a.key, key);
+    var a_goes = a_there & key_less(a.key, key);
+    if a_there & (a.alike | key_same(a.key, key)) {
+        a = keys_first_of_alike(a_four);
+        a_goes = key_before(a.key, key);
+    }
     let top = select(key, a.key, a_goes);
     keys_found(top);
+    keys_set_near(0u, top);
     // Those of the first of them.
     let b_parent = 1u + a.place;
     let b_begin = 4u * b_parent + 1u;
     let b = keys_first(keys_four_near(b_begin));
     let b_there = a_goes & (b_begin < keys_length);
     let b_goes = b_there & key_less(b.key, key);
-    if (a_there & (a.alike | key_same(a.key, key))) | (b_there & (b.alike | key_same(b.key, key))) {
-        keys_sink_alike(key);
-        return;
-    }
-    keys_set_near(0u, top);
-    keys_set_near(select(0u, b_parent, a_goes), select(key, b.key, b_goes));
-    if !b_goes { return; }
     // And theirs, which are not near.
     let c_parent = b_begin + b.place;
     let c_begin = 4u * c_parent + 1u;
-    let c_four = keys_four_far(c_begin);
-    var c = keys_first(c_four);
-    let c_there = c_begin < keys_length;
-    var c_goes = c_there & key_less(c.key, key);
-    if c_there & (c.alike | key_same(c.key, key)) {
-        c = keys_first_of_alike(c_four);
-        c_goes = key_before(c.key, key);
+    let c = keys_first(keys_four_far(c_begin));
+    let c_there = b_goes & (c_begin < keys_length);
+    let c_goes = c_there & key_less(c.key, key);
+    let b_hole = select(0u, b_parent, a_goes);
+    if (b_there & (b.alike | key_same(b.key, key))) | (c_there & (c.alike | key_same(c.key, key))) {
+        keys_sink_alike(b_hole, key);
+        return;
     }
-    keys_set_near(c_parent, select(key, c.key, c_goes));
+    keys_set_near(b_hole, select(key, b.key, b_goes));
+    keys_set_near(select(b_hole, c_parent, b_goes), select(key, c.key, c_goes));
     if !c_goes { return; }
     var hole = c_begin + c.place;
     // Bound: the number of levels, at most 16.
@@ -141,9 +151,9 @@ fn keys_sink(key: vec4<u32>) {
     keys_set_far(hole, key);
 }
 
-// The same, whatever keys there are.
-fn keys_sink_alike(key: vec4<u32>) {
-    var hole = 0u;
+// The same from any hole on, whatever keys there are.
+fn keys_sink_alike(from_hole: u32, key: vec4<u32>) {
+    var hole = from_hole;
     // Bound: the number of levels, at most 16.
     while true {
         let begin = 4u * hole + 1u;
@@ -154,7 +164,6 @@ fn keys_sink_alike(key: vec4<u32>) {
         hole = begin + first.place;
     }
     keys_set(hole, key);
-    keys_found(keys_get(0u));
 }
 
 // Puts a key where it belongs above a hole; where the root is that of the event that is executed, below it, because another key takes its place.
@@ -176,8 +185,8 @@ fn keys_free(slot: u32) -> vec4<u32> {
     return vec4<u32>(TIME_NEVER, slot, slot);
 }
 
-// The first event is gone, and if there is another one for its slot, that takes its place. (Written so that the way down is in the kernel once.)
-fn keys_next(slot: u32, replaced: bool, lp: u32, event: Item) {
+// The first event is gone, and if there is another one for its slot, that takes its place. Returns the key that is to do so by keys_sink.
+fn keys_next(slot: u32, replaced: bool, lp: u32, event: Item) -> vec4<u32> {
     var key = vec4<u32>(event_time(event), lp, slot);
     if replaced {
         store[keys_pool + slot] = event;
@@ -187,7 +196,7 @@ fn keys_next(slot: u32, replaced: bool, lp: u32, event: Item) {
         keys_set(keys_length, keys_free(slot));
         if keys_length == 0u { key = keys_free(slot); }
     }
-    keys_sink(key);
+    return key;
 }
 
 // How many events there would be with one more. Some slots are left between the heap and those held back.
@@ -212,13 +221,17 @@ fn keys_hold(lp: u32, event: Item) {
     keys_set(place, vec4<u32>(event_time(event), lp, slot));
 }
 
-// Holds an event back, whose key was the first and is gone.
-fn keys_put_off(key: vec4<u32>) {
+// Holds an event back, whose key is the first. Returns the key that is to take its place by keys_sink.
+fn keys_put_off(key: vec4<u32>) -> vec4<u32> {
+    keys_length -= 1u;
     keys_held += 1u;
     let place = run.queue_capacity - keys_held;
-    // The slot that lies there takes the place of the one that keys_next has set free.
+    let last = keys_get(keys_length);
+    // A slot that is free.
     keys_set(keys_length, keys_get(place));
     keys_set(place, key);
+    if keys_length == 0u { return keys_get(0u); }
+    return last;
 }
 
 // Takes one of those in; there must be one.
