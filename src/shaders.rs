@@ -19,6 +19,7 @@ files! {
     "facility/network/lines.wgsl",
     "facility/network/records.wgsl",
     "facility/network/sharing.wgsl",
+    "facility/network/tables.wgsl",
     "facility/network_plain.wgsl",
     "facility/network_special.wgsl",
     "gpu/loops.wgsl",

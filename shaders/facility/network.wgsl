@@ -7,19 +7,6 @@
 //
 // Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag below the slot, so that those of one time come in the order of their slots with and without it. 0 is for who is not followed.
 //
-// Tables, in `data` (words; rows of four of them are read at once, so what is not a word each begins at a row):
-//     nodes       16 for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
-//                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
-//                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag), place and number of listeners, FLAGS
-//     pairs       8 for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
-//                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
-//                 station, the first tag of who is there at the beginning
-//     laws        8: kind, a number, three times
-//     ways        8: threshold and other of an alias table, LP, class; law of the time of travel (0: none), zeros
-//     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
-//     odds        a word each, by the number of customers found: a probability in units of 2^-32, SURE for 1
-//     listeners   2 words each: the LP that wants to know how many customers are here, and the number of this node there
-//
 // LP memory (rows):
 //     GUESTS      the line of those who wait for room at other nodes: first + 1, last + 1 (0: nobody waits)
 //     SERVERS     a Level: servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
@@ -39,6 +26,7 @@
 // import: facility/network/lines.wgsl
 // import: facility/network/records.wgsl
 // import: facility/network/sharing.wgsl
+// import: facility/network/tables.wgsl
 
 const CLASSES = 4u;
 const SURE = 0xffffffffu;
@@ -79,7 +67,6 @@ struct State {
     due: vec2<u32>,   // time of the departure `next`, at the earliest
 }
 
-const NODE_ROWS = 4u;
 const SOURCE = 0u;
 const STATION = 1u;
 const SINK = 2u;
@@ -97,10 +84,8 @@ const BLOCKS = 1u;      // flags: who finds it full waits where he is, and keeps
 const SERVER_ROWS = 2u; // its servers have rows
 const HOLDS = 4u;       // some of its ways lead to a node that blocks
 const WAKES = 8u;       // servers may be free while customers wait: it holds, or has a calendar or breakdowns
-const PAIR_ROWS = 2u;
 const IN_TURN = 1u; // ways; by chance is 0
 const SHORTEST = 2u;
-const WAY_ROWS = 2u;
 const GUESTS = 0u;
 const SERVERS = 1u;
 const TRAVELLERS = 2u;
@@ -125,62 +110,6 @@ struct Customer {
     arrived: vec2<u32>, // at this node
     left: vec2<u32>,    // of a service that was interrupted; TIME_NEVER for one that has not begun. Of a guest, words 1 and place of his event; of one who was
                         // parted, missing siblings
-}
-
-// What the table says of a node.
-struct NodeTable {
-    kind: u32,
-    servers: u32,
-    room: u32,
-    discipline: u32,
-    arrivals: u32, // a law
-    batch: u32,
-    class_: u32,
-    calendar: u32,
-    pieces: u32,
-    up: u32,       // laws
-    repair: u32,
-    odds: u32,
-    odds_count: u32,
-    listening: u32,
-    listeners: u32,
-    flags: u32,
-}
-
-fn table_of(lp: u32) -> NodeTable {
-    let row = lp * NODE_ROWS;
-    let a = data[row];
-    let b = data[row + 1u];
-    let c = data[row + 2u];
-    let d = data[row + 3u];
-    return NodeTable(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.x, d.y, d.z, d.w);
-}
-
-fn servers_of(lp: u32) -> u32 {
-    return data[lp * NODE_ROWS].y;
-}
-
-fn discipline_of(lp: u32) -> u32 {
-    return data[lp * NODE_ROWS].w;
-}
-
-// The first row that the table has of a class at a node: laws of service and patience, place and number of ways.
-fn pair(lp: u32, class_: u32) -> u32 {
-    return lp_count() * NODE_ROWS + (lp * params.classes + class_) * PAIR_ROWS;
-}
-
-// And its second: how a way is chosen, line, customers at the beginning, siblings.
-fn pair_more(lp: u32, class_: u32) -> vec4<u32> {
-    return data[pair(lp, class_) + 1u];
-}
-
-// A word of a table.
-fn word(place: u32) -> u32 {
-    return data[place / 4u][place % 4u];
-}
-
-fn line_of(lp: u32, class_: u32) -> u32 {
-    return block_of(pair_more(lp, class_).y);
 }
 
 fn next_serial(state: ptr<function, State>) -> u32 {

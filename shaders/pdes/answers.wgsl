@@ -42,7 +42,7 @@ fn answers_keep(row: u32, executed: vec2<u32>, begun: State, first: vec2<u32>) -
     let to = next_to(name, &state);
     stream_open(run.seed, name, wide_add(number, vec2<u32>(1u, 0u)));
     let gap = next_gap(name, &state);
-    lp_close();
+    tell_wrong();
     // Where that is the LP itself, nothing is known of the others: a dry run goes on to what it sends to them, and the gap lies before that.
     let anybody = (to == NEXT_ANYBODY) | (row_at(to) == row);
     var second = TIME_NEVER;

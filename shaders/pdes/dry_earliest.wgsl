@@ -26,7 +26,7 @@ fn dry_run(row: u32, executed: vec2<u32>, begun: State, reach: vec2<u32>) -> Dry
     // Nothing is sent before it happens. How many events there are before that time is not known, so runs that end by a number of events have dry
     // runs instead.
     let told = earliest(name, item_event(event), &state);
-    lp_close();
+    tell_wrong();
     return DryRun(time_add(time, time_since(told, time)), run.budget, false);
 }
 

@@ -59,7 +59,7 @@ fn execute(row: u32, horizon: Horizon, seen: Seen) -> Reduced {
             first = TIME_NEVER;
             stream_open(run.seed, name, number);
             handle(name, item_event(event), &state);
-            lp_close();
+            tell_wrong();
             deliver_own();
             if pending_any() {
                 event = pending_first();

@@ -79,7 +79,7 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
                 first = TIME_NEVER;
                 stream_open(run.seed, name, number);
                 handle(name, item_event(event), &state);
-                lp_close();
+                tell_wrong();
                 // Those that there was room for.
                 inserts = min(deliver_own_count, run.queue_capacity - queue_size());
                 deliver_own_count = 0u;

@@ -26,8 +26,8 @@ var<private> lp_now: vec2<u32>;  // the time of its present event
 // What it has done wrong, a bit for each kind of failure: noted without a branch where it happens, because compilers put functions in the place of their calls, and a model has many of them.
 var<private> lp_wrong: u32;
 
-// Tells it. To be called after each function of the model's.
-fn lp_close() {
+// Tells it. To be called after each function of the model's, but in dry runs, where nothing is wrong.
+fn tell_wrong() {
     if lp_wrong != 0u {
         fail(lp_row, firstTrailingBit(lp_wrong));
         // This invocation serves other LPs, too.

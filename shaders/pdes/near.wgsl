@@ -57,7 +57,7 @@ fn far_time(team: u32, search: u32) -> vec2<u32> {
     return vec2<u32>(atomicLoad(&near_low[2u * team + search]), atomicLoad(&near_high[2u * team + search]));
 }
 
-var<private> own_lp: u32;
+var<private> own_lp: u32;           // the LP of this invocation
 var<private> own_until: vec2<u32>;  // when this window ends
 var<private> own_sent: vec2<u32>;   // the earliest time that was sent in this window
 
@@ -66,7 +66,8 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let to = scheduled_lp(own_lp, lp, time);
     let slot = pool_take();
     if slot == NONE {
-        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u);
+        // (An event that may not be takes no room.)
+        if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u); }
         return;
     }
     let event = event_item(time, payload);
@@ -114,13 +115,14 @@ fn near(
     let row = place * given.total + min(member, given.total - 1u);
     lp_row = row;
     own_lp = member;
+    pool_open(team);
     own_first = NONE;
     own_spare = NONE;
     var number = vec2<u32>(0u);
     var digest = vec2<u32>(0u);
     var stands = 0u;
     var state: State;
-    if entered { pool_fetch(team, place, member, lps[replica_row(place, REPLICA_SAVED)]); }
+    if entered { pool_fetch(place, member, lps[replica_row(place, REPLICA_SAVED)]); }
     if serves {
         let counts = lps[given.rows + row];
         number = counts.xy;
@@ -147,7 +149,7 @@ fn near(
     // Bound: run.part.slice.
     for (var step = 0u; step < given.part.slice; step += 1u) {
         let next_turn = select(turn + 1u, 0u, turn == 2u);
-        // Small teams spare themselves the branch: all of one write the same, or for the list of slots, one or the other of two that are both good.
+        // Small teams spare themselves the branch: all of one write the same, or for the list of slots one or the other, of which either will do.
         if (member == 0u) | (LISTS <= 32u) {
             atomicStore(&near_going[next_turn], 0u);
             atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER);
@@ -177,7 +179,7 @@ fn near(
                     lp_now = event_time(event);
                     stream_open(run.seed, member, number);
                     handle(member, item_event(event), &state);
-                    lp_close();
+                    tell_wrong();
                     if own_spare != NONE { pool_give(own_spare); }
                 }
                 first = own_time();
@@ -234,8 +236,7 @@ fn near(
     if !entered { return; }
     let saved = pool_keep(place, member);
     if serves {
-        first = own_time();
-        lps[row] = vec4<u32>(first, own_first, stands);
+        lps[row] = vec4<u32>(0u, 0u, own_first, stands);
         lps[given.rows + row] = vec4<u32>(number, digest);
         states_set(row, state);
     }

@@ -17,10 +17,10 @@
 //
 //   queue_events   from place * POOL on: pool_events
 //   links          from place * (POOL + LISTS) on: pool_next (POOL), the inboxes of the next window (LISTS)
-//   lps            a row's first four words: time of the first event (2), its slot, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
+//   lps            a row's first four words: unused (2), the slot of the first event in its list, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
 //                  replica REPLICA_SAVED: parity, pool_free (2), pool_lean
 //
-// Functions: pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_time, own_collect.
+// Functions: pool_open, pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_time, own_collect.
 //
 // import: pdes/engine.wgsl
 //
@@ -71,10 +71,14 @@ var<private> own_event: Item;
 // The slot of the event that is executed, until another event takes it.
 var<private> own_spare: u32;
 
-// To be called by all invocations of a team, before the slice's first window and a barrier.
-fn pool_fetch(team: u32, place: u32, member: u32, saved: vec4<u32>) {
+// To be called by all invocations, also those of a team that has no run, or one that has ended: before pool_choose.
+fn pool_open(team: u32) {
     pool_team = team;
     pool_first = team * POOL;
+}
+
+// To be called by all invocations of a team, before the slice's first window and a barrier.
+fn pool_fetch(place: u32, member: u32, saved: vec4<u32>) {
     let links_first = place * (POOL + LISTS);
     // Bound: so many slots for each invocation.
     for (var i = member; i < POOL; i += LISTS) {
@@ -85,9 +89,9 @@ fn pool_fetch(team: u32, place: u32, member: u32, saved: vec4<u32>) {
     atomicStore(&pool_inbox[pool_inbox_of(parity, member)], links[links_first + POOL + member]);
     atomicStore(&pool_inbox[pool_inbox_of(1u - parity, member)], NONE);
     if member == 0u {
-        atomicStore(&pool_free[2u * team], saved.y);
-        atomicStore(&pool_free[2u * team + 1u], saved.z);
-        atomicStore(&pool_lean[team], bitcast<i32>(saved.w));
+        atomicStore(&pool_free[2u * pool_team], saved.y);
+        atomicStore(&pool_free[2u * pool_team + 1u], saved.z);
+        atomicStore(&pool_lean[pool_team], bitcast<i32>(saved.w));
         pool_choose(0u);
     }
 }
@@ -131,7 +135,7 @@ fn pool_give(slot: u32) {
     atomicAdd(&pool_lean[pool_team], 1 - 2 * i32(pool_given));
 }
 
-// Sends an event to the LP of another invocation.
+// Sends an event to the LP of an invocation, which may be this one's.
 fn pool_send(lp: u32, slot: u32) {
     pool_next[pool_first + slot] = atomicExchange(&pool_inbox[pool_inbox_of(1u - run.part.parity, lp)], slot);
 }

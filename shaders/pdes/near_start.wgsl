@@ -64,7 +64,7 @@ fn settle_near(
         }
         var first = TIME_NEVER;
         if head != NONE { first = event_time(queue_events[events + head]); }
-        lps[row] = vec4<u32>(first, head, 0u);
+        lps[row] = vec4<u32>(0u, 0u, head, 0u);
         lps[given.rows + row] = vec4<u32>(0u);
         least = time_min(least, first);
     }

@@ -1,13 +1,13 @@
 // The rules of `schedule`, where it puts events into the memory of one replica: for itself from now on, for others after the lookahead.
 //
-// They are those of deliver_to (pdes/engine.wgsl), but without a branch: what is wrong is noted, and told when the model's function has returned (lp_close in pdes/model.wgsl). The event goes somewhere
+// They are those of deliver_to (pdes/engine.wgsl), but without a branch: what is wrong is noted, and told when the model's function has returned (tell_wrong in pdes/model.wgsl). The event goes somewhere
 // meanwhile, because the run that it belongs to ends.
 //
 // import: pdes/model.wgsl
 //
 // needs: run (pdes/run_of_replica.wgsl)
 
-// The LP that an event at a time goes to, which the LP `from` schedules that executes; where there is none, to that LP itself.
+// The LP that an event at a time goes to, which the LP `from_lp` schedules that executes; where there is none, to that LP itself.
 fn scheduled_lp(from_lp: u32, lp: u32, time: vec2<u32>) -> u32 {
     let own = lp == from_lp;
     let unknown = lp >= given.total;

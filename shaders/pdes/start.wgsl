@@ -35,7 +35,7 @@ fn start_lps(
         stream_open(run.seed, name, vec2<u32>(0u, 0u));
         var state: State;
         init(name, &state);
-        lp_close();
+        tell_wrong();
         states_set(row, state);
         if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
     }

@@ -35,7 +35,8 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     }
     let needed = keys_needed(later);
     if needed > run.queue_capacity {
-        fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed);
+        // (An event that may not be takes no room.)
+        if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed); }
         return;
     }
     if later { keys_hold(to, event); } else { keys_push(to, event); }
@@ -170,7 +171,7 @@ fn thread(
         let at_one_time = select(0u, same, all(key.xyz == last)) + 1u;
         // Of all that is rare, one branch.
         if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
-            lp_close();
+            tell_wrong();
             if at_one_time > PATIENCE { fail(row, STUCK); }
             // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
             until = TIME_ZERO;

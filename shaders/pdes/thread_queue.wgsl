@@ -8,7 +8,7 @@
 //
 // An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up.
 //
-// Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order.
+// Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order; keys_four_far, keys_set_far.
 //
 // import: pdes/engine.wgsl
 //
@@ -67,13 +67,13 @@ fn key_same(a: vec4<u32>, b: vec4<u32>) -> bool {
 }
 
 // The first of four siblings and which of them it is, as if all differed in time or LP; and whether two of them may be alike in both.
-struct FirstKey {
+struct LeastKey {
     key: vec4<u32>,
     place: u32,
     alike: bool,
 }
 
-fn keys_first(four: FourKeys) -> FirstKey {
+fn keys_least(four: FourKeys) -> LeastKey {
     let b_wins = key_less(four.b, four.a);
     let d_wins = key_less(four.d, four.c);
     let ab = select(four.a, four.b, b_wins);
@@ -81,32 +81,32 @@ fn keys_first(four: FourKeys) -> FirstKey {
     let cd_wins = key_less(cd, ab);
     let place = select(u32(b_wins), 2u + u32(d_wins), cd_wins);
     let alike = key_same(four.a, four.b) | key_same(four.c, four.d) | key_same(ab, cd);
-    return FirstKey(select(ab, cd, cd_wins), place, alike);
+    return LeastKey(select(ab, cd, cd_wins), place, alike);
 }
 
 // The same where two of them may be alike.
-fn keys_first_of_alike(four: FourKeys) -> FirstKey {
-    var first = FirstKey(four.a, 0u, true);
-    if key_before(four.b, first.key) { first = FirstKey(four.b, 1u, true); }
-    if key_before(four.c, first.key) { first = FirstKey(four.c, 2u, true); }
-    if key_before(four.d, first.key) { first = FirstKey(four.d, 3u, true); }
+fn keys_least_of_alike(four: FourKeys) -> LeastKey {
+    var first = LeastKey(four.a, 0u, true);
+    if key_before(four.b, first.key) { first = LeastKey(four.b, 1u, true); }
+    if key_before(four.c, first.key) { first = LeastKey(four.c, 2u, true); }
+    if key_before(four.d, first.key) { first = LeastKey(four.d, 3u, true); }
     return first;
 }
 
 // Puts a key where it belongs below the root, whose own is gone. Branches are what this takes its time for, and waiting for what is far: so the levels that most queues have are written
-// out, and go on as if all keys differed in time or LP until it is known that two do not. Only the root's children are asked at once, because keys_found may be called in one place and no more: what it reads would
-// else be copied where the two ways meet, and waited for. (`bench replicas` on an H200, figures in docs/replicas.md.)
+// out, and go on as if all keys differed in time or LP until it is known that two do not. Only the root's children are asked at once, because keys_found is to be called in one place here and no more: what it reads would
+// else be copied where the two ways meet, and waited for. (Figures: docs/replicas.md.)
 //
 // What is read before it is known to be there may lie beyond the heap, in the queue of another run or beyond all of them: it is thrown away, and the kernel has to be one in which such reads are
 // checked (slice_kernel in src/pdes/replicas/ground.rs).
 fn keys_sink(key: vec4<u32>) {
     // The children of the root.
     let a_four = keys_four_near(1u);
-    var a = keys_first(a_four);
+    var a = keys_least(a_four);
     let a_there = keys_length > 1u;
     var a_goes = a_there & key_less(a.key, key);
     if a_there & (a.alike | key_same(a.key, key)) {
-        a = keys_first_of_alike(a_four);
+        a = keys_least_of_alike(a_four);
         a_goes = key_before(a.key, key);
     }
     let top = select(key, a.key, a_goes);
@@ -115,13 +115,13 @@ fn keys_sink(key: vec4<u32>) {
     // Those of the first of them.
     let b_parent = 1u + a.place;
     let b_begin = 4u * b_parent + 1u;
-    let b = keys_first(keys_four_near(b_begin));
+    let b = keys_least(keys_four_near(b_begin));
     let b_there = a_goes & (b_begin < keys_length);
     let b_goes = b_there & key_less(b.key, key);
     // And theirs, which are not near.
     let c_parent = b_begin + b.place;
     let c_begin = 4u * c_parent + 1u;
-    let c = keys_first(keys_four_far(c_begin));
+    let c = keys_least(keys_four_far(c_begin));
     let c_there = b_goes & (c_begin < keys_length);
     let c_goes = c_there & key_less(c.key, key);
     let b_hole = select(0u, b_parent, a_goes);
@@ -138,10 +138,10 @@ fn keys_sink(key: vec4<u32>) {
         let begin = 4u * hole + 1u;
         if begin >= keys_length { break; }
         let four = keys_four_far(begin);
-        var first = keys_first(four);
+        var first = keys_least(four);
         var goes = key_less(first.key, key);
         if first.alike | key_same(first.key, key) {
-            first = keys_first_of_alike(four);
+            first = keys_least_of_alike(four);
             goes = key_before(first.key, key);
         }
         if !goes { break; }
@@ -158,7 +158,7 @@ fn keys_sink_alike(from_hole: u32, key: vec4<u32>) {
     while true {
         let begin = 4u * hole + 1u;
         if begin >= keys_length { break; }
-        let first = keys_first_of_alike(FourKeys(keys_get(begin), keys_get(begin + 1u), keys_get(begin + 2u), keys_get(begin + 3u)));
+        let first = keys_least_of_alike(FourKeys(keys_get(begin), keys_get(begin + 1u), keys_get(begin + 2u), keys_get(begin + 3u)));
         if !key_before(first.key, key) { break; }
         keys_set(hole, first.key);
         hole = begin + first.place;

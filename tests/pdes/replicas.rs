@@ -298,6 +298,10 @@ fn threads_whose_first_keys_are_near() {
         agree_on(&gpu, &runs(7), Until::time(Ticks::new(150)), &ways[1..3], move |_| {
             Phold::new(lps, population, 2.0, 3.0, ticks).unwrap()
         });
+        // And without a lookahead, some of them held back until the round is over.
+        agree_on(&gpu, &runs(7), Until::time(Ticks::new(60)), &ways[1..3], move |_| {
+            Phold::new(lps, population, 1.0, 0.0, ticks).unwrap()
+        });
     }
 }
 

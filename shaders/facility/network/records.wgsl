@@ -128,26 +128,26 @@ fn others_of(class_: u32) -> u32 {
 }
 
 // Adds to a sum of 96 bits.
-fn longer(sum: vec3<u32>, more: vec3<u32>) -> vec3<u32> {
+fn add_96(sum: vec3<u32>, more: vec3<u32>) -> vec3<u32> {
     let low = wide_add(sum.xy, more.xy);
     return vec3<u32>(low, sum.z + more.z + u32(wide_less(low, more.xy)));
 }
 
 // A level in a row that changes at an age.
-fn changed(row: vec4<u32>, change: i32, age: vec2<u32>) -> vec4<u32> {
+fn with_change(row: vec4<u32>, change: i32, age: vec2<u32>) -> vec4<u32> {
     let product = product_128(age, vec2<u32>(u32(abs(change)), 0u));
     // a - b is not (not a + b).
     let turned = vec3<u32>(select(0u, 0xffffffffu, change < 0));
-    return vec4<u32>(longer(row.xyz ^ turned, product.xyz) ^ turned, row.w + u32(change));
+    return vec4<u32>(add_96(row.xyz ^ turned, product.xyz) ^ turned, row.w + u32(change));
 }
 
 // A sum of times and a count in a row, with a time and so many more.
-fn summed(row: vec4<u32>, time: vec2<u32>, count: u32) -> vec4<u32> {
-    return vec4<u32>(longer(row.xyz, vec3<u32>(time, 0u)), row.w + count);
+fn with_times(row: vec4<u32>, time: vec2<u32>, count: u32) -> vec4<u32> {
+    return vec4<u32>(add_96(row.xyz, vec3<u32>(time, 0u)), row.w + count);
 }
 
 // Two sums of 64 bits in a row.
-fn added(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
+fn with_sums(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(wide_add(row.xy, more.xy), wide_add(row.zw, more.zw));
 }
 
@@ -172,21 +172,21 @@ fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>
     let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
     let waits = memory_get(then + WAIT);
     let wait_squares = memory_get(then + WAIT_SQUARES);
-    if deed.present != 0 { memory_set(at + PRESENT, changed(present, deed.present, age)); }
+    if deed.present != 0 { memory_set(at + PRESENT, with_change(present, deed.present, age)); }
     if (deed.present != 0) | (arrivals != 0u) {
         let sum = select(select(ages.xy, wide_add(ages.xy, came), deed.present > 0), wide_subtract(ages.xy, came), deed.present < 0);
         memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
-    if deed.busy != 0 { memory_set(at + BUSY, changed(busy, deed.busy, age)); }
+    if deed.busy != 0 { memory_set(at + BUSY, with_change(busy, deed.busy, age)); }
     var full = vec2<u32>(0u); // whether low words of counts were: of `who`, and of `next`
     if served {
-        let sums = summed(sojourn, stay, deed.served);
+        let sums = with_times(sojourn, stay, deed.served);
         full.x = u32(sums.w < deed.served);
         memory_set(at + SOJOURN, sums);
         if any(stay != TIME_ZERO) { memory_set(at + SOJOURN_SQUARES, wide_add_128(sojourn_squares, product_128(stay, stay))); }
     }
     if waited {
-        let sums = summed(waits, wait, 1u);
+        let sums = with_times(waits, wait, 1u);
         full.y = u32(sums.w == 0u);
         memory_set(then + WAIT, sums);
         if any(wait != TIME_ZERO) { memory_set(then + WAIT_SQUARES, wide_add_128(wait_squares, product_128(wait, wait))); }
@@ -278,9 +278,9 @@ fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>
             }
         }
         let before = memory_get(row);
-        var sums = added(before, more);
+        var sums = with_sums(before, more);
         if apiece { sums = before + more; }
-        if change != 0 { sums = changed(before, change, age); }
+        if change != 0 { sums = with_change(before, change, age); }
         if SPECIAL && (what == NOTES || what == NEXT_NOTES) {
             notes = sums.x;
             if notes >= params.trace_rows {

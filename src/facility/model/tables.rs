@@ -1,4 +1,4 @@
-//! What a network becomes: the words that kernels read, as the head of `shaders/facility/network.wgsl` has them, and how much LPs hold.
+//! What a network becomes: the words that kernels read, as the head of `shaders/facility/network/tables.wgsl` has them, and how much LPs hold.
 
 use std::collections::HashMap;
 
