@@ -153,6 +153,8 @@ files! {
     "pdes/thread_keys.wgsl",
     "pdes/thread_keys_near.wgsl",
     "pdes/thread_queue.wgsl",
+    "pdes/thread_rounds.wgsl",
+    "pdes/thread_rounds_none.wgsl",
     "pdes/thread_start.wgsl",
     "pdes/totals.wgsl",
     "pdes/window.wgsl",

@@ -115,14 +115,13 @@ fn near(
     let row = place * given.total + min(member, given.total - 1u);
     lp_row = row;
     own_lp = member;
-    pool_open(team);
     own_first = NONE;
     own_spare = NONE;
     var number = vec2<u32>(0u);
     var digest = vec2<u32>(0u);
     var stands = 0u;
     var state: State;
-    if entered { pool_fetch(place, member, lps[replica_row(place, REPLICA_SAVED)]); }
+    if entered { pool_fetch(team, place, member, lps[replica_row(place, REPLICA_SAVED)]); }
     if serves {
         let counts = lps[given.rows + row];
         number = counts.xy;
@@ -153,7 +152,8 @@ fn near(
         if (member == 0u) | (LISTS <= 32u) {
             atomicStore(&near_going[next_turn], 0u);
             atomicStore(&near_keys[3u * team + next_turn], KEY_NEVER);
-            pool_choose(1u - half);
+            // (A team that has no run would do it for the first one.)
+            if (TEAMS == 1u) | entered { pool_choose(1u - half); }
         }
         stop = select(stop, replica_stop(now, vec2<u32>(0u)), stop == STOP_NOT);
         let runs = (stop == STOP_NOT) & (far == FAR_NOT);

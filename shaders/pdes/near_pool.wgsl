@@ -20,7 +20,7 @@
 //   lps            a row's first four words: unused (2), the slot of the first event in its list, windows in a row in which the LP stood (stands_now in pdes/execute.wgsl). Of a
 //                  replica REPLICA_SAVED: parity, pool_free (2), pool_lean
 //
-// Functions: pool_open, pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_time, own_collect.
+// Functions: pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send, own_insert, own_remove, own_time, own_collect.
 //
 // import: pdes/engine.wgsl
 //
@@ -55,7 +55,7 @@ fn pool_inbox_of(parity: u32, lp: u32) -> u32 {
     return (2u * pool_team + parity) * LISTS + lp;
 }
 
-// To be called by one invocation of a team, or by several, before a barrier and then a window of this parity, and not while one of this parity goes on.
+// To be called by one invocation of a team that has a run, or by several, before a barrier and then a window of this parity, and not while one of this parity goes on.
 fn pool_choose(parity: u32) {
     atomicStore(&pool_gives[2u * pool_team + parity], u32(atomicLoad(&pool_lean[pool_team]) > 0));
 }
@@ -71,14 +71,10 @@ var<private> own_event: Item;
 // The slot of the event that is executed, until another event takes it.
 var<private> own_spare: u32;
 
-// To be called by all invocations, also those of a team that has no run, or one that has ended: before pool_choose.
-fn pool_open(team: u32) {
+// To be called by all invocations of a team, before the slice's first window and a barrier.
+fn pool_fetch(team: u32, place: u32, member: u32, saved: vec4<u32>) {
     pool_team = team;
     pool_first = team * POOL;
-}
-
-// To be called by all invocations of a team, before the slice's first window and a barrier.
-fn pool_fetch(place: u32, member: u32, saved: vec4<u32>) {
     let links_first = place * (POOL + LISTS);
     // Bound: so many slots for each invocation.
     for (var i = member; i < POOL; i += LISTS) {
@@ -89,9 +85,9 @@ fn pool_fetch(place: u32, member: u32, saved: vec4<u32>) {
     atomicStore(&pool_inbox[pool_inbox_of(parity, member)], links[links_first + POOL + member]);
     atomicStore(&pool_inbox[pool_inbox_of(1u - parity, member)], NONE);
     if member == 0u {
-        atomicStore(&pool_free[2u * pool_team], saved.y);
-        atomicStore(&pool_free[2u * pool_team + 1u], saved.z);
-        atomicStore(&pool_lean[pool_team], bitcast<i32>(saved.w));
+        atomicStore(&pool_free[2u * team], saved.y);
+        atomicStore(&pool_free[2u * team + 1u], saved.z);
+        atomicStore(&pool_lean[team], bitcast<i32>(saved.w));
         pool_choose(0u);
     }
 }

@@ -15,7 +15,7 @@
 // import: pdes/scheduled_lp.wgsl
 // import: pdes/thread_queue.wgsl
 //
-// needs: run (pdes/run_of_replica.wgsl)
+// needs: run (pdes/run_of_replica.wgsl), WITH_ROUNDS (pdes/thread_rounds.wgsl or pdes/thread_rounds_none.wgsl)
 
 // The first event that the present one scheduled, which takes its place in the queue.
 var<private> next_any: bool;
@@ -26,7 +26,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let from_lp = lp_row - first_row;
     let to = scheduled_lp(from_lp, lp, time);
     let event = event_item(time, payload);
-    let later = (to != from_lp) & all(time == lp_now);
+    let later = WITH_ROUNDS & (to != from_lp) & all(time == lp_now);
     if !next_any & !later {
         next_any = true;
         next_lp = to;
@@ -93,13 +93,6 @@ fn execute_first(row: u32) {
     lps[run.rows + row] = vec4<u32>(number, digest);
 }
 
-// Begins the next round of a time that is over but for what was held back; there must be something.
-fn next_round() {
-    // Bound: events held back.
-    while keys_held > 0u { keys_release(); }
-    keys_found(keys_get(0u));
-}
-
 @compute @workgroup_size(GROUP_SIZE)
 fn thread(
     @builtin(workgroup_id) id: vec3<u32>,
@@ -129,17 +122,22 @@ fn thread(
     var executed = 0u;
     var stop = STOP_NOT;
     failed = replica_failed();
-    let rounds_matter = all(run.lookahead == TIME_ZERO);
+    let rounds_matter = WITH_ROUNDS & all(run.lookahead == TIME_ZERO);
     // The key that is to go down from the root, at first the root's own, or a free one where there is no event. (Here, so that the way down is in the kernel once.)
     var sinks = keys_get(0u);
     // Bound: run.part.slice.
     for (var step = 0u; true; step += 1u) {
+        var again = false;
+        // Of all that is rare, one branch.
+        if (WITH_ROUNDS & (keys_held > 0u)) | (step >= given.part.slice) {
+            if step >= given.part.slice { break; }
+            // Where nothing is left of this round, what was held back is the next one.
+            again = !time_less(keys_earliest(sinks).xy, until);
+            if again { sinks = keys_release(sinks); }
+        }
         keys_sink(sinks);
-        if step >= given.part.slice { break; }
-        if !time_less(first_key.xy, until) {
-            // A window is over. What was held back is the next one.
-            let again = keys_held > 0u;
-            if again { next_round(); }
+        if !time_less(first_key.xy, until) | again {
+            // A window is over.
             let key = first_key;
             stop = select(replica_stop(key.xy, events), STOP_FAILED, failed);
             if stop != STOP_NOT { break; }
@@ -185,8 +183,13 @@ fn thread(
         fail(first_row + last.z, LOOPS_CUT);
         stop = STOP_FAILED;
     }
+    var first = first_key.xyz;
+    if stop == STOP_NOT {
+        // It goes down in the next slice.
+        keys_set(0u, sinks);
+        first = keys_earliest(sinks).xyz;
+    }
     keys_keep();
-    let first = first_key.xyz;
     if any(first != last) { same = 0u; }
     // Where nothing is first, there is no LP.
     let first_lp = select(first.z, 0u, all(first.xy == TIME_NEVER));

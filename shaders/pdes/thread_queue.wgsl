@@ -234,15 +234,27 @@ fn keys_put_off(key: vec4<u32>) -> vec4<u32> {
     return last;
 }
 
-// Takes one of those in; there must be one.
-fn keys_release() {
-    let place = run.queue_capacity - keys_held;
-    let key = keys_get(place);
-    // A slot that is free, or, where there is none, this key's own place.
-    keys_set(place, keys_get(keys_length));
-    keys_held -= 1u;
-    keys_length += 1u;
-    keys_rise(keys_length - 1u, false, key);
+// The first key, or one of its time and LP, before this one goes down by keys_sink.
+fn keys_earliest(sinks: vec4<u32>) -> vec4<u32> {
+    let least = keys_least(keys_four_near(1u)).key;
+    return select(sinks, least, (keys_length > 1u) & key_less(least, sinks));
+}
+
+// Takes all of those in that were held back, before this key goes down by keys_sink. Returns the one that is to do so now.
+fn keys_release(sinks: vec4<u32>) -> vec4<u32> {
+    let empty = keys_length == 0u;
+    // Bound: events held back.
+    while keys_held > 0u {
+        let place = run.queue_capacity - keys_held;
+        let key = keys_get(place);
+        // A slot that is free, or, where there is none, this key's own place.
+        keys_set(place, keys_get(keys_length));
+        keys_held -= 1u;
+        keys_length += 1u;
+        keys_rise(keys_length - 1u, true, key);
+    }
+    if empty { return keys_get(0u); }
+    return sinks;
 }
 
 // Makes a heap of so many keys, which lie in any order.

@@ -6,6 +6,7 @@ use web_time::Instant;
 
 use crate::gpu::{Gpu, GpuError, Kernel, Pace, Recipe};
 use crate::queue::QueueDesign;
+use crate::time::Ticks;
 
 use super::super::cut::group_size_at_most;
 use super::super::error::SimulationError;
@@ -79,7 +80,8 @@ impl<M: Model> Driver<'_, M> {
         let on_processor = self.gpu.on_processor();
         let group_size = self.options.group_size.or_else(|| on_processor.then_some(8));
         // A processor has no memory that is nearer than another.
-        Crowd::Thread { group_size, near: !on_processor }
+        let rounds = self.prepared.models.iter().any(|model| model.lookahead() == Ticks::ZERO);
+        Crowd::Thread { group_size, near: !on_processor, rounds }
     }
 
     /// How many runs of a batch share a workgroup.

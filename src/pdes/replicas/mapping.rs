@@ -68,8 +68,9 @@ pub(super) enum Crowd {
     Team { group_size: u32, queue: QueueDesign },
     /// Teams that have all pending events of a run in workgroup memory, so many of them; and how many of these teams share a workgroup.
     Near { group_size: u32, pool: u32, teams: u32 },
-    /// How many share a workgroup, if that is not to be found; and whether the first keys of a run lie in workgroup memory, where they fit.
-    Thread { group_size: Option<u32>, near: bool },
+    /// How many share a workgroup, if that is not to be found; whether the first keys of a run lie in workgroup memory, where they fit; and whether some have no lookahead, so that their
+    /// windows are rounds of a time.
+    Thread { group_size: Option<u32>, near: bool, rounds: bool },
 }
 
 impl Crowd {
@@ -157,7 +158,10 @@ impl Recipes {
             Crowd::Thread { .. } => (
                 "pdes/thread_start.wgsl",
                 ("settle_thread", &["pdes/thread_start.wgsl"][..]),
-                &["pdes/thread.wgsl"],
+                match crowd {
+                    Crowd::Thread { rounds: true, .. } => &["pdes/thread.wgsl", "pdes/thread_rounds.wgsl"],
+                    _ => &["pdes/thread.wgsl", "pdes/thread_rounds_none.wgsl"],
+                },
                 &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
             ),
         };
@@ -195,8 +199,8 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
         Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
         Crowd::Near { group_size: 64, pool: 256, teams: 1 },
         Crowd::Near { group_size: 32, pool: 64, teams: 4 },
-        Crowd::Thread { group_size: None, near: true },
-        Crowd::Thread { group_size: Some(8), near: false },
+        Crowd::Thread { group_size: None, near: true, rounds: false },
+        Crowd::Thread { group_size: Some(8), near: false, rounds: true },
     ];
     let all = crowds.into_iter().flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
     all.flat_map(|(crowd, int64)| {

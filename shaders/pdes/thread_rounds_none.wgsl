@@ -1,0 +1,3 @@
+// Runs by threads that all have a lookahead: compilers leave out what rounds need, which is in the way of everything else. (Figures: docs/replicas.md.)
+
+const WITH_ROUNDS = false;
