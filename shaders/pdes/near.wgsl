@@ -66,7 +66,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let to = scheduled_lp(own_lp, lp, time);
     let slot = pool_take();
     if slot == NONE {
-        // (An event that may not be takes no room.)
+        // (Not of an event that may not be.)
         if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u); }
         return;
     }

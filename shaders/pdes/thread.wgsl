@@ -7,7 +7,7 @@
 //   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it, or one more than a
 //            budget where it had more, and the rounds in a row in which that was so. Of a replica what pdes/run_of_replica.wgsl says
 //
-// A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events, rounds and windows.
+// A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events that it executes or puts off.
 //
 // import: pdes/model.wgsl
 // import: pdes/lp_memory.wgsl
@@ -35,7 +35,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     }
     let needed = keys_needed(later);
     if needed > run.queue_capacity {
-        // (An event that may not be takes no room.)
+        // (Not of an event that may not be.)
         if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed); }
         return;
     }
@@ -128,7 +128,7 @@ fn thread(
     // Bound: run.part.slice.
     for (var step = 0u; true; step += 1u) {
         var again = false;
-        // Of all that is rare, one branch.
+        // One branch for both.
         if (WITH_ROUNDS & (keys_held > 0u)) | (step >= given.part.slice) {
             if step >= given.part.slice { break; }
             // Where nothing is left of this round, what was held back is the next one.

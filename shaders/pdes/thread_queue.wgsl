@@ -6,9 +6,10 @@
 //           free, with TIME_NEVER and the slot for an LP, so that of four siblings none need be asked whether it is there if the first is, and no two of them are the same
 //   store   the pool: run.queue_capacity events for each replica
 //
-// An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up.
+// An event that is executed leaves the root to be replaced by the first that it schedules, which saves a way down and a way up. The key that is to do so is the caller's until keys_sink; between
+// slices it lies at the root and has not gone down.
 //
-// Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_put_off, keys_release, keys_order; keys_four_far, keys_set_far.
+// Functions: keys_open, keys_next, keys_sink, keys_needed, keys_push, keys_hold, keys_put_off, keys_earliest, keys_release, keys_order; keys_four_far, keys_set_far.
 //
 // import: pdes/engine.wgsl
 //
@@ -166,7 +167,7 @@ fn keys_sink_alike(from_hole: u32, key: vec4<u32>) {
     keys_set(hole, key);
 }
 
-// Puts a key where it belongs above a hole; where the root is that of the event that is executed, below it, because another key takes its place.
+// Puts a key where it belongs above a hole; where the root's own is gone and another key is to take its place, below it.
 fn keys_rise(begin: u32, below_root: bool, key: vec4<u32>) {
     let top = select(0u, 4u, below_root);
     var hole = begin;

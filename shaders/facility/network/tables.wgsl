@@ -12,7 +12,7 @@
 //     odds        a word each, by the number of customers found: a probability in units of 2^-32, SURE for 1
 //     listeners   2 words each: the LP that wants to know how many customers are here, and the number of this node there
 //
-// needs: params, data, CLASSES, SURE and others (facility/network.wgsl)
+// needs: params, data (facility/network_plain.wgsl or facility/network_special.wgsl), block_of (facility/network/records.wgsl)
 
 const NODE_ROWS = 4u;
 const PAIR_ROWS = 2u;

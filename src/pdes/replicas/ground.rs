@@ -79,8 +79,8 @@ impl<M: Model> Driver<'_, M> {
     fn thread(&self) -> Crowd {
         let on_processor = self.gpu.on_processor();
         let group_size = self.options.group_size.or_else(|| on_processor.then_some(8));
-        // A processor has no memory that is nearer than another.
         let rounds = self.prepared.models.iter().any(|model| model.lookahead() == Ticks::ZERO);
+        // A processor has no memory that is nearer than another.
         Crowd::Thread { group_size, near: !on_processor, rounds }
     }
 

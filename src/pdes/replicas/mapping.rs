@@ -155,12 +155,12 @@ impl Recipes {
                 &["pdes/near.wgsl"],
                 &["pdes/replica_digest.wgsl", "pdes/near_held.wgsl", "pdes/held_apart_none.wgsl"],
             ),
-            Crowd::Thread { .. } => (
+            Crowd::Thread { rounds, .. } => (
                 "pdes/thread_start.wgsl",
                 ("settle_thread", &["pdes/thread_start.wgsl"][..]),
-                match crowd {
-                    Crowd::Thread { rounds: true, .. } => &["pdes/thread.wgsl", "pdes/thread_rounds.wgsl"],
-                    _ => &["pdes/thread.wgsl", "pdes/thread_rounds_none.wgsl"],
+                match rounds {
+                    true => &["pdes/thread.wgsl", "pdes/thread_rounds.wgsl"],
+                    false => &["pdes/thread.wgsl", "pdes/thread_rounds_none.wgsl"],
                 },
                 &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
             ),
@@ -199,10 +199,11 @@ pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
         Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
         Crowd::Near { group_size: 64, pool: 256, teams: 1 },
         Crowd::Near { group_size: 32, pool: 64, teams: 4 },
-        Crowd::Thread { group_size: None, near: true, rounds: false },
-        Crowd::Thread { group_size: Some(8), near: false, rounds: true },
     ];
-    let all = crowds.into_iter().flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
+    let threads = [(None, true), (Some(8), false)].into_iter().flat_map(|(group_size, near)| {
+        [false, true].map(|rounds| Crowd::Thread { group_size, near, rounds })
+    });
+    let all = crowds.into_iter().chain(threads).flat_map(|crowd| [false, true].map(|int64| (crowd, int64)));
     all.flat_map(|(crowd, int64)| {
         let Recipes { start, settle, mut slices, digest, output } = Recipes::new(model, crowd, int64, 256);
         slices.dedup();
