@@ -9,18 +9,23 @@ use std::time::Duration;
 use crate::gpu::Pace;
 
 /// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
-/// invocation takes workgroup memory, of which there is little (docs/replicas.md).
-const CHOICES: [(u32, u32); 4] = [(1, 4), (4, 4), (16, 32), (32, 32)];
+/// invocation takes workgroup memory, of which there is little (docs/replicas.md): where all 48 KiB of an H200's processors are taken, 16 invocations make room for 8 workgroups and 32 for 4.
+const CHOICES: [(u32, u32); 5] = [(1, 16), (4, 16), (8, 16), (16, 16), (32, 32)];
 
 /// The invocations of the workgroups, by choice.
 pub(super) fn groups() -> impl Iterator<Item = u32> {
     CHOICES.into_iter().map(|(_, group)| group)
 }
 
-/// Runs up to which they are spread over workgroups of their own, unless something is known, and how many share one beyond. (`bench replicas` on an H200, 64 LPs
-/// with 4 events each at rate 0.001.)
-const APART: u32 = 2048;
-const TOGETHER: u32 = 16;
+/// How many share a workgroup at first, unless something is known: by the number of runs up to which that is so. (`bench replicas` on an H200.)
+fn usual(all: u32) -> u32 {
+    match all {
+        0..=512 => 1,
+        513..=4096 => 4,
+        4097..=8192 => 16,
+        _ => 32,
+    }
+}
 
 /// A slice tells how fast a choice is if it lasts so long.
 const LASTING: Duration = Duration::from_millis(4);
@@ -77,8 +82,7 @@ impl Spread {
 
     /// The best number for so many runs, or one that was found before.
     pub(super) fn found(all: u32, known: Option<Known>, pace: &Pace) -> Self {
-        let usual = if all <= APART { 1 } else { TOGETHER };
-        let first = known.map_or(usual, |known| known.runs);
+        let first = known.map_or_else(|| usual(all), |known| known.runs);
         let best = CHOICES.iter().position(|&(runs, _)| runs == first).unwrap_or(0);
         // Those of the same kernel were tried before.
         let tried = |group| known.is_some_and(|known| known.all || group == CHOICES[best].1);
@@ -196,12 +200,14 @@ impl Spread {
         self.challenge();
     }
 
-    /// Begins the next trial, of a neighbour of the best that had none.
+    /// Begins the next trial, of a neighbour of the best that had none: one of the same kernel, if there is.
     fn challenge(&mut self) {
         self.choices[self.best].tried = true;
-        let neighbours = [self.best + 1, self.best.wrapping_sub(1)];
-        let rival =
-            neighbours.into_iter().find(|&rival| self.choices.get(rival).is_some_and(|choice| !choice.tried));
+        let group = self.choices[self.best].group;
+        let rival = [self.best + 1, self.best.wrapping_sub(1)]
+            .into_iter()
+            .filter(|&rival| self.choices.get(rival).is_some_and(|choice| !choice.tried))
+            .min_by_key(|&rival| self.choices[rival].group != group);
         self.trial = rival.map(|rival| {
             self.choices[rival].tried = true;
             Trial { rival, slices: 0, done: Default::default() }
@@ -253,11 +259,11 @@ mod tests {
         for _ in 0..20 {
             slice(&mut spread);
         }
-        // Both 1 and 4 are served by one kernel.
-        assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { runs: 4, all: false })));
+        // Up to 16 are served by one kernel.
+        assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { runs: 16, all: false })));
         // Another batch begins there, and tries neither again.
         let again = Spread::found(100, spread.known(), &Pace::new(1 << 20));
-        assert_eq!((again.best(), again.is_open()), (4, false));
+        assert_eq!((again.best(), again.is_open()), (16, false));
         spread.allow(true);
         for _ in 0..20 {
             slice(&mut spread);
@@ -268,7 +274,7 @@ mod tests {
     /// A kernel may be allowed while a slice is on the device.
     #[test]
     fn a_slice_counts_for_the_choice_that_it_was_of() {
-        let mut spread = Spread::found(100, Some(Known { runs: 4, all: false }), &Pace::new(1 << 20));
+        let mut spread = Spread::found(100, Some(Known { runs: 16, all: false }), &Pace::new(1 << 20));
         let mut slice = |allowed_before: bool| {
             spread.allow(allowed_before);
             let (now, steps) = (spread.next(), spread.steps());
@@ -277,10 +283,10 @@ mod tests {
             (spread.runs(now), spread.trial.as_ref().map(|trial| trial.slices))
         };
         // The first slice of a batch tells nothing; then the best has its turn, and its rival, whose kernel is not allowed yet.
-        assert_eq!(slice(true), (4, Some(0)));
-        assert_eq!(slice(true), (4, Some(1)));
-        assert_eq!(slice(false), (4, Some(1)));
-        assert_eq!(slice(true), (16, Some(2)));
+        assert_eq!(slice(true), (16, Some(0)));
+        assert_eq!(slice(true), (16, Some(1)));
+        assert_eq!(slice(false), (16, Some(1)));
+        assert_eq!(slice(true), (32, Some(2)));
     }
 
     #[test]
