@@ -8,10 +8,14 @@
 // Where customers are followed, the lowest 16 bits of that time are a customer's tag, and the time itself is above; siblings have his tag below the slot, so that those of one time come in the order of their slots with and without it. 0 is for who is not followed.
 //
 // LP memory (rows):
-//     GUESTS      the line of those who wait for room at other nodes: first + 1, last + 1 (0: nobody waits)
+//     GUESTS      the line of those who wait at other nodes for room here: first + 1, last + 1 (0: nobody waits)
 //     SERVERS     a Level: servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
 //                 came back and wait for the others
 //     TRAVELLERS  a Level: customers who began a trip here, along a way that takes time, less those who ended one
+//     PIECE       of a calendar, the next one (1)
+//     CLOCK       of servers that are shared: facility/network/sharing.wgsl (2), and when it was moved last (2)
+//     DUE         and the departure that is due next, at the earliest: when (2), its serial (0: nobody is there)
+//     SINCE       with details: when the number of customers changed last (2)
 //     blocks      BLOCK for each class, from row BLOCK on: the line of that number, and sums of which most events change some (facility/network/records.wgsl). Blocks are 128 bytes in lines of
 //                 128, for memory to be asked for few of them
 //     others      OTHERS for each class: sums that few events change
@@ -48,23 +52,16 @@ struct Params {
     unused: vec2<u32>,
 }
 
+// 32 bytes, because that is what memory is read by: with 80, 10,000 runs of `jackson.toml` and of `shop.toml` by threads made 0.9 as many events (H200). What few events need is in LP memory.
 struct State {
     busy: u32,    // customers in service
     waiting: u32, // and those that wait
     serial: u32,  // of who waited, or was served where servers have rows or are shared, last
     turn: u32,    // ways that were taken in turn
-    free: u32,    // slot + 1 that is free, the first of a list; 0: none
-    used: u32,    // slots that were ever used
+    free: u32,    // the first slot that is free, and of a list of them: facility/network/lines.wgsl
     open: u32,    // servers that there are now; of a source with a calendar, odds that who comes stays
-    piece: u32,   // of the calendar, the next one
-    down: u32,    // whether the station is broken
-    guests: u32,  // customers that wait at other nodes for room here
-    next: u32,    // serial of the next departure from servers that are shared
     polled: u32,  // class that was served last, where they are polled
-    since: vec2<u32>, // when the number of customers changed last; kept only with details
-    clock: vec2<u32>, // facility/network/sharing.wgsl, and when it was moved last
-    last: vec2<u32>,
-    due: vec2<u32>,   // time of the departure `next`, at the earliest
+    down: u32,    // whether the station is broken
 }
 
 const SOURCE = 0u;
@@ -89,6 +86,10 @@ const SHORTEST = 2u;
 const GUESTS = 0u;
 const SERVERS = 1u;
 const TRAVELLERS = 2u;
+const PIECE = 3u;
+const CLOCK = 4u;
+const DUE = 5u;
+const SINCE = 6u;
 const BLOCK = 8u;
 const OTHERS = 4u;
 
@@ -130,7 +131,6 @@ fn nobody(class_: u32) -> Customer {
 fn init(lp: u32, state: ptr<function, State>) {
     let table = table_of(lp);
     (*state).open = table.servers;
-    (*state).due = TIME_NEVER;
     // Who is there from the beginning, at most 4,096 of a class; and the first pieces of what goes on by itself.
     for (var class_ = 0u; class_ < params.classes + 3u; class_ += 1u) {
         var what = event_of(ARRIVAL, 0u, 0u, nobody(class_));
@@ -219,15 +219,18 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if kind == ARRIVAL && table.odds != 0u { odds = word(table.odds + min(before, table.odds_count - 1u)); }
     let stays = odds == SURE || draw() < odds;
 
-    if sharing && (kind == ARRIVAL || (kind == COMPLETION && words[1] == (*state).next)) { advance(lp, state); }
+    var due = vec4<u32>(0u);
+    if sharing { due = memory_get(DUE); }
+    if sharing && (kind == ARRIVAL || (kind == COMPLETION && words[1] == due.z)) { advance(lp, state); }
 
     switch kind {
         case SHIFT: {
             if !SPECIAL { return; }
             own = SHIFT;
             if place == 0u {
-                let piece = table.calendar + 3u * (*state).piece;
-                (*state).piece = ((*state).piece + 1u) % table.pieces;
+                let number = memory_get(PIECE).x;
+                let piece = table.calendar + 3u * number;
+                memory_set(PIECE, vec4<u32>((number + 1u) % table.pieces, 0u, 0u, 0u));
                 (*state).open = word(piece + 2u);
                 span = vec2<u32>(word(piece), word(piece + 1u));
             } else {
@@ -239,9 +242,9 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         case COMPLETION: {
             if sharing {
-                if words[1] != (*state).next { return; } // another came, who leaves earlier
+                if words[1] != due.z { return; } // another came, who leaves earlier
                 // Else others came, and he leaves later.
-                if !time_less((*state).clock, slot_row(0u, 2u).xy) {
+                if !time_less(memory_get(CLOCK).xy, slot_row(0u, 2u).xy) {
                     who = customer_of(0u);
                     who.left = TIME_NEVER;
                     moves = 1u;
@@ -305,8 +308,8 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             var found = who.entered.x >> 16u;
             if kind == ADMIT {
                 if !SPECIAL { return; }
-                if (*state).guests == 0u || before >= room { return; }
                 found = memory_get(GUESTS).x - 1u;
+                if found == SURE || before >= room { return; }
                 drops = found;
             }
             if (SPECIAL && kind == ADMIT) || returns {
@@ -348,7 +351,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 moves = 1u;
             } else if !stays {
                 deed.balked = 1u;
-            } else if before >= room || (SPECIAL && kind == ARRIVAL && (*state).guests > 0u) {
+            } else if before >= room || (SPECIAL && kind == ARRIVAL && (flags & BLOCKS) != 0u && memory_get(GUESTS).x != 0u) {
                 joins = SPECIAL && sender.y != 0u;
                 deed.arrivals = u32(!joins);
                 deed.lost = u32(!joins);
@@ -440,16 +443,16 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 }
             }
             if sharing && (shares || kind == COMPLETION) {
-                if !shares { (*state).due = TIME_NEVER; }
                 if shares | (moves != 0u) { change_shared(next, span, shares, state); }
                 if (*state).busy > 0u {
                     span = until_next(lp, state);
-                    if !shares | time_less(time_add(now(), span), (*state).due) {
+                    if !shares | (due.z == 0u) | time_less(time_add(now(), span), due.xy) {
                         own = COMPLETION;
                         serial = next_serial(state);
-                        (*state).next = serial;
-                        (*state).due = time_add(now(), span);
+                        memory_set(DUE, vec4<u32>(time_add(now(), span), serial, 0u));
                     }
+                } else {
+                    memory_set(DUE, vec4<u32>(0u));
                 }
             }
             if SPECIAL && kind == SHIFT && place == 1u {
@@ -501,7 +504,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 case 1u: { tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
                 case 2u: {
                     what = event_of(ADMIT, 0u, 0u, nobody(0u));
-                    tells = (*state).guests > 0u && (*state).busy + (*state).waiting < room;
+                    tells = (flags & BLOCKS) != 0u && memory_get(GUESTS).x != 0u && (*state).busy + (*state).waiting < room;
                 }
                 default: {
                     to = sender.x - 1u;
@@ -532,7 +535,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if sharing { deed.kept = i32(min((*state).busy, (*state).open)) - i32(working); }
     deed.visited = u32(node != SOURCE && node != ROUTER);
     if (*state).busy + (*state).waiting != before && node == STATION { deed.changed = before + 1u; }
-    record(who, next, deed, state);
+    record(who, next, deed);
 }
 
 // The way of one of a customer's siblings: its first row in `data`.

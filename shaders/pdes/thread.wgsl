@@ -3,9 +3,11 @@
 //
 // The queue has the order of time, so there is no horizon to find: with a lookahead, what is sent arrives long before its time comes. A *window* is then all
 // there is up to the end. Where there is no lookahead, windows are the rounds of a time: what is sent for the present time is held back until the round is over, and so is what an LP has of that time beyond its budget.
+// Mostly a round is one event, which sends one for the next: that one is then executed at once, and is never in the queue.
 //
-//   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the round in which its LP executed last (2), events of it, or one more than a
-//            budget where it had more, and the rounds in a row in which that was so. Of a replica what pdes/run_of_replica.wgsl says
+//   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the last round that its LP took note of (2), events of it, or one more than a
+//            budget where it had more, and the rounds in a row in which that was so. No note is needed of an LP that executes one event of a round and no more, where nobody was put
+//            off in the round before. Of a replica what pdes/run_of_replica.wgsl says
 //
 // A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events that it executes or puts off.
 //
@@ -21,6 +23,10 @@
 var<private> next_any: bool;
 var<private> next_lp: u32;
 var<private> next_event: Item;
+// The first one that it scheduled for another LP and the present time.
+var<private> soon_any: bool;
+var<private> soon_lp: u32;
+var<private> soon_event: Item;
 
 fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
     let from_lp = lp_row - first_row;
@@ -33,18 +39,35 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         next_event = event;
         return;
     }
-    let needed = keys_needed(later);
+    let needed = keys_needed(later | soon_any) + u32(soon_any);
     if needed > run.queue_capacity {
         // (Not of an event that may not be.)
         if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed); }
         return;
     }
-    if later { keys_hold(to, event); } else { keys_push(to, event); }
+    if !later {
+        keys_push(to, event);
+    } else if soon_any {
+        keys_hold(to, event);
+    } else {
+        soon_any = true;
+        soon_lp = to;
+        soon_event = event;
+    }
+}
+
+// Who executed the first event of the present round, where no note was taken of it; NO_ROW: nobody.
+var<private> noted: u32;
+
+fn round_note(windows: vec2<u32>) {
+    if noted != NO_ROW { lps[noted] = vec4<u32>(windows, 1u, 0u); }
+    noted = NO_ROW;
 }
 
 // Whether an LP may execute another event in the present round, of which it takes note. One that may not in so many rounds in a row does not
 // advance in time.
 fn round_allows(row: u32, windows: vec2<u32>) -> bool {
+    round_note(windows);
     let kept = lps[row];
     if any(kept.xy != windows) {
         let stood = all(wide_add(kept.xy, vec2<u32>(1u, 0u)) == windows) & (kept.z > run.budget);
@@ -78,9 +101,10 @@ fn keys_found(key: vec4<u32>) {
     first_state = states_get(row);
 }
 
-// Executes the first event, of the LP in a row; what it schedules first is in next_any, next_lp and next_event.
-fn execute_first(row: u32) {
+// Executes the first event; what it schedules first is in next_any, next_lp and next_event, and in soon_any, soon_lp and soon_event.
+fn execute_first() {
     let key = first_key;
+    let row = first_row + key.z;
     var state = first_state;
     let number = wide_add(first_counts.xy, vec2<u32>(1u, 0u));
     let digest = wide_add(first_counts.zw, digest_event(digest_begin(DIGEST_EXECUTED, key.z), first_event));
@@ -123,6 +147,9 @@ fn thread(
     var stop = STOP_NOT;
     failed = replica_failed();
     let rounds_matter = WITH_ROUNDS & all(run.lookahead == TIME_ZERO);
+    // In so many rounds, nobody was put off in the round before.
+    var put_off = 2u;
+    noted = NO_ROW;
     // The key that is to go down from the root, at first the root's own, or a free one where there is no event. (Here, so that the way down is in the kernel once.)
     var sinks = keys_get(0u);
     // Bound: run.part.slice.
@@ -136,6 +163,8 @@ fn thread(
             if again { sinks = keys_release(sinks); }
         }
         keys_sink(sinks);
+        // Whether this is the first event of a round, and no LP needs to know more.
+        var alone = false;
         if !time_less(first_key.xy, until) | again {
             // A window is over.
             let key = first_key;
@@ -145,12 +174,17 @@ fn thread(
             rounds = select(0u, rounds, again) + 1u;
             until = given.until;
             if rounds_matter { until = time_min(time_add(key.xy, run.cell), until); }
+            put_off = max(put_off, 1u) - 1u;
+            alone = put_off == 0u;
             if rounds > ROUNDS { fail(first_row + key.z, CYCLE); }
         }
-        let key = first_key;
-        let row = first_row + key.z;
         if rounds_matter {
-            if !round_allows(row, windows) {
+            let key = first_key;
+            let row = first_row + key.z;
+            if alone {
+                noted = row;
+            } else if !round_allows(row, windows) {
+                put_off = 2u;
                 // The margin that a way down reads.
                 let needed = keys_length + keys_held + 3u;
                 if needed > run.queue_capacity {
@@ -163,22 +197,54 @@ fn thread(
                 continue;
             }
         }
+        // The first event, and then what it sent for the next round, as long as that is all of it.
         next_any = false;
-        execute_first(row);
-        sinks = keys_next(key.w, next_any, next_lp, next_event);
-        let at_one_time = select(0u, same, all(key.xyz == last)) + 1u;
-        // Of all that is rare, one branch.
-        if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
-            tell_wrong();
-            if at_one_time > PATIENCE { fail(row, STUCK); }
-            // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
-            until = TIME_ZERO;
+        var from_root = true;
+        var empty = false;
+        // Bound: run.part.slice.
+        while true {
+            soon_any = false;
+            execute_first();
+            if from_root {
+                sinks = keys_next(first_key.w, next_any, next_lp, next_event);
+            } else if empty & (keys_length > 0u) {
+                sinks = keys_get(0u);
+            }
+            let at_one_time = select(0u, same, all(first_key.xyz == last)) + 1u;
+            // Of all that is rare, one branch.
+            if failed | (lp_wrong != 0u) | (at_one_time > PATIENCE) {
+                tell_wrong();
+                if at_one_time > PATIENCE { fail(first_row + first_key.z, STUCK); }
+                // It is made again for its fault to be told (src/pdes/replicas/driver.rs).
+                until = TIME_ZERO;
+            }
+            executed += 1u;
+            events = wide_add(events, vec2<u32>(1u, 0u));
+            same = at_one_time;
+            last = first_key.xyz;
+            if !WITH_ROUNDS | !soon_any { break; }
+            if failed | (keys_held > 0u) | (step + 1u >= given.part.slice) | time_less(keys_earliest(sinks).xy, until) {
+                keys_hold(soon_lp, soon_event);
+                break;
+            }
+            step += 1u;
+            windows = wide_add(windows, vec2<u32>(1u, 0u));
+            rounds += 1u;
+            put_off = max(put_off, 1u) - 1u;
+            let row = first_row + soon_lp;
+            if rounds > ROUNDS { fail(row, CYCLE); }
+            noted = row;
+            // It has no key whose place another could take.
+            next_any = true;
+            from_root = false;
+            empty = keys_length == 0u;
+            first_key = vec4<u32>(event_time(soon_event), soon_lp, 0u);
+            first_event = soon_event;
+            first_counts = lps[run.rows + row];
+            first_state = states_get(row);
         }
-        executed += 1u;
-        events = wide_add(events, vec2<u32>(1u, 0u));
-        same = at_one_time;
-        last = key.xyz;
     }
+    round_note(windows);
     if loops_cut(given.rows) {
         fail(first_row + last.z, LOOPS_CUT);
         stop = STOP_FAILED;

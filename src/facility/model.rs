@@ -60,6 +60,10 @@ const WAY_WORDS: usize = 8;
 const GUESTS: u32 = 0;
 const SERVERS: u32 = 1;
 const TRAVELLERS: u32 = 2;
+const PIECE: u32 = 3;
+const CLOCK: u32 = 4;
+const DUE: u32 = 5;
+const SINCE: u32 = 6;
 const BLOCK: u32 = 8;
 const OTHERS: u32 = 4;
 
@@ -136,30 +140,14 @@ pub struct FacilityState {
     pub serial: u32,
     /// Ways that were taken in turn.
     pub turn: u32,
-    /// The first of a list of free slots, plus 1.
+    /// The first slot that is free.
     pub free: u32,
-    /// Slots that were ever used.
-    pub used: u32,
     /// Servers that there are now; of a source whose rate changes, the probability that who comes stays, in units of 2^-32.
     pub open: u32,
-    /// The next piece of the calendar.
-    pub piece: u32,
-    /// Whether the station is broken.
-    pub down: u32,
-    /// Customers who wait at other nodes for room here.
-    pub guests: u32,
-    /// Serial of the next departure from servers that are shared.
-    pub next: u32,
     /// The class that was served last, where classes are polled.
     pub polled: u32,
-    /// When the number of customers changed last, where distributions are told.
-    pub since: Ticks,
-    /// Of servers that are shared: the service that each customer had, in units of 2^-16 ticks.
-    pub clock: Ticks,
-    /// When the clock was moved last.
-    pub last: Ticks,
-    /// When the next departure is, at the earliest.
-    pub due: Ticks,
+    /// Whether the station is broken.
+    pub down: u32,
 }
 
 /// What a class of customers did at a node since the end of the warm-up: the WGSL `struct ClassOutput`. Times in ticks.

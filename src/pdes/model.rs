@@ -190,7 +190,7 @@ pub trait Model {
     /// What an event carries: `[u32; 2]`, or `[u32; 6]` where that does not suffice. The shorter is the faster.
     type Payload: Payload;
     /// The same bytes as the WGSL `struct Output`: the result columns. `()` for a model without. Padding is refused.
-    type Output: Pod;
+    type Output: Pod + Send + Sync;
 
     /// The name in reports.
     fn name(&self) -> &str;

@@ -1,7 +1,8 @@
 // Who waits at a station: slots in LP memory, linked into lines; and the servers of stations that look at each of theirs.
 //
 // Lines: one for each class that goes before others (the lower first), else the first for all; and GUESTS. A slot is free, or in one line. Stations with a random
-// order have their slots one after the other, without links.
+// order have their slots one after the other, without links. Else the second word of a free slot's row 1 says how far from the next one the next free slot is, so that memory that was never
+// written is a list of all slots.
 
 fn slot_row(slot: u32, row: u32) -> vec4<u32> {
     return memory_get(params.slots + slot * params.slot_rows + row);
@@ -15,25 +16,15 @@ fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
 fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, State>) -> u32 {
     // Without gaps for a random order, else from the list of those that are free.
     let random = discipline_of(lp) == RANDOM;
-    var slot = (*state).waiting;
-    if !random {
-        slot = (*state).free - 1u;
-        if (*state).free == 0u {
-            slot = (*state).used;
-            (*state).used += 1u;
-        } else {
-            (*state).free = slot_row(slot, 1u).y;
-        }
-    }
+    let slot = select((*state).free, (*state).waiting, random);
     if slot >= params.room {
         memory_full();
         return 0u;
     }
-    let guest = u32(line == GUESTS);
-    (*state).guests += guest;
-    (*state).waiting += 1u - guest;
+    (*state).waiting += u32(line != GUESTS);
     var neighbours = vec2<u32>(0u);
     if !random {
+        (*state).free = slot + 1u + slot_row(slot, 1u).y;
         var ends = memory_get(line);
         neighbours = select(vec2<u32>(0u, ends.y), vec2<u32>(ends.x, 0u), in_front);
         link(select(ends.y, ends.x, in_front), select(1u, 2u, in_front), slot + 1u);
@@ -60,9 +51,7 @@ fn link(slot: u32, side: u32, other: u32) {
 
 // Takes a customer out of a line.
 fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
-    let guest = u32(line == GUESTS);
-    (*state).guests -= guest;
-    (*state).waiting -= 1u - guest;
+    (*state).waiting -= u32(line != GUESTS);
     if discipline_of(lp) == RANDOM {
         // The last one comes to his place.
         move_slot((*state).waiting, slot, params.slot_rows);
@@ -75,8 +64,8 @@ fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
     }
     let ends = memory_get(line);
     memory_set(line, vec4<u32>(select(ends.x, row.y, row.z == 0u), select(ends.y, row.z, row.y == 0u), 0u, 0u));
-    set_slot_row(slot, 1u, vec4<u32>(0u, (*state).free, 0u, 0u));
-    (*state).free = slot + 1u;
+    set_slot_row(slot, 1u, vec4<u32>(0u, (*state).free - (slot + 1u), 0u, 0u));
+    (*state).free = slot;
 }
 
 // Puts a slot's rows elsewhere.

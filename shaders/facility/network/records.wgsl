@@ -154,7 +154,7 @@ fn with_sums(row: vec4<u32>, more: vec4<u32>) -> vec4<u32> {
 // Adds to the rows that an event changes, each with a bit. Those that most events change are read first, all of them, so that nothing waits for one after the other: 10,000 runs of `jackson.toml` by
 // threads took 0.86 of the time on an H200, of `shop.toml` 0.91 (by a loop over bits, the one before it). The others are in a loop, for kernels to be short: in dry runs a write is a search. And no row is written that does not change: a dry run ends when it
 // has written a few (pdes/lp_memory_dry.wgsl).
-fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>) {
+fn record(who: Customer, next: Customer, deed: Deed) {
     let counts = !time_less(now(), params.warm_up);
     let age = time_since(now(), params.warm_up);
     let came = time_since(who.arrived, params.warm_up);
@@ -252,9 +252,9 @@ fn record(who: Customer, next: Customer, deed: Deed, state: ptr<function, State>
                 if what == LENGTH {
                     let place = min(deed.changed - 1u, LENGTHS - 1u);
                     row = params.details + place / 2u;
-                    let span = lasted(state);
+                    let span = lasted();
                     more = select(vec4<u32>(TIME_ZERO, span), vec4<u32>(span, TIME_ZERO), (place & 1u) == 0u);
-                    (*state).since = now();
+                    memory_set(SINCE, vec4<u32>(now(), 0u, 0u));
                 } else if what <= WAIT_BIN {
                     let which = what - SOJOURN_BIN;
                     let bin = bin_of(select(wait, stay, which == 0u));
@@ -347,8 +347,8 @@ fn bin_of(value: vec2<u32>) -> u32 {
 }
 
 // The time since the number of customers changed last, after the warm-up.
-fn lasted(state: ptr<function, State>) -> vec2<u32> {
-    return time_since(now(), later((*state).since));
+fn lasted() -> vec2<u32> {
+    return time_since(now(), later(memory_get(SINCE).xy));
 }
 
 // How many of the classes from `first` to before `end` are in a bin.
@@ -394,7 +394,7 @@ fn output(lp: u32, state: ptr<function, State>) -> Output {
     for (var i = 0u; i < LENGTHS; i += 1u) {
         let row = memory_get(params.details + i / 2u);
         told.lengths[i] = select(row.zw, row.xy, (i & 1u) == 0u);
-        if i == present { told.lengths[i] = wide_add(told.lengths[i], lasted(state)); }
+        if i == present { told.lengths[i] = wide_add(told.lengths[i], lasted()); }
     }
     // Classes and all, sojourns and waits: ten times at most through the bins.
     for (var i = 0u; i < 2u * CLASSES_AND_ALL; i += 1u) {

@@ -36,17 +36,17 @@ fn fine(span: vec2<u32>) -> vec2<u32> {
 // Moves the clock to the present time.
 fn advance(lp: u32, state: ptr<function, State>) {
     let servers = servers_of(lp);
-    var gain = fine(time_since(now(), (*state).last));
+    let clock = memory_get(CLOCK);
+    var gain = fine(time_since(now(), clock.zw));
     if (*state).busy > servers { gain = scaled(gain, servers, (*state).busy, false); }
-    (*state).clock = time_add((*state).clock, gain);
-    (*state).last = now();
+    memory_set(CLOCK, vec4<u32>(time_add(clock.xy, gain), now()));
 }
 
 // How long it takes until the next one leaves, if nobody comes. Somebody is there.
 fn until_next(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let servers = servers_of(lp);
     let leaves = slot_row(0u, 2u).xy;
-    var left = time_since(leaves, (*state).clock);
+    var left = time_since(leaves, memory_get(CLOCK).xy);
     if (*state).busy > servers { left = scaled(left, (*state).busy, servers, true); }
     left = time_add(left, vec2<u32>(0xffffu, 0u));
     let ticks = vec2<u32>((left.x >> 16u) | (left.y << 16u), left.y >> 16u);
@@ -70,7 +70,7 @@ fn change_shared(who: Customer, service: vec2<u32>, comes: bool, state: ptr<func
         let serial = next_serial(state);
         rows[0] = vec4<u32>(who.entered, who.arrived);
         rows[1] = vec4<u32>(who.class_, 0u, 0u, serial);
-        rows[2] = vec4<u32>(time_add((*state).clock, fine(service)), serial, 0u);
+        rows[2] = vec4<u32>(time_add(memory_get(CLOCK).xy, fine(service)), serial, 0u);
     } else {
         (*state).busy -= 1u;
         for (var row = 0u; row < 3u; row += 1u) { rows[row] = slot_row((*state).busy, row); }

@@ -30,24 +30,16 @@ impl Facility {
         context: &mut Here<'_>,
     ) -> u32 {
         let random = self.node(lp, 3) == RANDOM;
-        let slot = match state.free {
-            _ if random => state.waiting,
-            0 => {
-                state.used += 1;
-                state.used - 1
-            }
-            free => {
-                state.free = self.slot_row(free - 1, 1, context)[1];
-                free - 1
-            }
-        };
+        let slot = if random { state.waiting } else { state.free };
         if slot >= self.params.room {
             context.memory_full();
             return 0;
         }
-        *(if line == GUESTS { &mut state.guests } else { &mut state.waiting }) += 1;
+        state.waiting += u32::from(line != GUESTS);
         let (mut next, mut previous) = (0, 0);
         if !random {
+            // How far from the next slot the next one that is free is: none, where it was never written.
+            state.free = (slot + 1).wrapping_add(self.slot_row(slot, 1, context)[1]);
             let [first, last, ..] = context.memory_get(line);
             let ends = if in_front {
                 next = first;
@@ -79,14 +71,14 @@ impl Facility {
     /// Takes a customer out of a line.
     pub(super) fn drop_out(&self, slot: u32, line: u32, state: &mut FacilityState, context: &mut Here<'_>) {
         let [_, next, previous, _] = self.slot_row(slot, 1, context);
-        *(if line == GUESTS { &mut state.guests } else { &mut state.waiting }) -= 1;
+        state.waiting -= u32::from(line != GUESTS);
         self.link(previous, 1, next, context);
         self.link(next, 2, previous, context);
         let [first, last, ..] = context.memory_get(line);
         let ends = [if previous == 0 { next } else { first }, if next == 0 { previous } else { last }, 0, 0];
         context.memory_set(line, ends);
-        self.set_slot_row(slot, 1, [0, state.free, 0, 0], context);
-        state.free = slot + 1;
+        self.set_slot_row(slot, 1, [0, state.free.wrapping_sub(slot + 1), 0, 0], context);
+        state.free = slot;
     }
 
     /// Takes the customer who is served next out of his line, or the first of the guests. There is one.

@@ -2,7 +2,7 @@
 
 use super::level::{Level, TimeSums, number, row};
 use super::{
-    BLOCK, CLASSES, Customer, FacilityState, Here, OTHERS, SERVERS, TRAVELLERS, halves, since, times,
+    BLOCK, CLASSES, Customer, FacilityState, Here, OTHERS, SERVERS, SINCE, TRAVELLERS, halves, since, times,
 };
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::time::Ticks;
@@ -257,21 +257,22 @@ impl Facility {
         (leading - 3) * 16 + (units >> (leading - 4) & 15)
     }
 
-    fn lasted(&self, state: &FacilityState, context: &Here<'_>) -> u64 {
-        since(context.now(), self.later(state.since)).get()
+    fn lasted(&self, context: &mut Here<'_>) -> u64 {
+        let [last, _] = halves(context.memory_get(SINCE));
+        since(context.now(), self.later(last)).get()
     }
 
     /// There were so many customers until now.
-    pub(super) fn were_here(&self, customers: u32, state: &mut FacilityState, context: &mut Here<'_>) {
+    pub(super) fn were_here(&self, customers: u32, context: &mut Here<'_>) {
         if self.params.details == 0 {
             return;
         }
         let place = (customers as usize).min(LENGTHS - 1);
         let row = self.params.details + super::word(place / 2);
         let mut spans = halves(context.memory_get(row));
-        spans[place % 2] = Ticks::new(spans[place % 2].get().wrapping_add(self.lasted(state, context)));
+        spans[place % 2] = Ticks::new(spans[place % 2].get().wrapping_add(self.lasted(context)));
         context.memory_set(row, times(spans[0], spans[1]));
-        state.since = context.now();
+        context.memory_set(SINCE, times(context.now(), Ticks::ZERO));
     }
 
     fn class_output(&self, class: u32, context: &mut Here<'_>) -> ClassOutput {
@@ -345,7 +346,7 @@ impl Facility {
             let row = context.memory_get(self.params.details + super::word(place / 2));
             *span = halves(row)[place % 2].get();
             if place == present.min(LENGTHS - 1) {
-                *span = span.wrapping_add(self.lasted(state, context));
+                *span = span.wrapping_add(self.lasted(context));
             }
         }
         for which in 0..2 {

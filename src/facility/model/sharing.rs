@@ -1,7 +1,7 @@
 //! The twin of `shaders/facility/network/sharing.wgsl`, which says what its clock counts and how it is rounded.
 
 use super::lines::next_serial;
-use super::{Customer, FacilityState, Here, halves, times};
+use super::{CLOCK, Customer, FacilityState, Here, halves, times};
 use crate::facility::Facility;
 use crate::time::Ticks;
 
@@ -19,27 +19,32 @@ fn scaled(span: Ticks, factor: u32, divisor: u32, up: bool) -> Ticks {
     ticks(if up { product.div_ceil(divisor) } else { product / divisor })
 }
 
+/// What the clock says.
+fn clock(context: &mut Here<'_>) -> Ticks {
+    halves(context.memory_get(CLOCK))[0]
+}
+
 fn fine(span: Ticks) -> Ticks {
     ticks(u128::from(span.get()) << 16)
 }
 
 impl Facility {
     /// Moves the clock to the present time.
-    pub(super) fn advance(&self, lp: u32, state: &mut FacilityState, context: &Here<'_>) {
+    pub(super) fn advance(&self, lp: u32, state: &FacilityState, context: &mut Here<'_>) {
         let servers = self.node(lp, 1);
-        let mut gain = fine(super::since(context.now(), state.last));
+        let [clock, last] = halves(context.memory_get(CLOCK));
+        let mut gain = fine(super::since(context.now(), last));
         if state.busy > servers {
             gain = scaled(gain, servers, state.busy, false);
         }
-        state.clock = state.clock.saturating_add(gain);
-        state.last = context.now();
+        context.memory_set(CLOCK, times(clock.saturating_add(gain), context.now()));
     }
 
     /// How long it takes until the next one leaves, if nobody comes.
     pub(super) fn until_next(&self, lp: u32, state: &FacilityState, context: &mut Here<'_>) -> Ticks {
         let servers = self.node(lp, 1);
         let leaves = self.leaves(0, context).0;
-        let mut left = super::since(leaves, state.clock);
+        let mut left = super::since(leaves, clock(context));
         if state.busy > servers {
             left = scaled(left, state.busy, servers, true);
         }
@@ -58,8 +63,8 @@ impl Facility {
     }
 
     /// Whether the service of the next one is complete.
-    pub(super) fn complete(&self, state: &FacilityState, context: &mut Here<'_>) -> bool {
-        state.clock >= self.leaves(0, context).0
+    pub(super) fn complete(&self, context: &mut Here<'_>) -> bool {
+        clock(context) >= self.leaves(0, context).0
     }
 
     fn move_slot(&self, from: u32, to: u32, context: &mut Here<'_>) {
@@ -82,7 +87,7 @@ impl Facility {
             return context.memory_full();
         }
         state.busy += 1;
-        let leaves = (state.clock.saturating_add(fine(service)), next_serial(state));
+        let leaves = (clock(context).saturating_add(fine(service)), next_serial(state));
         while slot > 0 && leaves < self.leaves((slot - 1) / 2, context) {
             self.move_slot((slot - 1) / 2, slot, context);
             slot = (slot - 1) / 2;

@@ -4,8 +4,8 @@ use super::lines::next_serial;
 use super::records::Deed;
 use super::records::block_of;
 use super::{
-    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, EMISSION, FORK, FacilityState, GUESTS, HOLDS, Here,
-    IN_TURN, LIFO, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SHARING,
+    ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, DUE, EMISSION, FORK, FacilityState, GUESTS, HOLDS, Here,
+    IN_TURN, LIFO, PIECE, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SHARING,
     SHIFT, SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, WAY_WORDS, event_of, halves,
     laws::variate, since, times,
 };
@@ -69,7 +69,6 @@ impl Facility {
 impl CpuModel for Facility {
     fn init(&self, lp: u32, state: &mut FacilityState, context: &mut Here<'_>) {
         state.open = self.node(lp, 1);
-        state.due = Ticks::NEVER;
         for class in 0..self.params.classes {
             for number in 0..self.pair(lp, class, 6) {
                 let mut who = nobody(class);
@@ -126,7 +125,11 @@ impl CpuModel for Facility {
         };
         let stays = odds == SURE || context.stream().draw() < odds;
 
-        if discipline == SHARING && (kind == ARRIVAL || kind == COMPLETION && words[1] == state.next) {
+        let [due_low, due_high, due_serial, _] = match discipline {
+            SHARING => context.memory_get(DUE),
+            _ => [0; 4],
+        };
+        if discipline == SHARING && (kind == ARRIVAL || kind == COMPLETION && words[1] == due_serial) {
             self.advance(lp, state, context);
         }
 
@@ -134,8 +137,9 @@ impl CpuModel for Facility {
             SHIFT => {
                 own = Some(SHIFT);
                 if place == 0 {
-                    let piece = (self.node(lp, 7) + 3 * state.piece) as usize;
-                    state.piece = (state.piece + 1) % self.node(lp, 8);
+                    let [number, ..] = context.memory_get(PIECE);
+                    let piece = (self.node(lp, 7) + 3 * number) as usize;
+                    context.memory_set(PIECE, [(number + 1) % self.node(lp, 8), 0, 0, 0]);
                     state.open = self.data[piece + 2];
                     span = Ticks::from_words([self.data[piece], self.data[piece + 1]]);
                 } else {
@@ -147,11 +151,11 @@ impl CpuModel for Facility {
             }
             COMPLETION => {
                 if discipline == SHARING {
-                    if words[1] != state.next {
+                    if words[1] != due_serial {
                         return; // another came, who leaves earlier
                     }
                     // Else others came, and he leaves later.
-                    if self.complete(state, context) {
+                    if self.complete(context) {
                         who = self.leave_shared(state, context);
                         moves = 1;
                     }
@@ -201,7 +205,7 @@ impl CpuModel for Facility {
             }
             ADMIT | ARRIVAL => {
                 if kind == ADMIT {
-                    if state.guests == 0 || before >= self.node(lp, 2) {
+                    if context.memory_get(GUESTS)[0] == 0 || before >= self.node(lp, 2) {
                         return;
                     }
                     who = self.take(lp, true, state, context);
@@ -243,7 +247,9 @@ impl CpuModel for Facility {
                     moves = 1;
                 } else if !stays {
                     deed.balked = 1;
-                } else if before >= self.node(lp, 2) || kind == ARRIVAL && state.guests > 0 {
+                } else if before >= self.node(lp, 2)
+                    || kind == ARRIVAL && flags & BLOCKS != 0 && context.memory_get(GUESTS)[0] != 0
+                {
                     if sender[1] == 0 {
                         deed.lost = 1;
                     } else {
@@ -325,17 +331,18 @@ impl CpuModel for Facility {
         if discipline == SHARING && (shares || kind == COMPLETION) {
             if shares {
                 self.enter_shared(next, span, state, context);
-            } else {
-                state.due = Ticks::NEVER;
             }
             if state.busy > 0 {
                 span = self.until_next(lp, state, context);
                 let at = now.saturating_add(span);
-                if !shares || at < state.due {
+                if !shares || due_serial == 0 || at < Ticks::from_words([due_low, due_high]) {
                     own = Some(COMPLETION);
                     serial = next_serial(state);
-                    (state.next, state.due) = (serial, at);
+                    let [low, high] = at.to_words();
+                    context.memory_set(DUE, [low, high, serial, 0]);
                 }
+            } else {
+                context.memory_set(DUE, [0; 4]);
             }
         }
         if kind == SHIFT && place == 1 {
@@ -390,7 +397,8 @@ impl CpuModel for Facility {
         if flags & WAKES != 0 && state.waiting > 0 && free_servers(state) > 0 {
             context.schedule(lp, now, event_of(WAKE, 0, 0, nobody(0)));
         }
-        if state.guests > 0 && state.busy + state.waiting < self.node(lp, 2) {
+        let has_room = state.busy + state.waiting < self.node(lp, 2);
+        if flags & BLOCKS != 0 && has_room && context.memory_get(GUESTS)[0] != 0 {
             context.schedule(lp, now, event_of(ADMIT, 0, 0, nobody(0)));
         }
         if deed.present > 0 && flags != 0 && sender[1] != 0 {
@@ -424,7 +432,7 @@ impl CpuModel for Facility {
         };
         deed.visited = node != SOURCE && node != ROUTER;
         if state.busy + state.waiting != before && node == STATION {
-            self.were_here(before, state, context);
+            self.were_here(before, context);
         }
         self.record(who, next, deed, context);
     }

@@ -12,7 +12,7 @@ use crate::time::Ticks;
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{Part, Run};
 use super::super::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync, Until};
-use super::ground::{Ground, TRIAL, slice_kernel};
+use super::ground::{Ground, PATIENCE, TRIAL, slice_kernel};
 use super::mapping::{Crowd, Mapping, plain_group};
 use super::memory::{Job, Points, Room};
 use super::results::{self, Ran};
@@ -262,8 +262,9 @@ impl<M: Model> Driver<'_, M> {
                     let goes_on = flight.running > 0 && !stopped && !ground.spread.is_open();
                     if undecided
                         && goes_on
-                        && flight.took >= ground.patience
                         && let Some(rate) = ground.spread.rate()
+                        && let Some(patience) = self.patience(&ground, &flight, rate)
+                        && flight.took >= patience
                     {
                         undecided = false;
                         if let Some((faster, rival)) = self.rival(other, rate, &points, &batch_jobs).await? {
@@ -316,6 +317,17 @@ impl<M: Model> Driver<'_, M> {
         Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
     }
 
+    /// How long a batch is to have taken before another mapping is tried for it, now that it is known how many events it executes in a second; `None`: there is no need to.
+    fn patience(&self, ground: &Ground<M::State, M::Payload>, flight: &Flight, rate: f64) -> Option<Duration> {
+        // What threads would make as long as none waits for another. (It says when they are tried, and not which mapping is taken.)
+        let threads = f64::from(flight.replicas) * THREAD_RATE;
+        match ground.crowd {
+            Crowd::Near { .. } | Crowd::Team { .. } if rate > CLEAR * threads => None,
+            Crowd::Near { .. } | Crowd::Team { .. } if rate < threads / CLEAR => Some(TRIAL),
+            _ => Some(UNSURE * (TRIAL + self.fastest.cost.max(COMPILATION))),
+        }
+    }
+
     /// The same batch by another mapping, for as long as a trial lasts, if it executes more than `rate` events per second.
     async fn rival(
         &mut self,
@@ -330,8 +342,13 @@ impl<M: Model> Driver<'_, M> {
             return Ok(None);
         }
         let mut rival = self.begin(&mut ground, points, jobs)?;
-        while rival.running > 0 && (rival.took < TRIAL || ground.spread.is_open()) {
+        while rival.running > 0 {
             self.slice(&mut ground, &mut rival, points).await?;
+            // Where it is close, how many runs should share a workgroup may decide.
+            let close = |found: f64| found < CLOSE * rate && rate < CLOSE * found && ground.spread.is_open();
+            if !ground.spread.rate().map_or(rival.took < PATIENCE * TRIAL, close) {
+                break;
+            }
         }
         let found = ground.spread.rate();
         log::info!("{rate:.3e} events/s, by {mapping}: {:.3e}", found.unwrap_or(0.0));
@@ -452,6 +469,22 @@ impl<M: Model> Driver<'_, M> {
 
 /// Runs that keep a device busy by threads, whatever their windows hold: models without a lookahead do not even try teams then. (A guess.)
 const MANY_RUNS: usize = 1024;
+
+/// Events that a run by a thread executes in a second where nothing hinders it: 0.6 to 1 million of PHOLD on an H200.
+const THREAD_RATE: f64 = 0.8e6;
+
+/// What it takes to compile what another mapping needs, at the least. (On an H200 0.1 to 1.5 s, as the driver knows the kernels from before or not.)
+const COMPILATION: Duration = Duration::from_millis(300);
+
+/// Teams that make so many times as many events as threads might are not to be beaten, and where it is the other way around threads are tried at once. (In the table of docs/replicas.md it tells all
+/// cells apart in which one mapping is twice as fast as the other.)
+const CLEAR: f64 = 2.0;
+
+/// Where nothing says which mapping is faster, a batch goes on for so many times what it may cost to try the other one, perhaps in vain.
+const UNSURE: u32 = 8;
+
+/// Mappings are close where neither is so many times as fast as the other.
+const CLOSE: f64 = 1.5;
 
 /// Numbers of runs that are much the same, by one of them.
 pub(super) fn about(runs: usize) -> u32 {

@@ -32,9 +32,10 @@ pub(super) struct Ground<S, P> {
     pub(super) patience: Duration,
 }
 
-/// When a batch has taken so long, and so many times what it took to prepare it (that of the other mapping may take as long), another mapping is tried.
-pub(super) const TRIAL: Duration = Duration::from_millis(80);
-const PATIENCE: u32 = 2;
+/// What a trial takes at the least, about: until slices last, and one that does.
+pub(super) const TRIAL: Duration = Duration::from_millis(40);
+/// A kernel is compiled for a trial once a batch has taken so many times what both may take.
+pub(super) const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
     fn team(&self) -> Result<Crowd, SimulationError> {
@@ -128,7 +129,7 @@ impl<M: Model> Driver<'_, M> {
             patience: Duration::ZERO,
         };
         self.fastest.cost = self.fastest.cost.max(begin.elapsed());
-        ground.patience = TRIAL.max(PATIENCE * self.fastest.cost);
+        ground.patience = PATIENCE * TRIAL.max(self.fastest.cost);
         Ok(ground)
     }
 

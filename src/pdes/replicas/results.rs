@@ -335,7 +335,13 @@ pub(super) async fn totals<M: Model>(
         plan.dispatch(gpu, output, rows.div_ceil(group_size), &bound)?;
         plan.submit(gpu)?;
         if rows_wanted {
-            kept.extend(outputs.read_range(gpu, 0, u64::from(rows) * values).await?);
+            let read = outputs.read_range(gpu, 0, u64::from(rows) * values).await?;
+            // Most batches fit, and memory that nobody had yet is slow to come by: 10,000 runs of `shop.toml` give 350 MB.
+            if kept.is_empty() {
+                kept = read;
+            } else {
+                kept.extend(read);
+            }
             continue;
         }
         // Chunks of rows of one replica each.
@@ -359,7 +365,7 @@ pub(super) async fn totals<M: Model>(
             (None, Some(Outputs { at, first_lp: 0, rows: rows.to_vec(), columns }))
         };
         let each = kept.len() / run.groups as usize;
-        return Ok(kept.chunks(each).map(of).collect());
+        return Ok(kept.par_chunks(each).map(of).collect());
     }
     let of = |taken| (Some(Totals::of(at, columns, &BTreeMap::from([(None, taken)]))), None);
     Ok(found.into_values().map(of).collect())

@@ -1,15 +1,15 @@
 //! How many runs share a workgroup, where each is served by an invocation: found by timing slices.
 //!
 //! Invocations of a workgroup wait for each other in every branch that one takes, so runs are faster far apart, as long as the device has room for so many workgroups at once. How many that
-//! are depends on the model. 10⁶ events per second on an H200: of the network `jackson.toml`, whose program is long, with 8, 16 and 32 of 10,000 runs to a workgroup 340, 650 and 750, and with 1, 4 and 16 of 1,000 runs
-//! 63, 106 and 95; of PHOLD with 64 LPs and 4 events each, with 1, 4, 16 and 32 of 10,000 runs 760, 2,200, 2,190 and 2,000, of 64 runs 32, 31, 29 and 25.
+//! are depends on the model. 10⁶ events per second in slices on an H200, with 8, 16 and 32 of 10,000 runs to a workgroup: `shop.toml`, which touches much memory, 1,410 to 1,420, 1,510 to 1,520 and 1,430 to 1,435;
+//! `jackson.toml` with 16 and 32 2,040 to 2,045 and 2,110.
 
 use std::time::Duration;
 
 use crate::gpu::Pace;
 
 /// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
-/// invocation takes workgroup memory, of which there is little (docs/replicas.md): where all 48 KiB of an H200's processors are taken, 16 invocations make room for 8 workgroups and 32 for 4.
+/// invocation takes workgroup memory, of which there is little (docs/replicas.md): of 48 KiB, which are all that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, and 4 of 32 (by division).
 const CHOICES: [(u32, u32); 5] = [(1, 16), (4, 16), (8, 16), (16, 16), (32, 32)];
 
 /// The invocations of the workgroups, by choice.
@@ -17,7 +17,8 @@ pub(super) fn groups() -> impl Iterator<Item = u32> {
     CHOICES.into_iter().map(|(_, group)| group)
 }
 
-/// How many share a workgroup at first, unless something is known: by the number of runs up to which that is so. (`bench replicas` on an H200.)
+/// How many share a workgroup at first, unless something is known: by the number of runs up to which that is so. (Guesses between sizes that were measured by `bench replicas` on an H200: 64, 1,024, 2,100, 5,000 and
+/// 10,000.)
 fn usual(all: u32) -> u32 {
     match all {
         0..=512 => 1,
@@ -29,6 +30,9 @@ fn usual(all: u32) -> u32 {
 
 /// A slice tells how fast a choice is if it lasts so long.
 const LASTING: Duration = Duration::from_millis(4);
+
+/// In trials, slices are shorter by that than the usual ones ([`SLICE`](crate::gpu::SLICE)), which last more than `LASTING` then.
+const SHORTER: u32 = 3;
 
 /// In this order the best choice so far (0) and its rival (1) take slices: what gets faster or slower by itself, as the clock of a device that was idle, is the same for both.
 const TURNS: [usize; 4] = [0, 1, 1, 0];
@@ -63,6 +67,8 @@ struct Choice {
     /// Invocations of its workgroups: what its kernel is compiled for.
     group: u32,
     pace: Pace,
+    /// Whether slices are as long by now as they are to be.
+    lasts: bool,
     tried: bool,
 }
 
@@ -77,7 +83,7 @@ struct Trial {
 impl Spread {
     /// So many runs to a workgroup, and no other number. `pace`: of slices.
     pub(super) fn fixed(runs: u32, pace: Pace) -> Self {
-        Self::of(vec![Choice { runs, group: runs, pace, tried: true }], 0)
+        Self::of(vec![Choice { runs, group: runs, pace, lasts: false, tried: true }], 0)
     }
 
     /// The best number for so many runs, or one that was found before.
@@ -86,7 +92,8 @@ impl Spread {
         let best = CHOICES.iter().position(|&(runs, _)| runs == first).unwrap_or(0);
         // Those of the same kernel were tried before.
         let tried = |group| known.is_some_and(|known| known.all || group == CHOICES[best].1);
-        let choice = |(runs, group)| Choice { runs, group, pace: pace.clone(), tried: tried(group) };
+        let choice =
+            |(runs, group)| Choice { runs, group, pace: pace.clone(), lasts: false, tried: tried(group) };
         let mut spread = Self::of(CHOICES.map(choice).into(), best);
         spread.challenge();
         spread
@@ -133,8 +140,13 @@ impl Spread {
 
     /// Steps of the next slice.
     pub(super) fn steps(&self) -> u32 {
-        let pace = if self.whole { &self.choices[self.next()].pace } else { &self.tail };
-        pace.units()
+        if !self.whole {
+            return self.tail.units();
+        }
+        let choice = &self.choices[self.next()];
+        // A trial is no longer than it has to be.
+        let shorter = if self.trial().is_some() && choice.lasts { SHORTER } else { 1 };
+        choice.pace.units().div_ceil(shorter)
     }
 
     /// The best number so far.
@@ -163,11 +175,14 @@ impl Spread {
     pub(super) fn record(&mut self, now: usize, steps: u32, took: Duration, events: u32, whole: bool) {
         let pace = if self.whole { &mut self.choices[now].pace } else { &mut self.tail };
         pace.record(steps, took);
+        let first = std::mem::take(&mut self.first);
+        if self.whole && !first {
+            self.choices[now].lasts |= took >= LASTING;
+        }
         if self.whole && !whole {
-            self.tail = pace.clone();
+            self.tail = self.choices[now].pace.clone();
         }
         self.whole &= whole;
-        let first = std::mem::take(&mut self.first);
         if first || !self.whole || took < LASTING {
             return;
         }
@@ -218,6 +233,7 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::SLICE;
 
     /// What is found on a device that executes so many events in a second, by number of runs to a workgroup; it gets faster by a share each slice.
     fn decided(all: u32, rate: impl Fn(u32) -> f64, drift: f64) -> u32 {
@@ -287,6 +303,24 @@ mod tests {
         assert_eq!(slice(true), (16, Some(1)));
         assert_eq!(slice(false), (16, Some(1)));
         assert_eq!(slice(true), (32, Some(2)));
+    }
+
+    #[test]
+    fn slices_of_trials_are_shorter_and_last() {
+        let mut spread = Spread::found(10, Some(Known { runs: 16, all: true }), &Pace::new(1 << 20));
+        let mut trying = Spread::found(10, None, &Pace::new(1 << 20));
+        // 10 µs a step.
+        let took = |steps: u32| Duration::from_micros(10) * steps;
+        for _ in 0..12 {
+            for spread in [&mut spread, &mut trying] {
+                let (now, steps) = (spread.next(), spread.steps());
+                spread.record(now, steps, took(steps), 1000, true);
+            }
+        }
+        assert!(took(spread.steps()) > SLICE / 2, "{:?}", took(spread.steps()));
+        assert!(trying.is_open());
+        let lasts = took(trying.steps());
+        assert!(lasts >= LASTING && lasts < SLICE / 2, "{lasts:?}");
     }
 
     #[test]
