@@ -232,7 +232,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 self.fail(FaultKind::Cycle, lp);
                 continue;
             }
-            self.window(self.cell_end(now).min(until.time));
+            self.window(self.cell_end(now).min(until.time), until.events);
         }
     }
 
@@ -260,14 +260,44 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
 
     /// Executes all events before `until` in order. A textbook needs no windows. Here they say at which number of events, and with
     /// which fault, a run ends; and since an LP executes only so many events in each, what it has more of is put aside.
-    fn window(&mut self, until: Ticks) {
+    ///
+    /// Without a lookahead, the next window is mostly one event that this one sent: then it is executed, too, and so on.
+    fn window(&mut self, until: Ticks, most: u64) {
         let budget = budget(self.model.lps());
-        while let Some((lp, event)) = self.pending.pop_before(until) {
-            let turn = &mut self.turns[lp as usize];
-            if turn.window != self.windows {
-                let stands = if turn.stood { turn.stands } else { 0 };
-                *turn = Turn { window: self.windows, begin: event.time, stands, ..Turn::default() };
+        loop {
+            self.events_of_window(until, budget);
+            // (Windows without a lookahead hold an event or two, and all that follows takes its time, too.)
+            if !self.aside.is_empty() {
+                self.take_from_aside(budget);
+                break;
             }
+            let [(lp, event)] = self.mail[..] else { break };
+            let alone = event.time < until && self.pending.first().is_none_or(|first| first >= until);
+            if !alone || self.fault.is_some() || self.events >= most || self.rounds.1 >= ROUNDS {
+                break;
+            }
+            self.mail.clear();
+            self.windows += 1;
+            self.rounds = (event.time, if self.rounds.0 == event.time { self.rounds.1 } else { 0 } + 1);
+            self.turn(lp, event.time).events = 1;
+            self.execute(lp, event);
+        }
+        self.deliver();
+    }
+
+    /// What an LP did in this window, in which it has an event at a time.
+    fn turn(&mut self, lp: u32, time: Ticks) -> &mut Turn {
+        let turn = &mut self.turns[lp as usize];
+        if turn.window != self.windows {
+            let stands = if turn.stood { turn.stands } else { 0 };
+            *turn = Turn { window: self.windows, begin: time, stands, ..Turn::default() };
+        }
+        turn
+    }
+
+    fn events_of_window(&mut self, until: Ticks, budget: u32) {
+        while let Some((lp, event)) = self.pending.pop_before(until) {
+            let turn = self.turn(lp, event.time);
             if turn.failed {
                 continue;
             }
@@ -278,11 +308,6 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
             }
             self.aside.entry(lp).or_default().push(Reverse(event));
         }
-        // (Windows without a lookahead hold an event or two, and all that follows takes its time, too.)
-        if !self.aside.is_empty() {
-            self.take_from_aside(budget);
-        }
-        self.deliver();
     }
 
     /// What budgets left: who is stuck, and what may be executed in the next window.
