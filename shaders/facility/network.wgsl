@@ -446,7 +446,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 if shares | (moves != 0u) { change_shared(next, span, shares, state); }
                 if (*state).busy > 0u {
                     span = until_next(lp, state);
-                    if !shares | (due.z == 0u) | time_less(time_add(now(), span), due.xy) {
+                    if !shares | time_less(time_add(now(), span), select(due.xy, TIME_NEVER, due.z == 0u)) {
                         own = COMPLETION;
                         serial = next_serial(state);
                         memory_set(DUE, vec4<u32>(time_add(now(), span), serial, 0u));

@@ -6,8 +6,8 @@
 // Mostly a round is one event, which sends one for the next: that one is then executed at once, and is never in the queue.
 //
 //   lps      as ever, without partials; where there is no lookahead, of a row's first four words: the last round that its LP took note of (2), events of it, or one more than a
-//            budget where it had more, and the rounds in a row in which that was so. No note is needed of an LP that executes one event of a round and no more, where nobody was put
-//            off in the round before. Of a replica what pdes/run_of_replica.wgsl says
+//            budget where it had more, and the rounds in a row in which that was so. No note is needed of the LP that executes the first event of a round, as long as there is no other
+//            event, where nobody was put off in the round before. Of a replica what pdes/run_of_replica.wgsl says
 //
 // A dispatch ends for a replica when it has stopped, or after run.part.slice steps: events that it executes or puts off.
 //
@@ -23,7 +23,9 @@
 var<private> next_any: bool;
 var<private> next_lp: u32;
 var<private> next_event: Item;
-// The first one that it scheduled for another LP and the present time.
+// Whether a slot is at hand for another one, because the present event has none that the first one could take (it was never in the queue).
+var<private> next_spare: bool;
+// The first one that it scheduled for another LP and the present time: it counts among those that are held back.
 var<private> soon_any: bool;
 var<private> soon_lp: u32;
 var<private> soon_event: Item;
@@ -39,8 +41,11 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         next_event = event;
         return;
     }
-    let needed = keys_needed(later | soon_any) + u32(soon_any);
-    if needed > run.queue_capacity {
+    // What has room by itself in the queue has it here, too, so that it makes no difference where slices end.
+    let spare = next_spare & !later;
+    next_spare = next_spare & later;
+    let needed = keys_needed(later | soon_any) + u32(soon_any) + u32(next_spare);
+    if !spare & (needed > run.queue_capacity) {
         // (Not of an event that may not be.)
         if lp_wrong == 0u { fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, needed); }
         return;
@@ -147,7 +152,7 @@ fn thread(
     var stop = STOP_NOT;
     failed = replica_failed();
     let rounds_matter = WITH_ROUNDS & all(run.lookahead == TIME_ZERO);
-    // In so many rounds, nobody was put off in the round before.
+    // How many rounds are to begin until it is sure that nobody was put off in the round before. (What was in the last slice is not known.)
     var put_off = 2u;
     noted = NO_ROW;
     // The key that is to go down from the root, at first the root's own, or a free one where there is no event. (Here, so that the way down is in the kernel once.)
@@ -204,6 +209,7 @@ fn thread(
         // Bound: run.part.slice.
         while true {
             soon_any = false;
+            next_spare = !from_root;
             execute_first();
             if from_root {
                 sinks = keys_next(first_key.w, next_any, next_lp, next_event);
@@ -227,12 +233,14 @@ fn thread(
                 keys_hold(soon_lp, soon_event);
                 break;
             }
+            // The next round. It ends with the present one's tick (a cell is a tick long), and no run is over within a tick (threads have no ends by events).
             step += 1u;
             windows = wide_add(windows, vec2<u32>(1u, 0u));
             rounds += 1u;
             put_off = max(put_off, 1u) - 1u;
             let row = first_row + soon_lp;
             if rounds > ROUNDS { fail(row, CYCLE); }
+            // Nobody was put off: he would be held back.
             noted = row;
             // It has no key whose place another could take.
             next_any = true;

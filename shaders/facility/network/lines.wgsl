@@ -1,7 +1,7 @@
 // Who waits at a station: slots in LP memory, linked into lines; and the servers of stations that look at each of theirs.
 //
 // Lines: one for each class that goes before others (the lower first), else the first for all; and GUESTS. A slot is free, or in one line. Stations with a random
-// order have their slots one after the other, without links. Else the second word of a free slot's row 1 says how far from the next one the next free slot is, so that memory that was never
+// order have their slots one after the other, without links. Else the second word of a free slot's row 1 says how far from the slot after it the next free one is, so that memory that was never
 // written is a list of all slots.
 
 fn slot_row(slot: u32, row: u32) -> vec4<u32> {

@@ -38,7 +38,7 @@ impl Facility {
         state.waiting += u32::from(line != GUESTS);
         let (mut next, mut previous) = (0, 0);
         if !random {
-            // How far from the next slot the next one that is free is: none, where it was never written.
+            // How far from the slot after it the next free one is: not at all, where it was never written.
             state.free = (slot + 1).wrapping_add(self.slot_row(slot, 1, context)[1]);
             let [first, last, ..] = context.memory_get(line);
             let ends = if in_front {

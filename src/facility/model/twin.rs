@@ -5,9 +5,9 @@ use super::records::Deed;
 use super::records::block_of;
 use super::{
     ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, DUE, EMISSION, FORK, FacilityState, GUESTS, HOLDS, Here,
-    IN_TURN, LIFO, PIECE, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SHARING,
-    SHIFT, SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, WAY_WORDS, event_of, halves,
-    laws::variate, since, times,
+    IN_TURN, LIFO, PIECE, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS,
+    SHARING, SHIFT, SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, WAY_WORDS, event_of,
+    halves, laws::variate, since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
 use crate::pdes::{CpuModel, Event};
@@ -335,7 +335,8 @@ impl CpuModel for Facility {
             if state.busy > 0 {
                 span = self.until_next(lp, state, context);
                 let at = now.saturating_add(span);
-                if !shares || due_serial == 0 || at < Ticks::from_words([due_low, due_high]) {
+                let due = if due_serial == 0 { Ticks::NEVER } else { Ticks::from_words([due_low, due_high]) };
+                if !shares || at < due {
                     own = Some(COMPLETION);
                     serial = next_serial(state);
                     let [low, high] = at.to_words();

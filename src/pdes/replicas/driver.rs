@@ -262,15 +262,27 @@ impl<M: Model> Driver<'_, M> {
                     let goes_on = flight.running > 0 && !stopped && !ground.spread.is_open();
                     if undecided
                         && goes_on
+                        && flight.took >= TRIAL
                         && let Some(rate) = ground.spread.rate()
-                        && let Some(patience) = self.patience(&ground, &flight, rate)
-                        && flight.took >= patience
                     {
                         undecided = false;
-                        if let Some((faster, rival)) = self.rival(other, rate, &points, &batch_jobs).await? {
-                            (ground, flight, mapping) = (faster, rival, other);
+                        let share = ground.memory.share_done(self.gpu, &flight.run).await?;
+                        if !self.may_pay(&ground, &flight, rate, share) {
+                            continue;
                         }
-                        self.found(jobs.len()).mapping = Some(mapping);
+                        let mut fastest = mapping;
+                        if let Some((tried, rival)) = self.rival(other, &points, &batch_jobs, rate).await? {
+                            let found = tried.spread.rate().unwrap_or(0.0);
+                            log::info!("{mapping}: {rate:.3e} events/s, {other}: {found:.3e}");
+                            if found > rate {
+                                fastest = other;
+                            }
+                            // It begins at the start: the present one may be there first.
+                            if rival.running == 0 || found * (1.0 - share) > rate {
+                                (ground, flight, mapping) = (tried, rival, other);
+                            }
+                        }
+                        self.found(jobs.len()).mapping = Some(fastest);
                     }
                 }
                 if flight.running > 0 {
@@ -317,26 +329,30 @@ impl<M: Model> Driver<'_, M> {
         Ok((runs.into_iter().take(made).map(|run| run.expect("every job was made")).collect(), mapping))
     }
 
-    /// How long a batch is to have taken before another mapping is tried for it, now that it is known how many events it executes in a second; `None`: there is no need to.
-    fn patience(&self, ground: &Ground<M::State, M::Payload>, flight: &Flight, rate: f64) -> Option<Duration> {
+    /// Whether it may pay to try another mapping for a batch that executes `rate` events per second and has simulated that `share` of its time.
+    fn may_pay(&self, ground: &Ground<M::State, M::Payload>, flight: &Flight, rate: f64, share: f64) -> bool {
         // What threads would make as long as none waits for another. (It says when they are tried, and not which mapping is taken.)
         let threads = f64::from(flight.replicas) * THREAD_RATE;
-        match ground.crowd {
-            Crowd::Near { .. } | Crowd::Team { .. } if rate > CLEAR * threads => None,
-            Crowd::Near { .. } | Crowd::Team { .. } if rate < threads / CLEAR => Some(TRIAL),
-            _ => Some(UNSURE * (TRIAL + self.fastest.cost.max(COMPILATION))),
-        }
+        let least = match ground.crowd {
+            Crowd::Near { .. } | Crowd::Team { .. } if rate > CLEAR * threads => return false,
+            Crowd::Near { .. } | Crowd::Team { .. } if rate < threads / CLEAR => 0.0,
+            _ => UNSURE,
+        };
+        let cost = TRIAL + self.fastest.cost.max(COMPILATION);
+        // What it will have taken as it is.
+        let whole = flight.took.as_secs_f64() / share;
+        share < 0.5 && whole >= least * cost.as_secs_f64()
     }
 
-    /// The same batch by another mapping, for as long as a trial lasts, if it executes more than `rate` events per second.
+    /// The same batch by another mapping, until it is known how fast that is beside `rate` events per second. None where there is no room for it beside the other one.
     async fn rival(
         &mut self,
         mapping: Mapping,
-        rate: f64,
         points: &Points,
         jobs: &[Job],
+        rate: f64,
     ) -> Result<Option<(Ground<M::State, M::Payload>, Flight)>, SimulationError> {
-        // Nobody needs it: where it does not fit beside the other one, there is none.
+        // (Nobody needs it.)
         let Ok(mut ground) = self.ground(mapping, jobs.len()) else { return Ok(None) };
         if (ground.most as usize) < jobs.len() {
             return Ok(None);
@@ -350,11 +366,7 @@ impl<M: Model> Driver<'_, M> {
                 break;
             }
         }
-        let found = ground.spread.rate();
-        log::info!("{rate:.3e} events/s, by {mapping}: {:.3e}", found.unwrap_or(0.0));
-        // Where it has come to its end, there is nothing left to do.
-        let faster = rival.running == 0 || found.is_some_and(|found| found > rate);
-        Ok(faster.then_some((ground, rival)))
+        Ok(Some((ground, rival)))
     }
 
     /// What trials found for so many runs.
@@ -480,8 +492,8 @@ const COMPILATION: Duration = Duration::from_millis(300);
 /// cells apart in which one mapping is twice as fast as the other.)
 const CLEAR: f64 = 2.0;
 
-/// Where nothing says which mapping is faster, a batch goes on for so many times what it may cost to try the other one, perhaps in vain.
-const UNSURE: u32 = 8;
+/// Where nothing says which mapping is faster, the other one is tried in batches that take so many times what that may cost, perhaps in vain.
+const UNSURE: f64 = 8.0;
 
 /// Mappings are close where neither is so many times as fast as the other.
 const CLOSE: f64 = 1.5;

@@ -225,6 +225,23 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         &self.words
     }
 
+    /// The rows of all replicas.
+    async fn rows(&self, gpu: &Gpu, run: &Run) -> Result<Vec<[u32; 4]>, GpuError> {
+        let rows = u64::from(REPLICA_ROWS) * u64::from(run.groups);
+        self.lps.read_range(gpu, 2 * u64::from(run.rows), rows).await
+    }
+
+    /// How much of their time to the end the replicas have simulated, on average: 0 to 1.
+    pub(super) async fn share_done(&self, gpu: &Gpu, run: &Run) -> Result<f64, GpuError> {
+        let rows = self.rows(gpu, run).await?;
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let share = |rows: &[[u32; 4]]| {
+            let [low, high, ..] = rows[STATUS];
+            (Ticks::from_words([low, high]).get() as f64 / run.until.get() as f64).min(1.0)
+        };
+        Ok(rows.chunks_exact(REPLICA_ROWS as usize).map(share).sum::<f64>() / f64::from(run.groups))
+    }
+
     /// How each replica ended.
     pub(super) async fn ended(
         &self,
@@ -232,8 +249,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         run: &Run,
     ) -> Result<Vec<Result<Progress, Fault>>, SimulationError> {
         let replicas = u64::from(run.groups);
-        let rows =
-            self.lps.read_range(gpu, 2 * u64::from(run.rows), u64::from(REPLICA_ROWS) * replicas).await?;
+        let rows = self.rows(gpu, run).await?;
         let words =
             self.words.read_range(gpu, run.failures.into(), u64::from(REPLICA_WORDS) * replicas).await?;
         let rows = rows.chunks_exact(REPLICA_ROWS as usize);
