@@ -52,7 +52,7 @@ struct Params {
     unused: vec2<u32>,
 }
 
-// 32 bytes, because that is what memory is read by: with 80, 10,000 runs of `jackson.toml` and of `shop.toml` by threads made 0.9 as many events (H200). What few events need is in LP memory.
+// 32 bytes, because that is what memory is read by: with 80, 10,000 runs of `jackson.toml` by threads made 0.79 to 0.98 as many events (H200, four turns). What few events need is in LP memory.
 struct State {
     busy: u32,    // customers in service
     waiting: u32, // and those that wait
@@ -167,6 +167,12 @@ fn detailed() -> bool {
 fn free_servers(state: ptr<function, State>) -> u32 {
     if ((*state).down != 0u) | ((*state).busy >= (*state).open) { return 0u; }
     return (*state).open - (*state).busy;
+}
+
+// Whether anybody waits elsewhere for room at a node with these flags.
+fn guests_wait(flags: u32) -> bool {
+    if (flags & BLOCKS) == 0u { return false; }
+    return memory_get(GUESTS).x != 0u;
 }
 
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
@@ -304,6 +310,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case ADMIT, ARRIVAL: {
             // (Who enters the network has a time below 2^63, and stations are no forks.)
             let forks = SPECIAL && node == FORK;
+            let full = before >= room || (SPECIAL && kind == ARRIVAL && guests_wait(flags));
             let returns = SPECIAL && kind == ARRIVAL && who.entered.y == (SIBLING | lp);
             var found = who.entered.x >> 16u;
             if kind == ADMIT {
@@ -351,7 +358,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 moves = 1u;
             } else if !stays {
                 deed.balked = 1u;
-            } else if before >= room || (SPECIAL && kind == ARRIVAL && (flags & BLOCKS) != 0u && memory_get(GUESTS).x != 0u) {
+            } else if full {
                 joins = SPECIAL && sender.y != 0u;
                 deed.arrivals = u32(!joins);
                 deed.lost = u32(!joins);
@@ -504,7 +511,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 case 1u: { tells = (flags & WAKES) != 0u && (*state).waiting > 0u && free_servers(state) > 0u; }
                 case 2u: {
                     what = event_of(ADMIT, 0u, 0u, nobody(0u));
-                    tells = (flags & BLOCKS) != 0u && memory_get(GUESTS).x != 0u && (*state).busy + (*state).waiting < room;
+                    tells = guests_wait(flags) && (*state).busy + (*state).waiting < room;
                 }
                 default: {
                     to = sender.x - 1u;
