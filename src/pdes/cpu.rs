@@ -224,8 +224,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                     told = Instant::now();
                 }
             }
-            self.windows += 1;
-            self.rounds = (now, if self.rounds.0 == now { self.rounds.1 } else { 0 } + 1);
+            self.begin_window(now);
             if self.model.lookahead() == Ticks::ZERO && self.rounds.1 > ROUNDS {
                 let there = self.held().filter(|(_, event)| event.time == now).map(|(lp, _)| lp);
                 let lp = there.min().expect("something is pending");
@@ -251,6 +250,12 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         self.run_and_save(until, path.as_ref(), every, watch)
     }
 
+    /// Counts a window, whose first event is at a time.
+    fn begin_window(&mut self, first: Ticks) {
+        self.windows += 1;
+        self.rounds = (first, if self.rounds.0 == first { self.rounds.1 } else { 0 } + 1);
+    }
+
     /// The end of the cell that a time lies in: time is cut into cells as long as the lookahead, or of one tick where there is none, and a window
     /// lies in one.
     fn cell_end(&self, time: Ticks) -> Ticks {
@@ -261,7 +266,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// Executes all events before `until` in order. A textbook needs no windows. Here they say at which number of events, and with
     /// which fault, a run ends; and since an LP executes only so many events in each, what it has more of is put aside.
     ///
-    /// Without a lookahead, the next window is mostly one event that this one sent: then it is executed, too, and so on.
+    /// Without a lookahead, the next window is mostly one event that this one sent: then that window follows at once, without what is done between windows, unless `most` events were executed.
     fn window(&mut self, until: Ticks, most: u64) {
         let budget = budget(self.model.lps());
         loop {
@@ -277,8 +282,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
                 break;
             }
             self.mail.clear();
-            self.windows += 1;
-            self.rounds = (event.time, if self.rounds.0 == event.time { self.rounds.1 } else { 0 } + 1);
+            self.begin_window(event.time);
             self.turn(lp, event.time).events = 1;
             self.execute(lp, event);
         }
@@ -295,6 +299,7 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         turn
     }
 
+    /// The events of a window, of which those beyond budgets are put aside.
     fn events_of_window(&mut self, until: Ticks, budget: u32) {
         while let Some((lp, event)) = self.pending.pop_before(until) {
             let turn = self.turn(lp, event.time);

@@ -22,6 +22,11 @@ fn nobody(class: u32) -> Customer {
     Customer { class, entered: Ticks::ZERO, arrived: Ticks::ZERO, left: Ticks::NEVER }
 }
 
+/// Whether anybody waits elsewhere for room at a node with these flags.
+fn guests_wait(flags: u32, context: &mut Here<'_>) -> bool {
+    flags & BLOCKS != 0 && context.memory_get(GUESTS)[0] != 0
+}
+
 impl Facility {
     /// The way that a customer of a class takes: its place in `data`.
     fn way_of(&self, lp: u32, class: u32, state: &mut FacilityState, context: &mut Here<'_>) -> usize {
@@ -247,9 +252,7 @@ impl CpuModel for Facility {
                     moves = 1;
                 } else if !stays {
                     deed.balked = 1;
-                } else if before >= self.node(lp, 2)
-                    || kind == ARRIVAL && flags & BLOCKS != 0 && context.memory_get(GUESTS)[0] != 0
-                {
+                } else if before >= self.node(lp, 2) || kind == ARRIVAL && guests_wait(flags, context) {
                     if sender[1] == 0 {
                         deed.lost = 1;
                     } else {
@@ -399,7 +402,7 @@ impl CpuModel for Facility {
             context.schedule(lp, now, event_of(WAKE, 0, 0, nobody(0)));
         }
         let has_room = state.busy + state.waiting < self.node(lp, 2);
-        if flags & BLOCKS != 0 && has_room && context.memory_get(GUESTS)[0] != 0 {
+        if has_room && guests_wait(flags, context) {
             context.schedule(lp, now, event_of(ADMIT, 0, 0, nobody(0)));
         }
         if deed.present > 0 && flags != 0 && sender[1] != 0 {

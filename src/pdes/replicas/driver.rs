@@ -12,7 +12,7 @@ use crate::time::Ticks;
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{Part, Run};
 use super::super::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync, Until};
-use super::ground::{Ground, PATIENCE, TRIAL, slice_kernel};
+use super::ground::{Ground, TRIAL, slice_kernel};
 use super::mapping::{Crowd, Mapping, plain_group};
 use super::memory::{Job, Points, Room};
 use super::results::{self, Ran};
@@ -362,7 +362,8 @@ impl<M: Model> Driver<'_, M> {
             self.slice(&mut ground, &mut rival, points).await?;
             // Where it is close, how many runs should share a workgroup may decide.
             let close = |found: f64| found < CLOSE * rate && rate < CLOSE * found && ground.spread.is_open();
-            if !ground.spread.rate().map_or(rival.took < PATIENCE * TRIAL, close) {
+            // What is not known after twice the usual time is too short to tell.
+            if !ground.spread.rate().map_or(rival.took < 2 * TRIAL, close) {
                 break;
             }
         }

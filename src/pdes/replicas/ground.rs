@@ -34,8 +34,8 @@ pub(super) struct Ground<S, P> {
 
 /// What a trial takes at the least, about: until slices last, and one that does.
 pub(super) const TRIAL: Duration = Duration::from_millis(40);
-/// A kernel is compiled for a trial once a batch has taken so many times what both may take.
-pub(super) const PATIENCE: u32 = 2;
+/// A kernel is compiled for a trial of how many runs share a workgroup once a batch has taken so many times what a trial takes, and what it took to prepare the batch.
+const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
     fn team(&self) -> Result<Crowd, SimulationError> {

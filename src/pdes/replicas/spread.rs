@@ -67,7 +67,7 @@ struct Choice {
     /// Invocations of its workgroups: what its kernel is compiled for.
     group: u32,
     pace: Pace,
-    /// Whether slices are as long by now as they are to be.
+    /// Whether a slice lasted: before that, slices are to grow as fast as they can.
     lasts: bool,
     tried: bool,
 }
