@@ -21,6 +21,7 @@ files! {
     "facility/network/sharing.wgsl",
     "facility/network/tables.wgsl",
     "facility/network_plain.wgsl",
+    "facility/network_simple.wgsl",
     "facility/network_special.wgsl",
     "gpu/loops.wgsl",
     "gpu/reduce.wgsl",

@@ -23,7 +23,7 @@
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
 //     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
 //     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
-//     slots       2, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
+//     slots       2, or 1 where all lines are rings of one class, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
 //                 service that is left, or of a guest, who sent him, or of one who shares servers, when he leaves, or of one who was parted, missing siblings
 //
 // import: facility/network/laws.wgsl
@@ -58,9 +58,9 @@ struct State {
     waiting: u32, // and those that wait
     serial: u32,  // of who waited, or was served where servers have rows or are shared, last
     turn: u32,    // ways that were taken in turn
-    free: u32,    // the first slot that is free, and of a list of them: facility/network/lines.wgsl
+    free: u32,    // the first slot that is free, and of a list of them: facility/network/lines.wgsl. Of a ring, that of the first in line
     open: u32,    // servers that there are now; of a source with a calendar, odds that who comes stays
-    polled: u32,  // class that was served last, where they are polled
+    polled: u32,  // class that was served last, where they are polled. Of a ring, how often it was doubled
     down: u32,    // whether the station is broken
 }
 
@@ -77,6 +77,8 @@ const PRIORITY = 3u;
 const PREEMPTIVE = 4u;
 const SHARING = 5u;
 const POLLING = 6u;
+const RING = 7u; // first come first served too, where nobody leaves the line but the first, and no guests wait
+const RING_SIZE = 8u;
 const BLOCKS = 1u;      // flags: who finds it full waits where he is, and keeps his server there
 const SERVER_ROWS = 2u; // its servers have rows
 const HOLDS = 4u;       // some of its ways lead to a node that blocks
@@ -183,7 +185,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     // Names of their own, because each dot in a chain of conditions counts as a level of a deep text (src/gpu/depth.rs).
     let node = table.kind;
     let room = table.room;
-    let discipline = table.discipline;
+    let discipline = select(table.discipline, RING, SIMPLE);
     let sharing = SPECIAL && discipline == SHARING;
     let preemptive = SPECIAL && discipline == PREEMPTIVE;
     var flags = 0u;
@@ -195,7 +197,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let before = (*state).busy + (*state).waiting;
     var came = TIME_ZERO; // of who arrives: where he keeps a server
     let working = min((*state).busy, (*state).open);
-    var who = Customer(words[0] & 0xffu, vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
+    var who = Customer(select(words[0] & 0xffu, 0u, SIMPLE), vec2<u32>(words[3], words[2]), vec2<u32>(words[5], words[4]), TIME_NEVER);
     var deed = Deed();
     var moves = 0u;      // customers that go on to another node
     var law = 0u;        // of a time that is to be drawn
@@ -222,7 +224,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     // What happens with a probability only.
     var odds = SURE;
     if SPECIAL && kind == EMISSION && table.calendar != 0u { odds = (*state).open; }
-    if kind == ARRIVAL && table.odds != 0u { odds = word(table.odds + min(before, table.odds_count - 1u)); }
+    if !SIMPLE && kind == ARRIVAL && table.odds != 0u { odds = word(table.odds + min(before, table.odds_count - 1u)); }
     let stays = odds == SURE || draw() < odds;
 
     var due = vec4<u32>(0u);
@@ -282,9 +284,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         case EMISSION: {
             own = EMISSION;
-            law = table.arrivals;
+            let source = data[lp * NODE_ROWS + 1u];
+            law = source.x;
             who.entered = now();
-            if place == 0u && stays { moves = table.batch; }
+            if place == 0u && stays { moves = source.y; }
             deed.served = moves;
             next = nobody(who.class_);
         }
@@ -382,7 +385,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     }
                 }
                 if !begins & !shares {
-                    law = data[pair(lp, who.class_)].y;
+                    if !SIMPLE { law = data[pair(lp, who.class_)].y; }
                     joins = true;
                     waits = who;
                 }
@@ -390,6 +393,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             }
         }
         default: { // RENEGE
+            if SIMPLE { return; }
             if slot_row(place, 1u).w != words[1] { return; } // it was served before
             drops = place;
             from_line = line_of(lp, who.class_);
@@ -428,7 +432,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 if parts { row = sibling_way(lp, who.class_, i - 1u); } else { row = way_of(lp, who.class_, state); }
                 way = data[row];
                 to = way.z;
-                law = data[row + 1u].x;
+                law = way_law(way);
             }
         }
         if law != 0u { span = variate(law); }
@@ -474,7 +478,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if sharing { whose = nobody(0u); }
             what = event_of(own, slot, serial, whose);
         } else if i <= moves {
-            var goes = Customer(way.w, who.entered, TIME_ZERO, TIME_NEVER);
+            var goes = Customer(way_class(way), who.entered, TIME_ZERO, TIME_NEVER);
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             var from_ = lp + 1u;
             if parts {

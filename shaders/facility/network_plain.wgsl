@@ -4,6 +4,7 @@
 // import: facility/network.wgsl
 
 const SPECIAL = false;
+const SIMPLE = false;
 
 @group(1) @binding(0) var<uniform> params: Params;
 @group(1) @binding(1) var<storage, read> data: array<vec4<u32>>;

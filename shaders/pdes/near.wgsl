@@ -134,7 +134,7 @@ fn near(
     }
     workgroupBarrier();
     let begun = digest_begin(DIGEST_EXECUTED, member);
-    var windows = done.xy;
+    var windows = 0u;
     var now = status.xy;
     var began = status.xy;
     var rounds = status.w;
@@ -155,8 +155,8 @@ fn near(
             // (A team that has no run would do it for the first one.)
             if (TEAMS == 1u) | entered { pool_choose(1u - half); }
         }
-        stop = select(stop, replica_stop(now, vec2<u32>(0u)), stop == STOP_NOT);
-        let runs = (stop == STOP_NOT) & (far == FAR_NOT);
+        // (Later times than the end's are in no window, and how it stopped is found after the last one.)
+        let runs = (stop == STOP_NOT) & (far == FAR_NOT) & time_less(now, given.until);
         if runs {
             rounds = select(0u, rounds, all(began == now)) + 1u;
             began = now;
@@ -168,7 +168,10 @@ fn near(
                 own_sent = TIME_NEVER;
                 var executed = 0u;
                 let begin = own_time();
-                if (rounds > ROUNDS) & all(run.lookahead == TIME_ZERO) & time_less(begin, own_until) { fail(row, CYCLE); }
+                // (Such rounds are as good as never, so that all but one of these conditions cost nothing.)
+                if rounds > ROUNDS {
+                    if all(run.lookahead == TIME_ZERO) & time_less(begin, own_until) { fail(row, CYCLE); }
+                }
                 // Bound: run.budget. An LP that fails does nothing more.
                 while (executed < run.budget) & (own_first != NONE) & time_less(event_time(own_event), own_until) & !failed {
                     let event = own_event;
@@ -183,9 +186,12 @@ fn near(
                     if own_spare != NONE { pool_give(own_spare); }
                 }
                 first = own_time();
-                let stood = (executed == run.budget) & all(first == begin);
-                stands = select(select(stands, 0u, executed > 0u), stands + 1u, stood);
-                if stood & (stands * run.budget > PATIENCE) { fail(row, STUCK); }
+                if executed == run.budget {
+                    stands = select(0u, stands + 1u, all(first == begin));
+                    if stands * run.budget > PATIENCE { fail(row, STUCK); }
+                } else {
+                    stands = select(stands, 0u, executed > 0u);
+                }
                 executed_here += executed;
                 first = time_min(first, own_sent);
                 let key = select(near_key(first, now), KEY_FAILED, failed);
@@ -196,7 +202,7 @@ fn near(
                 }
             }
             run.part.parity = 1u - run.part.parity;
-            windows = wide_add(windows, vec2<u32>(1u, 0u));
+            windows += 1u;
             half = 1u - half;
         } else if far != FAR_NOT {
             atomicStore(&near_going[turn], 1u);
@@ -244,6 +250,6 @@ fn near(
         let executed = atomicLoad(&near_executed[team]);
         let events = wide_add(done.zw, vec2<u32>(executed, 0u));
         let again = select(0u, rounds, all(began == now));
-        replica_leave(place, vec4<u32>(windows, events), vec4<u32>(now, stop, again), saved, executed);
+        replica_leave(place, vec4<u32>(wide_add(done.xy, vec2<u32>(windows, 0u)), events), vec4<u32>(now, stop, again), saved, executed);
     }
 }

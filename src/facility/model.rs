@@ -16,11 +16,11 @@ use crate::pdes::{Capacity, Context, Model};
 use crate::time::{Resolution, Ticks};
 
 use super::check::{Choice, Kind, Node, check};
-use super::{Discipline, FacilityError, MAX_CLASSES, Network};
+use super::{Discipline, Distribution, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]
 pub(super) use laws::variate;
-use tables::{Tables, bin_shift, capacity, discipline, flags, population, servers, tables};
+use tables::{Tables, bin_shift, capacity, discipline, flags, population, rings, servers, tables};
 
 pub use level::{Level, TimeSums};
 pub(super) use records::{BALKED, BEGAN, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of};
@@ -49,6 +49,8 @@ const RANDOM: u32 = 2;
 const PREEMPTIVE: u32 = 4;
 const SHARING: u32 = 5;
 const POLLING: u32 = 6;
+const RING: u32 = 7;
+const RING_SIZE: u32 = 8;
 const BLOCKS: u32 = 1;
 const SERVER_ROWS: u32 = 2;
 const HOLDS: u32 = 4;
@@ -56,7 +58,7 @@ const WAKES: u32 = 8;
 const PAIR_WORDS: usize = 8;
 const IN_TURN: u32 = 1;
 const SHORTEST: u32 = 2;
-const WAY_WORDS: usize = 8;
+const WAY_WORDS: usize = 4;
 const GUESTS: u32 = 0;
 const SERVERS: u32 = 1;
 const TRAVELLERS: u32 = 2;
@@ -140,11 +142,11 @@ pub struct FacilityState {
     pub serial: u32,
     /// Ways that were taken in turn.
     pub turn: u32,
-    /// The first slot that is free.
+    /// The first slot that is free; where nobody leaves the line but the first, his slot.
     pub free: u32,
     /// Servers that there are now; of a source whose rate changes, the probability that who comes stays, in units of 2^-32.
     pub open: u32,
-    /// The class that was served last, where classes are polled.
+    /// The class that was served last, where classes are polled; where nobody leaves the line but the first, how often its slots were doubled.
     pub polled: u32,
     /// Whether the station is broken.
     pub down: u32,
@@ -265,7 +267,13 @@ impl Facility {
         };
         let params = FacilityParams {
             classes: word(network.classes.len()),
-            slot_rows: if nodes.iter().any(third) { 3 } else { 2 },
+            slot_rows: if nodes.iter().any(third) {
+                3
+            } else if network.classes.len() == 1 && nodes.iter().all(rings) {
+                1
+            } else {
+                2
+            },
             bin_shift: bin_shift(&nodes, resolution),
             ..FacilityParams::zeroed()
         };
@@ -287,6 +295,24 @@ impl Facility {
         };
         let has = |node: &Node| of(node) || flags(node, &self.nodes) != 0;
         self.params.details != 0 || self.params.trace != 0 || self.nodes.iter().any(has)
+    }
+
+    /// Whether the one of `shaders/facility/network_simple.wgsl` will do, where it takes no other.
+    fn simple(&self) -> bool {
+        let is_simple =
+            |law: &Distribution| matches!(law, Distribution::Exponential(_) | Distribution::Constant(_));
+        let of = |node: &Node| {
+            let pairs = node.pairs.iter();
+            let laws = pairs.flat_map(|pair| {
+                pair.service.iter().chain(pair.all_ways().filter_map(|way| way.travel.as_ref()))
+            });
+            let arrivals = match &node.kind {
+                Kind::Source { interarrival, .. } => Some(interarrival),
+                _ => None,
+            };
+            node.balking.is_empty() && laws.chain(arrivals).all(is_simple)
+        };
+        self.params.slot_rows == 1 && self.nodes.iter().all(of)
     }
 
     /// With rows for what distributions are told of, or without.
@@ -367,6 +393,13 @@ impl Facility {
         self
     }
 
+    /// Slots for that many.
+    fn slots(&self) -> u32 {
+        let room = self.params.room;
+        let rings = self.nodes.iter().any(|node| discipline(node) == RING);
+        if rings && room > 0 { room.next_power_of_two().max(RING_SIZE) } else { room }
+    }
+
     /// How many customers may wait at a station before a run ends.
     pub fn room(&self) -> u32 {
         self.params.room
@@ -437,6 +470,8 @@ impl Model for Facility {
     fn source(&self) -> Source {
         if self.special() {
             crate::wgsl!("../../shaders/facility/network_special.wgsl")
+        } else if self.simple() {
+            crate::wgsl!("../../shaders/facility/network_simple.wgsl")
         } else {
             crate::wgsl!("../../shaders/facility/network_plain.wgsl")
         }
@@ -460,7 +495,7 @@ impl Model for Facility {
 
     fn memory_rows(&self) -> u32 {
         // Whole lines of memory, as blocks are.
-        (self.params.slots + self.params.room * self.params.slot_rows).next_multiple_of(BLOCK)
+        (self.params.slots + self.slots() * self.params.slot_rows).next_multiple_of(BLOCK)
     }
 
     fn capacity(&self) -> Capacity {

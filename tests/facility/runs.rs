@@ -345,6 +345,38 @@ fn room_for_those_who_wait_is_made_as_it_is_needed_and_shows_in_nothing() {
 }
 
 #[test]
+fn who_came_first_is_served_first_however_many_wait() {
+    // One comes each unit of time, and each is served for three: 200 wait in the end, and more room was made while some were on their way through what there was.
+    let of = |discipline| {
+        let server = Station::new(Distribution::Constant(3.0), "out").with_discipline(discipline);
+        let network = Network::new("flooded")
+            .source("in", Source::new(Distribution::Constant(1.0), "server"))
+            .station("server", server)
+            .sink("out");
+        network.compile_unstable().unwrap()
+    };
+    let facility = of(Discipline::Fifo);
+    let until = facility.resolution().ticks(301.0).unwrap();
+    same(&facility.clone().with_room(256), until, "first come first served");
+    mapped(
+        &facility.clone().with_room(256),
+        until,
+        &[Mapping::Thread, Mapping::Team],
+        "first come first served",
+    );
+    let row = |facility: &Facility, measure| {
+        let report =
+            facility.clone().with_room(1).study(&Study::new(2, 301.0, 0.0), Place::Cpu, |_, _| {}).unwrap();
+        report.row("server", Some("customer"), measure).unwrap().mean.unwrap()
+    };
+    // The one of number i (from 0 on) comes at 1 + i, and is served from 1 + 3 i on: he waits 2 i. 100 are.
+    assert_eq!(row(&facility, Measure::Wait), 99.0);
+    let deviation = (4.0 * (100.0 * 100.0 - 1.0) / 12.0_f64).sqrt();
+    assert!((row(&facility, Measure::WaitDeviation) / deviation - 1.0).abs() < 0.01);
+    assert!(row(&of(Discipline::Lifo), Measure::Wait) < 10.0, "this test can tell");
+}
+
+#[test]
 fn a_report_is_a_table_csv_and_json() {
     let facility = shipped_one("mmck").compile().unwrap();
     let report = facility.study(&Study::new(8, 50.0, 5.0), Place::Cpu, |_, _| {}).unwrap();

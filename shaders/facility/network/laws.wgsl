@@ -13,6 +13,10 @@ fn variate(law: u32) -> vec2<u32> {
     let a = first.zw;
     let b = second.xy;
     let c = second.zw;
+    if SIMPLE {
+        if kind == 0u { return a; }
+        return exponential_of(draw(), a);
+    }
     if kind == 3u { return draw_erlang(number, a); }
     // The last word first. How many there are is looked up, so that no compiler writes the loop out.
     var words = vec3<u32>(0u);

@@ -1,7 +1,8 @@
 // Who waits at a station: slots in LP memory, linked into lines; and the servers of stations that look at each of theirs.
 //
 // Lines: one for each class that goes before others (the lower first), else the first for all; and GUESTS. A slot is free, or in one line. Stations with a random
-// order have their slots one after the other, without links. Else the second word of a free slot's row 1 says how far from the slot after it the next free one is, so that memory that was never
+// order have their slots one after the other, without links. So do those of which nobody leaves but the first (RING): RING_SIZE of them, or by doublings more, the first of which comes
+// after the last, from where the first of the line is. Else the second word of a free slot's row 1 says how far from the slot after it the next free one is, so that memory that was never
 // written is a list of all slots.
 
 fn slot_row(slot: u32, row: u32) -> vec4<u32> {
@@ -14,16 +15,19 @@ fn set_slot_row(slot: u32, row: u32, words: vec4<u32>) {
 
 // Puts a customer into a line, at the end or in front. Returns its slot.
 fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, State>) -> u32 {
-    // Without gaps for a random order, else from the list of those that are free.
-    let random = discipline_of(lp) == RANDOM;
-    let slot = select((*state).free, (*state).waiting, random);
+    // Without gaps for a random order or in a ring, else from the list of those that are free.
+    let discipline = discipline_of(lp);
+    let random = discipline == RANDOM;
+    let ring = discipline == RING;
+    var slot = select((*state).free, (*state).waiting, random | ring);
     if slot >= params.room {
         memory_full();
         return 0u;
     }
+    if ring { slot = ring_end(state); }
     (*state).waiting += u32(line != GUESTS);
     var neighbours = vec2<u32>(0u);
-    if !random {
+    if !(random | ring) {
         (*state).free = slot + 1u + slot_row(slot, 1u).y;
         var ends = memory_get(line);
         neighbours = select(vec2<u32>(0u, ends.y), vec2<u32>(ends.x, 0u), in_front);
@@ -36,9 +40,20 @@ fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, 
         memory_set(line, ends);
     }
     set_slot_row(slot, 0u, vec4<u32>(who.entered, who.arrived));
-    set_slot_row(slot, 1u, vec4<u32>(who.class_, neighbours, next_serial(state)));
+    if !SIMPLE && params.slot_rows > 1u { set_slot_row(slot, 1u, vec4<u32>(who.class_, neighbours, next_serial(state))); }
     if SPECIAL && params.slot_rows > 2u { set_slot_row(slot, 2u, vec4<u32>(who.left, 0u, 0u)); }
     return slot;
+}
+
+// The slot of a ring for one more. How many slots it has depends on how many waited at once, and not on the room that there is.
+fn ring_end(state: ptr<function, State>) -> u32 {
+    let size = RING_SIZE << (*state).polled;
+    let first = (*state).free;
+    if (*state).waiting < size { return (first + (*state).waiting) & (size - 1u); }
+    // Twice as many, and who is in those before the first comes behind the others.
+    for (var slot = 0u; slot < first; slot += 1u) { move_slot(slot, size + slot, params.slot_rows); }
+    (*state).polled += 1u;
+    return first + size;
 }
 
 // Tells a slot, if there is one, its next (1) or previous (2).
@@ -52,7 +67,14 @@ fn link(slot: u32, side: u32, other: u32) {
 // Takes a customer out of a line.
 fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
     (*state).waiting -= u32(line != GUESTS);
-    if discipline_of(lp) == RANDOM {
+    let discipline = discipline_of(lp);
+    if discipline == RING {
+        // From the first slot again where nobody is left: what is used again is near.
+        let after = ((*state).free + 1u) & ((RING_SIZE << (*state).polled) - 1u);
+        (*state).free = select(after, 0u, (*state).waiting == 0u);
+        return;
+    }
+    if discipline == RANDOM {
         // The last one comes to his place.
         move_slot((*state).waiting, slot, params.slot_rows);
         return;
@@ -76,7 +98,8 @@ fn move_slot(from_: u32, to: u32, rows: u32) {
 // Who is in a slot.
 fn customer_of(slot: u32) -> Customer {
     let times = slot_row(slot, 0u);
-    var who = Customer(slot_row(slot, 1u).x, times.xy, times.zw, TIME_NEVER);
+    var who = Customer(0u, times.xy, times.zw, TIME_NEVER);
+    if !SIMPLE && params.slot_rows > 1u { who.class_ = slot_row(slot, 1u).x; }
     if SPECIAL && params.slot_rows > 2u { who.left = slot_row(slot, 2u).xy; }
     return who;
 }
@@ -84,6 +107,7 @@ fn customer_of(slot: u32) -> Customer {
 // The line of who is served next, and his slot. Somebody waits.
 fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let discipline = discipline_of(lp);
+    if discipline == RING { return vec2<u32>(block_of(0u), (*state).free); }
     if discipline == RANDOM { return vec2<u32>(block_of(0u), draw_below((*state).waiting)); }
     // Where classes are polled, from the one on that was served last.
     let first = select(0u, (*state).polled, discipline == POLLING);

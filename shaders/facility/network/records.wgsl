@@ -106,8 +106,8 @@ struct Deed {
     joined: u32,
     begun: u32,
     ended: u32,
-    present: i32,
-    busy: i32,
+    present: i32, // at most one more or less
+    busy: i32,    // as well
     fresh: u32,   // whether the service of `next` begins
     taken: i32,   // servers that `next` took, if he is not who came
     given: i32,   // and that somebody of the class `whose` had to give
@@ -141,6 +141,12 @@ fn with_change(row: vec4<u32>, change: i32, age: vec2<u32>) -> vec4<u32> {
     return vec4<u32>(add_96(row.xyz ^ turned, product.xyz) ^ turned, row.w + u32(change));
 }
 
+// One that goes up or down by one.
+fn with_step(row: vec4<u32>, up: bool, age: vec2<u32>) -> vec4<u32> {
+    let turned = vec3<u32>(select(0xffffffffu, 0u, up));
+    return vec4<u32>(add_96(row.xyz ^ turned, vec3<u32>(age, 0u)) ^ turned, select(row.w - 1u, row.w + 1u, up));
+}
+
 // A sum of times and a count in a row, with a time and so many more.
 fn with_times(row: vec4<u32>, time: vec2<u32>, count: u32) -> vec4<u32> {
     return vec4<u32>(add_96(row.xyz, vec3<u32>(time, 0u)), row.w + count);
@@ -172,12 +178,12 @@ fn record(who: Customer, next: Customer, deed: Deed) {
     let sojourn_squares = memory_get(at + SOJOURN_SQUARES);
     let waits = memory_get(then + WAIT);
     let wait_squares = memory_get(then + WAIT_SQUARES);
-    if deed.present != 0 { memory_set(at + PRESENT, with_change(present, deed.present, age)); }
     if (deed.present != 0) | (arrivals != 0u) {
+        if deed.present != 0 { memory_set(at + PRESENT, with_step(present, deed.present > 0, age)); }
         let sum = select(select(ages.xy, wide_add(ages.xy, came), deed.present > 0), wide_subtract(ages.xy, came), deed.present < 0);
         memory_set(at + AGES, vec4<u32>(sum, wide_add(ages.zw, vec2<u32>(arrivals, 0u))));
     }
-    if deed.busy != 0 { memory_set(at + BUSY, with_change(busy, deed.busy, age)); }
+    if deed.busy != 0 { memory_set(at + BUSY, with_step(busy, deed.busy > 0, age)); }
     var full = vec2<u32>(0u); // whether low words of counts were: of `who`, and of `next`
     if served {
         let sums = with_times(sojourn, stay, deed.served);

@@ -7,16 +7,16 @@
 //                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
 //                 station, the first tag of who is there at the beginning
 //     laws        8: kind, a number, three times
-//     ways        8: threshold and other of an alias table, LP, class; law of the time of travel (0: none), zeros
+//     ways        4: threshold and other of an alias table, LP, law of the time of travel (0: none) + class (laws lie at rows)
 //     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
 //     odds        a word each, by the number of customers found: a probability in units of 2^-32, SURE for 1
 //     listeners   2 words each: the LP that wants to know how many customers are here, and the number of this node there
 //
-// needs: params, data (facility/network_plain.wgsl or facility/network_special.wgsl), block_of (facility/network/records.wgsl)
+// needs: params, data (facility/network_plain.wgsl, facility/network_simple.wgsl or facility/network_special.wgsl), block_of (facility/network/records.wgsl)
 
 const NODE_ROWS = 4u;
 const PAIR_ROWS = 2u;
-const WAY_ROWS = 2u;
+const WAY_ROWS = 1u;
 
 // What the table says of a node.
 struct NodeTable {
@@ -52,17 +52,29 @@ fn servers_of(lp: u32) -> u32 {
 }
 
 fn discipline_of(lp: u32) -> u32 {
+    if SIMPLE { return RING; }
     return data[lp * NODE_ROWS].w;
 }
 
 // The first row that the table has of a class at a node: laws of service and patience, place and number of ways.
 fn pair(lp: u32, class_: u32) -> u32 {
+    if SIMPLE { return lp_count() * NODE_ROWS + lp * PAIR_ROWS; }
     return lp_count() * NODE_ROWS + (lp * params.classes + class_) * PAIR_ROWS;
 }
 
 // And its second: how a way is chosen, line, customers at the beginning, siblings.
 fn pair_more(lp: u32, class_: u32) -> vec4<u32> {
     return data[pair(lp, class_) + 1u];
+}
+
+// The class of who goes this way, and the law of how long that takes.
+fn way_class(way: vec4<u32>) -> u32 {
+    if SIMPLE { return 0u; }
+    return way.w & 3u;
+}
+
+fn way_law(way: vec4<u32>) -> u32 {
+    return way.w & ~3u;
 }
 
 // A word of a table.

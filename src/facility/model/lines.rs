@@ -1,7 +1,9 @@
 //! The twin of `shaders/facility/network/lines.wgsl`: who waits, and servers that have rows.
 
 use super::records::block_of;
-use super::{Customer, FacilityState, GUESTS, Here, PAIR_WORDS, POLLING, RANDOM, halves, times};
+use super::{
+    Customer, FacilityState, GUESTS, Here, PAIR_WORDS, POLLING, RANDOM, RING, RING_SIZE, halves, times,
+};
 use crate::facility::Facility;
 use crate::time::Ticks;
 
@@ -29,15 +31,19 @@ impl Facility {
         state: &mut FacilityState,
         context: &mut Here<'_>,
     ) -> u32 {
-        let random = self.node(lp, 3) == RANDOM;
-        let slot = if random { state.waiting } else { state.free };
+        let discipline = self.node(lp, 3);
+        let list = discipline != RANDOM && discipline != RING;
+        let mut slot = if list { state.free } else { state.waiting };
         if slot >= self.params.room {
             context.memory_full();
             return 0;
         }
+        if discipline == RING {
+            slot = self.ring_end(state, context);
+        }
         state.waiting += u32::from(line != GUESTS);
         let (mut next, mut previous) = (0, 0);
-        if !random {
+        if list {
             // How far from the slot after it the next free one is: not at all, where it was never written.
             state.free = (slot + 1).wrapping_add(self.slot_row(slot, 1, context)[1]);
             let [first, last, ..] = context.memory_get(line);
@@ -53,11 +59,35 @@ impl Facility {
             context.memory_set(line, ends);
         }
         self.set_slot_row(slot, 0, times(who.entered, who.arrived), context);
-        self.set_slot_row(slot, 1, [who.class, next, previous, next_serial(state)], context);
+        if self.params.slot_rows > 1 {
+            self.set_slot_row(slot, 1, [who.class, next, previous, next_serial(state)], context);
+        }
         if self.params.slot_rows > 2 {
             self.set_slot_row(slot, 2, times(who.left, Ticks::ZERO), context);
         }
         slot
+    }
+
+    /// The slot of a ring for one more.
+    fn ring_end(&self, state: &mut FacilityState, context: &mut Here<'_>) -> u32 {
+        let size = RING_SIZE << state.polled;
+        let first = state.free;
+        if state.waiting < size {
+            return (first + state.waiting) % size;
+        }
+        // Twice as many, and who is in those before the first comes behind the others.
+        for slot in 0..first {
+            self.move_slot(slot, size + slot, context);
+        }
+        state.polled += 1;
+        first + size
+    }
+
+    pub(super) fn move_slot(&self, from: u32, to: u32, context: &mut Here<'_>) {
+        for row in 0..self.params.slot_rows {
+            let words = self.slot_row(from, row, context);
+            self.set_slot_row(to, row, words, context);
+        }
     }
 
     fn link(&self, slot: u32, side: usize, other: u32, context: &mut Here<'_>) {
@@ -89,13 +119,15 @@ impl Facility {
         state: &mut FacilityState,
         context: &mut Here<'_>,
     ) -> Customer {
-        let random = self.node(lp, 3) == RANDOM;
+        let discipline = self.node(lp, 3);
         let mut line = GUESTS;
-        let slot = if random {
+        let slot = if discipline == RING {
+            state.free
+        } else if discipline == RANDOM {
             context.stream().below(state.waiting)
         } else {
             // Where classes are polled, from the one on that was served last.
-            let first = if self.node(lp, 3) == POLLING { state.polled } else { 0 };
+            let first = if discipline == POLLING { state.polled } else { 0 };
             let classes = self.params.classes;
             let mut lines = (0..classes).map(|line| block_of((first + line) % classes));
             if !guests {
@@ -104,14 +136,20 @@ impl Facility {
             context.memory_get(line)[0].max(1) - 1
         };
         let who = self.customer_of(slot, context);
-        if random {
-            state.waiting -= 1;
-            for row in 0..self.params.slot_rows {
-                let last = self.slot_row(state.waiting, row, context);
-                self.set_slot_row(slot, row, last, context);
+        match discipline {
+            RING => {
+                state.waiting -= 1;
+                state.free = (slot + 1) % (RING_SIZE << state.polled);
+                // From the first slot again where nobody is left.
+                if state.waiting == 0 {
+                    state.free = 0;
+                }
             }
-        } else {
-            self.drop_out(slot, line, state, context);
+            RANDOM => {
+                state.waiting -= 1;
+                self.move_slot(state.waiting, slot, context);
+            }
+            _ => self.drop_out(slot, line, state, context),
         }
         who
     }
@@ -119,9 +157,9 @@ impl Facility {
     /// Who is in a slot.
     pub(super) fn customer_of(&self, slot: u32, context: &mut Here<'_>) -> Customer {
         let [entered, arrived] = halves(self.slot_row(slot, 0, context));
-        let class = self.slot_row(slot, 1, context)[0];
+        let class = if self.params.slot_rows > 1 { self.slot_row(slot, 1, context)[0] } else { 0 };
         let left = match self.params.slot_rows {
-            2 => Ticks::NEVER,
+            1 | 2 => Ticks::NEVER,
             _ => halves(self.slot_row(slot, 2, context))[0],
         };
         Customer { class, entered, arrived, left }

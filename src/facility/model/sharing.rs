@@ -67,13 +67,6 @@ impl Facility {
         clock(context) >= self.leaves(0, context).0
     }
 
-    fn move_slot(&self, from: u32, to: u32, context: &mut Here<'_>) {
-        for row in 0..3 {
-            let words = self.slot_row(from, row, context);
-            self.set_slot_row(to, row, words, context);
-        }
-    }
-
     /// Who comes takes part. The clock is at the present time.
     pub(super) fn enter_shared(
         &self,

@@ -7,7 +7,7 @@ use crate::random::{AliasTable, probability};
 use crate::time::{Resolution, Ticks};
 
 use super::{
-    BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, ROUTER,
+    BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, RING, ROUTER,
     SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, WAY_WORDS, word,
 };
 use crate::facility::check::{Choice, Kind, Node, Pair, Way};
@@ -27,6 +27,8 @@ pub(super) fn servers(node: &Node) -> u32 {
 pub(super) fn discipline(node: &Node) -> u32 {
     match node.kind {
         Kind::Station { discipline, .. } => match discipline {
+            // Nobody leaves the line but the first, and no guests wait.
+            Discipline::Fifo if !node.blocks && node.pairs.iter().all(|pair| pair.patience.is_none()) => RING,
             Discipline::Fifo => 0,
             Discipline::Lifo => LIFO,
             Discipline::Random => RANDOM,
@@ -36,6 +38,15 @@ pub(super) fn discipline(node: &Node) -> u32 {
             Discipline::Polling => POLLING,
         },
         _ => 0,
+    }
+}
+
+/// Whether nobody waits here, or all in one ring.
+pub(super) fn rings(node: &Node) -> bool {
+    match node.kind {
+        Kind::Station { .. } => discipline(node) == RING,
+        Kind::Fork => false,
+        _ => true,
     }
 }
 
@@ -195,7 +206,8 @@ fn ways(pair: &Pair, travel: &[u32]) -> Vec<u32> {
 }
 
 fn way_words([threshold, other]: [u32; 2], way: &Way, travel: u32) -> [u32; WAY_WORDS] {
-    [threshold, other, word(way.node), word(way.class), travel, 0, 0, 0]
+    // Laws lie at rows.
+    [threshold, other, word(way.node), travel | word(way.class)]
 }
 
 /// Customers that are there from the beginning, each as often as forks within each other make siblings of him at once.

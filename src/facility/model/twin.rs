@@ -369,7 +369,8 @@ impl CpuModel for Facility {
                 true => self.sibling_way(lp, who.class, number),
                 false => self.way_of(lp, who.class, state, context),
             };
-            let [to, class, law] = [2, 3, 4].map(|index| self.data[way + index]);
+            let [to, class_and_law] = [2, 3].map(|index| self.data[way + index]);
+            let (class, law) = (class_and_law & 3, class_and_law & !3);
             let mut goes = Customer { arrived: Ticks::ZERO, class, ..who };
             // (Siblings come from nobody: their fork does not count them among those it sent to a shorter line.)
             let mut from = lp + 1;

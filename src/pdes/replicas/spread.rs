@@ -1,8 +1,8 @@
 //! How many runs share a workgroup, where each is served by an invocation: found by timing slices.
 //!
 //! Invocations of a workgroup wait for each other in every branch that one takes, so runs are faster far apart, as long as the device has room for so many workgroups at once. How many that
-//! are depends on the model. 10⁶ events per second in slices on an H200, with 8, 16 and 32 of 10,000 runs to a workgroup: `shop.toml`, which touches much memory, 1,410 to 1,420, 1,510 to 1,520 and 1,430 to 1,435;
-//! `jackson.toml` with 16 and 32 2,040 to 2,045 and 2,110.
+//! are depends on the model. 10⁶ events per second in slices on an H200, with 16, 20 and 32 of 10,000 runs to a workgroup: `shop.toml` 2,115, 2,140 and 2,015, `jackson.toml` 2,220, 2,290 and
+//! 2,230. (20 are 500 workgroups, and that device has 528 schedulers.)
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::gpu::Pace;
 
 /// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
 /// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
-const CHOICES: [(u32, u32); 5] = [(1, 16), (4, 16), (8, 16), (16, 16), (32, 32)];
+const CHOICES: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
 
 /// The invocations of the workgroups, by choice.
 pub(super) fn groups() -> impl Iterator<Item = u32> {
@@ -24,7 +24,7 @@ fn usual(all: u32) -> u32 {
         0..=512 => 1,
         513..=4096 => 4,
         4097..=8192 => 16,
-        _ => 32,
+        _ => 20,
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(slice(true), (16, Some(0)));
         assert_eq!(slice(true), (16, Some(1)));
         assert_eq!(slice(false), (16, Some(1)));
-        assert_eq!(slice(true), (32, Some(2)));
+        assert_eq!(slice(true), (20, Some(2)));
     }
 
     #[test]
