@@ -43,7 +43,7 @@ struct Params {
     servers: u32,
     slots: u32,
     slot_rows: u32,
-    room: u32,          // slots
+    room: u32,          // how many may wait at a station; there are as many slots, or more
     bin_shift: u32,     // the unit of bins is 2^bin_shift ticks, at most 2^31
     trace: u32,         // the first row of what is noted of customers that are followed, or 0 if nobody is
     trace_rows: u32,    // rows of that, the first of which counts the others

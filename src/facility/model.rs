@@ -114,7 +114,7 @@ pub struct FacilityParams {
     pub slots: u32,
     /// Rows of a slot.
     pub slot_rows: u32,
-    /// Slots: how many may wait at a station.
+    /// How many may wait at a station: there are as many slots, or more.
     pub room: u32,
     /// The unit of histograms is 2 to this power, in ticks.
     pub bin_shift: u32,

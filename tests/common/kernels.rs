@@ -1,5 +1,6 @@
 //! Every kernel that the library can link for the models that ship, on every target: for `tests/translate.rs` and the tests in a browser.
 
+use eventhorizon::facility::Distribution;
 use eventhorizon::gpu::Recipe;
 use eventhorizon::models::{
     CallCentre, Epidemic, FifoTorus, Mm1, Mmck, Phold, Pi, Priorities, Torus, Walk, Workshop,
@@ -21,8 +22,9 @@ pub fn recipes() -> Vec<Recipe> {
         pdes::kernels(&Epidemic::new(64, &[(0, 1)], 1, 0.5, 0.6, 1.0, units).unwrap()),
         pdes::kernels(&Torus::new(8, 8, 64, 1.0, 0.01, units).unwrap()),
         pdes::kernels(&FifoTorus::new(8, 8, 64, 1.0, units).unwrap()),
-        pdes::kernels(&queues()),
-        pdes::kernels(&queues().with_details()),
+        pdes::kernels(&queues(Distribution::Exponential(1.0))),
+        pdes::kernels(&queues(Distribution::Uniform([0.5, 1.5]))),
+        pdes::kernels(&queues(Distribution::Exponential(1.0)).with_details()),
         primitives::kernels(),
         queue::kernels(),
         matching::kernels(),
@@ -37,11 +39,11 @@ pub fn recipes() -> Vec<Recipe> {
     recipes.into_iter().flatten().collect()
 }
 
-/// Any network without what takes the other interpreter, as it does with details: all are the same kernels.
-fn queues() -> facility::Facility {
-    let network = facility::Network::new("M/M/1")
-        .source("in", facility::Source::new(facility::Distribution::Exponential(2.0), "server"))
-        .station("server", facility::Station::new(facility::Distribution::Exponential(1.0), "out"))
+/// A network with these services. Networks have one of three interpreters: one for exponential or fixed times, one for any, and one for all that there is, details among it.
+fn queues(service: Distribution) -> facility::Facility {
+    let network = facility::Network::new("queues")
+        .source("in", facility::Source::new(Distribution::Exponential(2.0), "server"))
+        .station("server", facility::Station::new(service, "out"))
         .sink("out");
     network.compile().unwrap()
 }

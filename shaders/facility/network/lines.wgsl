@@ -49,11 +49,16 @@ fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, 
 fn ring_end(state: ptr<function, State>) -> u32 {
     let size = RING_SIZE << (*state).polled;
     let first = (*state).free;
-    if (*state).waiting < size { return (first + (*state).waiting) & (size - 1u); }
-    // Twice as many, and who is in those before the first comes behind the others.
-    for (var slot = 0u; slot < first; slot += 1u) { move_slot(slot, size + slot, params.slot_rows); }
+    let waiting = (*state).waiting;
+    if waiting < size { return (first + waiting) & (size - 1u); }
+    // Twice as many: who is in those before the first comes behind the others, or the others before him, if they are fewer.
+    let few = first <= size / 2u;
+    let end = select(size, first, few);
+    // Bound: half of what there was.
+    for (var slot = select(first, 0u, few); slot < end; slot += 1u) { move_slot(slot, size + slot, params.slot_rows); }
+    (*state).free = select(size + first, first, few);
     (*state).polled += 1u;
-    return first + size;
+    return ((*state).free + waiting) & (2u * size - 1u);
 }
 
 // Tells a slot, if there is one, its next (1) or previous (2).

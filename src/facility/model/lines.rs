@@ -75,12 +75,14 @@ impl Facility {
         if state.waiting < size {
             return (first + state.waiting) % size;
         }
-        // Twice as many, and who is in those before the first comes behind the others.
-        for slot in 0..first {
+        // Twice as many: who is in those before the first comes behind the others, or the others before him, if they are fewer.
+        let few = first <= size / 2;
+        for slot in if few { 0..first } else { first..size } {
             self.move_slot(slot, size + slot, context);
         }
+        state.free = if few { first } else { size + first };
         state.polled += 1;
-        first + size
+        (state.free + state.waiting) % (2 * size)
     }
 
     pub(super) fn move_slot(&self, from: u32, to: u32, context: &mut Here<'_>) {
