@@ -78,7 +78,7 @@ const PREEMPTIVE = 4u;
 const SHARING = 5u;
 const POLLING = 6u;
 const RING = 7u; // first come first served too, where nobody leaves the line but the first, and no guests wait
-const RING_SIZE = 8u;
+const RING_SIZE = 8u; // slots of a ring, before it is doubled
 const BLOCKS = 1u;      // flags: who finds it full waits where he is, and keeps his server there
 const SERVER_ROWS = 2u; // its servers have rows
 const HOLDS = 4u;       // some of its ways lead to a node that blocks
@@ -284,10 +284,9 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         }
         case EMISSION: {
             own = EMISSION;
-            let source = data[lp * NODE_ROWS + 1u];
-            law = source.x;
+            law = table.arrivals;
             who.entered = now();
-            if place == 0u && stays { moves = source.y; }
+            if place == 0u && stays { moves = table.batch; }
             deed.served = moves;
             next = nobody(who.class_);
         }

@@ -396,8 +396,8 @@ impl Facility {
     /// Slots for that many.
     fn slots(&self) -> u32 {
         let room = self.params.room;
-        let rings = self.nodes.iter().any(|node| discipline(node) == RING);
-        if rings && room > 0 { room.next_power_of_two().max(RING_SIZE) } else { room }
+        let has_ring = self.nodes.iter().any(|node| discipline(node) == RING);
+        if has_ring && room > 0 { room.next_power_of_two().max(RING_SIZE) } else { room }
     }
 
     /// How many customers may wait at a station before a run ends.

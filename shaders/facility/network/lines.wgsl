@@ -52,11 +52,11 @@ fn ring_end(state: ptr<function, State>) -> u32 {
     let waiting = (*state).waiting;
     if waiting < size { return (first + waiting) & (size - 1u); }
     // Twice as many: who is in those before the first comes behind the others, or the others before him, if they are fewer.
-    let few = first <= size / 2u;
-    let end = select(size, first, few);
+    let before = first <= size / 2u;
+    let end = select(size, first, before);
     // Bound: half of what there was.
-    for (var slot = select(first, 0u, few); slot < end; slot += 1u) { move_slot(slot, size + slot, params.slot_rows); }
-    (*state).free = select(size + first, first, few);
+    for (var slot = select(first, 0u, before); slot < end; slot += 1u) { move_slot(slot, size + slot, params.slot_rows); }
+    (*state).free = select(size + first, first, before);
     (*state).polled += 1u;
     return ((*state).free + waiting) & (2u * size - 1u);
 }

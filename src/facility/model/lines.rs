@@ -76,11 +76,11 @@ impl Facility {
             return (first + state.waiting) % size;
         }
         // Twice as many: who is in those before the first comes behind the others, or the others before him, if they are fewer.
-        let few = first <= size / 2;
-        for slot in if few { 0..first } else { first..size } {
+        let before = first <= size / 2;
+        for slot in if before { 0..first } else { first..size } {
             self.move_slot(slot, size + slot, context);
         }
-        state.free = if few { first } else { size + first };
+        state.free = if before { first } else { size + first };
         state.polled += 1;
         (state.free + state.waiting) % (2 * size)
     }
