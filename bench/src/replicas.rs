@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
+use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{Design, Experiment, Point};
 use eventhorizon::time::Resolution;
@@ -44,6 +44,9 @@ pub(crate) struct Args {
     /// Queue designs of teams to compare; the library's choice by default.
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
+    /// Ways to synchronise to compare, of teams: yawns, horizon or auto; auto by default.
+    #[arg(long, value_delimiter = ',')]
+    sync: Vec<Sync>,
     /// Invocations per workgroup to compare; the library's choice by default.
     #[arg(long, value_delimiter = ',', value_parser = shared::group_size)]
     group_size: Vec<u32>,
@@ -76,26 +79,29 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     for replicas in or(&args.replicas, &[64, 1024, 10_000]) {
         for mapping in or(&args.mapping, &[Mapping::Thread, Mapping::Team]) {
             for queue in or_auto(&args.queue) {
-                for group_size in or_auto(&args.group_size) {
-                    ways.push((
-                        replicas,
-                        EngineOptions { mapping, queue, group_size, ..EngineOptions::default() },
-                    ));
+                for sync in or(&args.sync, &[Sync::Auto]) {
+                    for group_size in or_auto(&args.group_size) {
+                        ways.push((
+                            replicas,
+                            EngineOptions { mapping, queue, sync, group_size, ..EngineOptions::default() },
+                        ));
+                    }
                 }
             }
         }
     }
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
-    writeln!(stdout(), "replicas    lps events     rate mapping            queue group   events/s")?;
+    writeln!(stdout(), "replicas    lps events     rate mapping            queue       sync group   events/s")?;
     for &(model, lps, population, rate) in &models {
         for &(replicas, options) in &ways {
             let speed = measure(&gpu, model, (rate, replicas), options, args)?;
-            let EngineOptions { mapping, queue, group_size, .. } = options;
-            let [mapping, queue, group_size] = [mapping.to_string(), named(queue), named(group_size)];
+            let EngineOptions { mapping, queue, sync, group_size, .. } = options;
+            let [mapping, queue, sync, group_size] =
+                [mapping.to_string(), named(queue), sync.to_string(), named(group_size)];
             writeln!(
                 stdout(),
-                "{replicas:8} {lps:6} {population:6} {rate:8} {mapping:>7} {queue:>16} {group_size:>5} {speed:10.3e}"
+                "{replicas:8} {lps:6} {population:6} {rate:8} {mapping:>7} {queue:>16} {sync:>10} {group_size:>5} {speed:10.3e}"
             )?;
         }
     }

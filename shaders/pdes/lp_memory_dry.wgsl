@@ -1,12 +1,12 @@
-// LP memory in a dry run: the model reads what it wrote in it, and none of it stays. pdes/lp_memory.wgsl has the same functions.
+// LP memory in a dry run: the model reads what it wrote in it, and none of it stays, unless it is kept. pdes/lp_memory.wgsl has the same functions.
 //
 // What was written is in a list of a few rows. Where a model writes more, or what ends a run, the dry run ends before this event.
 //
-// Functions: memory_get, memory_set, memory_full; dry_memory_open.
+// Functions: memory_get, memory_set, memory_full; dry_memory_open, dry_memory_keep.
 //
 // import: pdes/model.wgsl
 //
-// needs: dry_ends (pdes/dry_run.wgsl)
+// needs: dry_ends (pdes/dry_run.wgsl, pdes/near_horizon.wgsl)
 
 const DRY_ROWS = 16u;
 
@@ -17,6 +17,13 @@ var<private> dry_rows: array<vec4<u32>, DRY_ROWS>;
 // Before the first event of an LP.
 fn dry_memory_open() {
     dry_written = 0u;
+}
+
+// Lets what was written stay: the run was none that is dry.
+fn dry_memory_keep() {
+    for (var i = 0u; i < dry_written; i += 1u) {
+        memory[memory_place(dry_indices[i])] = dry_rows[i];
+    }
 }
 
 fn memory_get(index: u32) -> vec4<u32> {

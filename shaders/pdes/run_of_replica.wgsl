@@ -38,9 +38,12 @@ const STOP_TIME = 2u;
 const STOP_EVENTS = 3u;
 const STOP_EMPTY = 4u;
 
-// Words for all replicas: how many go on after this dispatch, and the events that it executed, modulo 2^32.
+// Words for all replicas, of this dispatch: how many go on after it; the events that it executed, modulo 2^32; of near teams, in how many windows, and whether one needs a dispatch
+// of pdes/near.wgsl to go on (pdes/near_horizon.wgsl).
 const RUNNING = 0u;
 const EXECUTED = 1u;
+const WINDOWS = 2u;
+const HALTED = 3u;
 
 // Where a row of a replica's lies in `lps`.
 fn replica_row(place: u32, row: u32) -> u32 {

@@ -107,6 +107,15 @@ pub enum SimulationError {
         "`Mapping::Team` has an invocation for each LP, so no calendar and no queue that several serve: choose another design, or leave it to the library"
     )]
     TeamQueue,
+    /// Windows that a team cannot have.
+    #[error(
+        "teams cannot have windows by `Sync::{sync:?}` here: by the event horizon they go in runs of models with a lookahead whose pending events fit workgroup memory, \
+         that end by a time and have no chosen queue or fixed capacities, and by neighbours never: choose `Sync::Yawns`, or leave it to the library"
+    )]
+    TeamSync {
+        /// What was chosen.
+        sync: super::Sync,
+    },
     /// Results of runs that have no end in time.
     #[error("results are those at the end of a run, and these have none: end them at a time (`Until::time`)")]
     NoEnd,

@@ -25,7 +25,7 @@ use super::contract;
 use super::error::SimulationError;
 use super::output::Columns;
 use super::recipes::{Choice, Way, Windows};
-use super::{Capacity, CpuModel, Model, Replica, Until};
+use super::{Capacity, CpuModel, Model, Replica, Sync, Until};
 use driver::{Driver, Fastest};
 pub(super) use mapping::kernels;
 pub use mapping::{Mapping, UnknownMapping};
@@ -39,6 +39,9 @@ pub struct EngineOptions {
     pub mapping: Mapping,
     /// The queues of LPs, where runs are mapped to teams or to the grid; `None` takes one by the model's capacities.
     pub queue: Option<QueueDesign>,
+    /// How windows find their ends, where runs are mapped to teams or to the grid ([`Mapping::Thread`] has none). Teams know [`Sync::Yawns`]; and [`Sync::Horizon`] in runs of models with a lookahead
+    /// whose pending events fit workgroup memory, which end by a time and have no chosen queue or fixed capacities.
+    pub sync: Sync,
     /// Invocations per workgroup, a power of two within the device's limits; `None` takes a good one.
     pub group_size: Option<u32>,
     /// Whether capacities stay what the model says. Otherwise a run that finds too little room is made again with more. (Those of a thread are the run's, in one

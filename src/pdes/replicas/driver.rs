@@ -42,8 +42,19 @@ impl Fastest {
 pub(super) struct Found {
     /// The faster one.
     mapping: Option<Mapping>,
-    /// By threads, how many runs share a workgroup.
-    pub(super) together: Option<Known>,
+    /// The best way to make slices by threads, and by near teams.
+    pub(super) threads: Option<Known>,
+    pub(super) teams: Option<Known>,
+}
+
+impl Found {
+    /// That by one of these.
+    fn known(&mut self, crowd: Crowd) -> &mut Option<Known> {
+        match crowd {
+            Crowd::Thread { .. } => &mut self.threads,
+            Crowd::Team { .. } | Crowd::Near { .. } => &mut self.teams,
+        }
+    }
 }
 
 /// Makes the runs of an experiment.
@@ -64,7 +75,7 @@ const SHORTEST: u32 = 1024;
 /// A batch of runs under way.
 struct Flight {
     run: Run,
-    /// A slice, by how many runs share a workgroup: made when it is needed, because kernels are compiled then.
+    /// A slice, by [`Crowd::ways`]: made when it is needed, because kernels are compiled then.
     slices: Vec<Option<Plan>>,
     replicas: u32,
     running: u32,
@@ -86,7 +97,7 @@ impl<M: Model> Driver<'_, M> {
         };
         match mapping {
             Mapping::Grid => {
-                let mut runs = self.grid(jobs, Sync::Auto, watch).await?;
+                let mut runs = self.grid(jobs, self.options.sync, watch).await?;
                 if !counted {
                     self.tell_faults(mapping, jobs, &mut runs).await?;
                 }
@@ -317,7 +328,7 @@ impl<M: Model> Driver<'_, M> {
                 );
             }
             if let Some(known) = ground.spread.known() {
-                self.found(waiting.len()).together = Some(known);
+                *self.found(waiting.len()).known(ground.crowd) = Some(known);
             }
             self.prepared.room = needed;
             self.shorter *= if cut { 8 } else { 1 };
@@ -419,19 +430,24 @@ impl<M: Model> Driver<'_, M> {
         memory.tell(gpu, &flight.run)?;
         let begin = Instant::now();
         let mut encoder = gpu.encoder("replicas: slice");
-        encoder.clear_buffer(memory.words().raw(), 0, Some(8));
+        encoder.clear_buffer(memory.words().raw(), 0, Some(16));
         flight.slices[choice].as_ref().expect("it was made above").record(&mut encoder);
-        let download = Download::new(gpu, "replicas: progress", 8)?;
+        let download = Download::new(gpu, "replicas: progress", 16)?;
         download.record(&mut encoder, memory.words().raw(), 0);
         let submission = gpu.submit(encoder)?;
         let words = download.finish(gpu, submission).await?;
         let took = begin.elapsed();
-        let [running, executed] = [0, 4].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
+        let [running, executed, windows, halted] =
+            [0, 4, 8, 12].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
         flight.running = running;
         flight.took += took;
         ground.spread.allow(flight.took >= ground.patience);
         if running > 0 {
             ground.spread.record(choice, steps, took, executed, running == flight.replicas);
+            ground.spread.windows(self.model().lps(), executed, windows);
+            if halted != 0 {
+                ground.spread.halt();
+            }
         }
         Ok(executed.into())
     }

@@ -10,11 +10,11 @@ use crate::time::Ticks;
 
 use super::super::cut::group_size_at_most;
 use super::super::error::SimulationError;
-use super::super::{Event, Model, Until, auto};
+use super::super::{Event, Model, Sync, Until, auto};
 use super::driver::{Driver, about};
 use super::mapping::{Crowd, Mapping, Recipes, plain_group};
 use super::memory::{self, Memory};
-use super::spread::Spread;
+use super::spread::{Spread, usual};
 
 /// Where batches of runs are made: kernels, and memory for so many.
 pub(super) struct Ground<S, P> {
@@ -23,7 +23,7 @@ pub(super) struct Ground<S, P> {
     pub(super) most: u32,
     pub(super) start: Kernel,
     pub(super) settle: Kernel,
-    /// By how many runs share a workgroup.
+    /// By [`Crowd::ways`].
     pub(super) slices: Vec<Recipe>,
     pub(super) digest: Kernel,
     pub(super) output: Option<Kernel>,
@@ -39,6 +39,9 @@ const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
     fn team(&self) -> Result<Crowd, SimulationError> {
+        if matches!(self.options.sync, Sync::Horizon | Sync::Neighbours) {
+            return Err(SimulationError::TeamSync { sync: self.options.sync });
+        }
         let queue = match self.options.queue {
             Some(QueueDesign::Calendar | QueueDesign::CbPar(_)) => return Err(SimulationError::TeamQueue),
             Some(queue) => queue,
@@ -74,7 +77,14 @@ impl<M: Model> Driver<'_, M> {
         // And runs that end by events end with cells, of which near teams know nothing.
         let counted = self.until.events != Until::EMPTY.events;
         let chosen = self.options.fixed || self.options.queue.is_some() || counted;
-        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool, teams })
+        let ahead = self.prepared.models.iter().all(|model| model.lookahead() > Ticks::ZERO);
+        let horizon = match self.options.sync {
+            Sync::Auto => ahead,
+            Sync::Yawns => false,
+            Sync::Horizon if ahead => true,
+            Sync::Horizon | Sync::Neighbours => return None,
+        };
+        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool, teams, horizon })
     }
 
     fn thread(&self) -> Crowd {
@@ -85,17 +95,21 @@ impl<M: Model> Driver<'_, M> {
         Crowd::Thread { group_size, near: !on_processor, rounds }
     }
 
-    /// How many runs of a batch share a workgroup.
+    /// In which way slices of a batch are made.
     fn spread(&self, crowd: Crowd, batch: u32, jobs: usize) -> Spread {
         let pace = Pace::new(most_steps(self.gpu, crowd, self.shorter));
+        let found = self.fastest.found.get(&about(jobs)).copied().unwrap_or_default();
         match crowd {
             Crowd::Thread { group_size: None, .. } => {
-                let found = self.fastest.found.get(&about(jobs)).copied().unwrap_or_default();
-                Spread::found(batch, found.together, &pace)
+                Spread::found(crowd.ways(), usual(batch), found.threads, &pace)
             }
-            Crowd::Thread { group_size: Some(group_size), .. } => Spread::fixed(group_size, pace),
-            Crowd::Near { teams, .. } => Spread::fixed(teams, pace),
-            Crowd::Team { .. } => Spread::fixed(1, pace),
+            Crowd::Near { horizon: true, .. } if self.options.sync == Sync::Auto => {
+                Spread::found(crowd.ways(), 0, found.teams, &pace)
+            }
+            Crowd::Near { horizon: true, .. } => Spread::fixed(crowd.ways(), 1, &pace),
+            Crowd::Team { .. } | Crowd::Near { .. } | Crowd::Thread { .. } => {
+                Spread::fixed(crowd.ways(), 0, &pace)
+            }
         }
     }
 
@@ -155,7 +169,7 @@ impl<M: Model> Driver<'_, M> {
 /// The kernel of a slice. That of near teams counts no loops but a model's: it is 1.10 times as fast so (`bench replicas` on an H200, 16, 64 and 256 LPs at rate 0.1); threads are not.
 pub(super) fn slice_kernel(gpu: &Gpu, crowd: Crowd, recipe: &Recipe) -> Result<Kernel, GpuError> {
     match crowd {
-        // SAFETY: the loops of `pdes/near.wgsl` and of what it links count up to a bound, or follow a list of slots. Models cannot write those, and a slot comes once in a list and
+        // SAFETY: the loops of `pdes/near.wgsl` and `pdes/near_horizon.wgsl`, and of what they link, count up to a bound, or follow a list of slots. Models cannot write those, and a slot comes once in a list and
         // in one list only: who puts it into one has taken it out of another.
         Crowd::Near { .. } => unsafe { recipe.ending(gpu) },
         // Threads read beyond what is theirs (keys_sink in `pdes/thread_queue.wgsl`).

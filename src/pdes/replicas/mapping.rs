@@ -66,8 +66,8 @@ crate::text::debug_is_display!(UnknownMapping);
 pub(super) enum Crowd {
     /// Its workgroups, and the queues of its LPs.
     Team { group_size: u32, queue: QueueDesign },
-    /// Teams that have all pending events of a run in workgroup memory, so many of them; and how many of these teams share a workgroup.
-    Near { group_size: u32, pool: u32, teams: u32 },
+    /// Teams that have all pending events of a run in workgroup memory, so many of them; how many of these teams share a workgroup; and whether windows may go to the event horizon.
+    Near { group_size: u32, pool: u32, teams: u32, horizon: bool },
     /// How many share a workgroup, if that is not to be found; whether the first keys of a run lie in workgroup memory, where they fit; and whether some have no lookahead, so that their
     /// windows are rounds of a time.
     Thread { group_size: Option<u32>, near: bool, rounds: bool },
@@ -85,13 +85,43 @@ impl Crowd {
         constants.into_iter().map(|(name, value)| (name, f64::from(value)))
     }
 
-    /// The invocations of the workgroups of a slice, by how many runs share one ([`Spread::runs`](super::spread::Spread::runs)).
-    fn groups(self) -> Vec<u32> {
+    /// In what ways a slice may be made: by choice, as [`Spread`](super::spread::Spread) has them.
+    pub(super) fn ways(self) -> Vec<Way> {
+        let way = |runs, group_size| Way { runs, group_size, horizon: false };
         match self {
-            Self::Team { group_size, .. } | Self::Near { group_size, .. } => vec![group_size],
-            Self::Thread { group_size: Some(group_size), .. } => vec![group_size],
-            Self::Thread { group_size: None, .. } => spread::groups().collect(),
+            Self::Team { group_size, .. } => vec![way(1, group_size)],
+            Self::Near { group_size, teams, horizon, .. } => {
+                let ways = [false, true].map(|horizon| Way { horizon, ..way(teams, group_size) });
+                ways[..1 + usize::from(horizon)].to_vec()
+            }
+            Self::Thread { group_size: Some(group_size), .. } => vec![way(group_size, group_size)],
+            Self::Thread { group_size: None, .. } => spread::threads().map(|(runs, size)| way(runs, size)).collect(),
         }
+    }
+}
+
+/// A way to make a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    /// How many runs share a workgroup.
+    pub(super) runs: u32,
+    /// Its invocations.
+    pub(super) group_size: u32,
+    /// Whether windows go to the event horizon.
+    pub(super) horizon: bool,
+}
+
+impl Way {
+    /// Whether it is another kernel than another way has.
+    pub(super) fn has_another_kernel(self, other: Self) -> bool {
+        Self { runs: 0, ..self } != Self { runs: 0, ..other }
+    }
+}
+
+impl std::fmt::Display for Way {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let windows = if self.horizon { ", windows to the event horizon" } else { "" };
+        write!(f, "{} runs to a workgroup of {}{windows}", self.runs, self.group_size)
     }
 }
 
@@ -99,7 +129,7 @@ impl Crowd {
 pub(super) struct Recipes {
     pub(super) start: Recipe,
     pub(super) settle: Recipe,
-    /// By how many runs share a workgroup.
+    /// By [`Crowd::ways`].
     pub(super) slices: Vec<Recipe>,
     pub(super) digest: Recipe,
     pub(super) output: Option<Recipe>,
@@ -152,7 +182,7 @@ impl Recipes {
             Crowd::Near { .. } => (
                 "pdes/near_start.wgsl",
                 ("settle_near", &["pdes/near_start.wgsl"][..]),
-                &["pdes/near.wgsl"],
+                &[],
                 &["pdes/replica_digest.wgsl", "pdes/near_held.wgsl", "pdes/held_apart_none.wgsl"],
             ),
             Crowd::Thread { rounds, .. } => (
@@ -165,15 +195,18 @@ impl Recipes {
                 &["pdes/replica_digest.wgsl", "pdes/thread_held.wgsl"],
             ),
         };
-        let entry = match crowd {
+        let entry = |way: Way| match crowd {
             Crowd::Team { .. } => "team",
+            Crowd::Near { .. } if way.horizon => "near_horizon",
             Crowd::Near { .. } => "near",
             Crowd::Thread { .. } => "thread",
         };
-        let keys = |size| match crowd {
-            Crowd::Thread { near, .. } if near && keys_fit(size) => &["pdes/thread_keys_near.wgsl"][..],
+        let of_way = |way: Way| match crowd {
+            Crowd::Thread { near, .. } if near && keys_fit(way.group_size) => &["pdes/thread_keys_near.wgsl"][..],
             Crowd::Thread { .. } => &["pdes/thread_keys.wgsl"],
-            Crowd::Team { .. } | Crowd::Near { .. } => &[],
+            Crowd::Near { .. } if way.horizon => &["pdes/near_horizon.wgsl"],
+            Crowd::Near { .. } => &["pdes/near.wgsl"],
+            Crowd::Team { .. } => &[],
         };
         let output =
             (size_of::<M::Output>() > 0).then(|| with_model("write_outputs", &["pdes/output.wgsl"], plain));
@@ -181,10 +214,11 @@ impl Recipes {
             start: with_model("start_lps", &["pdes/start.wgsl", begin], plain),
             settle: alone(settle.0, settle.1, settle_group(plain)),
             slices: crowd
-                .groups()
+                .ways()
                 .into_iter()
-                .map(|size| {
-                    with_model(entry, &[slice, keys(size)].concat(), size).with(crowd.constants(size))
+                .map(|way| {
+                    let size = way.group_size;
+                    with_model(entry(way), &[slice, of_way(way)].concat(), size).with(crowd.constants(size))
                 })
                 .collect(),
             digest: alone("digest_replica", held, settle_group(plain)),
@@ -197,8 +231,8 @@ impl Recipes {
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
         Crowd::Team { group_size: 64, queue: QueueDesign::Heap },
-        Crowd::Near { group_size: 64, pool: 256, teams: 1 },
-        Crowd::Near { group_size: 32, pool: 64, teams: 4 },
+        Crowd::Near { group_size: 64, pool: 256, teams: 1, horizon: true },
+        Crowd::Near { group_size: 32, pool: 64, teams: 4, horizon: true },
     ];
     let threads = [(None, true), (Some(8), false)].into_iter().flat_map(|(group_size, near)| {
         [false, true].map(|rounds| Crowd::Thread { group_size, near, rounds })

@@ -47,7 +47,7 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: Crowd, room: Room) -> [u64; 6] {
             event * queue.slots(model.lps(), room.capacity.queue),
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
-        Crowd::Near { group_size, pool, teams } => {
+        Crowd::Near { group_size, pool, teams, .. } => {
             // Whole events. And while a run begins, a word for each LP.
             let links = 4 * u64::from(pool + group_size / teams);
             (lps, event * u64::from(pool), links.next_multiple_of(event))

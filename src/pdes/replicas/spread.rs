@@ -1,4 +1,4 @@
-//! How many runs share a workgroup, where each is served by an invocation: found by timing slices.
+//! In which way slices are made, where there are several: found by timing them. Of threads, how many runs share a workgroup; of near teams, how far windows go.
 //!
 //! Invocations of a workgroup wait for each other in every branch that one takes, so runs are faster far apart, as long as the device has room for so many workgroups at once. How many that
 //! are depends on the model. 10⁶ events per second in slices on an H200, with 16, 20 and 32 of 10,000 runs to a workgroup: `shop.toml` 2,115, 2,140 and 2,015, `jackson.toml` 2,220, 2,290 and
@@ -8,24 +8,33 @@ use std::time::Duration;
 
 use crate::gpu::Pace;
 
+use super::mapping::Way;
+
 /// How many runs may share a workgroup, and the invocations of that, of which fewer may serve runs: two kernels, because compilations are long, and not one, because each
 /// invocation takes workgroup memory, of which there is little (docs/replicas.md): in the 48 KiB that NVIDIA's driver gives a processor, 9 workgroups of 16 invocations find room, or 4 of 32 (by division).
-const CHOICES: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
+const THREADS: [(u32, u32); 6] = [(1, 16), (4, 16), (8, 16), (16, 16), (20, 32), (32, 32)];
 
-/// The invocations of the workgroups, by choice.
-pub(super) fn groups() -> impl Iterator<Item = u32> {
-    CHOICES.into_iter().map(|(_, group)| group)
+/// The same, for [`Crowd::ways`](super::mapping::Crowd::ways).
+pub(super) fn threads() -> impl Iterator<Item = (u32, u32)> {
+    THREADS.into_iter()
 }
 
-/// How many share a workgroup at first, unless something is known: by the number of runs up to which that is so. (Guesses between sizes that were measured by `bench replicas` on an H200: 64, 1,024, 2,100, 5,000 and
+/// Which of these is taken at first, unless something is known: by the number of runs up to which that is so. (Guesses between sizes that were measured by `bench replicas` on an H200: 64, 1,024, 2,100, 5,000 and
 /// 10,000.)
-fn usual(all: u32) -> u32 {
-    match all {
+pub(super) fn usual(all: u32) -> usize {
+    let runs = match all {
         0..=512 => 1,
         513..=4096 => 4,
         4097..=8192 => 16,
         _ => 20,
-    }
+    };
+    THREADS.iter().position(|&(choice, _)| choice == runs).expect("it is one of them")
+}
+
+/// Whether near teams of so many LPs try windows to the event horizon, when windows of YAWNS hold `mean` events on average. A window to the horizon holds about as many as there are until an LP has a second one: some
+/// sqrt(LPs). (`bench replicas` on an H200: 1.1 times as fast where windows of 64 LPs hold 20 to 30, 0.9 where those of 256 hold 90.)
+fn is_sparse(lps: u32, mean: f64) -> bool {
+    mean * mean < 16.0 * f64::from(lps)
 }
 
 /// A slice tells how fast a choice is if it lasts so long.
@@ -37,10 +46,10 @@ const SHORTER: u32 = 3;
 /// In this order the best choice so far (0) and its rival (1) take slices: what gets faster or slower by itself, as the clock of a device that was idle, is the same for both.
 const TURNS: [usize; 4] = [0, 1, 1, 0];
 
-/// What trials found: the best number of those that they came to, and whether these were all.
+/// What trials found: the best choice of those that they came to, and whether these were all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Known {
-    runs: u32,
+    choice: usize,
     all: bool,
 }
 
@@ -51,6 +60,10 @@ pub(super) struct Spread {
     trial: Option<Trial>,
     /// Whether a trial may need another kernel than the best has: it is compiled then.
     compiles: bool,
+    /// Whether nobody may change the choice.
+    fixed: bool,
+    /// Whether the next slice is to be by windows of YAWNS.
+    halted: bool,
     /// Whether the next slice is the first of its batch, which waits for what was begun before.
     first: bool,
     /// Whether all runs of the batch took part in the last slice, to its end.
@@ -63,12 +76,12 @@ pub(super) struct Spread {
 
 #[derive(Debug)]
 struct Choice {
-    runs: u32,
-    /// Invocations of its workgroups: what its kernel is compiled for.
-    group: u32,
+    way: Way,
     pace: Pace,
     /// Whether a slice lasted: before that, slices are to grow as fast as they can.
     lasts: bool,
+    /// Whether one did not that was shorter, of slices that cannot grow any more.
+    short: bool,
     tried: bool,
 }
 
@@ -81,28 +94,43 @@ struct Trial {
 }
 
 impl Spread {
-    /// So many runs to a workgroup, and no other number. `pace`: of slices.
-    pub(super) fn fixed(runs: u32, pace: Pace) -> Self {
-        Self::of(vec![Choice { runs, group: runs, pace, lasts: false, tried: true }], 0)
+    /// This choice among the ways, and no other one. `pace`: of slices.
+    pub(super) fn fixed(ways: Vec<Way>, choice: usize, pace: &Pace) -> Self {
+        Self { fixed: true, ..Self::of(ways, choice, true, pace) }
     }
 
-    /// The best number for so many runs, or one that was found before.
-    pub(super) fn found(all: u32, known: Option<Known>, pace: &Pace) -> Self {
-        let first = known.map_or_else(|| usual(all), |known| known.runs);
-        let best = CHOICES.iter().position(|&(runs, _)| runs == first).unwrap_or(0);
-        // Those of the same kernel were tried before.
-        let tried = |group| known.is_some_and(|known| known.all || group == CHOICES[best].1);
-        let choice =
-            |(runs, group)| Choice { runs, group, pace: pace.clone(), lasts: false, tried: tried(group) };
-        let mut spread = Self::of(CHOICES.map(choice).into(), best);
-        spread.challenge();
+    /// The best of the ways: `usual` at first, or what was found before.
+    pub(super) fn found(ways: Vec<Way>, usual: usize, known: Option<Known>, pace: &Pace) -> Self {
+        let best = known.map_or(usual, |known| known.choice);
+        let mut spread = Self::of(ways, best, known.is_some_and(|known| known.all), pace);
+        if known.is_some() {
+            // Those of the same kernel were tried before.
+            let way = spread.choices[best].way;
+            for choice in &mut spread.choices {
+                choice.tried |= !choice.way.has_another_kernel(way);
+            }
+        }
+        // Windows to the horizon are proposed by what the others hold.
+        if !spread.choices.iter().any(|choice| choice.way.horizon) {
+            spread.challenge();
+        }
         spread
     }
 
-    fn of(choices: Vec<Choice>, best: usize) -> Self {
-        let tail = choices[best].pace.clone();
-        let (trial, compiles) = (None, false);
-        Self { choices, best, trial, compiles, first: true, whole: true, tail, rate: None }
+    fn of(ways: Vec<Way>, best: usize, tried: bool, pace: &Pace) -> Self {
+        let choice = |way| Choice { way, pace: pace.clone(), lasts: false, short: false, tried };
+        Self {
+            choices: ways.into_iter().map(choice).collect(),
+            best,
+            trial: None,
+            compiles: false,
+            fixed: false,
+            halted: false,
+            first: true,
+            whole: true,
+            tail: pace.clone(),
+            rate: None,
+        }
     }
 
     /// A batch begins.
@@ -112,7 +140,23 @@ impl Spread {
 
     /// How many runs share a workgroup, by a choice.
     pub(super) fn runs(&self, choice: usize) -> u32 {
-        self.choices[choice].runs
+        self.choices[choice].way.runs
+    }
+
+    /// Takes in what windows of the last slice held on average, of near teams of so many LPs.
+    pub(super) fn windows(&mut self, lps: u32, events: u32, windows: u32) {
+        if windows > 0 && self.trial.is_none() && is_sparse(lps, f64::from(events) / f64::from(windows)) {
+            self.challenge();
+        }
+    }
+
+    /// A run could not go on in the last slice, whose windows went to the event horizon: the next slice's do not. Where the choice is not fixed, none do from now on.
+    pub(super) fn halt(&mut self) {
+        self.halted = true;
+        if !self.fixed {
+            (self.best, self.trial) = (0, None);
+            self.choices.iter_mut().for_each(|choice| choice.tried = true);
+        }
     }
 
     /// Whether trials may take a kernel that is yet to be compiled, from now on.
@@ -122,17 +166,19 @@ impl Spread {
 
     /// Whether a trial takes another kernel than the best has.
     fn is_of_another_kernel(&self, trial: &Trial) -> bool {
-        self.choices[trial.rival].group != self.choices[self.best].group
+        self.choices[trial.rival].way.has_another_kernel(self.choices[self.best].way)
     }
 
-    /// The trial that may go on.
+    /// The trial that may go on. (Where windows are found to be nearly empty, it is worth a compilation.)
     fn trial(&self) -> Option<&Trial> {
-        self.trial.as_ref().filter(|trial| self.compiles || !self.is_of_another_kernel(trial))
+        let may = |trial: &Trial| self.compiles || self.choices[trial.rival].way.horizon || !self.is_of_another_kernel(trial);
+        self.trial.as_ref().filter(|trial| may(trial))
     }
 
     /// The choice for the next slice.
     pub(super) fn next(&self) -> usize {
         match self.trial() {
+            _ if self.halted => 0,
             Some(trial) if self.whole && TURNS[trial.slices] == 1 => trial.rival,
             _ => self.best,
         }
@@ -145,13 +191,14 @@ impl Spread {
         }
         let choice = &self.choices[self.next()];
         // A trial is no longer than it has to be.
-        let shorter = if self.trial().is_some() && choice.lasts { SHORTER } else { 1 };
+        let shorter = if self.trial().is_some() && choice.lasts && !choice.short { SHORTER } else { 1 };
         choice.pace.units().div_ceil(shorter)
     }
 
-    /// The best number so far.
-    pub(super) fn best(&self) -> u32 {
-        self.choices[self.best].runs
+    /// The best so far.
+    #[cfg(test)]
+    fn best(&self) -> Way {
+        self.choices[self.best].way
     }
 
     /// Events per second of the best, in slices that lasted while all runs took part.
@@ -162,8 +209,10 @@ impl Spread {
     /// What is to be kept for other batches: all that trials can find, or all that they can with the kernel that there is.
     pub(super) fn known(&self) -> Option<Known> {
         let waits = |trial: &Trial| trial.slices == 0 && self.is_of_another_kernel(trial);
-        let ended = self.choices.len() > 1 && self.trial.as_ref().is_none_or(waits);
-        ended.then(|| Known { runs: self.best(), all: self.trial.is_none() })
+        let ended = self.choices.len() > 1 && !self.fixed && self.trial.as_ref().is_none_or(waits);
+        let proposed = self.choices.iter().all(|choice| choice.tried || !choice.way.horizon);
+        let all = self.trial.is_none() && proposed;
+        ended.then_some(Known { choice: self.best, all })
     }
 
     /// Whether the present batch may yet find a better number.
@@ -175,9 +224,12 @@ impl Spread {
     pub(super) fn record(&mut self, now: usize, steps: u32, took: Duration, events: u32, whole: bool) {
         let pace = if self.whole { &mut self.choices[now].pace } else { &mut self.tail };
         pace.record(steps, took);
+        self.halted = false;
         let first = std::mem::take(&mut self.first);
         if self.whole && !first {
-            self.choices[now].lasts |= took >= LASTING;
+            let choice = &mut self.choices[now];
+            choice.short |= choice.lasts && took < LASTING;
+            choice.lasts |= took >= LASTING;
         }
         if self.whole && !whole {
             self.tail = self.choices[now].pace.clone();
@@ -207,8 +259,8 @@ impl Spread {
             return;
         }
         let [best, rival] = trial.done.map(|(executed, seconds)| executed / seconds);
-        let runs = [self.best, trial.rival].map(|choice| self.choices[choice].runs);
-        log::info!("threads, {} runs to a workgroup: {best:.3e} events/s, {}: {rival:.3e}", runs[0], runs[1]);
+        let ways = [self.best, trial.rival].map(|choice| self.choices[choice].way);
+        log::info!("{}: {best:.3e} events/s; {}: {rival:.3e}", ways[0], ways[1]);
         if rival > best {
             (self.best, self.rate) = (trial.rival, Some(rival));
         }
@@ -218,11 +270,11 @@ impl Spread {
     /// Begins the next trial, of a neighbour of the best that had none: one of the same kernel, if there is.
     fn challenge(&mut self) {
         self.choices[self.best].tried = true;
-        let group = self.choices[self.best].group;
+        let way = self.choices[self.best].way;
         let rival = [self.best + 1, self.best.wrapping_sub(1)]
             .into_iter()
             .filter(|&rival| self.choices.get(rival).is_some_and(|choice| !choice.tried))
-            .min_by_key(|&rival| self.choices[rival].group != group);
+            .min_by_key(|&rival| self.choices[rival].way.has_another_kernel(way));
         self.trial = rival.map(|rival| {
             self.choices[rival].tried = true;
             Trial { rival, slices: 0, done: Default::default() }
@@ -235,13 +287,27 @@ mod tests {
     use super::*;
     use crate::gpu::SLICE;
 
+    fn ways() -> Vec<Way> {
+        THREADS.map(|(runs, group_size)| Way { runs, group_size, horizon: false }).to_vec()
+    }
+
+    fn found(all: u32, known: Option<Known>) -> Spread {
+        Spread::found(ways(), usual(all), known, &Pace::new(1 << 20))
+    }
+
+    /// What is known if so many runs to a workgroup are best.
+    fn known(runs: u32, all: bool) -> Option<Known> {
+        let choice = THREADS.iter().position(|&(choice, _)| choice == runs).unwrap();
+        Some(Known { choice, all })
+    }
+
     /// What is found on a device that executes so many events in a second, by number of runs to a workgroup; it gets faster by a share each slice.
     fn decided(all: u32, rate: impl Fn(u32) -> f64, drift: f64) -> u32 {
-        let mut spread = Spread::found(all, None, &Pace::new(1 << 20));
+        let mut spread = found(all, None);
         spread.allow(true);
         for slice in 0..100 {
             if !spread.is_open() {
-                return spread.best();
+                return spread.best().runs;
             }
             let (now, steps) = (spread.next(), spread.steps());
             let seconds =
@@ -253,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_fastest_is_found_from_either_side() {
-        for (best, _) in CHOICES {
+        for (best, _) in THREADS {
             let distance = |runs: u32| (f64::from(runs).log2() - f64::from(best).log2()).abs();
             for all in [100, 10_000] {
                 for drift in [0.0, 0.02] {
@@ -266,7 +332,7 @@ mod tests {
 
     #[test]
     fn no_kernel_is_compiled_before_it_is_allowed() {
-        let mut spread = Spread::found(100, None, &Pace::new(1 << 20));
+        let mut spread = found(100, None);
         let slice = |spread: &mut Spread| {
             let now = spread.next();
             // More runs to a workgroup are faster.
@@ -276,21 +342,21 @@ mod tests {
             slice(&mut spread);
         }
         // Up to 16 are served by one kernel.
-        assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { runs: 16, all: false })));
+        assert_eq!((spread.is_open(), spread.known()), (false, known(16, false)));
         // Another batch begins there, and tries neither again.
-        let again = Spread::found(100, spread.known(), &Pace::new(1 << 20));
-        assert_eq!((again.best(), again.is_open()), (16, false));
+        let again = found(100, spread.known());
+        assert_eq!((again.best().runs, again.is_open()), (16, false));
         spread.allow(true);
         for _ in 0..20 {
             slice(&mut spread);
         }
-        assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { runs: 32, all: true })));
+        assert_eq!((spread.is_open(), spread.known()), (false, known(32, true)));
     }
 
     /// A kernel may be allowed while a slice is on the device.
     #[test]
     fn a_slice_counts_for_the_choice_that_it_was_of() {
-        let mut spread = Spread::found(100, Some(Known { runs: 16, all: false }), &Pace::new(1 << 20));
+        let mut spread = found(100, known(16, false));
         let mut slice = |allowed_before: bool| {
             spread.allow(allowed_before);
             let (now, steps) = (spread.next(), spread.steps());
@@ -314,7 +380,7 @@ mod tests {
             spread.record(now, steps, took, 1000, true);
             took
         };
-        let mut spread = Spread::found(10, None, &Pace::new(1 << 20));
+        let mut spread = found(10, None);
         let mut lasting = 0;
         while spread.is_open() {
             let took = slice(&mut spread);
@@ -327,19 +393,29 @@ mod tests {
     }
 
     #[test]
+    fn slices_that_cannot_be_longer_are_not_made_shorter() {
+        // 1 µs a step, and 9 ms at the most.
+        let mut spread = Spread::found(ways(), 0, None, &Pace::new(9000));
+        for _ in 0..100 {
+            let (now, steps) = (spread.next(), spread.steps());
+            spread.record(now, steps, Duration::from_micros(1) * steps, 1000, true);
+        }
+        assert!(!spread.is_open());
+    }
+
+    #[test]
     fn what_is_known_or_fixed_is_not_tried() {
-        let pace = Pace::new(1 << 20);
-        let known = Spread::found(10, Some(Known { runs: 16, all: true }), &pace);
+        let known = found(10, known(16, true));
         assert!(!known.is_open());
-        assert_eq!(known.best(), 16);
-        let fixed = Spread::fixed(8, pace);
+        assert_eq!(known.best().runs, 16);
+        let fixed = Spread::fixed(ways(), 2, &Pace::new(1 << 20));
         assert!(!fixed.is_open());
-        assert_eq!((fixed.best(), fixed.next(), fixed.choices.len()), (8, 0, 1));
+        assert_eq!((fixed.best().runs, fixed.next(), fixed.known()), (8, 2, None));
     }
 
     #[test]
     fn short_slices_first_ones_and_those_in_which_runs_end_tell_nothing() {
-        let mut spread = Spread::found(10, None, &Pace::new(1 << 20));
+        let mut spread = found(10, None);
         let next = |spread: &mut Spread, took, whole| {
             spread.record(spread.next(), spread.steps(), took, 1000, whole)
         };
@@ -348,7 +424,7 @@ mod tests {
             next(&mut spread, LASTING * 20, true);
             next(&mut spread, LASTING / 2, true);
             assert!(spread.is_open());
-            assert_eq!((spread.best(), spread.next(), spread.rate()), (1, 0, None));
+            assert_eq!((spread.best().runs, spread.next(), spread.rate()), (1, 0, None));
         }
         // The best had its turn. Once a run has ended, the rest of the batch is for the best; the next batch goes on.
         next(&mut spread, LASTING * 2, true);
@@ -358,5 +434,61 @@ mod tests {
         next(&mut spread, LASTING * 2, false);
         spread.begin();
         assert_eq!((spread.next(), spread.is_open()), (1, true));
+    }
+
+    /// Windows of near teams: of YAWNS, and to the event horizon.
+    fn teams(known: Option<Known>) -> Spread {
+        let ways = [false, true].map(|horizon| Way { runs: 1, group_size: 64, horizon }).to_vec();
+        Spread::found(ways, 0, known, &Pace::new(1 << 20))
+    }
+
+    /// Makes slices until one is by windows to the horizon, which execute so many times as many events in a second; says whether one is. Windows hold `mean`.
+    fn slices(spread: &mut Spread, times: u32, mean: u32) -> bool {
+        (0..20).any(|_| {
+            let now = spread.next();
+            let events = if now == 1 { 1000 * times } else { 1000 };
+            spread.record(now, spread.steps(), LASTING, events, true);
+            spread.windows(64, mean * 100, 100);
+            now == 1
+        })
+    }
+
+    #[test]
+    fn windows_go_to_the_horizon_where_they_are_nearly_empty_and_that_is_faster() {
+        let mut spread = teams(None);
+        assert!(!slices(&mut spread, 9, 32), "full windows");
+        // What they hold may be less another time.
+        assert_eq!(spread.known(), Some(Known { choice: 0, all: false }));
+        assert!(slices(&mut spread, 2, 31));
+        assert!(spread.is_open());
+        slices(&mut spread, 2, 31);
+        slices(&mut spread, 2, 31);
+        assert_eq!((spread.is_open(), spread.known()), (false, Some(Known { choice: 1, all: true })));
+        assert!(teams(spread.known()).best().horizon);
+        let mut slow = teams(None);
+        while !slow.choices[1].tried || slow.is_open() {
+            let now = slow.next();
+            slow.record(now, slow.steps(), LASTING, if now == 1 { 999 } else { 1000 }, true);
+            slow.windows(64, 100, 100);
+        }
+        assert!(!slices(&mut slow, 9, 1));
+        assert_eq!(slow.known(), Some(Known { choice: 0, all: true }));
+    }
+
+    #[test]
+    fn where_a_run_cannot_go_on_windows_are_those_of_yawns() {
+        let mut spread = teams(Some(Known { choice: 1, all: true }));
+        spread.halt();
+        assert_eq!((spread.next(), spread.best().horizon, spread.is_open()), (0, false, false));
+        spread.record(0, spread.steps(), LASTING, 1000, true);
+        spread.windows(64, 100, 100);
+        assert_eq!((spread.next(), spread.is_open()), (0, false));
+        // But where somebody chose it, for one slice.
+        let ways = [false, true].map(|horizon| Way { runs: 1, group_size: 64, horizon }).to_vec();
+        let mut fixed = Spread::fixed(ways, 1, &Pace::new(1 << 20));
+        fixed.halt();
+        assert_eq!(fixed.next(), 0);
+        fixed.record(0, fixed.steps(), LASTING, 1000, true);
+        assert_eq!(fixed.next(), 1);
     }
 }
