@@ -7,7 +7,7 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Priorities, Torus};
 use eventhorizon::pdes::{
     Capacity, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, FaultKind, Mapping, Options, Ran,
-    Replica, Results, Simulation, SimulationError, Until,
+    Replica, Results, Simulation, SimulationError, Sync as Synchronise, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{
@@ -80,7 +80,7 @@ fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what
     assert_eq!(found.fingerprint, expected.fingerprint, "{what}");
 }
 
-/// Runs an experiment in every mapping and by the sequential engine, whose results it returns.
+/// Runs an experiment in every mapping and by the sequential engine, whose results it returns; by teams with windows of either kind, where they can be had.
 #[track_caller]
 fn agree<M>(
     experiment: &Experiment,
@@ -106,10 +106,31 @@ where
 {
     let build = move |point: &Point<'_>| Ok::<_, std::convert::Infallible>(build(point));
     let expected = CpuEngine::new(build).run(experiment, until).unwrap();
-    for &options in ways {
-        let found = Engine::new(gpu, build, options).run(experiment, until).unwrap();
-        assert_same(&found, &expected, &format!("{options:?}"));
+    let check = |options: EngineOptions, found: &Results<M::Output>| {
+        assert_same(found, &expected, &format!("{options:?}"));
         assert!(options.mapping == Mapping::Auto || found.mapping == options.mapping);
+    };
+    for &options in ways {
+        if options.mapping != Mapping::Team || options.sync != Synchronise::Auto {
+            check(options, &Engine::new(gpu, build, options).run(experiment, until).unwrap());
+            continue;
+        }
+        for sync in [Synchronise::Yawns, Synchronise::Horizon] {
+            let options = EngineOptions { sync, ..options };
+            match Engine::new(gpu, build, options).run(experiment, until) {
+                Ok(found) => check(options, &found),
+                Err(SimulationError::TeamSync { sync: Synchronise::Horizon }) => {
+                    let models = (0..experiment.design.len())
+                        .map(|point| build(&experiment.design.point(point)).unwrap());
+                    let small = |model: &M| {
+                        model.lookahead() > Ticks::ZERO && model.lps() * model.capacity().queue <= 500
+                    };
+                    let chosen = options.queue.is_some() || options.fixed || until.events != u64::MAX;
+                    assert!(chosen || !models.into_iter().all(|model| small(&model)), "{options:?}");
+                }
+                Err(error) => panic!("{options:?}: {error}"),
+            }
+        }
     }
     expected
 }
