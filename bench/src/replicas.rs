@@ -92,7 +92,10 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     }
     let gpu = Gpu::new()?;
     writeln!(stdout(), "{gpu}")?;
-    writeln!(stdout(), "replicas    lps events     rate mapping            queue       sync group   events/s")?;
+    writeln!(
+        stdout(),
+        "replicas    lps events     rate mapping            queue       sync group   events/s"
+    )?;
     for &(model, lps, population, rate) in &models {
         for &(replicas, options) in &ways {
             let speed = measure(&gpu, model, (rate, replicas), options, args)?;

@@ -338,6 +338,42 @@ fn near_teams_that_share_a_workgroup() {
 }
 
 #[test]
+fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
+    let gpu = gpu().taken_for_hardware();
+    let build =
+        |point: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(16, 4, point.real("rate", 1.0), 10.0));
+    let design = Design::default().cross("rate", [0.000_01, 0.001, 0.000_1]).unwrap();
+    let experiment = Experiment::new(design, 40, 1);
+    // Runs of one point end long before the others; and a second experiment begins with what was found.
+    for end in [until(1e6), until(2e5)] {
+        let expected = CpuEngine::new(build).run(&experiment, end).unwrap();
+        let mut engine = Engine::new(&gpu, build, mapped(Mapping::Team));
+        for round in 0..2 {
+            assert_same(&engine.run(&experiment, end).unwrap(), &expected, &format!("round {round}"));
+        }
+    }
+}
+
+#[test]
+fn windows_to_the_event_horizon_among_equal_and_far_times() {
+    let ways = [4, 32].map(|size| EngineOptions {
+        group_size: Some(size),
+        sync: Synchronise::Horizon,
+        ..mapped(Mapping::Team)
+    });
+    // A tick to a unit of time: most events come together with others. And lookaheads of a tick beside delays of 2^40 and more, which no word tells exactly.
+    let ticks = |mean: f64, lookahead: f64, lps, population| {
+        Phold::new(lps, population, 1.0 / mean, lookahead, Resolution::new(1).unwrap()).unwrap()
+    };
+    for (lps, population) in [(1, 3), (2, 2), (7, 4), (32, 1), (33, 2)] {
+        for (mean, lookahead) in [(0.5, 1.0), (3.0, 1.0), (3.0, 40.0), (1e12, 1.0), (1e15, 1e6)] {
+            let end = Until::time(Ticks::new((30.0 * (mean + lookahead)) as u64));
+            agree_on(&gpu(), &runs(7), end, &ways, move |_| ticks(mean, lookahead, lps, population));
+        }
+    }
+}
+
+#[test]
 fn models_without_a_lookahead_are_for_threads_unless_capacities_are_fixed() {
     // With fewer runs teams are tried, too.
     let found = |options| {

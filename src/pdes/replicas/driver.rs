@@ -441,7 +441,8 @@ impl<M: Model> Driver<'_, M> {
             [0, 4, 8, 12].map(|at| bytemuck::pod_read_unaligned::<u32>(&words[at..at + 4]));
         flight.running = running;
         flight.took += took;
-        ground.spread.allow(flight.took >= ground.patience);
+        // (Windows are tried before another mapping is.)
+        ground.spread.allow([flight.took >= ground.patience, flight.took >= TRIAL]);
         if running > 0 {
             ground.spread.record(choice, steps, took, executed, running == flight.replicas);
             ground.spread.windows(self.model().lps(), executed, windows);

@@ -84,7 +84,12 @@ impl<M: Model> Driver<'_, M> {
             Sync::Horizon if ahead => true,
             Sync::Horizon | Sync::Neighbours => return None,
         };
-        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near { group_size, pool, teams, horizon })
+        (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near {
+            group_size,
+            pool,
+            teams,
+            horizon,
+        })
     }
 
     fn thread(&self) -> Crowd {

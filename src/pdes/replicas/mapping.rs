@@ -95,7 +95,9 @@ impl Crowd {
                 ways[..1 + usize::from(horizon)].to_vec()
             }
             Self::Thread { group_size: Some(group_size), .. } => vec![way(group_size, group_size)],
-            Self::Thread { group_size: None, .. } => spread::threads().map(|(runs, size)| way(runs, size)).collect(),
+            Self::Thread { group_size: None, .. } => {
+                spread::threads().map(|(runs, size)| way(runs, size)).collect()
+            }
         }
     }
 }
@@ -202,7 +204,9 @@ impl Recipes {
             Crowd::Thread { .. } => "thread",
         };
         let of_way = |way: Way| match crowd {
-            Crowd::Thread { near, .. } if near && keys_fit(way.group_size) => &["pdes/thread_keys_near.wgsl"][..],
+            Crowd::Thread { near, .. } if near && keys_fit(way.group_size) => {
+                &["pdes/thread_keys_near.wgsl"][..]
+            }
             Crowd::Thread { .. } => &["pdes/thread_keys.wgsl"],
             Crowd::Near { .. } if way.horizon => &["pdes/near_horizon.wgsl"],
             Crowd::Near { .. } => &["pdes/near.wgsl"],

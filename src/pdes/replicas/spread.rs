@@ -58,8 +58,8 @@ pub(super) struct Spread {
     choices: Vec<Choice>,
     best: usize,
     trial: Option<Trial>,
-    /// Whether a trial may need another kernel than the best has: it is compiled then.
-    compiles: bool,
+    /// Whether a trial may need another kernel than the best has, which is compiled then: any, and that of windows to the event horizon.
+    compiles: [bool; 2],
     /// Whether nobody may change the choice.
     fixed: bool,
     /// Whether the next slice is to be by windows of YAWNS.
@@ -123,7 +123,7 @@ impl Spread {
             choices: ways.into_iter().map(choice).collect(),
             best,
             trial: None,
-            compiles: false,
+            compiles: [false; 2],
             fixed: false,
             halted: false,
             first: true,
@@ -159,8 +159,8 @@ impl Spread {
         }
     }
 
-    /// Whether trials may take a kernel that is yet to be compiled, from now on.
-    pub(super) fn allow(&mut self, compiles: bool) {
+    /// Whether trials may take a kernel that is yet to be compiled, from now on: any, and that of windows to the event horizon.
+    pub(super) fn allow(&mut self, compiles: [bool; 2]) {
         self.compiles = compiles;
     }
 
@@ -169,10 +169,10 @@ impl Spread {
         self.choices[trial.rival].way.has_another_kernel(self.choices[self.best].way)
     }
 
-    /// The trial that may go on. (Where windows are found to be nearly empty, it is worth a compilation.)
+    /// The trial that may go on.
     fn trial(&self) -> Option<&Trial> {
-        let may = |trial: &Trial| self.compiles || self.choices[trial.rival].way.horizon || !self.is_of_another_kernel(trial);
-        self.trial.as_ref().filter(|trial| may(trial))
+        let compiles = |trial: &Trial| self.compiles[usize::from(self.choices[trial.rival].way.horizon)];
+        self.trial.as_ref().filter(|trial| compiles(trial) || !self.is_of_another_kernel(trial))
     }
 
     /// The choice for the next slice.
@@ -304,7 +304,7 @@ mod tests {
     /// What is found on a device that executes so many events in a second, by number of runs to a workgroup; it gets faster by a share each slice.
     fn decided(all: u32, rate: impl Fn(u32) -> f64, drift: f64) -> u32 {
         let mut spread = found(all, None);
-        spread.allow(true);
+        spread.allow([true; 2]);
         for slice in 0..100 {
             if !spread.is_open() {
                 return spread.best().runs;
@@ -346,7 +346,7 @@ mod tests {
         // Another batch begins there, and tries neither again.
         let again = found(100, spread.known());
         assert_eq!((again.best().runs, again.is_open()), (16, false));
-        spread.allow(true);
+        spread.allow([true; 2]);
         for _ in 0..20 {
             slice(&mut spread);
         }
@@ -358,9 +358,9 @@ mod tests {
     fn a_slice_counts_for_the_choice_that_it_was_of() {
         let mut spread = found(100, known(16, false));
         let mut slice = |allowed_before: bool| {
-            spread.allow(allowed_before);
+            spread.allow([allowed_before; 2]);
             let (now, steps) = (spread.next(), spread.steps());
-            spread.allow(true);
+            spread.allow([true; 2]);
             spread.record(now, steps, LASTING, 1000, true);
             (spread.runs(now), spread.trial.as_ref().map(|trial| trial.slices))
         };
@@ -439,7 +439,9 @@ mod tests {
     /// Windows of near teams: of YAWNS, and to the event horizon.
     fn teams(known: Option<Known>) -> Spread {
         let ways = [false, true].map(|horizon| Way { runs: 1, group_size: 64, horizon }).to_vec();
-        Spread::found(ways, 0, known, &Pace::new(1 << 20))
+        let mut spread = Spread::found(ways, 0, known, &Pace::new(1 << 20));
+        spread.allow([false, true]);
+        spread
     }
 
     /// Makes slices until one is by windows to the horizon, which execute so many times as many events in a second; says whether one is. Windows hold `mean`.

@@ -139,13 +139,14 @@ fn a_fault_in_what_a_budget_leaves_over_is_not_the_first() {
 /// Also where LPs send each other nothing, so that all of the run lies in one cell of time.
 #[test]
 fn a_fault_ends_a_run_that_would_go_on_for_ever() {
-    for mapping in MAPPINGS {
+    let horizon = EngineOptions { sync: Synchronise::Horizon, ..mapped(Mapping::Team) };
+    for options in MAPPINGS.map(mapped).into_iter().chain([horizon]) {
         let build =
             |_: &Point<'_>| Ok::<_, SimulationError>(Late { lookahead: Ticks::NEVER, events: u32::MAX });
-        let mut engine = Engine::new(&gpu(), build, mapped(mapping));
+        let mut engine = Engine::new(&gpu(), build, options);
         let results = engine
             .run_watched(&runs(2), Until::EMPTY, |_, events| {
-                assert!(events < 1 << 22, "{mapping}: it goes on for ever")
+                assert!(events < 1 << 22, "{options:?}: it goes on for ever")
             })
             .unwrap();
         assert!(results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.lp == 5)));
@@ -224,6 +225,20 @@ fn what_cannot_be_run_is_refused_with_its_reason() {
     for queue in [QueueDesign::Calendar, QueueDesign::CB_PAR] {
         let error = refused(&two, end, EngineOptions { queue: Some(queue), ..mapped(Mapping::Team) }, fine);
         assert!(matches!(error, SimulationError::TeamQueue), "{error}");
+    }
+    // Windows of teams that end neither at the lookahead nor at the event horizon; or there where nobody can go.
+    let windows = |sync, queue| EngineOptions { sync, queue, ..mapped(Mapping::Team) };
+    let none = |_: &Point<'_>| Ok(phold(10, 2, 0.1, 0.0));
+    for (error, chosen) in [
+        (refused(&two, end, windows(Synchronise::Neighbours, None), fine), Synchronise::Neighbours),
+        (refused(&two, end, windows(Synchronise::Horizon, None), none), Synchronise::Horizon),
+        (
+            refused(&two, end, windows(Synchronise::Horizon, Some(QueueDesign::Heap)), fine),
+            Synchronise::Horizon,
+        ),
+        (refused(&two, Until::events(9), windows(Synchronise::Horizon, None), fine), Synchronise::Horizon),
+    ] {
+        assert!(matches!(error, SimulationError::TeamSync { sync } if sync == chosen), "{error}");
     }
     // More than the adapter binds for a single run.
     let small = gpu().binding_at_most(1 << 12);
