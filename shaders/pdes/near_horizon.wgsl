@@ -139,10 +139,7 @@ fn near_horizon(
     for (var step = 0u; step < given.part.slice; step += AT_ONCE) {
         for (var each = 0u; each < AT_ONCE; each += 1u) {
             // As in pdes/near.wgsl, without a branch where teams are small.
-            if (member == 0u) | (LISTS <= 32u) {
-                atomicStore(&near_keys[2u * team + 1u - turn], KEY_NEVER);
-                if (TEAMS == 1u) | here.entered { pool_choose(1u - turn); }
-            }
+            if (member == 0u) | (LISTS <= 32u) { atomicStore(&near_keys[2u * team + 1u - turn], KEY_NEVER); }
             let runs = here.serves & !halted;
             var next = state;
             var follows = false;
@@ -152,7 +149,8 @@ fn near_horizon(
             var after = NONE;
             var behind: Item;
             if runs {
-                pool_window(turn);
+                // (Nobody takes or gives slots before the barrier.)
+                pool_given = u32(atomicLoad(&pool_lean[team]) > 0);
                 own_collect(member);
                 first = own_time();
                 tries = time_less(first, given.until);
@@ -211,7 +209,13 @@ fn near_horizon(
                 run.part.parity = 1u - run.part.parity;
                 windows += 1u;
                 // Whatever is pending now is after the horizon, or the next event of an LP, which is no more than the lookahead before it.
-                if horizon != KEY_LAST { base = wide_add(base, time_since(key_time(horizon), run.lookahead)); }
+                if horizon != KEY_LAST {
+                    base = wide_add(base, time_since(key_time(horizon), run.lookahead));
+                } else {
+                    // No promise ends before TIME_NEVER.
+                    let reached = time_since(TIME_NEVER, run.lookahead);
+                    base = select(base, reached, time_less(base, reached));
+                }
             }
             turn = 1u - turn;
             workgroupBarrier();

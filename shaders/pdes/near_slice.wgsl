@@ -1,4 +1,4 @@
-// What slices of near teams begin and end with, however far their windows go (pdes/near.wgsl, pdes/near_ahead.wgsl), so that slices of either may follow each other.
+// What slices of near teams begin and end with, however far their windows go (pdes/near.wgsl, pdes/near_horizon.wgsl), so that slices of either may follow each other.
 //
 // Functions: near_open, near_fetch, near_keep; far_ready, far_step, far_time.
 //

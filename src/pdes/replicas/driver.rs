@@ -257,7 +257,11 @@ impl<M: Model> Driver<'_, M> {
             let ground = self.ground(mapping, waiting.len());
             // Those that found too little room, and for which there is no more, have a fault.
             let mut ground = match ground {
-                Err(SimulationError::ReplicaTooLarge { .. }) if ended > 0 => break,
+                Err(SimulationError::ReplicaTooLarge { .. } | SimulationError::TeamSync { .. })
+                    if ended > 0 =>
+                {
+                    break;
+                }
                 ground => ground?,
             };
             let (mut again, mut needed, mut cut) = (Vec::new(), self.prepared.room, false);

@@ -46,6 +46,9 @@ const SHORTER: u32 = 3;
 /// In this order the best choice so far (0) and its rival (1) take slices: what gets faster or slower by itself, as the clock of a device that was idle, is the same for both.
 const TURNS: [usize; 4] = [0, 1, 1, 0];
 
+/// Windows go to the event horizon no more after so many slices that had to end for it. (A guess: each costs a slice of windows of YAWNS.)
+const HALTS: u32 = 8;
+
 /// What trials found: the best choice of those that they came to, and whether these were all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Known {
@@ -62,8 +65,9 @@ pub(super) struct Spread {
     compiles: [bool; 2],
     /// Whether nobody may change the choice.
     fixed: bool,
-    /// Whether the next slice is to be by windows of YAWNS.
+    /// Whether the next slice is to be by windows of YAWNS, and how often that was so.
     halted: bool,
+    halts: u32,
     /// Whether the next slice is the first of its batch, which waits for what was begun before.
     first: bool,
     /// Whether all runs of the batch took part in the last slice, to its end.
@@ -126,6 +130,7 @@ impl Spread {
             compiles: [false; 2],
             fixed: false,
             halted: false,
+            halts: 0,
             first: true,
             whole: true,
             tail: pace.clone(),
@@ -150,11 +155,12 @@ impl Spread {
         }
     }
 
-    /// A run could not go on in the last slice, whose windows went to the event horizon: the next slice's do not. Where the choice is not fixed, none do from now on.
+    /// A run could not go on in the last slice, whose windows went to the event horizon: the next slice's do not. Where that comes too often and the choice is not fixed, none do from now on.
     pub(super) fn halt(&mut self) {
         self.halted = true;
-        if !self.fixed {
-            (self.best, self.trial) = (0, None);
+        self.halts += 1;
+        if self.halts == HALTS && !self.fixed {
+            (self.best, self.trial, self.rate) = (0, None, None);
             self.choices.iter_mut().for_each(|choice| choice.tried = true);
         }
     }
@@ -480,8 +486,13 @@ mod tests {
     #[test]
     fn where_a_run_cannot_go_on_windows_are_those_of_yawns() {
         let mut spread = teams(Some(Known { choice: 1, all: true }));
-        spread.halt();
-        assert_eq!((spread.next(), spread.best().horizon, spread.is_open()), (0, false, false));
+        for halts in 1..=HALTS {
+            assert_eq!(spread.next(), 1);
+            spread.halt();
+            assert_eq!((spread.next(), spread.is_open()), (0, false));
+            spread.record(0, spread.steps(), LASTING, 1000, true);
+            assert_eq!(spread.best().horizon, halts < HALTS);
+        }
         spread.record(0, spread.steps(), LASTING, 1000, true);
         spread.windows(64, 100, 100);
         assert_eq!((spread.next(), spread.is_open()), (0, false));
