@@ -24,7 +24,7 @@ use super::common::models::{Mischief, Ring};
 use super::common::queues;
 use super::own_events::{Busy, Wide};
 use super::{gpu, until};
-use odd::{Late, OddOneOut, TwoAtFault};
+use odd::{Late, OddOneOut, Scribe, TwoAtFault};
 
 /// Those that are not chosen from the others.
 const MAPPINGS: [Mapping; 3] = [Mapping::Team, Mapping::Thread, Mapping::Grid];
@@ -371,6 +371,14 @@ fn windows_to_the_event_horizon_among_equal_and_far_times() {
             let end = Until::time(Ticks::new((30.0 * (mean + lookahead)) as u64));
             agree_on(&gpu(), &runs(7), end, &ways, move |_| ticks(mean, lookahead, lps, population));
         }
+    }
+}
+
+/// Windows to the event horizon keep 16 rows that an event wrote, and follow as many events of an LP at one time as a window's budget; what they cannot follow is left to those of YAWNS.
+#[test]
+fn events_that_no_window_to_the_horizon_can_follow() {
+    for (rows, again) in [(12, 0), (16, 3), (17, 0), (40, 1), (5, 200)] {
+        agree(&runs(6), Until::time(Ticks::new(60_000)), move |_| Scribe { rows, again });
     }
 }
 

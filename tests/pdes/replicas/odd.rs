@@ -196,3 +196,76 @@ impl CpuModel for Late {
         }
     }
 }
+
+/// `tests/wgsl/scribe.wgsl`
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scribe {
+    pub(super) rows: u32,
+    pub(super) again: u32,
+}
+
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct ScribeParams {
+    mean: Ticks,
+    rows: u32,
+    again: u32,
+}
+
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct ScribeState {
+    sum: u32,
+    seen: u32,
+}
+
+impl Model for Scribe {
+    type State = ScribeState;
+    type Params = ScribeParams;
+    type Payload = [u32; 2];
+    type Output = ();
+
+    fn name(&self) -> &str {
+        "scribe"
+    }
+    fn source(&self) -> Source {
+        Source::new("tests/wgsl/scribe.wgsl", include_str!("../../wgsl/scribe.wgsl"))
+    }
+    fn lps(&self) -> u32 {
+        9
+    }
+    fn memory_rows(&self) -> u32 {
+        self.rows
+    }
+    fn lookahead(&self) -> Ticks {
+        Ticks::new(10)
+    }
+    fn params(&self) -> ScribeParams {
+        ScribeParams { mean: Ticks::new(5000), rows: self.rows, again: self.again }
+    }
+}
+
+impl CpuModel for Scribe {
+    fn init(&self, lp: u32, _: &mut ScribeState, context: &mut Context<'_>) {
+        context.schedule(lp, Ticks::new(lp.into()), [lp, 0]);
+    }
+
+    fn handle(&self, lp: u32, event: &Event, state: &mut ScribeState, context: &mut Context<'_>) {
+        state.seen += 1;
+        let [token, times] = event.payload;
+        let count = 1 + context.stream().below(self.rows);
+        for i in 0..count {
+            let [x, y, z, w] = context.memory_get(i);
+            let row = [y.wrapping_add(token), z.wrapping_add(i), w.wrapping_add(1), x ^ count];
+            context.memory_set(i, row);
+            let [read, ..] = context.memory_get(i * 7 % self.rows);
+            state.sum = state.sum.wrapping_mul(31).wrapping_add(read);
+        }
+        if times < self.again {
+            return context.schedule(lp, event.time, [token, times + 1]);
+        }
+        let delay = context.lookahead().saturating_add(context.stream().exponential(Ticks::new(5000)));
+        let to = context.stream().below(self.lps());
+        context.schedule(to, event.time.saturating_add(delay), [state.sum, 0]);
+    }
+}
