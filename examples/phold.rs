@@ -63,7 +63,8 @@ struct Args {
     /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.
     #[arg(long)]
     neighbours: Option<u32>,
-    /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead) or auto. It changes the speed only.
+    /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead) or auto. It changes the speed only. Of many runs at once (--replicas), teams have yawns and,
+    /// with a lookahead, horizon; threads have no windows.
     #[arg(long, default_value_t = Sync::Auto)]
     sync: Sync,
     /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on with]
@@ -76,7 +77,7 @@ struct Args {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     tiles: Option<u32>,
     /// Runs the model so many times at once, each run with random streams of its own: the first is the run without this.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["sync", "tiles"])]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "tiles")]
     replicas: Option<u32>,
     /// How these are mapped to the device: grid (one after the other), team, thread (which takes an end in time) or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto, requires = "replicas")]

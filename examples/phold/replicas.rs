@@ -39,9 +39,9 @@ pub(crate) fn run(
     let (results, seconds) = match gpu {
         None => on_cpu()?,
         Some(gpu) => {
-            let Options { queue, group_size, .. } = options;
+            let Options { queue, group_size, sync, .. } = options;
             let options =
-                EngineOptions { mapping: args.mapping, queue, group_size, ..EngineOptions::default() };
+                EngineOptions { mapping: args.mapping, queue, sync, group_size, ..EngineOptions::default() };
             let mut engine = Engine::new(gpu, build, options);
             // Compiles the kernels, which is not timed.
             let few = match args.mapping {
