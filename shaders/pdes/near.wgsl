@@ -61,11 +61,7 @@ fn near(
     let row = here.row;
     if lane == 0u { atomicStore(&near_going[0], 0u); }
     if member == 0u { atomicStore(&near_keys[3u * team], KEY_NEVER); }
-    workgroupBarrier();
-    // All members have read it.
-    if here.failed_before && member == 0u { lps[replica_row(here.place, REPLICA_STATUS)].z = STOP_FAILED; }
-    if here.entered { atomicStore(&near_going[0], 1u); }
-    if workgroupUniformLoad(&near_going[0]) == 0u { return; }
+    if !near_enter(here) { return; }
     own_lp = member;
     var own = near_fetch(here);
     var state: State;

@@ -113,11 +113,7 @@ fn near_horizon(
         atomicStore(&near_going[1], 0u);
     }
     if member == 0u { atomicStore(&near_keys[2u * team], KEY_NEVER); }
-    workgroupBarrier();
-    // All members have read it.
-    if here.failed_before && member == 0u { lps[replica_row(here.place, REPLICA_STATUS)].z = STOP_FAILED; }
-    if here.entered { atomicStore(&near_going[0], 1u); }
-    if workgroupUniformLoad(&near_going[0]) == 0u { return; }
+    if !near_enter(here) { return; }
     own_lp = member;
     own_sent = TIME_NEVER;
     var own = near_fetch(here);

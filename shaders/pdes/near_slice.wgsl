@@ -1,6 +1,6 @@
 // What slices of near teams begin and end with, however far their windows go (pdes/near.wgsl, pdes/near_horizon.wgsl), so that slices of either may follow each other.
 //
-// Functions: near_open, near_fetch, near_keep; far_ready, far_step, far_time.
+// Functions: near_open, near_enter, near_fetch, near_keep; far_ready, far_step, far_time.
 //
 // import: pdes/model.wgsl
 // import: pdes/fingerprint.wgsl
@@ -13,6 +13,8 @@ var<workgroup> near_high: array<atomic<u32>, 2u * TEAMS>;
 var<workgroup> near_low: array<atomic<u32>, 2u * TEAMS>;
 // By team: events executed in this slice.
 var<workgroup> near_executed: array<atomic<u32>, TEAMS>;
+// Whether any team has a run that goes on.
+var<workgroup> near_entered: atomic<u32>;
 
 // Time that is far is found in two steps, before each of which invocations wait for each other: its high word, and then the low one.
 const FAR_NOT = 0u;
@@ -62,7 +64,7 @@ struct NearLp {
     stands: u32,        // windows in a row in which it stood
 }
 
-// To be called by all invocations, before a barrier and near_fetch. Makes what belongs to a team ready, but for the words that say when windows begin.
+// To be called by all invocations, before near_enter. Makes what belongs to a team ready, but for the words that say when windows begin, which are to be made ready before near_enter, too.
 fn near_open(group: u32, lane: u32) -> NearSlice {
     var here: NearSlice;
     here.team = lane / LISTS;
@@ -80,11 +82,21 @@ fn near_open(group: u32, lane: u32) -> NearSlice {
     here.entered = here.status.z == STOP_NOT;
     here.serves = here.entered & (here.member < given.total);
     here.row = here.place * given.total + min(here.member, given.total - 1u);
+    if lane == 0u { atomicStore(&near_entered, 0u); }
     if here.member == 0u {
         atomicStore(&near_executed[here.team], 0u);
         far_ready(here.team, 0u);
     }
     return here;
+}
+
+// To be called by all invocations, which wait for each other; says whether any team of the workgroup has a run that goes on.
+fn near_enter(here: NearSlice) -> bool {
+    workgroupBarrier();
+    // All members have read it.
+    if here.failed_before && here.member == 0u { lps[replica_row(here.place, REPLICA_STATUS)].z = STOP_FAILED; }
+    if here.entered { atomicStore(&near_entered, 1u); }
+    return workgroupUniformLoad(&near_entered) != 0u;
 }
 
 // Before another barrier and the first window.

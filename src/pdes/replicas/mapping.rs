@@ -96,7 +96,7 @@ impl Crowd {
             }
             Self::Thread { group_size: Some(group_size), .. } => vec![way(group_size, group_size)],
             Self::Thread { group_size: None, .. } => {
-                spread::threads().map(|(runs, size)| way(runs, size)).collect()
+                spread::THREADS.map(|(runs, size)| way(runs, size)).to_vec()
             }
         }
     }
