@@ -95,16 +95,16 @@ const SINCE = 6u;
 const BLOCK = 8u;
 const OTHERS = 4u;
 
-// Kinds of event, in the order in which they come at one time: see `event_of` for the words.
-const SHIFT = 0u;      // of the calendar (place 0), a breakdown (1), the end of its repair, or the beginning (2)
-const COMPLETION = 1u;
+// Kinds of event, in their order at one time (docs/guide-networks.md has the table of it): see `event_of` for the words.
+const COMPLETION = 0u;
+const SHIFT = 1u;      // the end of a repair, or the beginning (place 0), a breakdown (1), a piece of the calendar (2)
 const EMISSION = 2u;   // place 1: of nobody, at the beginning
 const RELEASE = 3u;    // a node took in the customer that kept a server here
 const REPORT = 4u;     // the node of number `place` has `serial` customers more
 const WAKE = 5u;       // a free server takes who waits
 const ADMIT = 6u;      // the first guest comes in
-const ARRIVAL = 7u;    // serial: LP + 1 where it comes from, with the highest bit if it took time; place: its class there + 1 if it keeps a server
-const RENEGE = 8u;
+const RENEGE = 7u;
+const ARRIVAL = 8u;    // serial: LP + 1 where it comes from, with the highest bit if it took time; place: its class there + 1 if it keeps a server
 const NOTHING = 9u;
 
 struct Customer {
@@ -140,10 +140,10 @@ fn init(lp: u32, state: ptr<function, State>) {
         if class_ < params.classes {
             count = pair_more(lp, class_).z;
         } else if class_ == params.classes {
-            what = event_of(SHIFT, 0u, 0u, nobody(0u));
+            what = event_of(SHIFT, 2u, 0u, nobody(0u));
             count = u32(table.calendar != 0u);
         } else if class_ == params.classes + 1u {
-            what = event_of(SHIFT, 2u, 0u, nobody(0u));
+            what = event_of(SHIFT, 0u, 0u, nobody(0u));
             count = u32(table.up != 0u);
         } else {
             what = event_of(EMISSION, 1u, 0u, nobody(table.class_));
@@ -180,6 +180,7 @@ fn guests_wait(flags: u32) -> bool {
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let table = table_of(lp);
     let words = event.payload;
+    stream_named(table.name);
     let kind = words[0] >> 24u;
     let place = (words[0] >> 8u) & 0xffffu;
     // Names of their own, because each dot in a chain of conditions counts as a level of a deep text (src/gpu/depth.rs).
@@ -235,16 +236,17 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case SHIFT: {
             if !SPECIAL { return; }
             own = SHIFT;
-            if place == 0u {
+            if place == 2u {
+                slot = place;
                 let number = memory_get(PIECE).x;
                 let piece = table.calendar + 3u * number;
                 memory_set(PIECE, vec4<u32>((number + 1u) % table.pieces, 0u, 0u, 0u));
                 (*state).open = word(piece + 2u);
                 span = vec2<u32>(word(piece), word(piece + 1u));
             } else {
-                (*state).down = 2u - place;
+                (*state).down = place;
                 law = select(table.up, table.repair, place == 1u);
-                slot = 3u - place;
+                slot = 1u - place;
             }
             next = nobody(0u);
         }
@@ -276,7 +278,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     moves = 1u;
                 }
                 (*state).busy -= moves;
-                begins = ((flags & HOLDS) == 0u) & (moves != 0u) & ((*state).waiting > 0u) & (free_servers(state) > 0u);
+                begins = ((flags & WAKES) == 0u) & (moves != 0u) & ((*state).waiting > 0u) & (free_servers(state) > 0u);
             }
             deed.served = moves;
             deed.present = -i32(moves);

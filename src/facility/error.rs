@@ -178,6 +178,16 @@ pub enum FacilityError {
         /// Offered load over the servers.
         load: f64,
     },
+    /// Two nodes whose names have the same hash, so that they would draw the same random numbers.
+    #[error(
+        "the random streams of `{first}` and `{second}` have the same 64-bit name: rename one of the two nodes"
+    )]
+    SameStreams {
+        /// A node.
+        first: String,
+        /// The other.
+        second: String,
+    },
     /// A network too large for the check of its stability.
     #[error(
         "whether the network is stable is not known: it has {pairs} pairs of a node and a class that customers come to from outside, and up to {most} are checked. \

@@ -34,7 +34,7 @@ pub(super) const MOST_ROOM: u32 = 1 << 16;
 
 const CLASSES: u32 = 4;
 const SURE: u32 = u32::MAX;
-const NODE_WORDS: usize = 16;
+const NODE_WORDS: usize = 20;
 const SOURCE: u32 = 0;
 const STATION: u32 = 1;
 const SINK: u32 = 2;
@@ -69,15 +69,15 @@ const SINCE: u32 = 6;
 const BLOCK: u32 = 8;
 const OTHERS: u32 = 4;
 
-const SHIFT: u32 = 0;
-const COMPLETION: u32 = 1;
+const COMPLETION: u32 = 0;
+const SHIFT: u32 = 1;
 const EMISSION: u32 = 2;
 const RELEASE: u32 = 3;
 const REPORT: u32 = 4;
 const WAKE: u32 = 5;
 const ADMIT: u32 = 6;
-const ARRIVAL: u32 = 7;
-const RENEGE: u32 = 8;
+const RENEGE: u32 = 7;
+const ARRIVAL: u32 = 8;
 
 /// A network that was checked, as a model of the engine: an LP for each node, in the order of [`Network::names`]. Its lookahead is the shortest time of travel from a node to
 /// another, if all such ways take a time that is never shorter (a constant one, or uniform or triangular from one above zero on) and nobody chooses the shortest line; else it has none.
@@ -261,6 +261,10 @@ impl Facility {
         let resolution = Resolution::new(network.ticks_per_unit)
             .map_err(|source| FacilityError::Time { what: "resolution", source })?;
         let nodes = check(network, resolution, allow_unstable)?;
+        if let Some((first, second)) = tables::collision(nodes.iter().map(tables::stream_name)) {
+            let [first, second] = [first, second].map(|number| nodes[number].name.clone());
+            return Err(FacilityError::SameStreams { first, second });
+        }
         let Tables { data, lookahead } = tables(&nodes, network.classes.len(), resolution);
         let third = |node: &Node| {
             node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)

@@ -1,8 +1,8 @@
 //! Who comes to the nodes of a network, how many of them, and whether no line grows without end.
 
-use super::FacilityError;
 use super::check::{Choice, Kind, Node, Pair, Way};
 use super::places::Places;
+use super::{Discipline, Distribution, FacilityError};
 
 /// Places of customers (a node and a class, of siblings the fork) up to which traffic equations are solved: by elimination, which takes their third power.
 const MOST_PAIRS: usize = 1500;
@@ -154,8 +154,10 @@ pub(super) fn mixes(nodes: &[Node]) -> bool {
 /// station that blocks does not get those who are lost at its door: of both only that is counted which surely comes, from stations that lose nobody. If it is too much, a
 /// line before them grows.
 pub(super) fn stable(nodes: &[Node], outside: &Places) -> Result<(), FacilityError> {
+    // At a load of exactly 1 a line grows by chance only, so it is bounded where nothing varies.
+    let most = if nodes.iter().all(is_fixed) { 1.0 + 1e-12 } else { 1.0 };
     let unstable = |node: String, load: f64| {
-        if load >= 1.0 { Err(FacilityError::Unstable { node, load }) } else { Ok(()) }
+        if load >= most { Err(FacilityError::Unstable { node, load }) } else { Ok(()) }
     };
     let behind = behind_mixing(nodes);
     let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
@@ -191,6 +193,23 @@ pub(super) fn stable(nodes: &[Node], outside: &Places) -> Result<(), FacilityErr
         }
     }
     Ok(())
+}
+
+/// Whether nothing happens by chance at a node: all times are constant, and there are no odds, breakdowns or changes.
+fn is_fixed(node: &Node) -> bool {
+    let constant = |law: &Distribution| matches!(law, Distribution::Constant(_));
+    let arrives = match &node.kind {
+        Kind::Source { interarrival, .. } => constant(interarrival),
+        Kind::Station { discipline, .. } => *discipline != Discipline::Random,
+        _ => true,
+    };
+    let of_pair = |pair: &Pair| {
+        let certain = node.choice != Choice::Chance || pair.ways.len() <= 1;
+        let mut times = pair.service.iter().chain(pair.all_ways().filter_map(|way| way.travel.as_ref()));
+        certain && times.all(constant)
+    };
+    let plain = node.calendar.is_empty() && node.breakdown.is_none() && node.balking.is_empty();
+    arrives && plain && node.pairs.iter().filter(|pair| pair.comes).all(of_pair)
 }
 
 /// Of each node, whether anybody comes there by way of a node that mixes classes.

@@ -161,8 +161,9 @@ fn lacking<M: Model>(model: &M, error: LinkError) -> SimulationError {
 }
 
 /// What of the engine a model may call besides `MODEL_FUNCTIONS` of `random` and `statistics`, and `ARITHMETIC`, as the documentation of [`Model`] lists it.
-const FUNCTIONS: [&str; 14] = [
+const FUNCTIONS: [&str; 15] = [
     "stream_purpose",
+    "stream_named",
     "stream_main",
     "schedule",
     "now",

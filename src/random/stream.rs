@@ -54,6 +54,8 @@ pub struct Stream {
 
 /// Tells substreams from streams, whose blocks have 30 bits.
 const SUBSTREAM: u32 = 1 << 31;
+/// Tells substreams of a name from those of a purpose, whose blocks have 30 bits.
+const NAMED: u32 = 1 << 30;
 /// Draws that a substream has at least.
 const SUBSTREAM_DRAWS: u32 = 1 << 18;
 /// The largest purpose of a replication.
@@ -104,6 +106,21 @@ impl Stream {
             false => (SUBSTREAM, [owner, number, purpose]),
         };
         self.lost |= self.replication && purpose > MOST_PURPOSE;
+        self.next = 0;
+    }
+
+    /// Goes to the substream of a name of 64 bits and of the stream's index, at its first draw: the owner has no part in it, so a part of a model that is
+    /// named by a hash draws the same whatever its row. The index counts modulo 2^46, and each substream has 2^18 draws. For models of
+    /// [`pdes`](crate::pdes), whose index is the number of the event. WGSL: `stream_named`.
+    pub fn named(&mut self, name: u64) {
+        if self.first == 0 {
+            self.kept = self.next;
+        } else {
+            self.lost |= self.next > SUBSTREAM_DRAWS;
+        }
+        let ([low, high], [_, index, above]) = (words(name), self.home);
+        self.first = SUBSTREAM | NAMED | (above & 0x3fff) << 16;
+        self.name = [low, high, index];
         self.next = 0;
     }
 

@@ -1,8 +1,9 @@
 // The tables that a network is compiled to, in `data`: words, of which rows of four are read at once, so what is not a word each begins at a row. They are made by `facility::model::tables`.
 //
-//     nodes       16 for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
+//     nodes       20 for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
 //                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
-//                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag), place and number of listeners, FLAGS
+//                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag), place and number of listeners, FLAGS; the name
+//                 of its random streams (2), zeros
 //     pairs       8 for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
 //                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
 //                 station, the first tag of who is there at the beginning
@@ -14,7 +15,7 @@
 //
 // needs: params, data (facility/network_plain.wgsl, facility/network_simple.wgsl or facility/network_special.wgsl), block_of (facility/network/records.wgsl)
 
-const NODE_ROWS = 4u;
+const NODE_ROWS = 5u;
 const PAIR_ROWS = 2u;
 const WAY_ROWS = 1u;
 
@@ -36,6 +37,7 @@ struct NodeTable {
     listening: u32,
     listeners: u32,
     flags: u32,
+    name: vec2<u32>, // of its random streams
 }
 
 fn table_of(lp: u32) -> NodeTable {
@@ -44,7 +46,8 @@ fn table_of(lp: u32) -> NodeTable {
     let b = data[row + 1u];
     let c = data[row + 2u];
     let d = data[row + 3u];
-    return NodeTable(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.x, d.y, d.z, d.w);
+    let e = data[row + 4u];
+    return NodeTable(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.x, d.y, d.z, d.w, e.xy);
 }
 
 fn servers_of(lp: u32) -> u32 {

@@ -67,6 +67,30 @@ pub(super) fn bin_shift(nodes: &[Node], resolution: Resolution) -> u32 {
     least.get().max(1).ilog2().saturating_sub(6).min(31)
 }
 
+/// What names the random streams of a node: FNV-1a of its kind and its name, mixed once more.
+pub(super) fn stream_name(node: &Node) -> u64 {
+    let kind = match node.kind {
+        Kind::Source { .. } => SOURCE,
+        Kind::Station { .. } => STATION,
+        Kind::Router => ROUTER,
+        Kind::Fork => FORK,
+        Kind::Sink => SINK,
+    };
+    let bytes = kind.to_le_bytes().into_iter().chain(node.name.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let turned = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let turned = (turned ^ turned >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    turned ^ turned >> 31
+}
+
+/// The first two that have one name of streams.
+pub(super) fn collision(names: impl Iterator<Item = u64>) -> Option<(usize, usize)> {
+    let mut seen = HashMap::new();
+    names.enumerate().find_map(|(number, name)| Some((seen.insert(name, number)?, number)))
+}
+
 /// What a network becomes.
 pub(super) struct Tables {
     /// The words that kernels read.
@@ -141,6 +165,8 @@ pub(super) fn tables(nodes: &[Node], classes: usize, resolution: Resolution) -> 
         [row[13], row[14]] = [word(data.len()), word(listeners.len())];
         data.extend(listeners.as_flattened());
         row[15] = flags(node, nodes);
+        let name = stream_name(node);
+        [row[16], row[17]] = Ticks::new(name).to_words();
         data[number * NODE_WORDS..][..NODE_WORDS].copy_from_slice(&row);
         for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
             let mut row = [0; PAIR_WORDS];
@@ -271,8 +297,14 @@ pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks)
 
 #[cfg(test)]
 mod tests {
-    use super::population;
+    use super::{collision, population};
     use crate::facility::{Delay, Distribution, Fork, Network};
+
+    #[test]
+    fn names_of_streams_that_collide_are_found() {
+        assert_eq!(collision([5, 7, 1 << 40, 7].into_iter()), Some((1, 3)));
+        assert_eq!(collision([5, 7, 5 << 32].into_iter()), None);
+    }
 
     #[test]
     fn siblings_are_those_of_forks_within_each_other() {

@@ -84,8 +84,8 @@ impl CpuModel for Facility {
             }
         }
         let begins = [
-            (self.node(lp, 7) != 0, event_of(SHIFT, 0, 0, nobody(0))),
-            (self.node(lp, 9) != 0, event_of(SHIFT, 2, 0, nobody(0))),
+            (self.node(lp, 7) != 0, event_of(SHIFT, 2, 0, nobody(0))),
+            (self.node(lp, 9) != 0, event_of(SHIFT, 0, 0, nobody(0))),
             (self.node(lp, 0) == SOURCE, event_of(EMISSION, 1, 0, nobody(self.node(lp, 6)))),
         ];
         for (_, event) in begins.into_iter().filter(|(does, _)| *does) {
@@ -96,6 +96,8 @@ impl CpuModel for Facility {
     #[expect(clippy::too_many_lines, reason = "it follows the kernel line by line")]
     fn handle(&self, lp: u32, event: &Event<Payload>, state: &mut FacilityState, context: &mut Here<'_>) {
         let now = context.now();
+        let [low, high] = [16, 17].map(|index| self.node(lp, index));
+        context.stream().named(u64::from(high) << 32 | u64::from(low));
         let words = event.payload;
         let (kind, place) = (words[0] >> 24, words[0] >> 8 & 0xffff);
         let (node, discipline, flags) = (self.node(lp, 0), self.node(lp, 3), self.node(lp, 15));
@@ -141,16 +143,17 @@ impl CpuModel for Facility {
         match kind {
             SHIFT => {
                 own = Some(SHIFT);
-                if place == 0 {
+                if place == 2 {
+                    slot = place;
                     let [number, ..] = context.memory_get(PIECE);
                     let piece = (self.node(lp, 7) + 3 * number) as usize;
                     context.memory_set(PIECE, [(number + 1) % self.node(lp, 8), 0, 0, 0]);
                     state.open = self.data[piece + 2];
                     span = Ticks::from_words([self.data[piece], self.data[piece + 1]]);
                 } else {
-                    state.down = 2 - place;
-                    law = self.node(lp, 11 - place as usize);
-                    slot = 3 - place;
+                    state.down = place;
+                    law = self.node(lp, 9 + place as usize);
+                    slot = 1 - place;
                 }
                 next = nobody(0);
             }
@@ -182,7 +185,7 @@ impl CpuModel for Facility {
                         }
                     }
                     state.busy -= moves;
-                    begins = flags & HOLDS == 0 && moves > 0 && state.waiting > 0 && free_servers(state) > 0;
+                    begins = flags & WAKES == 0 && moves > 0 && state.waiting > 0 && free_servers(state) > 0;
                 }
                 let gone = i32::from(moves > 0);
                 deed = Deed { served: moves, present: -gone, busy: -gone, ..deed };
