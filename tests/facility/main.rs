@@ -9,6 +9,7 @@ mod fel;
 mod forks;
 #[path = "../common/hostile.rs"]
 mod hostile;
+mod instants;
 mod new_nodes;
 mod runs;
 mod saved;
