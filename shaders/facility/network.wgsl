@@ -104,7 +104,9 @@ const REPORT = 4u;     // the node of number `place` has `serial` customers more
 const WAKE = 5u;       // a free server takes who waits
 const ADMIT = 6u;      // the first guest comes in
 const RENEGE = 7u;
-const ARRIVAL = 8u;    // serial: LP + 1 where it comes from, with the highest bit if it took time; place: its class there + 1 if it keeps a server
+// Of an arrival, serial: LP + 1 where it comes from, with the highest bit if it took time; place: its class there + 1 if it
+// keeps a server.
+const ARRIVAL = 8u;
 const NOTHING = 9u;
 
 struct Customer {

@@ -55,10 +55,13 @@ fn stream_purpose(purpose: u32, number: u32) {
     stream_enter(SUBSTREAM, vec3<u32>(stream_home.x, number, purpose));
 }
 
-// The following draws of this event are those of a name of 64 bits, in the place of the LP's own: a hash of what the modeller calls it, say, so that other LPs may be added. Each (name,
-// number of the event) is a substream with 2^18 draws; numbers count modulo 2^46. stream_main() goes back to the event's own stream.
+// Tells substreams of a name from those of a purpose.
+const SUBSTREAM_NAMED = 0x40000000u;
+
+// Opens the substream of (name, number of this event) for the following draws; the LP's own name has no part in it.
+// It has 2^18 draws, and numbers count modulo 2^46. stream_main() returns to the event's own stream.
 fn stream_named(name: vec2<u32>) {
-    stream_enter(SUBSTREAM | 0x40000000u | ((stream_home.z & 0x3fffu) << 16u), vec3<u32>(name, stream_home.y));
+    stream_enter(SUBSTREAM | SUBSTREAM_NAMED | ((stream_home.z & 0x3fffu) << 16u), vec3<u32>(name, stream_home.y));
 }
 
 // The number of this run among those that differ in their random streams: pdes::Replica.

@@ -109,9 +109,11 @@ impl Stream {
         self.next = 0;
     }
 
-    /// Goes to the substream of a name of 64 bits and of the stream's index, at its first draw: the owner has no part in it, so a part of a model that is
-    /// named by a hash draws the same whatever its row. The index counts modulo 2^46, and each substream has 2^18 draws. For models of
-    /// [`pdes`](crate::pdes), whose index is the number of the event. WGSL: `stream_named`.
+    /// Goes to the first draw of the substream of (`name`, index of the stream). The owner has no part in it, so a part of
+    /// a model that is named by a hash draws the same numbers whatever its row.
+    ///
+    /// The index counts modulo 2^46, and each substream has 2^18 draws. For models of [`pdes`](crate::pdes), whose index is
+    /// the number of the event. WGSL: `stream_named`.
     pub fn named(&mut self, name: u64) {
         if self.first == 0 {
             self.kept = self.next;

@@ -1,4 +1,4 @@
-//! What happens at one instant: the table of docs/guide-networks.md, pair by pair, and right values that were found by hand.
+//! Simultaneous events in the order of the table in docs/guide-networks.md, with values found by hand.
 
 use eventhorizon::facility::{Follow, Measure, Network, Outcome, Place, Study};
 use eventhorizon::pdes::EngineOptions;

@@ -2,8 +2,8 @@
 //
 //     nodes       20 for each LP: kind, servers (SURE: one for everybody), most customers (SURE: no bound), discipline, law of
 //                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
-//                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag), place and number of listeners, FLAGS; the name
-//                 of its random streams (2), zeros
+//                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag),
+//                 place and number of listeners, FLAGS; the name of its random streams (2), zeros
 //     pairs       8 for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
 //                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
 //                 station, the first tag of who is there at the beginning

@@ -85,7 +85,7 @@ pub(super) fn stream_name(node: &Node) -> u64 {
     turned ^ turned >> 31
 }
 
-/// The first two that have one name of streams.
+/// The first pair of positions with the same name of streams.
 pub(super) fn collision(names: impl Iterator<Item = u64>) -> Option<(usize, usize)> {
     let mut seen = HashMap::new();
     names.enumerate().find_map(|(number, name)| Some((seen.insert(name, number)?, number)))
