@@ -18,14 +18,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
-use eventhorizon::search::reference::AStar;
+use eventhorizon::search::reference::{AStar, find_all};
 use eventhorizon::search::{
-    Engine, Grid, Guided, Mapping, Moves, Outcome, Results, SearchError, Space, dimacs_coordinates,
-    dimacs_graph, moving_ai_map, moving_ai_scenario,
+    Engine, Grid, Guided, Mapping, Moves, Outcome, Results, ScenarioSearch, SearchError, Space, Terrain,
+    dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
 };
 use glam::UVec2;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is blocked.
     #[arg(long, value_name = "FILE")]
     map: Option<String>,
+    /// How the water, W, of a .map file is passable: from water only, as the format says; as open ground; or not at all (land).
+    #[arg(long, value_enum, requires = "map", default_value_t = Water::Format)]
+    terrain: Water,
     /// A graph of the 9th DIMACS challenge (.gr) instead of a map.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["map", "random", "four", "picture"])]
     graph: Option<String>,
@@ -80,6 +83,24 @@ pub(crate) struct Args {
     json: shared::Json,
 }
 
+/// The names of [`Terrain`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Water {
+    Format,
+    Open,
+    Land,
+}
+
+impl From<Water> for Terrain {
+    fn from(water: Water) -> Self {
+        match water {
+            Water::Format => Self::Format,
+            Water::Open => Self::Open,
+            Water::Land => Self::Land,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     shared::main(run)
 }
@@ -120,7 +141,10 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
         Some(path) => Guided::straight(graph, &dimacs_coordinates(path, &read(path)?)?)?,
     };
     if let (Some((from, to)), Some(_)) = (guided.graph().free_arc(), &args.paths) {
-        return Err(SearchError::FreeArc { from, to }.into());
+        let (from, to) = (u64::from(from) + 1, u64::from(to) + 1);
+        return Err(shared::usage(format!(
+            "{path}: the arc from the vertex {from} to {to} has the weight 0, with which paths could go in circles. Leave --paths off, or give the arc a weight"
+        )));
     }
     let vertices = u64::from(guided.graph().vertices());
     let searches: Vec<_> = (0..if vertices == 0 { 0 } else { args.searches })
@@ -188,7 +212,7 @@ fn search_all<S: Space>(
         }
         None => {
             let begun = Instant::now();
-            let found = on_cpu(space, searches, wants_paths, &bar)?;
+            let found = find_all(space, searches, wants_paths, |over| bar.set_position(over))?;
             let seconds = begun.elapsed().as_secs_f64();
             Ran {
                 adapter: "CPU".to_owned(),
@@ -247,12 +271,12 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     let grid = match &args.map {
         None => Grid::random(args.random, args.density, args.seed)?,
         Some(path) if path.ends_with(".png") => picture_map(path)?,
-        Some(path) => moving_ai_map(path, &read(path)?, true)?,
+        Some(path) => moving_ai_map(path, &read(path)?, args.terrain.into())?,
     };
     let grid = if args.four { grid.with_moves(Moves::MANHATTAN)? } else { grid };
     let scenario = match &args.scen {
         None => Vec::new(),
-        Some(path) => moving_ai_scenario(path, &read(path)?)?,
+        Some(path) => scenario_for(&grid, args.map.as_deref().unwrap_or_default(), path)?,
     };
     let searches: Vec<_> = match args.scen {
         None => grid.random_searches(args.searches, args.seed),
@@ -301,40 +325,25 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     shared::all([shown, written, drawn, verdict])
 }
 
-fn read(path: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}").into())
+/// The searches of a scenario, if it is one for a map of this size. A map of the same size and another name is spoken of.
+fn scenario_for(grid: &Grid, map: &str, path: &str) -> shared::Outcome<Vec<ScenarioSearch>> {
+    let scenario = moving_ai_scenario(path, &read(path)?)?;
+    scenario.iter().try_for_each(|search| search.check_size(path, grid))?;
+    if let Some(search) = scenario.iter().find(|search| !search.is_on(map)) {
+        shared::tell(&format!(
+            "warning: {path}, line {}: the search is on {}, and the map is {map}",
+            search.line, search.map
+        ));
+    }
+    Ok(scenario)
 }
 
-fn on_cpu<S: Space>(
-    space: &S,
-    searches: &[(S::Cell, S::Cell)],
-    paths: bool,
-    bar: &ProgressBar,
-) -> Result<Results<S::Cell>, SearchError> {
-    let mut search = AStar::new(space);
-    let (mut outcomes, mut cells) = (Vec::new(), Vec::new());
-    for (number, &(start, goal)) in (0..).zip(searches) {
-        if number % 1024 == 0 {
-            bar.set_position(number.into());
-        }
-        if paths {
-            let (outcome, path) = search.find_path(start, goal);
-            outcomes.push(outcome);
-            cells.push(path);
-        } else {
-            outcomes.push(search.find(start, goal));
-        }
-        search.check(number)?;
-    }
-    Ok(Results::new(searches, outcomes, paths.then_some(cells)))
+fn read(path: &str) -> shared::Outcome<String> {
+    shared::read_text(Path::new(path), 1 << 32)
 }
 
 /// Searches whose lengths are not those of the scenario, with their lengths.
-fn wrong_lengths(
-    grid: &Grid,
-    scenario: &[eventhorizon::search::ScenarioSearch],
-    outcomes: &[Outcome],
-) -> Vec<(usize, f64)> {
+fn wrong_lengths(grid: &Grid, scenario: &[ScenarioSearch], outcomes: &[Outcome]) -> Vec<(usize, f64)> {
     let length = |outcome: &Outcome| outcome.cost.map_or(f64::INFINITY, |cost| grid.length(cost));
     let lengths = outcomes.iter().map(length).enumerate();
     lengths

@@ -24,6 +24,16 @@ pub enum SearchError {
         /// Cells that have a terrain.
         cells: u64,
     },
+    /// The media of a map are not as long as the map.
+    #[error("a map of {width} times {height} cells was given the media of {cells} cells")]
+    Media {
+        /// Cells in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Cells that have a medium.
+        cells: u64,
+    },
     /// Moves with which the heuristic would not be one.
     #[error(
         "moves that cost {straight} and, diagonally, {diagonal}: a straight one costs at least 1, and a diagonal one as much or up to \
@@ -244,6 +254,25 @@ pub enum SearchError {
         line: usize,
         /// What is wrong with it.
         message: String,
+    },
+    /// A search of a scenario is for a map of another size.
+    #[error(
+        "{file}, line {line}: a search on {map}, which has {} times {} cells, and the map here has {width} times {height}. Choose the scenario of this map",
+        size.x, size.y
+    )]
+    OtherMap {
+        /// The scenario, as the caller called it.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The map that the search is for.
+        map: String,
+        /// Cells in a row of that map, and rows.
+        size: glam::UVec2,
+        /// Cells in a row of the map that was given.
+        width: u32,
+        /// Rows of that.
+        height: u32,
     },
     /// The device failed or refused.
     #[error(transparent)]

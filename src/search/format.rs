@@ -4,9 +4,24 @@ use glam::UVec2;
 
 use super::{Graph, Grid, MAX_SIDE, SearchError};
 
+/// How the letters of a Moving AI map are read. `.`, `G` (ground) and `S` (swamp) are passable from each other, and `@`, `O` and `T` are blocked;
+/// water, `W`, differs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Terrain {
+    /// Water is passable from water only, as the format says.
+    #[default]
+    Format,
+    /// Water is ground.
+    Open,
+    /// Water is blocked.
+    Land,
+}
+
 /// A search of a Moving AI scenario, with the length of its optimal path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScenarioSearch {
+    /// Its line in the scenario, from 1.
+    pub line: usize,
     /// The file of the map, as the scenario calls it.
     pub map: String,
     /// Cells in a row of the map, and rows.
@@ -27,11 +42,30 @@ impl ScenarioSearch {
     pub fn agrees(&self, length: f64) -> bool {
         (length - self.length).abs() < self.digit + 1e-7 * self.length
     }
+
+    /// Checks that the search is for a map of this size. `file` is what the error calls the scenario.
+    ///
+    /// # Errors
+    /// [`SearchError::OtherMap`], which names the line and both sizes.
+    pub fn check_size(&self, file: &str, grid: &Grid) -> Result<(), SearchError> {
+        let (width, height) = (grid.width(), grid.height());
+        if self.size == UVec2::new(width, height) {
+            return Ok(());
+        }
+        let (file, map) = (file.to_owned(), self.map.clone());
+        Err(SearchError::OtherMap { file, line: self.line, map, size: self.size, width, height })
+    }
+
+    /// Whether the search is for a map of this name: that of a file, with or without its folders.
+    pub fn is_on(&self, map: &str) -> bool {
+        let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or("").to_ascii_lowercase();
+        name(&self.map) == name(map)
+    }
 }
 
-/// The number of a line from 1, and its words.
+/// The number of a line from 1, and its words. The byte order mark with which some editors begin a file is no part of them.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    (1..).zip(text.lines())
+    (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines())
 }
 
 fn error(file: &str, line: usize, message: impl Into<String>) -> SearchError {
@@ -48,14 +82,15 @@ fn number<T: std::str::FromStr>(
     word.parse().map_err(|_| error(file, line, format!("'{word}' is no {what}")))
 }
 
-/// Reads a map of the Moving AI benchmarks (`type octile`). `.`, `G` and `S` are passable, and so is `W`, water: moves between land and water,
-/// which the benchmarks do not allow, are allowed here, unless `water` is false, which blocks it. `@`, `O` and `T` are blocked.
+/// Reads a map of the Moving AI benchmarks (`type octile`), whose letters mean what [`Terrain`] says.
 ///
 /// `file` is what errors call the text.
 ///
 /// # Errors
 /// [`SearchError::Format`], which names the line.
-pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, SearchError> {
+pub fn moving_ai_map(file: &str, text: &str, terrain: Terrain) -> Result<Grid, SearchError> {
+    const LAND: u8 = 0;
+    const WATER: u8 = 1;
     let (mut width, mut height) = (None, None);
     let mut lines = lines(text);
     let mut last = 0;
@@ -87,7 +122,8 @@ pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, Search
     let missing = |what| error(file, last, format!("the {what} was not told before the line 'map'"));
     let (width, height) = (width.ok_or_else(|| missing("width"))?, height.ok_or_else(|| missing("height"))?);
     // Not more than the text has, whatever the head says.
-    let mut terrain = Vec::with_capacity(text.len().min(width as usize * height as usize));
+    let mut costs = Vec::with_capacity(text.len().min(width as usize * height as usize));
+    let mut media = Vec::with_capacity(costs.capacity());
     for row in 0..height {
         let Some((line, content)) = lines.next() else {
             return Err(error(
@@ -102,10 +138,11 @@ pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, Search
             return Err(error(file, line, format!("a row of {found} cells in a map that is {width} wide")));
         }
         for letter in content.bytes() {
-            terrain.push(match letter {
-                b'.' | b'G' | b'S' => 1,
-                b'W' => water.into(),
-                b'@' | b'O' | b'T' => 0,
+            let (cost, medium) = match letter {
+                b'.' | b'G' | b'S' => (1, LAND),
+                b'W' if terrain == Terrain::Format => (1, WATER),
+                b'W' => (u8::from(terrain == Terrain::Open), LAND),
+                b'@' | b'O' | b'T' => (0, LAND),
                 other => {
                     let other = char::from(other).escape_default();
                     return Err(error(
@@ -114,13 +151,15 @@ pub fn moving_ai_map(file: &str, text: &str, water: bool) -> Result<Grid, Search
                         format!("'{other}' is no terrain: there are . G S W @ O T"),
                     ));
                 }
-            });
+            };
+            costs.push(cost);
+            media.push(medium);
         }
     }
     if let Some((line, _)) = lines.find(|(_, content)| !content.trim().is_empty()) {
         return Err(error(file, line, format!("the map has {height} rows, and here is another")));
     }
-    Grid::new(width, height, terrain)
+    Grid::new(width, height, costs)?.with_media(media)
 }
 
 /// Reads a scenario of the Moving AI benchmarks (`version 1`).
@@ -165,7 +204,7 @@ pub fn moving_ai_scenario(file: &str, text: &str) -> Result<Vec<ScenarioSearch>,
         let whole = printed.map_or(0, |printed| printed.split('.').next().map_or(0, str::len));
         let digits = digits.max(6_usize.saturating_sub(whole).min(2));
         let digit = 10_f64.powi(-i32::try_from(digits.min(12)).expect("small"));
-        Ok(ScenarioSearch { map, size, start, goal, length, digit })
+        Ok(ScenarioSearch { line, map, size, start, goal, length, digit })
     };
     lines.map(search).collect()
 }

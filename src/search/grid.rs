@@ -81,6 +81,8 @@ pub struct Grid {
     width: u32,
     height: u32,
     terrain: Vec<u8>,
+    /// The medium of each cell; empty where all cells have one.
+    media: Vec<u8>,
     moves: Moves,
     /// The least terrain that is not blocked, the most.
     span: (u8, u8),
@@ -114,7 +116,7 @@ impl Grid {
         }
         let passable = || terrain.iter().copied().filter(|&terrain| terrain > 0);
         let span = (passable().min().unwrap_or(1), passable().max().unwrap_or(1));
-        Self { width, height, terrain, moves, span }.with_moves(moves)
+        Self { width, height, terrain, media: Vec::new(), moves, span }.with_moves(moves)
     }
 
     /// The same map with other moves.
@@ -134,6 +136,31 @@ impl Grid {
             return Err(SearchError::Costs { straight, diagonal, most });
         }
         Ok(grid)
+    }
+
+    /// The same map with a medium for each cell, row by row: land and water, say. A move leads between cells of the same medium only,
+    /// and both cells beside a diagonal move have that medium, too.
+    ///
+    /// ```
+    /// use eventhorizon::search::{Grid, reference::AStar};
+    /// use glam::UVec2;
+    ///
+    /// let grid = Grid::new(3, 1, vec![1, 1, 1])?.with_media(vec![0, 1, 1])?;
+    /// let mut search = AStar::new(&grid);
+    /// assert_eq!(search.find(UVec2::new(0, 0), UVec2::new(1, 0)).cost, None);
+    /// assert_eq!(search.find(UVec2::new(1, 0), UVec2::new(2, 0)).cost, Some(2378));
+    /// # Ok::<(), eventhorizon::search::SearchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SearchError::Media`] where `media` has another length.
+    pub fn with_media(self, media: Vec<u8>) -> Result<Self, SearchError> {
+        if media.len() != self.terrain.len() {
+            let (width, height) = (self.width, self.height);
+            return Err(SearchError::Media { width, height, cells: media.len() as u64 });
+        }
+        let is_one = media.iter().all(|medium| *medium == media[0]);
+        Ok(Self { media: if is_one { Vec::new() } else { media }, ..self })
     }
 
     /// A square map as in Baudis et al., section IV.A: `density` times the number of its cells obstacles at uniformly random places. An
@@ -293,19 +320,26 @@ impl Grid {
         cell.y as usize * self.width as usize + cell.x as usize
     }
 
+    fn medium(&self, cell: UVec2) -> u8 {
+        self.media.get(self.index(cell)).copied().unwrap_or(0)
+    }
+
     /// The cell that a move leads to, if it is allowed.
     pub(super) fn neighbour(&self, from: UVec2, direction: usize) -> Option<UVec2> {
         let (dx, dy) = DIRECTIONS[direction];
+        if !self.passable(from) {
+            return None;
+        }
         let at = |dx, dy| {
             let to = UVec2::new(from.x.checked_add_signed(dx)?, from.y.checked_add_signed(dy)?);
-            self.passable(to).then_some(to)
+            (self.passable(to) && self.medium(to) == self.medium(from)).then_some(to)
         };
         let to = at(dx, dy)?;
         if direction >= 4 {
             at(dx, 0)?;
             at(0, dy)?;
         }
-        self.passable(from).then_some(to)
+        Some(to)
     }
 
     /// A byte for each cell: bit d says whether the move in direction d is allowed.

@@ -94,7 +94,9 @@ mod space;
 pub use all_pairs::AllPairs;
 pub use engine::Engine;
 pub use error::SearchError;
-pub use format::{ScenarioSearch, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
+pub use format::{
+    ScenarioSearch, Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
+};
 pub use fronts::{Distances, Wavefronts};
 pub use graph::Graph;
 pub use grid::{Grid, MAX_SIDE, Moves};

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::space::sealed::Cell as _;
-use super::{Grid, Outcome, SearchError, Space};
+use super::{Grid, Outcome, Results, SearchError, Space};
 
 /// Finds shortest paths on a map or in a graph, one after the other. Its arrays are flat, and are not cleared between searches.
 ///
@@ -207,6 +207,43 @@ impl<'s, S: Space> AStar<'s, S> {
             |from, step| self.cost_so_far(from).and_then(|before| before.checked_add(step)) == Some(cost);
         self.space.before(&self.ways, at, leads).expect("a cell that was reached was reached from somewhere")
     }
+}
+
+/// Makes a list of searches one after the other, with the results and the errors of [`Engine::run_watched`](super::Engine::run_watched) on one core; with
+/// paths where `paths` says so. `watch` hears now and then how many searches are over.
+///
+/// # Errors
+/// [`SearchError`] where a cell is not on the map, costs leave 32 bits, a heuristic is found not to be consistent, or paths are not defined
+/// ([`SearchError::FreeArc`]).
+pub fn find_all<S: Space>(
+    space: &S,
+    searches: &[(S::Cell, S::Cell)],
+    paths: bool,
+    mut watch: impl FnMut(u64),
+) -> Result<Results<S::Cell>, SearchError> {
+    if paths {
+        space.check_paths()?;
+    }
+    for (number, &(start, goal)) in searches.iter().enumerate() {
+        space.locate(number, start)?;
+        space.locate(number, goal)?;
+    }
+    let mut search = AStar::new(space);
+    let (mut outcomes, mut cells) = (Vec::with_capacity(searches.len()), Vec::new());
+    for (number, &(start, goal)) in (0_u32..).zip(searches) {
+        if number % 1024 == 0 {
+            watch(number.into());
+        }
+        if paths {
+            let (outcome, path) = search.find_path(start, goal);
+            outcomes.push(outcome);
+            cells.push(path);
+        } else {
+            outcomes.push(search.find(start, goal));
+        }
+        search.check(number)?;
+    }
+    Ok(Results::new(searches, outcomes, paths.then_some(cells)))
 }
 
 /// The distances from the nearest of some cells to all cells of a map, row by row, or from some vertices to all vertices of a graph, by Dijkstra's algorithm; none where there is no way, or one that

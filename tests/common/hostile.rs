@@ -9,7 +9,7 @@ use eventhorizon::facility::{self, Distribution, Keep, Network, Place, SavedStud
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{Checkpoint, CpuSimulation, Until};
-use eventhorizon::search::{dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
+use eventhorizon::search::{Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
 use eventhorizon::statistics::Design;
 use eventhorizon::time::Resolution;
 
@@ -103,7 +103,8 @@ pub fn network(bytes: &[u8]) {
 /// Maps, scenarios, graphs and coordinates.
 pub fn map(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = (moving_ai_map("hostile.map", text, true), moving_ai_scenario("hostile.scen", text));
+        let _ =
+            (moving_ai_map("hostile.map", text, Terrain::Format), moving_ai_scenario("hostile.scen", text));
         let _ = (dimacs_graph("hostile.gr", text), dimacs_coordinates("hostile.co", text));
     }
 }

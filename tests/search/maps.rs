@@ -39,17 +39,28 @@ fn terrain(width: u32, height: u32) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// One medium, or two of which the second is found in rows of cells.
+fn media(width: u32, height: u32) -> impl Strategy<Value = Vec<u8>> {
+    let cells = (width * height) as usize;
+    prop_oneof![
+        2 => Just(vec![0; cells]),
+        1 => proptest::collection::vec(any::<bool>(), cells.div_ceil(3))
+            .prop_map(move |parts| (0..cells).map(|cell| u8::from(parts[cell / 3])).collect()),
+    ]
+}
+
 /// Maps of all shapes up to `most` cells wide and high, with `count` searches between any cells: blocked ones too, and from a cell to itself.
 pub fn map(most: u32, count: usize) -> impl Strategy<Value = Map> {
     (1..=most, 1..=most).prop_flat_map(move |(width, height)| {
         let cell = move || (0..width, 0..height).prop_map(|(x, y)| UVec2::new(x, y));
-        (terrain(width, height), moves(), proptest::collection::vec((cell(), cell()), count)).prop_map(
-            move |(terrain, moves, mut searches)| {
+        let searches = proptest::collection::vec((cell(), cell()), count);
+        (terrain(width, height), media(width, height), moves(), searches).prop_map(
+            move |(terrain, media, moves, mut searches)| {
                 if let Some(first) = searches.first_mut() {
                     first.1 = first.0;
                 }
-                let grid = Grid::new(width, height, terrain).and_then(|grid| grid.with_moves(moves));
-                Map { grid: grid.unwrap(), searches }
+                let grid = Grid::new(width, height, terrain).unwrap().with_media(media).unwrap();
+                Map { grid: grid.with_moves(moves).unwrap(), searches }
             },
         )
     })
