@@ -137,15 +137,19 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
     args.check_files()?;
     let text = shared::read_text(&args.file, MOST_TEXT)?;
     let json = args.file.extension().is_some_and(|extension| extension == "json");
-    let network = if json { Network::from_json(&text)? } else { Network::from_toml(&text)? };
+    let written = if json { Network::from_json(&text)? } else { Network::from_toml(&text)? };
+    // Ticks are chosen by the times of the runs, too.
+    let until = args.until.or(written.until);
+    let later = |warm_up: &f64| args.until.is_none_or(|until| *warm_up < until);
+    let warm_up = args.warm_up.or(written.warm_up.filter(later));
+    let mut network = written.clone();
+    (network.until, network.warm_up) = (until, warm_up);
     let facility = if args.allow_unstable { network.compile_unstable()? } else { network.compile()? };
 
-    let until = args
-        .until
-        .or(network.until)
-        .ok_or_else(|| shared::usage("say where replications end: `until` in the file, or --until"))?;
+    let until =
+        until.ok_or_else(|| shared::usage("say where replications end: `until` in the file, or --until"))?;
     let tenth = until / 10.0;
-    let warm_up = match (args.warm_up, network.warm_up) {
+    let warm_up = match (args.warm_up, written.warm_up) {
         (Some(warm_up), _) => warm_up,
         (None, Some(written)) if written >= until && !args.find_warm_up => {
             shared::tell(&format!(

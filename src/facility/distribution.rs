@@ -132,6 +132,22 @@ impl Distribution {
         }
     }
 
+    /// The times that have to be many ticks long, so that what is drawn is right.
+    pub(super) fn scales(&self) -> [Option<f64>; 2] {
+        match *self {
+            Self::Constant(time)
+            | Self::Exponential(time)
+            | Self::Normal { mean: time, .. }
+            | Self::Weibull { scale: time, .. } => [Some(time), None],
+            Self::Uniform([low, high]) | Self::Triangular([low, _, high]) => [Some(high - low), None],
+            Self::Erlang { stages, mean } => [Some(mean / f64::from(stages.max(1))), None],
+            Self::Hyperexponential { first, second, .. } => [Some(first), Some(second)],
+            Self::Lognormal { mean, deviation } => {
+                [Some(mean / (1.0 + (deviation / mean).powi(2)).sqrt()), None]
+            }
+        }
+    }
+
     /// No time that is drawn by a law's words is shorter. Zero for laws that begin there, or nearly.
     pub(super) fn least(words: &[u32; 8]) -> Ticks {
         match words[0] {

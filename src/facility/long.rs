@@ -205,7 +205,7 @@ impl Facility {
         facility.verify(last, 0, until)?;
         facility.deadlock(last, study.seed, 0, until)?;
         let known = theory::known(&facility);
-        let (mut results, mut warnings) = (Vec::new(), Vec::new());
+        let (mut results, mut warnings) = (Vec::new(), self.rounding_until(study.until));
         for column in facility.columns() {
             let part = |part: usize| {
                 Seen::new(&told[part + 1], Some(&told[part]), warm_up, [ends[part], ends[part + 1]])
@@ -255,6 +255,7 @@ impl Facility {
             warm_up: study.warm_up,
             level: study.level,
             unit: self.network.unit.clone(),
+            ticks_per_unit: self.resolution.ticks_per_unit(),
             stopped: None,
             warnings,
             results,
@@ -309,7 +310,7 @@ impl Facility {
                 }
                 if keep.to.is_some() && (stopped || !ended) {
                     let saved = run.checkpoint().await?;
-                    saving.save(|| SavedStudy::of_run(&self.network, numbers, &told, &saved))?;
+                    saving.save(|| SavedStudy::of_run(self, numbers, &told, &saved))?;
                 }
                 if stopped {
                     return Err(SimulationError::Stopped.into());
@@ -321,7 +322,7 @@ impl Facility {
         }
         if keep.to.is_some() {
             let saved = run.checkpoint().await?;
-            saving.save(|| SavedStudy::of_run(&self.network, numbers, &told, &saved))?;
+            saving.save(|| SavedStudy::of_run(self, numbers, &told, &saved))?;
         }
         Ok((told, events, run.fingerprint().await?))
     }

@@ -16,6 +16,7 @@ use crate::pdes::{Capacity, Context, Model};
 use crate::time::{Resolution, Ticks};
 
 use super::check::{Choice, Kind, Node, check};
+use super::resolution::resolution;
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]
@@ -90,6 +91,7 @@ pub struct Facility {
     pub(super) network: Network,
     pub(super) nodes: Vec<Node>,
     pub(super) resolution: Resolution,
+    rounding: Vec<String>,
     data: Vec<u32>,
     params: FacilityParams,
     capacity: Capacity,
@@ -258,8 +260,7 @@ fn word(length: usize) -> u32 {
 
 impl Facility {
     fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
-        let resolution = Resolution::new(network.ticks_per_unit)
-            .map_err(|source| FacilityError::Time { what: "resolution", source })?;
+        let (resolution, rounding) = resolution(network)?;
         let nodes = check(network, resolution, allow_unstable)?;
         if let Some((first, second)) = tables::collision(nodes.iter().map(tables::stream_name)) {
             let [first, second] = [first, second].map(|number| nodes[number].name.clone());
@@ -282,8 +283,9 @@ impl Facility {
             ..FacilityParams::zeroed()
         };
         let capacity = capacity(&nodes, resolution, lookahead);
-        let made = Self { network: network.clone(), nodes, resolution, data, params, capacity, lookahead }
-            .laid_out(false);
+        let network = network.clone();
+        let made = Self { network, nodes, resolution, rounding, data, params, capacity, lookahead };
+        let made = made.laid_out(false);
         let room = made.most_waiting().min(ROOM);
         Ok(made.with_room(room))
     }
@@ -374,6 +376,11 @@ impl Facility {
     /// Ticks in the network's unit of time.
     pub fn resolution(&self) -> Resolution {
         self.resolution
+    }
+
+    /// Warnings of times that are not whole ticks, and of means that are few; the first times of each kind by name.
+    pub fn rounding(&self) -> &[String] {
+        &self.rounding
     }
 
     /// The names of the nodes, in the order of their LPs.

@@ -24,9 +24,9 @@ pub struct Network {
     /// The unit of time, for people: `minute`.
     #[serde(default = "unit")]
     pub unit: String,
-    /// Ticks in a unit of time: times are whole ticks.
-    #[serde(default = "ticks")]
-    pub ticks_per_unit: u32,
+    /// Ticks in a unit of time: times are whole ticks. Chosen by the times of the description, if it is not said ([`Resolution::for_times`](crate::time::Resolution::for_times)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticks_per_unit: Option<u32>,
     /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). Where a station has priorities, the first goes first.
     #[serde(default = "classes")]
     pub classes: Vec<String>,
@@ -94,10 +94,6 @@ pub struct Network {
 
 fn unit() -> String {
     "unit of time".to_owned()
-}
-
-fn ticks() -> u32 {
-    1 << 20
 }
 
 fn classes() -> Vec<String> {
@@ -331,7 +327,7 @@ impl Network {
             name: name.to_owned(),
             about: String::new(),
             unit: unit(),
-            ticks_per_unit: ticks(),
+            ticks_per_unit: None,
             classes: classes(),
             until: None,
             warm_up: None,

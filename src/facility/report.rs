@@ -58,6 +58,8 @@ pub struct Report {
     pub level: f64,
     /// The network's unit of time.
     pub unit: String,
+    /// Ticks in it: times are whole ticks.
+    pub ticks_per_unit: u32,
     /// Why no more replications were made, where a precision was asked for.
     #[serde(serialize_with = "decision")]
     pub stopped: Option<Decision>,
@@ -136,8 +138,14 @@ impl fmt::Display for Report {
         let class = widest(|row| row.class.as_deref().unwrap_or("all"), 5);
         writeln!(
             f,
-            "{}: {} replications until {} with a warm-up until {} ({}), intervals at {}",
-            self.network, self.replications, self.until, self.warm_up, self.unit, self.level
+            "{}: {} replications until {} with a warm-up until {} ({}, {} ticks), intervals at {}",
+            self.network,
+            self.replications,
+            self.until,
+            self.warm_up,
+            self.unit,
+            self.ticks_per_unit,
+            self.level
         )?;
         writeln!(
             f,

@@ -11,7 +11,7 @@ use crate::pdes::{Checkpoint, CheckpointError};
 use crate::time::Ticks;
 
 use super::measures::Measured;
-use super::{Facility, FacilityError, FacilityOutput, LENGTHS, Network, Study};
+use super::{Facility, FacilityError, FacilityOutput, LENGTHS, Study};
 
 /// The sections of [`STUDY`].
 const NUMBERS: usize = 0;
@@ -69,12 +69,12 @@ pub struct Keep<'a> {
 impl SavedStudy {
     /// What replications told.
     pub(super) fn of_replications(
-        network: &Network,
+        facility: &Facility,
         numbers: Numbers,
         columns: &[Measured],
         shares: &[Vec<Vec<f64>>],
     ) -> Result<Self, FacilityError> {
-        Self::write(network, numbers, |file| {
+        Self::write(facility, numbers, |file| {
             let mut reals = |values: &mut dyn Iterator<Item = &f64>| {
                 file.section(|bytes| values.for_each(|value| bytes.extend(value.to_bits().to_le_bytes())));
             };
@@ -87,12 +87,12 @@ impl SavedStudy {
 
     /// A long run, and what its nodes told at the ends that it came to.
     pub(super) fn of_run(
-        network: &Network,
+        facility: &Facility,
         numbers: Numbers,
         told: &[Vec<FacilityOutput>],
         run: &Checkpoint,
     ) -> Result<Self, FacilityError> {
-        Self::write(network, numbers, |file| {
+        Self::write(facility, numbers, |file| {
             file.section(|_| {});
             file.section(|_| {});
             file.section(|bytes| {
@@ -103,13 +103,13 @@ impl SavedStudy {
     }
 
     fn write(
-        network: &Network,
+        facility: &Facility,
         numbers: Numbers,
         rest: impl FnOnce(&mut Writer),
     ) -> Result<Self, FacilityError> {
         let mut file = Writer::new(&STUDY);
         file.numbers(&numbers);
-        file.section(|bytes| bytes.extend(text(network).as_bytes()));
+        file.section(|bytes| bytes.extend(text(facility).as_bytes()));
         rest(&mut file);
         Ok(Self::from_bytes(file.end())?)
     }
@@ -193,7 +193,7 @@ impl SavedStudy {
         batches: usize,
     ) -> Result<(), CheckpointError> {
         let other = |what: String| Err(CheckpointError::Study { what });
-        if self.file.section(NETWORK) != text(facility.network()).as_bytes() {
+        if self.file.section(NETWORK) != text(facility).as_bytes() {
             return other("of another network, or of this one before it was changed".to_owned());
         }
         let saved = self.numbers;
@@ -277,9 +277,12 @@ pub(super) fn source(facility: &Facility) -> [u64; 2] {
     Identity::of(&facility.clone().laid_out(false)).source()
 }
 
-/// Which network it is: its description in one form.
-fn text(network: &Network) -> String {
-    serde_json::to_string(network).expect("a description can be written")
+/// Which network it is: its description in one form, with its ticks, and without the times of runs, which the study has.
+fn text(facility: &Facility) -> String {
+    let mut network = facility.network().clone();
+    network.ticks_per_unit = Some(facility.resolution().ticks_per_unit());
+    (network.until, network.warm_up) = (None, None);
+    serde_json::to_string(&network).expect("a description can be written")
 }
 
 /// When a study is saved, and how many replications are made until then, or until somebody is told how far it is.

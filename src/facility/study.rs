@@ -304,13 +304,13 @@ impl Facility {
                 saving.took(began.elapsed());
                 if saving.due() {
                     now.room = facility.room().into();
-                    saving.save(|| SavedStudy::of_replications(&self.network, now, &columns, &lengths))?;
+                    saving.save(|| SavedStudy::of_replications(self, now, &columns, &lengths))?;
                 }
             }
         };
         now.room = facility.room().into();
-        saving.save(|| SavedStudy::of_replications(&self.network, now, &columns, &lengths))?;
-        let mut warnings = Vec::new();
+        saving.save(|| SavedStudy::of_replications(self, now, &columns, &lengths))?;
+        let mut warnings = self.rounding_until(study.until);
         for column in &mut columns {
             let what = facility.told_of(column);
             if facility.unserved(column, warm_up, until) {
@@ -360,6 +360,7 @@ impl Facility {
             warm_up: study.warm_up,
             level: study.level,
             unit: self.network.unit.clone(),
+            ticks_per_unit: self.resolution.ticks_per_unit(),
             stopped,
             warnings,
             lengths: facility.lengths(&lengths, study.level)?,

@@ -16,6 +16,8 @@
 //! # Ok::<(), eventhorizon::time::TimeError>(())
 //! ```
 
+mod choice;
+
 use std::fmt;
 
 use crate::text::number;
@@ -98,7 +100,8 @@ impl fmt::Display for Ticks {
 /// How many ticks make one of the model's units of time.
 ///
 /// The default, 2^20, resolves a millionth of a unit and reaches 2^44 units (half a million years, in
-/// seconds). Powers of two keep binary fractions exact.
+/// seconds). Powers of two keep binary fractions exact; [`Resolution::for_times`] chooses one that keeps
+/// given decimals exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Resolution {
     ticks_per_unit: u32,

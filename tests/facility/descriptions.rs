@@ -203,13 +203,13 @@ fn bad_settings_are_refused_and_the_node_is_named() {
         assert!(matches!(refused(&with(station)), E::Unsupported { node, .. } if node == "server"));
     }
     for law in
-        [Distribution::Exponential(-1.0), Distribution::Uniform([2.0, 1.0]), Distribution::Constant(1e-9)]
+        [Distribution::Exponential(-1.0), Distribution::Uniform([2.0, 1.0]), Distribution::Constant(1e-12)]
     {
         let error = refused(&with(Station::new(law, "out")));
         assert!(matches!(&error, E::Distribution { node, .. } if node == "server"), "{error}");
     }
     let mut network = right();
-    network.ticks_per_unit = 0;
+    network.ticks_per_unit = Some(0);
     assert!(matches!(refused(&network), E::Time { .. }));
 }
 
@@ -364,7 +364,7 @@ fn what_cannot_be_drawn_is_told_before_loads() {
 fn pieces_of_calendars_are_as_exact_as_distributions() {
     let with = |source: Source, station: Station, ticks: u32| {
         let mut network = Network::new("test").source("in", source).station("server", station).sink("out");
-        network.ticks_per_unit = ticks;
+        network.ticks_per_unit = Some(ticks);
         network
     };
     let source = || Source::new(Distribution::Exponential(5.0), "server");

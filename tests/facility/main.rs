@@ -14,6 +14,7 @@ mod new_nodes;
 mod runs;
 mod saved;
 mod theory;
+mod ticks;
 mod traces;
 mod travel;
 

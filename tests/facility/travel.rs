@@ -247,7 +247,7 @@ fn the_courier_is_as_the_builder_has_it() {
     let file = shipped_one("courier");
     let mut built = Network::new("courier");
     (built.unit, built.about) = (file.unit.clone(), file.about.clone());
-    (built.ticks_per_unit, built.until, built.warm_up) = (65536, file.until, file.warm_up);
+    (built.ticks_per_unit, built.until, built.warm_up) = (Some(65536), file.until, file.warm_up);
     let built = built
         .with_travel(Distribution::Uniform([20.0, 40.0]))
         .source("north", Source::new(exponential(5.0), "hub"))

@@ -1,0 +1,165 @@
+//! How many ticks a unit of time has: as the description says, or so that its times are exact.
+
+use std::fmt::Write as _;
+
+use super::{Discipline, Distribution, Facility, FacilityError, Network, Route};
+use crate::time::Resolution;
+
+/// What the clock of shared servers leaves of 62 bits of ticks: it counts up to 2^47.
+const SHARED: f64 = (1 << 15) as f64;
+
+/// The times that a warning names; it counts the others.
+const MOST_NAMED: usize = 4;
+
+/// A time of the description that is the same each time.
+struct Constant {
+    what: String,
+    units: f64,
+}
+
+/// All times of a description.
+#[derive(Default)]
+struct Times {
+    constants: Vec<Constant>,
+    /// Means of what is drawn, with what they are of.
+    drawn: Vec<Constant>,
+}
+
+impl Times {
+    fn law(&mut self, what: impl Fn() -> String, law: &Distribution) {
+        let into =
+            if matches!(law, Distribution::Constant(_)) { &mut self.constants } else { &mut self.drawn };
+        for units in law.scales().into_iter().flatten() {
+            into.push(Constant { what: what(), units });
+        }
+    }
+
+    fn of(network: &Network) -> Self {
+        let mut times = Self::default();
+        let route = |times: &mut Self, node: &str, route: &Route| {
+            let Route::Links(links) = route else { return };
+            for link in links {
+                let what = || format!("`{node}`: the travel to `{}`", link.node);
+                link.travel.iter().for_each(|law| times.law(what, law));
+            }
+        };
+        network.travel.iter().for_each(|law| times.law(|| "the travel of all ways".to_owned(), law));
+        for (node, source) in &network.sources {
+            times.law(|| format!("`{node}`: the time between arrivals"), &source.interarrival);
+            for piece in &source.rates {
+                let what = format!("`{node}`: a piece of its rates");
+                times.constants.push(Constant { what, units: piece.lasts });
+            }
+            route(&mut times, node, &source.to);
+        }
+        for (node, station) in &network.stations {
+            let all = [("service", &station.service), ("patience", &station.patience)];
+            for (what, law) in all.into_iter().filter_map(|(what, law)| Some((what, law.as_ref()?))) {
+                times.law(|| format!("`{node}`: the {what}"), law);
+            }
+            for (what, laws) in [("service", &station.service_of), ("patience", &station.patience_of)] {
+                for (class, law) in laws {
+                    times.law(|| format!("`{node}`: the {what} of `{class}`"), law);
+                }
+            }
+            for piece in &station.schedule {
+                let what = format!("`{node}`: a piece of its schedule");
+                times.constants.push(Constant { what, units: piece.lasts });
+            }
+            if let Some(breakdown) = &station.breakdown {
+                times.law(|| format!("`{node}`: the time between breakdowns"), &breakdown.up);
+                times.law(|| format!("`{node}`: the time of repairs"), &breakdown.down);
+            }
+            route(&mut times, node, &station.to);
+        }
+        for (node, delay) in &network.delays {
+            delay.time.iter().for_each(|law| times.law(|| format!("`{node}`: the time"), law));
+            for (class, law) in &delay.time_of {
+                times.law(|| format!("`{node}`: the time of `{class}`"), law);
+            }
+            route(&mut times, node, &delay.to);
+        }
+        network.routers.iter().for_each(|(node, router)| route(&mut times, node, &router.to));
+        for (node, fork) in &network.forks {
+            route(&mut times, node, &Route::Links(fork.siblings.clone()));
+            route(&mut times, node, &fork.to);
+        }
+        let ends =
+            [("the end of runs (`until`)", network.until), ("the warm-up (`warm_up`)", network.warm_up)];
+        let ends = ends.into_iter().filter_map(|(what, units)| Some((what.to_owned(), units?)));
+        times.constants.extend(ends.map(|(what, units)| Constant { what, units }));
+        times
+    }
+}
+
+/// The resolution of a network, and warnings that name what it rounds.
+pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>), FacilityError> {
+    let times = Times::of(network);
+    let resolution = match network.ticks_per_unit {
+        Some(ticks) => Resolution::new(ticks)
+            .map_err(|source| FacilityError::Time { what: "resolution (`ticks_per_unit`)", source })?,
+        None => {
+            let constants: Vec<f64> = times.constants.iter().map(|constant| constant.units).collect();
+            // The times of runs may be far shorter or longer than what happens in them.
+            let ends = [network.until, network.warm_up].iter().flatten().count();
+            let lasting = times.constants[..constants.len() - ends].iter().chain(&times.drawn);
+            let shortest =
+                lasting.map(|time| time.units).filter(|&units| units > 0.0).fold(f64::INFINITY, f64::min);
+            let shares = network.stations.values().any(|station| station.discipline == Discipline::Sharing);
+            let run = network.until.unwrap_or(0.0) * if shares { SHARED } else { 1.0 };
+            Resolution::for_times(&constants, shortest, run)
+        }
+    };
+    let per_unit = resolution.ticks_per_unit();
+    let rounded = times.constants.iter().filter(|constant| !resolution.is_exact(constant.units));
+    let told = named(rounded, |constant| {
+        let ticks = resolution.ticks(constant.units).ok()?;
+        Some(format!("{}, {} -> {}", constant.what, constant.units, resolution.units(ticks)))
+    });
+    let remedy = match network.ticks_per_unit {
+        Some(_) => "leave `ticks_per_unit` out, or choose one that divides them",
+        None => "no resolution makes all times exact: give them fewer digits",
+    };
+    let mut warnings = Vec::new();
+    if let Some(told) = told {
+        warnings.push(format!("times are rounded to ticks of 1/{per_unit}: {told}; {remedy}"));
+    }
+    let short = times.drawn.iter().filter(|drawn| drawn.units > 0.0 && !resolution.is_fine(drawn.units));
+    let told = named(short, |drawn| Some(format!("{}, {}", drawn.what, drawn.units)));
+    if let Some(told) = told {
+        warnings.push(format!(
+            "times that are drawn have means of few ticks of 1/{per_unit}, and are half a tick too short: {told}; choose a smaller unit of time, \
+             or leave `ticks_per_unit` out"
+        ));
+    }
+    Ok((resolution, warnings))
+}
+
+impl Facility {
+    /// The warnings of a study that ends then.
+    pub(super) fn rounding_until(&self, until: f64) -> Vec<String> {
+        let mut warnings = self.rounding().to_vec();
+        if self.network.until != Some(until) && !self.resolution.is_exact(until) {
+            let per_unit = self.resolution.ticks_per_unit();
+            warnings.push(format!(
+                "the end of runs, {until}, is rounded to ticks of 1/{per_unit}: let the network say `until`"
+            ));
+        }
+        warnings
+    }
+}
+
+/// The first of these times in words, and how many others there are; none if there are none.
+fn named<'t>(
+    times: impl Iterator<Item = &'t Constant>,
+    words: impl Fn(&Constant) -> Option<String>,
+) -> Option<String> {
+    let mut told: Vec<String> = times.filter_map(words).collect();
+    let others = told.len().saturating_sub(MOST_NAMED);
+    told.truncate(MOST_NAMED);
+    let mut text = told.join("; ");
+    if others > 0 {
+        let _ = write!(text, "; and {others} more");
+    }
+    Some(text).filter(|text| !text.is_empty())
+}
