@@ -164,9 +164,26 @@ fn changed(folder: &Path, name: &str, from: &str, to: &str) -> String {
 }
 
 #[test]
+fn times_and_their_ticks_are_the_same_model() {
+    let folder = folder("ticks");
+    let told = |from: &str, to: &str| {
+        let file = changed(&folder, "counter", from, to);
+        json(&["run", &file, "--replications", "20", "--set", "customers=50"])
+    };
+    let times = told("time = 1.25", "time = 1.25");
+    assert_eq!((&times["ticks_per_unit"], &times["warnings"]), (&100_000.into(), &Value::Array(Vec::new())));
+    let ticks = told("time = 1.25", "ticks = 125000");
+    assert_eq!(times["fingerprint"], ticks["fingerprint"]);
+    let stated = told("replications = 4096", "replications = 4096\nticks_per_unit = 1024");
+    assert_eq!(stated["ticks_per_unit"], 1024);
+    let warnings = stated["warnings"].as_array().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().starts_with("service: 0.9 is"), "{stated}");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_file_and_line() {
     let folder = folder("wrong");
-    let cases: [(&str, &str, &str, &[&str]); 39] = [
+    let cases: [(&str, &str, &str, &[&str]); 48] = [
         ("epidemic", "count = 1000", "count = \"many\"", &["epidemic.toml", "line 7", "u32"]),
         ("epidemic", "name = \"epidemic\"", "name = \"a/b\"", &["epidemic.toml:2", "letters, digits"]),
         ("epidemic", "attack_rate =", "\"../../x\" =", &["epidemic.toml:18", "letters, digits"]),
@@ -185,16 +202,71 @@ fn what_is_wrong_is_told_with_file_and_line() {
         (
             "epidemic",
             "until = 365.0",
-            "until = 1e-9",
-            &["epidemic.toml:9: until", "1/1048576", "ticks_per_unit"],
+            "until = 1e-12",
+            &["epidemic.toml:9: until", "1/3600000000", "ticks_per_unit"],
         ),
         (
             "epidemic",
             "lookahead = 0.5",
-            "lookahead = 1e-9",
+            "lookahead = 1e-12",
             &["epidemic.toml:8: lookahead", "ticks_per_unit"],
         ),
-        ("epidemic", "time = 1.0", "time = 1e-9", &["epidemic.toml:13: infectious", "ticks_per_unit"]),
+        ("epidemic", "time = 1.0", "time = 1e-12", &["epidemic.toml:13: infectious", "ticks_per_unit"]),
+        (
+            "epidemic",
+            "[processes]",
+            "ticks_per_unit = 1\n[processes]",
+            &["epidemic.toml:13: contact is 0.6", "more than a thousandth"],
+        ),
+        (
+            "counter",
+            "service = { time = [1.0, 0.9] }",
+            "service = 1",
+            &[
+                "counter.toml:8: service",
+                "`draw_exponential`",
+                "counter.wgsl:37",
+                "{ time = 1 }",
+                "{ ticks = 1 }",
+            ],
+        ),
+        (
+            "counter",
+            "customers = 1000",
+            "customers = { time = 64 }",
+            &["counter.toml:9: customers is a time", "the number 64"],
+        ),
+        (
+            "epidemic",
+            "index_cases = 10",
+            "index_cases = { time = 10 }",
+            &["epidemic.toml:15: index_cases is a time"],
+        ),
+        (
+            "epidemic",
+            "{ probability = 0.9 }",
+            "1",
+            &["epidemic.toml:14: infection", "`draw_bernoulli`", "{ probability = … }"],
+        ),
+        (
+            "epidemic",
+            "{ probability = 0.9 }",
+            "{ time = 1 }",
+            &["epidemic.toml:14: infection", "{ probability = … }"],
+        ),
+        (
+            "epidemic",
+            "time_add(begins, draw_exponential(params.contact))",
+            "begins + draw_exponential(params.contact)",
+            &["epidemic.wgsl:44", "`time_add`"],
+        ),
+        (
+            "epidemic",
+            "time_add(now(), draw_exponential(params.contact))",
+            "now() + draw_exponential(params.contact)",
+            &["epidemic.wgsl:53", "`time_add`"],
+        ),
+        ("epidemic", "time = 1.0", "ticks = 1.5", &["epidemic.toml:13: infectious is 1.5", "whole numbers"]),
         ("epidemic", "time = 1.0", "time = inf", &["epidemic.toml:13: infectious is inf", "finite"]),
         ("epidemic", "until = 365.0", "until = 365.0\nqueue = 0", &["epidemic.toml:10", "at least 1 event"]),
         (

@@ -112,6 +112,7 @@ struct Finding {
 
 const STATE: &str = "Keep what changes in variables of functions and in what the engine passes in";
 const ENGINE: &str = "That is the engine's own";
+const CARRY: &str = "Its words are added without a carry, which is wrong from the tick 2^32 on: use `time_add` for sums, and `time_since` for differences";
 const ALONE: &str = "Each call serves one entity and must not depend on what other invocations do";
 
 impl Program {
@@ -152,6 +153,8 @@ impl Program {
                 findings.push(Finding { span, what, advice: "The engine has the entry points" });
             }
         }
+        let sums = self.time_sums().into_iter();
+        findings.extend(sums.map(|(span, what)| Finding { span, what, advice: CARRY }));
         self.refuse(findings, allowed)
     }
 

@@ -25,6 +25,7 @@ mod plan;
 mod recipe;
 mod source;
 mod subgroups;
+mod units;
 #[cfg(not(target_arch = "wasm32"))]
 mod upload;
 mod words;
@@ -50,5 +51,6 @@ pub use source::Source;
 #[doc(hidden)]
 pub use subgroups::kernels;
 pub use subgroups::{SubgroupLayout, Subgroups};
+pub use units::{FieldUnit, FieldUse};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use upload::{CHUNK_BYTES, Flow, Upload};

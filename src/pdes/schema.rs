@@ -1,6 +1,6 @@
 //! The structs of a model as its WGSL lays them out, for programs that learn of a model when they run.
 
-use crate::gpu::{StructLayout, is_words};
+use crate::gpu::{FieldUse, StructLayout, is_words};
 use crate::queue::QueueDesign;
 
 use super::contract::{self, Declared};
@@ -12,6 +12,8 @@ use super::{Model, SimulationError};
 pub struct Schema {
     /// `struct Params`, in a model that has one.
     pub params: Option<StructLayout>,
+    /// What fields of `struct Params` are: times, probabilities, by what the model does with them.
+    pub uses: Vec<FieldUse>,
     /// `struct State`.
     pub state: StructLayout,
     /// `struct Output`, in a model that has one: its result columns are [`StructLayout::columns`].
@@ -30,6 +32,7 @@ impl Schema {
         let program = contract::linked(model, &recipes.start)?;
         Ok(Self {
             params: program.layout("Params"),
+            uses: program.field_uses(),
             state: program.layout("State").expect("the engine's files use it, and they link"),
             output: program.layout("Output"),
         })

@@ -2,7 +2,9 @@
 
 use super::mapping::{TABLE, product, tables};
 use super::{Model, ReplicationError};
-use crate::gpu::{Allowed, Declaration, GpuError, MOST_KEPT, Program, Source, StructLayout, values_of};
+use crate::gpu::{
+    Allowed, Declaration, FieldUse, GpuError, MOST_KEPT, Program, Source, StructLayout, values_of,
+};
 use crate::{random, shaders, statistics};
 
 /// The structs of a model as its WGSL lays them out: factors and result columns by name, type and offset.
@@ -10,6 +12,8 @@ use crate::{random, shaders, statistics};
 pub struct Schema {
     /// `struct Params`: the factors.
     pub params: StructLayout,
+    /// What fields of `struct Params` are: times, probabilities, by what the model does with them.
+    pub uses: Vec<FieldUse>,
     /// `struct State`.
     pub state: StructLayout,
     /// `struct Output`: the columns.
@@ -96,7 +100,8 @@ impl Schema {
         let saved = program.layout("JobSaved").expect("the engine's files declare it, and they link");
         let files: Vec<_> = std::iter::once(model.source()).chain(model.team_source()).collect();
         let tabled = tables(&files) == TABLE;
-        Ok(Self { params, state, output, saved_bytes: saved.bytes, tabled })
+        let uses = program.field_uses();
+        Ok(Self { params, uses, state, output, saved_bytes: saved.bytes, tabled })
     }
 }
 

@@ -15,7 +15,7 @@ use toml::Spanned;
 
 use super::measure::{Formula, Function};
 use super::model::{COUNT, Measure, Measures, Processing, Replicating, UNIT};
-use super::parameter::{Parameter, parameter, set, ticks};
+use super::parameter::{Kind, Parameter, parameter, set, ticks};
 use super::read::{MOST_TEXT, read, table};
 use crate::shared::{Failure, Outcome, usage};
 
@@ -86,6 +86,8 @@ pub(super) struct File {
     pub(super) seed: u64,
     pub(super) replications: Option<u32>,
     pub(super) units: Resolution,
+    /// What the ticks of a unit of time round.
+    pub(super) warnings: Vec<String>,
     pub(super) processes: Option<Processes>,
     pub(super) measures: Arc<Measures>,
     pub(super) source: Arc<Source>,
@@ -98,17 +100,13 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Reads a file, and those that it names. `changes` are `NAME=VALUES` of parameters.
-    pub(super) fn read(path: &Path, changes: &[String]) -> Outcome<Self> {
+    /// Reads a file, and those that it names. `changes` are `NAME=VALUES` of parameters; `until` is the end of runs where it
+    /// is not that of the file.
+    pub(super) fn read(path: &Path, changes: &[String], until: Option<f64>) -> Outcome<Self> {
         let text = read(path, MOST_TEXT)?;
         let written: Written = toml::from_str(&text)
             .map_err(|error| usage(format!("{}: {}", path.display(), short(&error.to_string()))))?;
         let at = |span: Range<usize>| format!("{}:{}", path.display(), line(&text, span.start));
-        let units = match &written.ticks_per_unit {
-            Some(ticks) => Resolution::new(*ticks.get_ref())
-                .map_err(|error| usage(format!("{}: {error}", at(ticks.span()))))?,
-            None => Resolution::default(),
-        };
         let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
         let model = beside(Path::new(&written.model));
         let source = Source::new(model.display().to_string(), read(&model, MOST_TEXT)?).into();
@@ -126,6 +124,13 @@ impl File {
         for change in changes {
             set(&mut parameters, change)?;
         }
+        let times = times(&parameters, written.processes.as_ref(), until);
+        let units = match &written.ticks_per_unit {
+            Some(ticks) => Resolution::new(*ticks.get_ref())
+                .map_err(|error| usage(format!("{}: {error}", at(ticks.span()))))?,
+            None => chosen(&times),
+        };
+        let warnings = rounded(&times, units);
         let mut formulas = Vec::new();
         for (name, text) in written.measures {
             let place = at(text.span());
@@ -163,6 +168,7 @@ impl File {
             seed: written.seed,
             replications: written.replications,
             units,
+            warnings,
             processes: written.processes,
             measures: Arc::new(Measures { formulas, units, processes }),
             source,
@@ -295,6 +301,59 @@ impl File {
         Replicating { source: Arc::clone(&self.source), params, measures: Arc::clone(&self.measures) }
     }
 }
+
+/// The times of a file, and what each is of.
+struct Times {
+    /// Above zero: of parameters, of all their levels, and the lookahead.
+    spans: Vec<(String, f64)>,
+    until: Option<f64>,
+    /// Whether a parameter is a time.
+    any: bool,
+}
+
+fn times(parameters: &[Parameter], processes: Option<&Processes>, until: Option<f64>) -> Times {
+    let is_span = |units: f64| units > 0.0 && units.is_finite();
+    let parameters: Vec<_> = parameters.iter().filter(|parameter| parameter.kind == Kind::Time).collect();
+    let levels = parameters
+        .iter()
+        .flat_map(|parameter| parameter.levels.iter().map(|level| (parameter.name.clone(), level.as_f64())));
+    let lookahead = processes.map(|processes| ("lookahead".to_owned(), *processes.lookahead.get_ref()));
+    let written = || processes.and_then(|processes| Some(*processes.until.as_ref()?.get_ref()));
+    Times {
+        spans: levels.chain(lookahead).filter(|&(_, units)| is_span(units)).collect(),
+        until: until.or_else(written).filter(|&until| is_span(until)),
+        any: !parameters.is_empty(),
+    }
+}
+
+/// The ticks of a unit where the file says nothing: by its times, or the library's where no parameter is one.
+fn chosen(times: &Times) -> Resolution {
+    if !times.any {
+        return Resolution::default();
+    }
+    let constants = times.spans.iter().map(|(_, units)| *units);
+    let shortest = constants.clone().fold(f64::INFINITY, f64::min);
+    let constants: Vec<f64> = constants.chain(times.until).collect();
+    Resolution::for_times(&constants, shortest, times.until.unwrap_or(0.0))
+}
+
+/// Warnings of times that are no whole ticks.
+fn rounded(times: &Times, units: Resolution) -> Vec<String> {
+    let until = times.until.map(|until| ("until".to_owned(), until));
+    let all = times.spans.iter().cloned().chain(until).filter(|&(_, time)| !units.is_exact(time));
+    let told = all.map(|(name, time)| {
+        let (per_unit, ticks) = (units.ticks_per_unit(), units.ticks(time).unwrap_or(Ticks::NEVER));
+        format!("{name}: {time} is rounded to {}, whole ticks of 1/{per_unit}", units.units(ticks))
+    });
+    let mut told: Vec<String> = told.collect();
+    let others = told.len().saturating_sub(MOST_WARNINGS);
+    told.truncate(MOST_WARNINGS);
+    told.extend((others > 0).then(|| format!("{others} more times are rounded")));
+    told
+}
+
+/// The rounded times that are named; others are counted.
+const MOST_WARNINGS: usize = 8;
 
 /// Checks a name of the user's: reports show it, and files are called so.
 fn named(name: &str) -> Result<(), String> {

@@ -113,7 +113,7 @@ struct Told {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome<()> {
-    let file = File::read(&args.file, &args.set)?;
+    let file = File::read(&args.file, &args.set, args.until)?;
     if args.describe {
         return describe(&file);
     }
@@ -234,7 +234,7 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
         )));
     };
     file.check_measures(output)?;
-    let points = file.points(schema.params.as_ref())?;
+    let points = file.points(schema.params.as_ref(), &schema.uses)?;
     let until = Until::time(file.until(args.until)?);
     let models = (0..points.design.len()).map(|point| file.process_model::<P>(points.bytes(point)));
     // Engines take a model for each run of theirs. The points of a selection are fewer and fewer of all, which it numbers anew.
@@ -345,7 +345,7 @@ fn replicate(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcom
     let schema = replication::Schema::of(&file.replication_model(Vec::new()))?;
     file.check_measures(&schema.output)?;
     let params: &StructLayout = &schema.params;
-    let points = file.points(Some(params))?;
+    let points = file.points(Some(params), &schema.uses)?;
     let gpu = Gpu::new()?;
     let engine = || replication::Engine::new(&gpu, file.replication_model(points.constants.clone()));
     let experiment = experiment(args, file, &points.design, replications);
@@ -443,13 +443,17 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
     let show = || -> Outcome<()> {
         writeln!(
             stdout(),
-            "{} on {adapter}, mapping {}: {replications} {}, {:.3} s",
+            "{} on {adapter}, mapping {}: {replications} {}, {:.3} s, {} ticks per unit",
             file.name,
             told.mapping,
             if replications == 1 { "run" } else { "runs" },
-            told.seconds
+            told.seconds,
+            file.units.ticks_per_unit()
         )?;
         write!(stdout(), "{report}")?;
+        for warning in &file.warnings {
+            writeln!(stdout(), "warning: {warning}")?;
+        }
         for (point, stopped) in stopped.iter().enumerate() {
             let place =
                 if design.len() > 1 { format!("{}: ", design.describe(point)) } else { String::new() };
@@ -475,6 +479,8 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
         "adapter": adapter,
         "mapping": told.mapping,
         "replications": replications,
+        "ticks_per_unit": file.units.ticks_per_unit(),
+        "warnings": file.warnings,
         "seconds": told.seconds,
         "fingerprint": format!("{:016x}", told.fingerprint),
         "stopped": stopped,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use eventhorizon::gpu::{FieldKind, StructLayout};
+use eventhorizon::gpu::{FieldKind, FieldUnit, FieldUse, StructLayout};
 use eventhorizon::replication::pack;
 use eventhorizon::statistics::{AnalysisError, Design, Value};
 use eventhorizon::time::{Resolution, Ticks};
@@ -29,6 +29,8 @@ pub(super) enum Kind {
     Plain,
     /// Units of time, for the model in ticks.
     Time,
+    /// Ticks, for the model as they are.
+    Ticks,
     /// From 0 to 1, for the model in 2^-32.
     Probability,
 }
@@ -55,7 +57,7 @@ impl Points {
 
 impl File {
     /// The parameters by the layout of `struct Params`, if there is one.
-    pub(super) fn points(&self, layout: Option<&StructLayout>) -> Outcome<Points> {
+    pub(super) fn points(&self, layout: Option<&StructLayout>, uses: &[FieldUse]) -> Outcome<Points> {
         let fields = layout.map_or(&[][..], |layout| &layout.fields);
         let lengths = self.parameters.iter().map(|parameter| parameter.levels.len() as u128);
         let all = lengths.fold(1, u128::saturating_mul);
@@ -94,12 +96,16 @@ impl File {
             }
             let (what, takes) = match kind {
                 Kind::Plain => ("a number", &[field.kind][..]),
-                Kind::Time => ("a time", &[FieldKind::U64, FieldKind::U32][..]),
+                Kind::Time | Kind::Ticks => ("a time", &[FieldKind::U64, FieldKind::U32][..]),
                 Kind::Probability => ("a probability", &[FieldKind::U32][..]),
             };
             if !takes.contains(&field.kind) {
                 let (is, declare) = (in_wgsl(field.kind), in_wgsl(takes[0]));
                 return Err(wrong(format!("{name} is {what}, and the field is {is}: declare it {declare}")));
+            }
+            let used = uses.iter().filter(|used| used.field == *name);
+            if let Some(what) = used.filter_map(|used| mistaken(*kind, levels, used)).next() {
+                return Err(wrong(format!("{name} {what}")));
             }
             let device = levels.iter().map(|&level| on_device(kind, level, self.units));
             let device =
@@ -137,7 +143,7 @@ impl File {
 
 /// What a value in TOML says.
 pub(super) fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), String> {
-    const WHAT: &str = "has to be a number, { time = … } in units of time or { probability = … } from 0 to 1, or a list in the place of the number";
+    const WHAT: &str = "has to be a number, { time = … } in units of time, { ticks = … } or { probability = … } from 0 to 1, or a list in the place of the number";
     let number = |value: &toml::Value| match value {
         toml::Value::Integer(value) => Ok(Value::from(*value)),
         toml::Value::Float(value) => Ok(Value::from(*value)),
@@ -152,9 +158,32 @@ pub(super) fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), Strin
     let toml::Value::Table(table) = value else { return Ok((Kind::Plain, numbers(value)?)) };
     match table.iter().collect::<Vec<_>>()[..] {
         [(kind, value)] if kind == "time" => Ok((Kind::Time, numbers(value)?)),
+        [(kind, value)] if kind == "ticks" => Ok((Kind::Ticks, numbers(value)?)),
         [(kind, value)] if kind == "probability" => Ok((Kind::Probability, numbers(value)?)),
         _ => Err(WHAT.to_owned()),
     }
+}
+
+/// What is wrong with a kind of number by what the WGSL does with the field. Zero is the same in all kinds.
+fn mistaken(kind: Kind, levels: &[Value], used: &FieldUse) -> Option<String> {
+    let FieldUse { call, place, .. } = used;
+    let first = levels.iter().find(|level| level.as_f64() != 0.0)?;
+    let (is, remedy) = match (used.unit, kind) {
+        (FieldUnit::Time, Kind::Plain | Kind::Probability) => (
+            format!("is no time, and `{call}` takes it as one ({place})"),
+            format!("{{ time = {first} }} in units of time, or {{ ticks = {first} }}"),
+        ),
+        (FieldUnit::Probability, Kind::Plain | Kind::Time | Kind::Ticks) => (
+            format!("is no probability, and `{call}` takes it as one ({place})"),
+            "{ probability = … } from 0 to 1".to_owned(),
+        ),
+        (FieldUnit::Number, Kind::Time) => (
+            "is a time, and the WGSL uses it as a number that no time meets".to_owned(),
+            format!("the number {first}, or {{ ticks = … }} if it counts ticks"),
+        ),
+        _ => return None,
+    };
+    Some(format!("{is}: write {remedy}"))
 }
 
 /// A kind of number, as WGSL calls it.
@@ -190,16 +219,21 @@ pub(super) fn set(parameters: &mut [Parameter], change: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// A time in ticks. One that is not 0 is no 0 either in ticks.
+/// A time in ticks, if they are what was meant: not 0 for a time that is not, nor more than a thousandth off.
 pub(super) fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String> {
     if !units.is_finite() {
         return Err(format!("is {units}, and has to be a finite time"));
     }
     let ticks = resolution.ticks(units).map_err(|error| format!("is no time: {error}"))?;
+    let per_unit = resolution.ticks_per_unit();
     if ticks == Ticks::ZERO && units > 0.0 {
-        let per_unit = resolution.ticks_per_unit();
         return Err(format!(
-            "is {units:e}, less than half a tick of 1/{per_unit}: choose more `ticks_per_unit`"
+            "is {units:e}, less than half a tick of 1/{per_unit}: choose more `ticks_per_unit`, or a smaller unit of time"
+        ));
+    }
+    if units > 0.0 && (resolution.units(ticks) / units - 1.0).abs() > 1e-3 {
+        return Err(format!(
+            "is {units}, and {ticks} in whole ticks of 1/{per_unit}, which is more than a thousandth off: choose more `ticks_per_unit`"
         ));
     }
     Ok(ticks)
@@ -211,6 +245,10 @@ fn on_device(kind: &Kind, level: Value, units: Resolution) -> Result<Value, Stri
     match kind {
         Kind::Plain => Ok(level),
         Kind::Time => Ok(Value::from(ticks(units, number)?.get())),
+        Kind::Ticks if number < 0.0 || number.fract() != 0.0 => {
+            Err(format!("is {number}, and ticks are whole numbers from 0 on"))
+        }
+        Kind::Ticks => Ok(level),
         Kind::Probability if !(0.0..=1.0).contains(&number) => {
             Err(format!("is {number}, and a probability is from 0 to 1"))
         }

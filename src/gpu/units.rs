@@ -1,0 +1,525 @@
+//! What a user's WGSL takes numbers for: times and probabilities, by the calls of the library.
+
+use std::collections::{HashMap, HashSet};
+
+use naga::{
+    BinaryOperator, Block, Expression, Function, Handle, Literal, LocalVariable, ScalarKind, Span, Statement,
+    TypeInner,
+};
+
+use super::Program;
+
+/// What a field of `struct Params` is, as the functions say that it is passed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldUse {
+    /// The field.
+    pub field: String,
+    /// What it is.
+    pub unit: FieldUnit,
+    /// The function of the library; empty for [`FieldUnit::Number`].
+    pub call: String,
+    /// Where it is called: the model's file and the line, or nothing.
+    pub place: String,
+}
+
+/// What the number in a field means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FieldUnit {
+    /// A time in ticks.
+    Time,
+    /// A probability in units of 2^-32.
+    Probability,
+    /// A number of 32 bits that never becomes a time of 64 bits, nor meets one.
+    Number,
+}
+
+const T: Option<FieldUnit> = Some(FieldUnit::Time);
+const P: Option<FieldUnit> = Some(FieldUnit::Probability);
+const N: Option<FieldUnit> = None;
+
+/// The functions of the library that take times or probabilities, with what each argument is.
+const TAKES: [(&str, &[Option<FieldUnit>]); 26] = [
+    ("draw_exponential", &[T]),
+    ("exponential_of", &[N, T]),
+    ("exponential_short", &[N, T]),
+    ("exponential_tabled", &[N, T]),
+    ("draw_uniform", &[T, T]),
+    ("uniform_of", &[N, N, N, T, T]),
+    ("draw_hyperexponential", &[P, T, T]),
+    ("draw_erlang", &[N, T]),
+    ("draw_triangular", &[T, T, T]),
+    ("triangular_of", &[N, N, T, T, T]),
+    ("draw_normal", &[T, T]),
+    ("normal_of", &[N, T, T]),
+    ("draw_lognormal", &[T, N]),
+    ("lognormal_of", &[N, T, N]),
+    ("draw_weibull", &[T, N]),
+    ("weibull_of", &[N, T, N]),
+    ("draw_bernoulli", &[P]),
+    ("time_add", &[T, T]),
+    ("time_since", &[T, T]),
+    ("time_less", &[T, T]),
+    ("time_min", &[T, T]),
+    ("schedule", &[N, T, N]),
+    ("tally_since", &[T]),
+    ("tally_add", &[N, T, N]),
+    ("time_average_set", &[N, T, N]),
+    ("time_average_add", &[N, T, N]),
+];
+
+/// Functions of the library that take counts, or places, in all their arguments of one word.
+const COUNTS: [&str; 6] = ["draw_below", "alias_slot", "memory_get", "memory_set", "schedule", "draw_erlang"];
+
+/// Expressions that are followed to where a value comes from.
+const MOST_SEEN: usize = 64;
+
+/// Where the value of an expression comes from, unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Root {
+    Field(u32),
+    Argument(u32),
+    Call(Handle<Function>),
+}
+
+/// A call, with its place.
+struct Call<'m> {
+    function: Handle<Function>,
+    arguments: &'m [Handle<Expression>],
+    span: Span,
+}
+
+/// What the statements of a function do that matters here.
+#[derive(Default)]
+struct Body<'m> {
+    calls: Vec<Call<'m>>,
+    /// Pointer and value.
+    stores: Vec<(Handle<Expression>, Handle<Expression>)>,
+    returned: Vec<Handle<Expression>>,
+}
+
+impl<'m> Body<'m> {
+    fn of(function: &'m Function) -> Self {
+        let mut body = Self::default();
+        body.read(&function.body);
+        body
+    }
+
+    fn read(&mut self, block: &'m Block) {
+        for (statement, &span) in block.span_iter() {
+            match statement {
+                Statement::Call { function, arguments, .. } => {
+                    self.calls.push(Call { function: *function, arguments, span });
+                }
+                Statement::Store { pointer, value } => self.stores.push((*pointer, *value)),
+                Statement::Return { value } => self.returned.extend(value),
+                Statement::Block(inner) => self.read(inner),
+                Statement::If { accept, reject, .. } => {
+                    [accept, reject].into_iter().for_each(|it| self.read(it))
+                }
+                Statement::Switch { cases, .. } => cases.iter().for_each(|case| self.read(&case.body)),
+                Statement::Loop { body, continuing, .. } => {
+                    [body, continuing].into_iter().for_each(|it| self.read(it));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A function of a user's.
+struct Own<'m> {
+    handle: Handle<Function>,
+    function: &'m Function,
+    body: Body<'m>,
+    /// What is stored in each of its variables.
+    variables: HashMap<Handle<LocalVariable>, Vec<Handle<Expression>>>,
+}
+
+struct Units<'m> {
+    program: &'m Program,
+    params: Option<Handle<naga::GlobalVariable>>,
+    own: Vec<Own<'m>>,
+    /// What arguments of users' functions are, with the call of the library that says so.
+    arguments: HashMap<(Handle<Function>, u32), (FieldUnit, &'static str)>,
+}
+
+impl Program {
+    /// What the fields of `struct Params` are by what the files do with them that are not the library's.
+    pub fn field_uses(&self) -> Vec<FieldUse> {
+        let units = Units::of(self);
+        let mut found: Vec<FieldUse> = Vec::new();
+        for own in &units.own {
+            units.takes(own, |root, unit, call, span| {
+                let Root::Field(number) = root else { return };
+                let field = units.field(number);
+                if !found.iter().any(|known| known.field == field && known.unit == unit) {
+                    found.push(FieldUse { field, unit, call: call.to_owned(), place: units.place(span) });
+                }
+            });
+        }
+        for number in units.numbers() {
+            let field = units.field(number);
+            if !found.iter().any(|known| known.field == field) {
+                let (call, place) = (String::new(), String::new());
+                found.push(FieldUse { field, unit: FieldUnit::Number, call, place });
+            }
+        }
+        found
+    }
+
+    /// Where a user adds or subtracts times as vectors, which drops carries, and the time in question.
+    pub(super) fn time_sums(&self) -> Vec<(Span, String)> {
+        let units = Units::of(self);
+        let mut found = Vec::new();
+        for own in &units.own {
+            let expressions = &own.function.expressions;
+            for (handle, expression) in expressions.iter() {
+                let Some(operands) = sum(expression) else { continue };
+                let roots = operands.into_iter().flat_map(|operand| units.roots(own, operand));
+                let time = roots.filter_map(|root| units.time_of(own, root)).next();
+                let is_pair = || operands.into_iter().any(|operand| units.is_pair(own, operand));
+                if let Some(time) = time.filter(|_| is_pair()) {
+                    found.push((expressions.get_span(handle), format!("{time} in a sum of vectors")));
+                }
+            }
+            for call in own.body.calls.iter().filter(|call| !units.is_own(call.function)) {
+                let Some((name, taken)) = takes(units.name(call.function)) else { continue };
+                let times = call.arguments.iter().zip(taken).filter(|(_, taken)| **taken == T);
+                for (&argument, _) in times.filter(|_| !name.starts_with("exponential_")) {
+                    if sum(&expressions[argument]).is_some() {
+                        let what = format!("a sum of vectors as a time for `{name}`");
+                        found.push((expressions.get_span(argument), what));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The operands of a sum or a difference.
+fn sum(expression: &Expression) -> Option<[Handle<Expression>; 2]> {
+    match expression {
+        Expression::Binary { op: BinaryOperator::Add | BinaryOperator::Subtract, left, right } => {
+            Some([*left, *right])
+        }
+        _ => None,
+    }
+}
+
+impl<'m> Units<'m> {
+    fn of(program: &'m Program) -> Self {
+        let module = program.module();
+        let params = module.global_variables.iter();
+        let mut params = params.filter(|(_, variable)| variable.name.as_deref() == Some("params"));
+        let params = params.next().map(|(handle, _)| handle);
+        let mut units = Self { program, params, own: Vec::new(), arguments: HashMap::new() };
+        for (handle, function) in module.functions.iter() {
+            if !units.is_own(handle) {
+                continue;
+            }
+            let own = Own::of(handle, function);
+            // Functions stand behind those that they call.
+            let mut known = Vec::new();
+            units.takes(&own, |root, unit, call, _| {
+                if let Root::Argument(argument) = root {
+                    known.push(((handle, argument), (unit, call)));
+                }
+            });
+            for (argument, unit) in known {
+                units.arguments.entry(argument).or_insert(unit);
+            }
+            units.own.push(own);
+        }
+        units
+    }
+
+    fn is_own(&self, function: Handle<Function>) -> bool {
+        let module = self.program.module();
+        let parts = || module.functions[function].body.span_iter().map(|(_, span)| *span);
+        let declared = module.functions.get_span(function);
+        let mut places = std::iter::once(declared).chain(parts());
+        places.find(Span::is_defined).is_some_and(|span| self.is_users(span))
+    }
+
+    fn is_users(&self, span: Span) -> bool {
+        self.program.is_users(span.location(self.program.text()).line_number)
+    }
+
+    fn place(&self, span: Span) -> String {
+        let line = span.is_defined().then(|| span.location(self.program.text()).line_number);
+        let origin = line.and_then(|line| self.program.origin(line));
+        origin.map_or_else(String::new, |(file, line)| format!("{file}:{line}"))
+    }
+
+    fn name(&self, function: Handle<Function>) -> &'m str {
+        self.program.module().functions[function].name.as_deref().unwrap_or_default()
+    }
+
+    /// The fields of `struct Params`.
+    fn fields(&self) -> &'m [naga::StructMember] {
+        let module = self.program.module();
+        match self.params.map(|params| &module.types[module.global_variables[params].ty].inner) {
+            Some(TypeInner::Struct { members, .. }) => members,
+            _ => &[],
+        }
+    }
+
+    fn field(&self, number: u32) -> String {
+        self.fields()[number as usize].name.clone().unwrap_or_default()
+    }
+
+    /// Calls `found` for each value that a call takes as a time or as a probability.
+    fn takes(&self, own: &Own<'m>, mut found: impl FnMut(Root, FieldUnit, &'static str, Span)) {
+        for call in &own.body.calls {
+            for (number, &argument) in (0..).zip(call.arguments) {
+                let taken = match self.arguments.get(&(call.function, number)) {
+                    Some(&taken) => Some(taken),
+                    None if self.is_own(call.function) => None,
+                    None => takes(self.name(call.function))
+                        .and_then(|(name, units)| Some(((*units.get(number as usize)?)?, name))),
+                };
+                let Some((unit, name)) = taken else { continue };
+                self.roots(own, argument).into_iter().for_each(|root| found(root, unit, name, call.span));
+            }
+        }
+    }
+
+    /// Where a value comes from: through variables, choices, and pairs of a low word and zero.
+    fn roots(&self, own: &Own<'m>, expression: Handle<Expression>) -> Vec<Root> {
+        let (mut roots, mut seen, mut left) = (Vec::new(), HashSet::new(), vec![expression]);
+        while let Some(expression) = left.pop() {
+            if seen.len() == MOST_SEEN {
+                return Vec::new();
+            }
+            if !seen.insert(expression) {
+                continue;
+            }
+            match &own.function.expressions[expression] {
+                Expression::FunctionArgument(number) => roots.push(Root::Argument(*number)),
+                Expression::CallResult(function) => roots.push(Root::Call(*function)),
+                Expression::Select { accept, reject, .. } => left.extend([*accept, *reject]),
+                Expression::Load { pointer } => match &own.function.expressions[*pointer] {
+                    Expression::LocalVariable(variable) => {
+                        left.extend(own.stored(*variable).iter().take(MOST_SEEN))
+                    }
+                    Expression::AccessIndex { base, index } if self.is_params(own, *base) => {
+                        roots.push(Root::Field(*index));
+                    }
+                    _ => {}
+                },
+                Expression::AccessIndex { base, index } => {
+                    if let Expression::Load { pointer } = &own.function.expressions[*base]
+                        && self.is_params(own, *pointer)
+                    {
+                        roots.push(Root::Field(*index));
+                    }
+                }
+                Expression::Compose { components, .. } => {
+                    if let [low, high] = components[..]
+                        && matches!(own.function.expressions[high], Expression::Literal(Literal::U32(0)))
+                    {
+                        left.push(low);
+                    }
+                }
+                _ => {}
+            }
+        }
+        roots
+    }
+
+    fn is_params(&self, own: &Own<'m>, expression: Handle<Expression>) -> bool {
+        match own.function.expressions[expression] {
+            Expression::GlobalVariable(variable) => Some(variable) == self.params,
+            _ => false,
+        }
+    }
+
+    /// What a time is called that a value is, if it is one.
+    fn time_of(&self, own: &Own<'m>, root: Root) -> Option<String> {
+        match root {
+            Root::Call(function) if !self.is_own(function) => {
+                let name = self.name(function);
+                let takes_times = takes(name).is_some_and(|(_, units)| units.contains(&T));
+                let is_time = takes_times || ["now", "lookahead"].contains(&name);
+                is_time.then(|| format!("`{name}()`"))
+            }
+            Root::Argument(number) => {
+                let &(unit, _) = self.arguments.get(&(own.handle, number))?;
+                let name = own.function.arguments[number as usize].name.clone();
+                name.filter(|_| unit == FieldUnit::Time).map(|name| format!("the time `{name}`"))
+            }
+            Root::Field(_) | Root::Call(_) => None,
+        }
+    }
+
+    /// Whether it is a value of two words, as far as its root says.
+    fn is_pair(&self, own: &Own<'m>, expression: Handle<Expression>) -> bool {
+        let module = self.program.module();
+        let pair = |ty: Handle<naga::Type>| is_pair(&module.types[ty].inner);
+        self.roots(own, expression).into_iter().any(|root| match root {
+            Root::Field(number) => pair(self.fields()[number as usize].ty),
+            Root::Argument(number) => pair(own.function.arguments[number as usize].ty),
+            Root::Call(function) => {
+                module.functions[function].result.as_ref().is_some_and(|result| pair(result.ty))
+            }
+        })
+    }
+
+    /// The fields of 32 bits that are used, and are in no way seen to become times or to meet them.
+    fn numbers(&self) -> Vec<u32> {
+        let module = self.program.module();
+        let is_word = |member: &naga::StructMember| match &module.types[member.ty].inner {
+            TypeInner::Scalar(scalar) => scalar.kind == ScalarKind::Uint,
+            _ => false,
+        };
+        let fields = (0..).zip(self.fields()).filter(|(_, member)| is_word(member));
+        fields.map(|(number, _)| number).filter(|&number| self.is_number(number)).collect()
+    }
+
+    /// Whether all that is made of a field stays a number of one word.
+    fn is_number(&self, field: u32) -> bool {
+        let (mut arguments, mut returns, mut is_used) = (HashSet::new(), HashSet::new(), false);
+        loop {
+            let before = arguments.len() + returns.len();
+            for own in &self.own {
+                let made = self.made_of(own, field, &arguments, &returns);
+                is_used |= !made.is_empty();
+                if own.may_be_time(&made) {
+                    return false;
+                }
+                for call in &own.body.calls {
+                    let numbers = (0..).zip(call.arguments).filter(|(_, argument)| made.contains(*argument));
+                    for (number, _) in numbers {
+                        if self.is_own(call.function) {
+                            arguments.insert((call.function, number));
+                        } else if !COUNTS.contains(&self.name(call.function)) {
+                            return false;
+                        }
+                    }
+                }
+                if own.body.returned.iter().any(|value| made.contains(value)) {
+                    returns.insert(own.handle);
+                }
+            }
+            if arguments.len() + returns.len() == before {
+                return is_used;
+            }
+        }
+    }
+
+    /// The expressions of a function that a field is in.
+    fn made_of(
+        &self,
+        own: &Own<'m>,
+        field: u32,
+        arguments: &HashSet<(Handle<Function>, u32)>,
+        returns: &HashSet<Handle<Function>>,
+    ) -> HashSet<Handle<Expression>> {
+        let mut made = HashSet::new();
+        loop {
+            let before = made.len();
+            for (handle, expression) in own.function.expressions.iter() {
+                let is_made = match expression {
+                    Expression::FunctionArgument(number) => arguments.contains(&(own.handle, *number)),
+                    Expression::CallResult(function) => returns.contains(function),
+                    Expression::AccessIndex { base, index } => {
+                        let whole = matches!(&own.function.expressions[*base],
+                            Expression::Load { pointer } if self.is_params(own, *pointer));
+                        *index == field && (whole || self.is_params(own, *base))
+                    }
+                    Expression::Load { pointer } => {
+                        let stored = match &own.function.expressions[*pointer] {
+                            Expression::LocalVariable(variable) => own.stored(*variable),
+                            _ => &[],
+                        };
+                        made.contains(pointer) || stored.iter().any(|value| made.contains(value))
+                    }
+                    Expression::Binary { left, right, op } => {
+                        !is_comparison(*op) && (made.contains(left) || made.contains(right))
+                    }
+                    Expression::Unary { expr, .. } | Expression::As { expr, .. } => made.contains(expr),
+                    Expression::Select { accept, reject, .. } => {
+                        made.contains(accept) || made.contains(reject)
+                    }
+                    Expression::Math { arg, arg1, arg2, .. } => [Some(arg), arg1.as_ref(), arg2.as_ref()]
+                        .into_iter()
+                        .flatten()
+                        .any(|arg| made.contains(arg)),
+                    _ => false,
+                };
+                if is_made {
+                    made.insert(handle);
+                }
+            }
+            if made.len() == before {
+                return made;
+            }
+        }
+    }
+}
+
+impl<'m> Own<'m> {
+    fn of(handle: Handle<Function>, function: &'m Function) -> Self {
+        let body = Body::of(function);
+        let mut variables: HashMap<_, Vec<_>> = HashMap::new();
+        for &(pointer, value) in &body.stores {
+            if let Expression::LocalVariable(variable) = function.expressions[pointer] {
+                variables.entry(variable).or_default().push(value);
+            }
+        }
+        for (variable, local) in function.local_variables.iter() {
+            variables.entry(variable).or_default().extend(local.init);
+        }
+        Self { handle, function, body, variables }
+    }
+
+    /// What is stored in a variable of the function.
+    fn stored(&self, variable: Handle<LocalVariable>) -> &[Handle<Expression>] {
+        self.variables.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether one of these values is put into a pair, is kept outside of variables, or meets a word of a pair.
+    fn may_be_time(&self, made: &HashSet<Handle<Expression>>) -> bool {
+        let expressions = &self.function.expressions;
+        let kept = |(pointer, value): &(Handle<Expression>, _)| {
+            made.contains(value) && !matches!(expressions[*pointer], Expression::LocalVariable(_))
+        };
+        // A component of a value, not a member behind a pointer, which is loaded first.
+        let is_part = |part: Handle<Expression>| match &expressions[part] {
+            Expression::AccessIndex { .. } => !made.contains(&part),
+            Expression::Load { pointer } => match &expressions[*pointer] {
+                Expression::AccessIndex { base, .. } => {
+                    matches!(expressions[*base], Expression::AccessIndex { .. })
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        let meets = |expression: &Expression| match expression {
+            Expression::Compose { components, .. } => components.iter().any(|it| made.contains(it)),
+            Expression::Splat { value, .. } => made.contains(value),
+            Expression::Binary { left, right, .. } => {
+                made.contains(left) && is_part(*right) || made.contains(right) && is_part(*left)
+            }
+            _ => false,
+        };
+        self.body.stores.iter().any(kept) || expressions.iter().any(|(_, expression)| meets(expression))
+    }
+}
+
+fn takes(name: &str) -> Option<(&'static str, &'static [Option<FieldUnit>])> {
+    TAKES.into_iter().find(|(known, _)| *known == name)
+}
+
+fn is_pair(inner: &TypeInner) -> bool {
+    matches!(inner, TypeInner::Vector { size: naga::VectorSize::Bi, scalar } if *scalar == naga::Scalar::U32)
+}
+
+fn is_comparison(op: BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    matches!(op, B::Equal | B::NotEqual | B::Less | B::LessEqual | B::Greater | B::GreaterEqual)
+}
+
+#[cfg(test)]
+mod tests;
