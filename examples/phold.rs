@@ -19,16 +19,16 @@ mod shared;
 
 use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Parser;
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress, Simulation,
-    SimulationError, Sync, Until,
+    Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress,
+    Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -372,7 +372,7 @@ fn on_gpu(
     let watch = |progress: &_| bar.tell(progress);
     let progress = match &args.checkpoint {
         None => simulation.run_watched(until, watch),
-        Some(path) => simulation.run_saving(until, path, every(args), watch),
+        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
     };
     let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
     let seconds = begin.elapsed().as_secs_f64();
@@ -423,7 +423,7 @@ fn on_cpu(
     let watch = |progress: &_| bar.tell(progress);
     let progress = match args.checkpoint.as_ref().filter(|_| !args.verify) {
         None => simulation.run_watched(until, watch),
-        Some(path) => simulation.run_saving(until, path, every(args), watch),
+        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
     };
     let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
     let progress = progress?;
@@ -441,23 +441,21 @@ fn on_cpu(
     })
 }
 
-/// A run that could not be saved goes on without, so that its results are not lost; with them comes the error.
+/// A run that could not be saved at its end has its results all the same: with them comes the error.
 fn without_saving(
     ended: Result<Progress, SimulationError>,
     rest: impl FnOnce() -> Result<Progress, SimulationError>,
 ) -> (Result<Progress, SimulationError>, Option<Failure>) {
     match ended {
         Err(SimulationError::Checkpoint(error @ CheckpointError::Write { .. })) => {
-            shared::tell(&format!("notice: {error}.\nnotice: going on without saving the run."));
             (rest(), Some(error.into()))
         }
         ended => (ended, None),
     }
 }
 
-/// How often a run is saved: without --every, where it ends.
-fn every(args: &Args) -> Duration {
-    args.every.map_or(Duration::MAX, Duration::from_secs_f64)
+fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
+    Autosave::new(path, shared::every(args.every)).on_failure(&shared::unsaved)
 }
 
 /// How far a run is, and whether it goes on.

@@ -14,16 +14,18 @@
 mod shared;
 
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Transport};
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{self, Checkpoint, CpuSimulation, Fingerprint, Progress, Until};
+use eventhorizon::pdes::{
+    self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Progress, SimulationError, Until,
+};
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 use shared::{Outcome as Ended, Use};
@@ -112,6 +114,8 @@ struct Ran {
     seconds: f64,
     fingerprint: Fingerprint,
     device: Option<String>,
+    /// Why it could not be saved at its end.
+    unsaved: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -181,7 +185,7 @@ fn run(args: &Args) -> Ended<()> {
     let mut equal = true;
     if shared::interrupted() {
         table.push(("stopped early", format!("at {:.3} units of time", resolution.units(ran.progress.now))));
-        if let Some(path) = &args.checkpoint {
+        if let (Some(path), None) = (&args.checkpoint, &ran.unsaved) {
             table.push(("to go on", format!("--resume {}", path.display())));
         }
     } else if args.verify {
@@ -222,7 +226,7 @@ fn run(args: &Args) -> Ended<()> {
         true => Ok(()),
         false => Err("the engines differ. Please report this command line".into()),
     };
-    shared::all([args.json.write(&json), verdict])
+    shared::all([args.json.write(&json), verdict, ran.unsaved.map_or(Ok(()), |error| Err(error.into()))])
 }
 
 /// A way to other ranks, if there are any.
@@ -247,17 +251,32 @@ fn on_host(run: &Run<'_>, transport: Way) -> Result<Ran, HybridError> {
     let (rank, ranks) = (simulation.transport().rank(), simulation.transport().ranks());
     let (end, watch) = (run.until.time, |_: &_| shared::watch());
     let begun = Instant::now();
-    let progress = match &run.args.checkpoint {
-        None => simulation.run_watched(end, watch)?,
-        Some(path) => simulation.run_saving(end, path, every(run.args), watch)?,
+    let ended = match &run.args.checkpoint {
+        None => simulation.run_watched(end, watch),
+        Some(path) => simulation.run_saving(end, autosave(run.args, path), watch),
     };
+    let (progress, unsaved) = without_saving(ended, || simulation.run_watched(end, watch))?;
     let seconds = begun.elapsed().as_secs_f64();
-    Ok(Ran { rank, ranks, progress, seconds, fingerprint: simulation.fingerprint()?, device: None })
+    let fingerprint = simulation.fingerprint()?;
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device: None, unsaved })
 }
 
-/// How often a run is saved: without --every, where it ends.
-fn every(args: &Args) -> Duration {
-    args.every.map_or(Duration::MAX, Duration::from_secs_f64)
+fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
+    Autosave::new(path, shared::every(args.every)).on_failure(&shared::unsaved)
+}
+
+/// A run that could not be saved at its end has its results all the same: with them comes the error, on all ranks.
+fn without_saving(
+    ended: Result<Progress, HybridError>,
+    rest: impl FnOnce() -> Result<Progress, HybridError>,
+) -> Result<(Progress, Option<String>), HybridError> {
+    match ended {
+        Err(
+            error @ (HybridError::Unsaved
+            | HybridError::Simulation(SimulationError::Checkpoint(CheckpointError::Write { .. }))),
+        ) => Ok((rest()?, Some(error.to_string()))),
+        ended => Ok((ended?, None)),
+    }
 }
 
 /// A part of the run on a device; all of it, where there are no others.
@@ -271,7 +290,7 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
     let watch = |_: &_| shared::watch();
     // A run of no time waits for the set-up; where a run goes on, it has one end alone.
     let set_up = saved.is_none().then(|| Until::time(Ticks::ZERO));
-    let (progress, seconds, fingerprint);
+    let (progress, unsaved, seconds, fingerprint);
     match transport.filter(|_| ranks > 1) {
         Some(transport) => {
             let mut part = match saved {
@@ -280,10 +299,11 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
             };
             set_up.map_or(Ok(()), |end| part.run(end).map(drop))?;
             let begun = Instant::now();
-            progress = match &args.checkpoint {
-                None => part.run_watched(*until, watch)?,
-                Some(path) => part.run_saving(*until, path, every(args), watch)?,
+            let ended = match &args.checkpoint {
+                None => part.run_watched(*until, watch),
+                Some(path) => part.run_saving(*until, autosave(args, path), watch),
             };
+            (progress, unsaved) = without_saving(ended, || part.run_watched(*until, watch))?;
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = part.fingerprint()?;
         }
@@ -294,15 +314,17 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
             };
             set_up.map_or(Ok(()), |end| simulation.run(end).map(drop))?;
             let begun = Instant::now();
-            progress = match &args.checkpoint {
-                None => simulation.run_watched(*until, watch)?,
-                Some(path) => simulation.run_saving(*until, path, every(args), watch)?,
+            let ended = match &args.checkpoint {
+                None => simulation.run_watched(*until, watch),
+                Some(path) => simulation.run_saving(*until, autosave(args, path), watch),
             };
+            let ended = ended.map_err(HybridError::from);
+            (progress, unsaved) = without_saving(ended, || Ok(simulation.run_watched(*until, watch)?))?;
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = simulation.fingerprint()?;
         }
     }
-    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device })
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device, unsaved })
 }
 
 fn on_ranks(args: &Args, run: impl Fn(Way) -> Result<Ran, HybridError> + Sync) -> Ended<Ran> {

@@ -147,7 +147,8 @@ impl Facility {
     /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report, `seconds` are those since then.
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study, and where the file cannot be written.
+    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study, and where nothing can be written there. A save that fails later
+    /// ends nothing: see [`Autosave`](crate::pdes::Autosave) and [`Report::unsaved`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn study_kept<V: Verdict>(
         &self,
@@ -309,7 +310,7 @@ impl Facility {
             }
         };
         now.room = facility.room().into();
-        saving.save(|| SavedStudy::of_replications(&self.network, now, &columns, &lengths))?;
+        let written = saving.last(|| SavedStudy::of_replications(&self.network, now, &columns, &lengths))?;
         let mut warnings = Vec::new();
         for column in &mut columns {
             let what = facility.told_of(column);
@@ -362,6 +363,7 @@ impl Facility {
             unit: self.network.unit.clone(),
             stopped,
             warnings,
+            unsaved: written.err().map(|error| error.to_string()),
             lengths: facility.lengths(&lengths, study.level)?,
         })
     }

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use super::simulation::agreed;
 use super::{HybridError, Transport};
-use crate::pdes::checkpoint::file::check_place;
-use crate::pdes::checkpoint::{Contents, Identity};
-use crate::pdes::{Checkpoint, Model, SimulationError};
+use crate::pdes::checkpoint::{self, Contents, Identity};
+use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, SimulationError};
 
 /// What all ranks hold, by rank, on the first one; nothing on the others.
 pub(super) fn gathered(
@@ -34,25 +33,34 @@ pub(super) fn gathered(
 }
 
 /// Whether the first rank, which writes, may write there.
-pub(super) fn writable(transport: &mut dyn Transport, path: &Path) -> Result<(), HybridError> {
+pub(super) fn writable(transport: &mut dyn Transport, autosave: &Autosave<'_>) -> Result<(), HybridError> {
     let found = match transport.rank() {
-        0 => check_place(path).map_err(|error| SimulationError::from(error).into()),
+        0 => autosave.check().map_err(|error| SimulationError::from(error).into()),
         _ => Ok(()),
     };
     agreed(transport, found)
 }
 
-/// Writes what the first rank has, and tells all whether it could.
+/// Writes what the first rank has, and tells all whether it could: the inner error says that it could not.
 pub(super) fn written(
     transport: &mut dyn Transport,
     made: Result<Option<Checkpoint>, HybridError>,
     path: &Path,
-) -> Result<(), HybridError> {
-    let saved = made.and_then(|made| {
-        let saved = made.map_or(Ok(()), |made| made.save(path));
-        saved.map_err(|error| SimulationError::from(error).into())
-    });
-    agreed(transport, saved)
+) -> Result<Result<(), HybridError>, HybridError> {
+    let saved = match agreed(transport, made)? {
+        Some(made) => made.save(path).map_err(|error| SimulationError::from(error).into()),
+        None => Ok(()),
+    };
+    let [written, ..] = transport.least([saved.is_ok().into(), 0, 0])?;
+    Ok(if saved.is_ok() && written == 0 { Err(HybridError::Unsaved) } else { saved })
+}
+
+/// Why this rank could not write a file.
+pub(super) fn reason(error: &HybridError) -> Option<&CheckpointError> {
+    match error {
+        HybridError::Simulation(error) => checkpoint::reason(error),
+        _ => None,
+    }
 }
 
 /// Whether a watcher has stopped the run on any rank.

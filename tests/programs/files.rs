@@ -153,6 +153,13 @@ fn what_cannot_be_written_is_known_before_the_run() {
         ended(&output, 2, words, &format!("{args:?}"));
         assert!(output.stdout.is_empty());
     }
+    #[cfg(target_os = "linux")]
+    for place in ["/proc/none".to_owned(), "a".repeat(300)] {
+        let output = folder.network(&["--checkpoint", &place]);
+        ended(&output, 2, &[&place, "nothing can be saved"], "network");
+        ended(&folder.phold(&["--until=1e9", "--checkpoint", &place]), 2, &["nothing can be saved"], "phold");
+        assert!(output.stdout.is_empty());
+    }
     // For years, if they began.
     let long = ["--until=1e9", "--checkpoint", "none/x"];
     ended(&folder.phold(&long), 2, &["--checkpoint none/x", "no folder"], "phold");
@@ -168,7 +175,7 @@ fn what_can_be_written_is_written_though_something_else_cannot() {
     let folder = Folder::new("after");
     let whole = told(&folder.network(&[]));
     let fingerprint = whole.lines().last().unwrap();
-    for args in [["--csv", "/dev/full"], ["--trace-to", "/dev/full"], ["--checkpoint", "/proc/none"]] {
+    for args in [["--csv", "/dev/full"], ["--trace-to", "/dev/full"]] {
         let others = ["--json", "res.json", "--trace", "2", "--plot", "drawn"];
         let output = folder.network(&[&others[..], &args].concat());
         ended(&output, 1, &[args[1]], &format!("{args:?}"));
@@ -180,13 +187,41 @@ fn what_can_be_written_is_written_though_something_else_cannot() {
     // All that went wrong is told.
     let output = folder.network(&["--json", "/dev/full", "--csv", "/dev/full"]);
     assert_eq!(errors(&output).matches("error: /dev/full: No space left").count(), 2, "{output:?}");
-    let row = |output: &Output| -> Option<String> {
-        Some(told(output).lines().find(|line| line.starts_with("fingerprint"))?.to_owned())
+}
+
+/// On a disk that takes no byte more. (Files can be made there, so the place looks well.)
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_saved_has_its_results_all_the_same() {
+    let folder = Folder::new("full");
+    let row = |output: &Output| -> String {
+        let text = told(output);
+        text.lines().find(|line| line.starts_with("fingerprint")).expect("a result").to_owned()
     };
-    let output = folder.phold(&["--until=50", "--checkpoint=/proc/none", "--every=0.001", "--json=run.json"]);
-    ended(&output, 1, &["/proc/none could not be written"], "phold");
-    assert_eq!(row(&output), row(&folder.phold(&["--until=50"])));
-    assert!(row(&output).is_some() && folder.at("run.json").exists());
+    let network = ["m.toml", "--backend=cpu", "--replications=300"];
+    let batches = ["m.toml", "--backend=cpu", "--until=3000", "--batches=10"];
+    let ranks = ["--lps=16", "--until=50", "--ranks=2"];
+    for (name, args) in [
+        ("network", &network[..]),
+        ("network", &batches),
+        ("phold", &["--backend=cpu", "--lps=16", "--until=50"]),
+        ("phold_ranks", &ranks),
+        ("phold_ranks", &ranks[..2]),
+    ] {
+        let program = program(name);
+        let limited = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"])
+            .arg(program.get_program())
+            .args(args)
+            .args(["--checkpoint=saved", "--every=0.000001"])
+            .current_dir(&folder.0)
+            .output()
+            .unwrap();
+        ended(&limited, 1, &["the checkpoint saved could not be written: File too large"], name);
+        assert_eq!(row(&limited), row(&folder.run(name, &[args])), "{name} {args:?}");
+        assert!(errors(&limited).matches("warning: ").count() <= 1, "{limited:?}");
+        assert_eq!(folder.names(), ["folder", "m.toml"]);
+    }
 }
 
 #[test]

@@ -24,6 +24,14 @@ pub enum CheckpointError {
         /// Why not.
         source: io::Error,
     },
+    /// A place where no checkpoint can be written, found before the run.
+    #[error("nothing can be saved as {path}: {source}. Choose another file")]
+    Place {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// Something else.
     #[error("this is no checkpoint: it does not begin as one, or was changed like a text on its way")]
     NoCheckpoint,

@@ -1,18 +1,16 @@
 //! Files of sections with a checksum: what is read and written of all checkpoints. `docs/checkpoints.md` says what lies where, for others.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::Read as _;
+use std::path::Path;
 
 use bytemuck::Pod;
 
-use crate::text::quoted;
-
 use super::CheckpointError;
+use super::place::{replace, shown};
 
 /// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
-const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
+pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
 /// It changes with what lies where, and with what the same bytes would go on to.
 const VERSION: u32 = 1;
 /// Magic, version, number of sections, length.
@@ -137,74 +135,10 @@ impl Sections {
         Self::of(bytes, kind)
     }
 
-    /// Writes the file: another one beside it first, which takes its name once all of it is on the disk. So there is always a whole one, the last or the
-    /// one before, whenever the process or the machine ends. What is there and no checkpoint stays what it is.
+    /// Writes the file: there is always a whole one under its name, the last or the one before.
     pub(crate) fn save(&self, path: &Path) -> Result<(), CheckpointError> {
-        let failed = |source| CheckpointError::Write { path: shown(path), source };
-        let path = &target(path).map_err(failed)?;
-        let name = path.file_name().ok_or_else(|| failed(io::ErrorKind::IsADirectory.into()))?;
-        static SAVED: AtomicU64 = AtomicU64::new(0);
-        // Another process may have left a file, or be writing one: those stay what they are. (Containers have process ids that repeat.)
-        let (beside, mut file) = loop {
-            let mut beside = name.to_owned();
-            beside.push(format!(".{}.{}.part", std::process::id(), SAVED.fetch_add(1, Ordering::Relaxed)));
-            let beside = path.with_file_name(beside);
-            match File::create_new(&beside) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => break (beside, made.map_err(failed)?),
-            }
-        };
-        let written = (|| {
-            file.write_all(&self.bytes)?;
-            file.sync_all()?;
-            drop(file);
-            std::fs::rename(&beside, path)?;
-            // The name, too. (Windows has no files that are folders, and some file systems cannot sync one.)
-            if cfg!(unix) {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
-            }
-            Ok(())
-        })();
-        written.map_err(|error| {
-            let _ = std::fs::remove_file(&beside);
-            failed(error)
-        })
+        replace(path, &self.bytes)
     }
-}
-
-/// Whether a checkpoint may be written there: asked before a run that would be for nothing.
-pub(crate) fn check_place(path: &Path) -> Result<(), CheckpointError> {
-    let failed = |source| CheckpointError::Write { path: shown(path), source };
-    let target = target(path).map_err(failed)?;
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match std::fs::metadata(folder).map_err(failed)?.is_dir() {
-        true => Ok(()),
-        false => Err(failed(io::ErrorKind::NotADirectory.into())),
-    }
-}
-
-/// The file that a path stands for, through links, if a checkpoint may take its place: there is none, or an empty one, or a checkpoint. (Anybody's file, a
-/// device or a pipe would be gone.)
-fn target(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    // Bound: as many links as systems follow.
-    for _ in 0..40 {
-        let Ok(link) = std::fs::read_link(&path) else { break };
-        path = path.parent().unwrap_or(Path::new("")).join(link);
-    }
-    let Ok(found) = std::fs::metadata(&path) else { return Ok(path) };
-    if found.is_file() {
-        let mut begin = Vec::new();
-        File::open(&path)?.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
-        if begin.is_empty() || begin == MAGIC {
-            return Ok(path);
-        }
-    } else if found.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let what = "it is there and no checkpoint, and would be lost: choose another name, or remove it";
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }
 
 /// What a file says of itself first.
@@ -281,8 +215,4 @@ pub(crate) fn number(bytes: &[u8]) -> u64 {
 /// The first 4.
 pub(crate) fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-}
-
-fn shown(path: &Path) -> String {
-    quoted(&path.display().to_string())
 }
