@@ -73,6 +73,9 @@ pub(crate) struct Args {
     /// Saves the study to this file where it ends, on Ctrl-C too.
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another study, if there is one in that file.
+    #[arg(long, requires = "checkpoint", conflicts_with = "interval")]
+    force: bool,
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "interval", value_parser = shared::seconds)]
     every: Option<f64>,
@@ -189,7 +192,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
         visits => visits,
     };
-    let autosave = |path| Autosave::new(path, shared::every(args.every)).on_failure(&shared::unsaved);
+    let every = shared::every(args.every);
+    let autosave = |path| Autosave::new(path, every).force(args.force).on_failure(&shared::unsaved);
     let keep = Keep { from: saved.as_ref(), to: args.checkpoint.as_ref().map(autosave) };
     let report = match args.batches {
         Some(batches) => facility.long_run_kept(&study, batches, place, keep, |progress: &Progress| {

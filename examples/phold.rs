@@ -85,6 +85,9 @@ struct Args {
     /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run goes on from there on a new one.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another run, if there is one in that file.
+    #[arg(long, requires = "checkpoint", conflicts_with = "replicas")]
+    force: bool,
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "replicas", value_parser = shared::seconds)]
     every: Option<f64>,
@@ -455,7 +458,7 @@ fn without_saving(
 }
 
 fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
-    Autosave::new(path, shared::every(args.every)).on_failure(&shared::unsaved)
+    Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
 }
 
 /// How far a run is, and whether it goes on.

@@ -72,6 +72,9 @@ struct Args {
     /// Saves the run to this file where it ends, on Ctrl-C too: the first rank does.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another run, if there is one in that file.
+    #[arg(long, requires = "checkpoint")]
+    force: bool,
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
     every: Option<f64>,
@@ -262,7 +265,7 @@ fn on_host(run: &Run<'_>, transport: Way) -> Result<Ran, HybridError> {
 }
 
 fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
-    Autosave::new(path, shared::every(args.every)).on_failure(&shared::unsaved)
+    Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
 }
 
 /// A run that could not be saved at its end has its results all the same: with them comes the error, on all ranks.

@@ -155,7 +155,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
 /// Whether a checkpoint was refused for what was asked for, and not for what the file holds.
 fn refused(error: &CheckpointError) -> bool {
     use CheckpointError as C;
-    matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. })
+    matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. } | C::Taken { .. })
 }
 
 /// Whether an error says that nobody reads what is written.

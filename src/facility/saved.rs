@@ -303,9 +303,14 @@ const FIRST_ON_HOST: u32 = 32;
 const TELL: Duration = Duration::from_millis(200);
 
 impl<'a> Saving<'a> {
-    pub(super) fn new(to: Option<Autosave<'a>>, most: u32, on_host: bool) -> Result<Self, CheckpointError> {
+    pub(super) fn new(
+        to: Option<Autosave<'a>>,
+        most: u32,
+        on_host: bool,
+        own: impl FnOnce(&SavedStudy) -> Result<(), CheckpointError>,
+    ) -> Result<Self, CheckpointError> {
         if let Some(autosave) = to {
-            autosave.check()?;
+            autosave.claim(|path| own(&SavedStudy::load(path)?))?;
         }
         let (tell, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
         let pace = to.map_or(tell, |autosave| autosave.every.min(tell));

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::simulation::agreed;
 use super::{HybridError, Transport};
 use crate::pdes::checkpoint::{self, Contents, Identity};
-use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, SimulationError};
+use crate::pdes::{Checkpoint, CheckpointError, Model, SimulationError};
 
 /// What all ranks hold, by rank, on the first one; nothing on the others.
 pub(super) fn gathered(
@@ -32,13 +32,12 @@ pub(super) fn gathered(
     Ok(Some(parts))
 }
 
-/// Whether the first rank, which writes, may write there.
-pub(super) fn writable(transport: &mut dyn Transport, autosave: &Autosave<'_>) -> Result<(), HybridError> {
-    let found = match transport.rank() {
-        0 => autosave.check().map_err(|error| SimulationError::from(error).into()),
-        _ => Ok(()),
-    };
-    agreed(transport, found)
+/// Tells all ranks what the first one found of the place where it is to write.
+pub(super) fn writable(
+    transport: &mut dyn Transport,
+    found: Result<(), CheckpointError>,
+) -> Result<(), HybridError> {
+    agreed(transport, found.map_err(|error| SimulationError::from(error).into()))
 }
 
 /// Writes what the first rank has, and tells all whether it could: the inner error says that it could not.

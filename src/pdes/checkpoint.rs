@@ -413,6 +413,18 @@ impl Checkpoint {
         }
     }
 
+    /// Whether a run of this model with this seed is the one that was saved.
+    pub(crate) fn check_run(&self, identity: &Identity, run: (u64, Replica)) -> Result<(), CheckpointError> {
+        self.check(identity)?;
+        match (self.seed(), self.replica()) == run {
+            true => Ok(()),
+            false => {
+                let what = format!("of a run with seed {}, and this one is another", self.seed());
+                Err(CheckpointError::Foreign { what })
+            }
+        }
+    }
+
     fn check_layout(&self, identity: &Identity) -> Result<(), CheckpointError> {
         let Numbers { lps, state_bytes, payload_words, memory_rows, .. } = self.numbers;
         foreign("LPs", lps, identity.lps.into())?;

@@ -538,6 +538,10 @@ impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
         self.run_watched(until, watch)
     }
 
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        saved.check_run(&Identity::of(self.model), self.run)
+    }
+
     fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {
         Ok(self.checkpoint()?.save(path).map_err(SimulationError::from))
     }

@@ -180,6 +180,61 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
 }
 
 #[test]
+fn the_checkpoint_of_another_study_is_not_overwritten() {
+    let file = OwnFile::new("taken");
+    let facility = shipped_one("mm1").compile().unwrap();
+    let study = Study::new(4, 100.0, 10.0);
+    let save = |facility: &Facility, study: &Study, batches: Option<usize>, force: bool| {
+        let to = Some(Autosave::new(&file.0, Duration::MAX).force(force));
+        let keep = Keep { from: None, to };
+        match batches {
+            None => facility.study_kept(study, Place::Cpu, keep, |_, _| {}),
+            Some(batches) => facility.long_run_kept(study, batches, Place::Cpu, keep, |_| {}),
+        }
+    };
+    save(&facility, &study, None, false).unwrap();
+    // The same study again, and more of it, may be saved there.
+    save(&facility, &study, None, false).unwrap();
+    save(&facility, &Study { replications: 5, level: 0.9, ..study }, None, false).unwrap();
+    let saved = std::fs::read(&file.0).unwrap();
+    let mut runs = CpuSimulation::new(&facility, 1).unwrap();
+    let jackson = shipped_one("jackson").compile().unwrap();
+    let other = Study { seed: 2, ..study };
+    for (error, says) in [
+        (save(&jackson, &study, None, false).unwrap_err(), "another network"),
+        (save(&facility, &other, None, false).unwrap_err(), "seed 1, and this one has 2"),
+        (save(&facility, &Study { until: 101.0, ..study }, None, false).unwrap_err(), "the end at 100"),
+        (save(&facility, &study, Some(8), false).unwrap_err(), "replications"),
+        (
+            runs.run_saving(Until::events(9), Autosave::new(&file.0, Duration::MAX), |_| {})
+                .unwrap_err()
+                .into(),
+            "of a study of a network",
+        ),
+    ] {
+        let text = error.to_string();
+        assert!(text.contains(says) && text.contains("--force"), "{text}");
+        assert!(
+            matches!(
+                error,
+                FacilityError::Checkpoint(CheckpointError::Taken { .. })
+                    | FacilityError::Simulation(SimulationError::Checkpoint(CheckpointError::Taken { .. }))
+            ),
+            "{text}"
+        );
+        assert_eq!(std::fs::read(&file.0).unwrap(), saved, "{says}");
+    }
+    save(&facility, &other, None, true).unwrap();
+    assert_eq!(SavedStudy::load(&file.0).unwrap().seed(), 2);
+    // What cannot be read may be somebody's, too.
+    std::fs::write(&file.0, &saved[..saved.len() - 1]).unwrap();
+    let error = save(&facility, &study, None, false).unwrap_err();
+    assert!(error.to_string().contains("its end is missing"), "{error}");
+    save(&facility, &study, Some(8), true).unwrap();
+    save(&facility, &study, Some(8), false).unwrap();
+}
+
+#[test]
 fn what_is_no_saved_study_of_this_is_refused() {
     let file = OwnFile::new("refused");
     let facility = shipped_one("mm1").compile().unwrap();

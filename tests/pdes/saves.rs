@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::checkpoints::Folder;
 use super::common::gpu;
 use super::{phold, until};
+use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
     Autosave, Checkpoint, CheckpointError, CpuSimulation, Options, Progress, Simulation, SimulationError,
     Until,
@@ -92,6 +93,36 @@ fn a_place_where_nothing_can_be_saved_is_found_before_the_run() {
         assert!(Checkpoint::load(&path).unwrap() == saved);
     }
     assert_eq!(folder.names().len(), 2);
+}
+
+#[test]
+fn the_checkpoint_of_another_run_is_not_overwritten() {
+    let folder = Folder::new("taken");
+    let file = folder.0.join("run");
+    let (model, other, end) = (phold(20, 4, 0.1), phold(20, 4, 0.2), until(40.0));
+    let save = |model: &Phold, seed: u64, force: bool| {
+        let autosave = Autosave::new(&file, Duration::MAX).force(force);
+        CpuSimulation::new(model, seed).unwrap().run_saving(end, autosave, |_| {})
+    };
+    save(&model, 9, false).unwrap();
+    save(&model, 9, false).unwrap();
+    let saved = fs::read(&file).unwrap();
+    let options = Options { seed: 10, ..Options::default() };
+    let mut device = Simulation::new(&gpu(), &model, options).unwrap();
+    let autosave = Autosave::new(&file, Duration::MAX);
+    for (error, says) in [
+        (save(&model, 10, false).unwrap_err(), "seed 9"),
+        (save(&other, 9, false).unwrap_err(), "other parameters"),
+        (save(&phold(21, 4, 0.1), 9, false).unwrap_err(), "20 LPs, and this one has 21"),
+        (device.run_saving(end, autosave, |_| {}).unwrap_err(), "seed 9"),
+    ] {
+        let text = error.to_string();
+        assert!(matches!(error, SimulationError::Checkpoint(CheckpointError::Taken { .. })), "{text}");
+        assert!(text.contains(says) && text.contains("--force"), "{text}");
+        assert_eq!(fs::read(&file).unwrap(), saved, "{says}");
+    }
+    save(&other, 9, true).unwrap();
+    assert!(fs::read(&file).unwrap() != saved);
 }
 
 #[test]

@@ -225,6 +225,25 @@ fn what_cannot_be_saved_has_its_results_all_the_same() {
 }
 
 #[test]
+fn another_checkpoint_is_overwritten_by_force_only() {
+    let folder = Folder::new("force");
+    let seeded = |seed: &str, args: &[&str]| folder.network(&[&["--checkpoint=saved", seed], args].concat());
+    let ranks = |args: &[&str]| {
+        folder.run("phold_ranks", &[&["--lps=16", "--until=30", "--checkpoint=run", "--ranks=2"], args])
+    };
+    assert!(seeded("--seed=1", &[]).status.success());
+    ended(&seeded("--seed=2", &[]), 2, &["--force", "seed 1, and this one has 2"], "network");
+    assert!(seeded("--seed=2", &["--force"]).status.success());
+    assert!(folder.phold(&["--until=30", "--checkpoint=run"]).status.success());
+    let refused = folder.phold(&["--until=30", "--checkpoint=run", "--seed=7"]);
+    ended(&refused, 2, &["--force", "seed 42"], "phold");
+    ended(&ranks(&["--seed=7"]), 2, &["--force", "seed 42"], "phold_ranks");
+    assert!(ranks(&["--seed=7", "--force"]).status.success());
+    assert!(ranks(&["--seed=7"]).status.success());
+    ended(&folder.phold(&["--force"]), 2, &["--checkpoint"], "phold");
+}
+
+#[test]
 fn what_cannot_be_followed_is_refused_before_the_study() {
     let folder = Folder::new("followed");
     // (A study that would take hours, if it began.)

@@ -81,8 +81,14 @@ impl<M: Model> Saves for GpuPart<M> {
         self.run_watched(until, watch)
     }
 
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        self.part.simulation().is_saved_in(saved)
+    }
+
     fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), HybridError> {
-        saved::writable(&mut *self.transport, autosave)
+        // The first rank writes.
+        let found = if self.transport.rank() == 0 { self.claim(autosave) } else { Ok(()) };
+        saved::writable(&mut *self.transport, found)
     }
 
     fn save(&mut self, path: &Path) -> Result<Result<(), HybridError>, HybridError> {

@@ -159,8 +159,15 @@ where
         self.run_watched(until.time, watch)
     }
 
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        let own = |identity| saved.check_run(identity, self.seed);
+        self.identity.as_ref().map_or(Ok(()), own)
+    }
+
     fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), HybridError> {
-        saved::writable(&mut *self.transport, autosave)
+        // The first rank writes.
+        let found = if self.transport.rank() == 0 { self.claim(autosave) } else { Ok(()) };
+        saved::writable(&mut *self.transport, found)
     }
 
     fn save(&mut self, path: &Path) -> Result<Result<(), HybridError>, HybridError> {

@@ -8,14 +8,14 @@ use web_time::{Duration, Instant};
 use crate::gpu::Verdict;
 
 use super::super::{Progress, SimulationError, Stop, Until};
-use super::CheckpointError;
 use super::place::try_place;
+use super::{Checkpoint, CheckpointError};
 
 /// Where and how often a run or a study is saved, and who hears of a save that failed.
 ///
 /// A save that fails, on a full disk say, does not end what is saved: it continues, and is saved again at the next interval. Only the
-/// last save counts, and its failure is in what the run returns. A place where nothing can be written is refused before the run, as
-/// [`CheckpointError::Place`].
+/// last save counts, and its failure is in what the run returns. Before the run, a place where nothing can be written is refused as
+/// [`CheckpointError::Place`], and one with the checkpoint of another run or study as [`CheckpointError::Taken`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,13 +28,14 @@ use super::place::try_place;
 pub struct Autosave<'a> {
     pub(crate) path: &'a Path,
     pub(crate) every: Duration,
+    force: bool,
     pub(crate) failed: &'a dyn Fn(&CheckpointError),
 }
 
 impl<'a> Autosave<'a> {
     /// Saves to this file where the run ends or is stopped, and as often as `every` says: choose far longer than a save takes.
     pub fn new(path: &'a (impl AsRef<Path> + ?Sized), every: Duration) -> Self {
-        Self { path: path.as_ref(), every, failed: &|error| log::warn!("{error}") }
+        Self { path: path.as_ref(), every, force: false, failed: &|error| log::warn!("{error}") }
     }
 
     /// Calls `failed` when a save before the end fails, and not again before one succeeds. Default: a warning in the log.
@@ -43,12 +44,32 @@ impl<'a> Autosave<'a> {
         Self { failed, ..self }
     }
 
+    /// With `true`, overwrites the checkpoint of another run or study that is there, which is refused otherwise.
+    #[must_use]
+    pub fn force(self, force: bool) -> Self {
+        Self { force, ..self }
+    }
+
     /// Whether the place can be written: makes and removes a file there.
     ///
     /// # Errors
     /// [`CheckpointError::Place`].
     pub fn check(&self) -> Result<(), CheckpointError> {
         try_place(self.path)
+    }
+
+    /// [`Autosave::check`], and refuses to overwrite a checkpoint that is not this run's or study's: `own` looks at it.
+    pub(crate) fn claim(
+        &self,
+        own: impl FnOnce(&Path) -> Result<(), CheckpointError>,
+    ) -> Result<(), CheckpointError> {
+        self.check()?;
+        match std::fs::metadata(self.path) {
+            Ok(there) if there.len() > 0 && !self.force => {
+                own(self.path).map_err(|error| error.taken(self.path))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -71,9 +92,17 @@ pub(crate) trait Saves {
         watch: &mut dyn FnMut(&Progress) -> std::ops::ControlFlow<()>,
     ) -> Result<Progress, Self::Error>;
 
-    /// Refuses a place where the run cannot be saved, before it.
+    /// Whether a checkpoint is of this run, however far it is.
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError>;
+
+    /// Whether the run can be saved there, and nothing else is lost by that.
+    fn claim(&self, autosave: &Autosave<'_>) -> Result<(), CheckpointError> {
+        autosave.claim(|path| self.check_own(&Checkpoint::load(path)?))
+    }
+
+    /// The same on all hosts, before the run.
     fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), Self::Error> {
-        Ok(autosave.check().map_err(SimulationError::from)?)
+        Ok(self.claim(autosave).map_err(SimulationError::from)?)
     }
 
     /// Writes the run as it is to a file. The inner error says that it could not be written; after an outer one the run is over.

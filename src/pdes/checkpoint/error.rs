@@ -1,6 +1,9 @@
 //! What can be wrong with a checkpoint.
 
 use std::io;
+use std::path::Path;
+
+use super::place::shown;
 
 /// What can be wrong with a checkpoint.
 #[derive(thiserror::Error)]
@@ -31,6 +34,16 @@ pub enum CheckpointError {
         path: String,
         /// Why not.
         source: io::Error,
+    },
+    /// A place with a checkpoint that a run or study would overwrite and that is not its own, found before the run.
+    #[error(
+        "{path} holds a checkpoint {what}. It would be lost: save to another file, or overwrite it (`Autosave::force`, --force)"
+    )]
+    Taken {
+        /// The file.
+        path: String,
+        /// What it is of.
+        what: String,
     },
     /// Something else.
     #[error("this is no checkpoint: it does not begin as one, or was changed like a text on its way")]
@@ -98,6 +111,18 @@ pub enum CheckpointError {
     /// A part of a run.
     #[error("only whole runs are saved, and this is one of some of a model's LPs")]
     Part,
+}
+
+impl CheckpointError {
+    /// What was found in a file that was to be overwritten.
+    pub(super) fn taken(self, path: &Path) -> Self {
+        let what = match self {
+            Self::Foreign { what } | Self::Study { what } => what,
+            Self::Kind { is, .. } => format!("of {is}"),
+            other => format!("that cannot be read ({other})"),
+        };
+        Self::Taken { path: shown(path), what }
+    }
 }
 
 crate::text::debug_is_display!(CheckpointError);

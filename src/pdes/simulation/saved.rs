@@ -95,6 +95,12 @@ impl<M: Model> Simulation<M> {
         ))
     }
 
+    /// Whether a checkpoint is of this run.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn is_saved_in(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        saved.check_run(&self.rebuild.identity, self.seed)
+    }
+
     /// The run of which all LPs hold this, after so many windows and events: [`Checkpoint::new`].
     pub(super) fn checkpoint_with(
         &self,
@@ -142,6 +148,10 @@ impl<M: Model> Saves for Simulation<M> {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Progress, SimulationError> {
         self.run_watched(until, watch)
+    }
+
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        self.is_saved_in(saved)
     }
 
     fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {
