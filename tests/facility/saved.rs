@@ -284,6 +284,42 @@ fn what_is_no_saved_study_of_this_is_refused() {
     }
 }
 
+/// Files that earlier versions wrote, and files of versions to come.
+#[test]
+fn files_of_other_versions_are_refused() {
+    let fixture =
+        |name: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let refused = |error: CheckpointError, words: &[&str]| {
+        let text = error.to_string();
+        assert!(matches!(error, CheckpointError::Version { .. }), "{text}");
+        let words = words.iter().chain(&["with the library that wrote it, or start again"]);
+        words.for_each(|word| assert!(text.contains(word), "{text}"));
+    };
+    let run = Checkpoint::load(fixture("run.v1.checkpoint")).unwrap_err();
+    let study = SavedStudy::load(fixture("study.v1.checkpoint")).unwrap_err();
+    for error in [run, study] {
+        refused(error, &["version 1 of the file format", "version 2"]);
+    }
+    let file = OwnFile::new("versions");
+    let facility = shipped_one("mm1").compile().unwrap();
+    let keep = Keep { from: None, to: Some(Autosave::new(&file.0, Duration::MAX)) };
+    facility.study_kept(&Study::new(4, 100.0, 10.0), Place::Cpu, keep, |_, _| {}).unwrap();
+    let study = std::fs::read(&file.0).unwrap();
+    let run = CpuSimulation::new(&facility, 1).unwrap().checkpoint().unwrap().as_bytes().to_vec();
+    for (place, of) in [(8, "the file format"), (24, "a study of a network"), (28, "the random streams")] {
+        for version in [0, study[place] - 1, study[place] + 1] {
+            let newer = |mut bytes: Vec<u8>| {
+                bytes[place] = version;
+                sealed(bytes)
+            };
+            let of_run = if place == 24 { "a run" } else { of };
+            let says = |of| format!("version {version} of {of},");
+            refused(SavedStudy::from_bytes(newer(study.clone())).unwrap_err(), &[&says(of)]);
+            refused(Checkpoint::from_bytes(newer(run.clone())).unwrap_err(), &[&says(of_run)]);
+        }
+    }
+}
+
 /// What is counted goes on from word to word, in both engines alike: rows of sums that a file says are full, or nearly, are added to on the host and on the device.
 #[test]
 fn sums_and_counts_are_carried_from_word_to_word() {

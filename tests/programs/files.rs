@@ -244,6 +244,20 @@ fn another_checkpoint_is_overwritten_by_force_only() {
 }
 
 #[test]
+fn checkpoints_of_other_versions_are_refused() {
+    let folder = Folder::new("versions");
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    for (kind, program) in [("study", "network"), ("run", "phold"), ("run", "phold_ranks")] {
+        std::fs::copy(format!("{fixtures}/{kind}.v1.checkpoint"), folder.at("old")).unwrap();
+        let args: &[&str] = if kind == "study" { &["m.toml", "--backend=cpu"] } else { &["--lps=16"] };
+        for (more, code, word) in [("--resume=old", 1, "start again"), ("--checkpoint=old", 2, "--force")] {
+            let output = folder.run(program, &[args, &[more]]);
+            ended(&output, code, &["version 1 of the file format", word], program);
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_followed_is_refused_before_the_study() {
     let folder = Folder::new("followed");
     // (A study that would take hours, if it began.)

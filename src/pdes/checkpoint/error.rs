@@ -50,9 +50,11 @@ pub enum CheckpointError {
     NoCheckpoint,
     /// A version that this library does not know.
     #[error(
-        "the checkpoint is of version {version}, and this library reads version {known}: use the library that wrote it"
+        "the checkpoint has version {version} of {of}, and this library has version {known}: continue with the library that wrote it, or start again"
     )]
     Version {
+        /// Of what: the file format, what a kind of checkpoint holds, or the random streams.
+        of: &'static str,
         /// The file's.
         version: u32,
         /// The library's.

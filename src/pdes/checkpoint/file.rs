@@ -6,15 +6,18 @@ use std::path::Path;
 
 use bytemuck::Pod;
 
+use crate::random::STREAMS_VERSION;
+
 use super::CheckpointError;
 use super::place::{replace, shown};
 
 /// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
 pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
-/// It changes with what lies where, and with what the same bytes would go on to.
-const VERSION: u32 = 1;
-/// Magic, version, number of sections, length.
-const HEAD: usize = 24;
+/// The version of the format: raised with what lies where in all files. What a kind holds has a version of its own ([`Kind::version`]), and
+/// so have random streams ([`STREAMS_VERSION`]).
+const VERSION: u32 = 2;
+/// Magic, version, number of sections, length, version of the kind, version of the streams.
+const HEAD: usize = 32;
 /// What a section begins with: tag, zeros, length.
 const SECTION: usize = 16;
 /// The checksum, at the end.
@@ -24,6 +27,8 @@ const END: usize = 4;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
+    /// Raised with what its sections hold, and with what the same bytes would continue to.
+    pub(crate) version: u32,
     /// The sections, in their order.
     pub(crate) tags: &'static [[u8; 4]],
 }
@@ -31,12 +36,14 @@ pub(crate) struct Kind {
 /// A run of `pdes`: `checkpoint/run.rs`.
 pub(crate) static RUN: Kind = Kind {
     name: "a run",
+    version: 1,
     tags: &[*b"numb", *b"name", *b"para", *b"stat", *b"memo", *b"exec", *b"held", *b"pend"],
 };
 
 /// A study of a network: `facility/saved.rs`.
 pub(crate) static STUDY: Kind = Kind {
     name: "a study of a network",
+    version: 1,
     tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"told", *b"runs"],
 };
 
@@ -54,7 +61,7 @@ impl Sections {
     /// A file's bytes, if they are one of this kind. Whatever they say, no more memory is taken than they are long.
     pub(crate) fn of(bytes: Vec<u8>, kind: &'static Kind) -> Result<Self, CheckpointError> {
         let found = bytes.len() as u64;
-        let Head { sections: count, length } = Head::of(&bytes)?;
+        let Head { sections: count, length, versions } = Head::of(&bytes)?;
         let length = length.max((HEAD + END) as u64);
         if found != length {
             return Err(CheckpointError::Length { length, found });
@@ -69,6 +76,13 @@ impl Sections {
         let is = KINDS.iter().find(|kind| bytes[HEAD..body].starts_with(&kind.tags[0]));
         if let Some(is) = is.filter(|is| **is != kind) {
             return Err(CheckpointError::Kind { is: is.name, wanted: kind.name });
+        }
+        for (of, version, known) in
+            [(kind.name, versions[0], kind.version), ("the random streams", versions[1], STREAMS_VERSION)]
+        {
+            if version != known {
+                return Err(CheckpointError::Version { of, version, known });
+            }
         }
         if count as usize != kind.tags.len() {
             return wrong("its sections are not those of this version");
@@ -145,6 +159,8 @@ impl Sections {
 struct Head {
     sections: u32,
     length: u64,
+    /// Of the kind, and of the streams.
+    versions: [u32; 2],
 }
 
 impl Head {
@@ -157,8 +173,12 @@ impl Head {
             return Err(CheckpointError::Length { length: HEAD as u64, found: bytes.len() as u64 });
         }
         match word(&bytes[8..]) {
-            VERSION => Ok(Self { sections: word(&bytes[12..]), length: number(&bytes[16..]) }),
-            version => Err(CheckpointError::Version { version, known: VERSION }),
+            VERSION => Ok(Self {
+                sections: word(&bytes[12..]),
+                length: number(&bytes[16..]),
+                versions: [word(&bytes[24..]), word(&bytes[28..])],
+            }),
+            version => Err(CheckpointError::Version { of: "the file format", version, known: VERSION }),
         }
     }
 }
@@ -176,6 +196,8 @@ impl Writer {
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(&(kind.tags.len() as u64).to_le_bytes()[..4]);
         bytes.extend([0; 8]);
+        bytes.extend(kind.version.to_le_bytes());
+        bytes.extend(STREAMS_VERSION.to_le_bytes());
         Self { bytes, kind, written: 0 }
     }
 
@@ -200,7 +222,7 @@ impl Writer {
     /// The length and the checksum: all that was missing.
     pub(crate) fn end(mut self) -> Vec<u8> {
         let length = (self.bytes.len() + END) as u64;
-        self.bytes[16..HEAD].copy_from_slice(&length.to_le_bytes());
+        self.bytes[16..24].copy_from_slice(&length.to_le_bytes());
         let sum = crc32fast::hash(&self.bytes);
         self.bytes.extend(sum.to_le_bytes());
         self.bytes
