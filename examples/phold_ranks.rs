@@ -24,7 +24,8 @@ use eventhorizon::gpu::Gpu;
 use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Transport};
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Progress, SimulationError, Until,
+    self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Model as _, Progress,
+    SimulationError, Until,
 };
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
@@ -33,18 +34,18 @@ use shared::{Outcome as Ended, Use};
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model over ranks and tells how many events per second were executed")]
 struct Args {
-    /// Logical processes.
-    #[arg(long, default_value_t = 32768)]
-    lps: u32,
-    /// Events per LP.
-    #[arg(long, default_value_t = 16)]
-    population: u32,
-    /// Rate of the exponential delay, per unit of time.
-    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
-    rate: f64,
-    /// Least delay of an event, in units of time. It may be 0.
-    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
-    lookahead: f64,
+    /// Logical processes. With --resume, this, the next three and --neighbours are those of the run that was saved, by default. [default: 32768]
+    #[arg(long)]
+    lps: Option<u32>,
+    /// Events per LP. [default: 16]
+    #[arg(long)]
+    population: Option<u32>,
+    /// Rate of the exponential delay, per unit of time. [default: 0.1]
+    #[arg(long, allow_negative_numbers = true)]
+    rate: Option<f64>,
+    /// Least delay of an event, in units of time. It may be 0. [default: 10]
+    #[arg(long, allow_negative_numbers = true)]
+    lookahead: Option<f64>,
     /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
@@ -132,12 +133,19 @@ fn run(args: &Args) -> Ended<()> {
         args.json.file(),
     ])?;
     let resolution = Resolution::default();
-    let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
-    let model = match args.neighbours {
+    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
+    let given = saved.as_ref().map(Phold::saved).transpose()?;
+    let lps = args.lps.or(given.map(|model| model.lps())).unwrap_or(32768);
+    let population = args.population.or(given.map(|model| model.population())).unwrap_or(16);
+    let rate = args.rate.or(given.map(|model| model.rate(resolution))).unwrap_or(0.1);
+    let lookahead = given.map(|model| resolution.units(model.lookahead()));
+    let lookahead = args.lookahead.or(lookahead).unwrap_or(10.0);
+    let neighbours = args.neighbours.or(given.and_then(|model| model.neighbours()));
+    let model = Phold::new(lps, population, rate, lookahead, resolution)?;
+    let model = match neighbours {
         Some(neighbours) => model.with_neighbours(neighbours)?,
         None => model,
     };
-    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
     let seed = match (&saved, args.seed) {
         (Some(saved), Some(seed)) if saved.seed() != seed => {
             return Err(shared::usage(format!("the run that was saved has seed {}", saved.seed())));
@@ -171,18 +179,18 @@ fn run(args: &Args) -> Ended<()> {
         return Ok(()); // the first one tells
     }
     let executed = ran.progress.events - saved.as_ref().map_or(0, |saved| saved.progress().events);
-    let rate = executed as f64 / ran.seconds;
+    let event_rate = executed as f64 / ran.seconds;
     let mut table = vec![
         match &ran.device {
             Some(device) => ("ranks", format!("{}, the first on {device}", ran.ranks)),
             None => ("ranks x threads", format!("{} x {}", ran.ranks, args.threads)),
         },
-        ("LPs x events", format!("{} x {}", args.lps, args.population)),
-        ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
+        ("LPs x events", format!("{lps} x {population}")),
+        ("rate, lookahead", format!("{rate}, {lookahead}")),
         ("events", ran.progress.events.to_string()),
         ("windows", ran.progress.windows.to_string()),
         ("seconds", format!("{:.6}", ran.seconds)),
-        ("events per second", format!("{rate:.4e}")),
+        ("events per second", format!("{event_rate:.4e}")),
         ("fingerprint", ran.fingerprint.to_string()),
     ];
     let mut equal = true;
@@ -207,17 +215,17 @@ fn run(args: &Args) -> Ended<()> {
         "ranks": ran.ranks,
         "threads": args.threads,
         "device": ran.device,
-        "lps": args.lps,
-        "population": args.population,
-        "neighbours": args.neighbours,
-        "rate": args.rate,
-        "lookahead": args.lookahead,
+        "lps": lps,
+        "population": population,
+        "neighbours": neighbours,
+        "rate": rate,
+        "lookahead": lookahead,
         "seed": seed,
         "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
         "events": ran.progress.events,
         "windows": ran.progress.windows,
         "seconds": ran.seconds,
-        "event_rate": rate,
+        "event_rate": event_rate,
         "fingerprint": ran.fingerprint.to_string(),
     });
     if !args.json.on_stdout() {

@@ -358,6 +358,16 @@ impl Checkpoint {
         std::str::from_utf8(self.file.section(NAME)).expect("it was looked through")
     }
 
+    /// The model's parameters; none where its `Params` have another size.
+    pub fn params<P: Pod>(&self) -> Option<P> {
+        bytemuck::try_pod_read_unaligned(self.file.section(PARAMS)).ok()
+    }
+
+    /// The model's lookahead.
+    pub fn lookahead(&self) -> Ticks {
+        Ticks::new(self.numbers.lookahead)
+    }
+
     /// The seed of the run.
     pub fn seed(&self) -> u64 {
         self.numbers.seed

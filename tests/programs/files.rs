@@ -284,6 +284,43 @@ fn what_cannot_be_followed_is_refused_before_the_study() {
 }
 
 #[test]
+fn a_resumed_run_has_the_parameters_of_its_checkpoint() {
+    let folder = Folder::new("parameters");
+    let row = |output: &Output, name: &str| -> String {
+        assert!(output.status.success(), "{output:?}");
+        let text = told(output);
+        text.lines().find(|line| line.starts_with(name)).expect("a row").to_owned()
+    };
+    for (seed, model) in [
+        ("--seed=3", &["--lps=20", "--population=3", "--rate=0.3", "--lookahead=2.5"][..]),
+        ("--seed=4", &["--lps=30", "--population=2", "--rate=0.7", "--lookahead=1", "--neighbours=4"]),
+        ("--seed=5", &["--lps=9", "--population=1", "--rate=4e6", "--lookahead=5"]),
+    ] {
+        let begin = ["--backend=cpu", seed, "--until=30", "--checkpoint=run", "--force"];
+        let begun = folder.run("phold", &[model, &begin]);
+        let whole = folder.run("phold", &[model, &["--backend=cpu", seed, "--until=60"]]);
+        let rest = ["--resume=run", "--until=60"];
+        let phold = folder.run("phold", &[&["--backend=cpu"], &rest]);
+        for name in ["fingerprint", "LPs x events", "sends to"] {
+            assert_eq!(row(&phold, name), row(&whole, name));
+        }
+        if seed != "--seed=5" {
+            assert_eq!(row(&phold, "rate, lookahead"), row(&begun, "rate, lookahead"));
+        }
+        let ranks = folder.run("phold_ranks", &[&rest]);
+        assert_eq!(row(&ranks, "fingerprint"), row(&whole, "fingerprint"));
+        // What is given and not the same is refused, and a fork has it.
+        let other = ["--resume=run", "--backend=cpu", "--until=60", "--rate=0.25"];
+        ended(&folder.run("phold", &[&other]), 2, &["other parameters"], "phold");
+        let fork = folder.run("phold", &[&other, &["--fork"]]);
+        assert!(row(&fork, "rate, lookahead").contains("0.25, "));
+        assert_eq!(row(&fork, "LPs x events"), row(&whole, "LPs x events"));
+    }
+    assert!(folder.network(&["--checkpoint=study"]).status.success());
+    ended(&folder.phold(&["--resume=study"]), 1, &["a study of a network"], "phold");
+}
+
+#[test]
 fn a_run_that_was_saved_ends_no_earlier_than_it_is() {
     let folder = Folder::new("beyond");
     assert!(folder.phold(&["--until=30", "--checkpoint=run"]).status.success());
