@@ -39,8 +39,9 @@ use shared::{Failure, Outcome as Ended, Use};
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
 struct Args {
-    /// Logical processes. Where this or one of the next three has several values, each combination is run. With --resume, these and --neighbours are those of the
-    /// run that was saved, by default. [default: 32768]
+    /// Logical processes. Where this or one of the next three has several values, each combination
+    /// is run. With --resume, these and --neighbours are those of the run that was saved, by
+    /// default. [default: 32768]
     #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
     /// Events per LP. [default: 16]
@@ -92,7 +93,8 @@ struct Args {
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "replicas", value_parser = shared::seconds)]
     every: Option<f64>,
-    /// Goes on with a run that was saved, in whatever way and on whichever engine: with its model, seed and end.
+    /// Goes on with a run that was saved, in whatever way and on whichever engine: with its model,
+    /// seed and end.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     resume: Option<PathBuf>,
     /// Goes on from its state with the parameters and the seed that are given here, though they be others.
@@ -136,7 +138,8 @@ impl Setting {
 }
 
 impl Args {
-    /// All combinations, of which the last list varies fastest. What is not given is that of `default`.
+    /// All combinations, of which the last list varies fastest. What is not given is that of
+    /// `default`.
     fn settings(&self, default: Setting) -> Vec<Setting> {
         fn or<T: Clone>(values: &[T], default: T) -> Vec<T> {
             if values.is_empty() { vec![default] } else { values.to_vec() }
@@ -463,7 +466,8 @@ fn on_cpu(
     })
 }
 
-/// A run that could not be saved at its end has its results all the same: with them comes the error.
+/// A run that could not be saved at its end has its results all the same: with them comes the
+/// error.
 fn without_saving(
     ended: Result<Progress, SimulationError>,
     rest: impl FnOnce() -> Result<Progress, SimulationError>,

@@ -34,7 +34,8 @@ use shared::{Outcome as Ended, Use};
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model over ranks and tells how many events per second were executed")]
 struct Args {
-    /// Logical processes. With --resume, this, the next three and --neighbours are those of the run that was saved, by default. [default: 32768]
+    /// Logical processes. With --resume, this, the next three and --neighbours are those of the run
+    /// that was saved, by default. [default: 32768]
     #[arg(long)]
     lps: Option<u32>,
     /// Events per LP. [default: 16]
@@ -276,7 +277,8 @@ fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
     Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
 }
 
-/// A run that could not be saved at its end has its results all the same: with them comes the error, on all ranks.
+/// A run that could not be saved at its end has its results all the same: with them comes the
+/// error, on all ranks.
 fn without_saving(
     ended: Result<Progress, HybridError>,
     rest: impl FnOnce() -> Result<Progress, HybridError>,

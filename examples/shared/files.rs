@@ -30,7 +30,8 @@ pub enum Use {
 /// A file: what is done with it, what the command line calls it, and its path if it was given.
 pub type Named<'a> = (Use, &'a str, Option<&'a Path>);
 
-/// Refuses outputs that cannot be written, and those that would destroy an input or another output. Nothing is left there, or changed.
+/// Refuses outputs that cannot be written, and those that would destroy an input or another output.
+/// Nothing is left there, or changed.
 pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
     let given = files.iter().filter_map(|&(what, name, path)| Some((what, name, path?)));
     let mut before: Vec<(Use, &str, Place)> = Vec::new();

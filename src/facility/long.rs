@@ -160,8 +160,10 @@ impl Facility {
     /// [`Facility::long_run`] that is saved, or goes on with one that was saved, and of which `watch` is told. Of the report, `seconds` are those since then.
     ///
     /// # Errors
-    /// As [`Facility::long_run`]; [`SimulationError::Stopped`] where `watch` stops it, for there is no report of a part of the batches (but a file, to go on from);
-    /// [`CheckpointError`](crate::pdes::CheckpointError) of another study, where nothing can be written there, and where a run that was stopped could not be saved.
+    /// As [`Facility::long_run`]; [`SimulationError::Stopped`] where `watch` stops it, for there is
+    /// no report of a part of the batches (but a file, to go on from);
+    /// [`CheckpointError`](crate::pdes::CheckpointError) of another study, where nothing can be
+    /// written there, and where a run that was stopped could not be saved.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn long_run_kept<V: Verdict>(
         &self,

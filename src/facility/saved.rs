@@ -61,8 +61,9 @@ pub struct SavedStudy {
 pub struct Keep<'a> {
     /// Goes on with a study that was saved, instead of from the start.
     pub from: Option<&'a SavedStudy>,
-    /// Saves the study where it ends or is stopped, and at intervals between two replications or two windows, as [`Checkpoint::save`] does. Replications are then made in
-    /// parts that take about as long as an interval.
+    /// Saves the study where it ends or is stopped, and at intervals between two replications or
+    /// two windows, as [`Checkpoint::save`] does. Replications are then made in parts that take
+    /// about as long as an interval.
     pub to: Option<Autosave<'a>>,
 }
 
@@ -336,7 +337,8 @@ impl<'a> Saving<'a> {
         self.to.is_some_and(|autosave| self.saved.elapsed() >= autosave.every)
     }
 
-    /// Saves what a study has so far. Where the file cannot be written, it is tried again when the next is due.
+    /// Saves what a study has so far. Where the file cannot be written, it is tried again when the
+    /// next is due.
     pub(super) fn save(
         &mut self,
         make: impl FnOnce() -> Result<SavedStudy, FacilityError>,

@@ -147,8 +147,9 @@ impl Facility {
     /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report, `seconds` are those since then.
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study, and where nothing can be written there. A save that fails later
-    /// ends nothing: see [`Autosave`](crate::pdes::Autosave) and [`Report::unsaved`].
+    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study,
+    /// and where nothing can be written there. A save that fails later ends nothing: see
+    /// [`Autosave`](crate::pdes::Autosave) and [`Report::unsaved`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn study_kept<V: Verdict>(
         &self,

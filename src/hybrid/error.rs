@@ -154,7 +154,8 @@ pub enum HybridError {
         /// Its error.
         message: String,
     },
-    /// The first rank could not write the run's last file. The run is at its end all the same, and can be read and run on.
+    /// The first rank could not write the run's last file. The run is at its end all the same, and
+    /// can be read and run on.
     #[error("rank 0 could not save the run, and its error says why. The run itself is sound")]
     Unsaved,
     /// Another rank is gone without a word: it ended, panicked, or was killed.

@@ -40,7 +40,8 @@ pub(super) fn writable(
     agreed(transport, found.map_err(|error| SimulationError::from(error).into()))
 }
 
-/// Writes what the first rank has, and tells all whether it could: the inner error says that it could not.
+/// Writes what the first rank has, and tells all whether it could: the inner error says that it
+/// could not.
 pub(super) fn written(
     transport: &mut dyn Transport,
     made: Result<Option<Checkpoint>, HybridError>,

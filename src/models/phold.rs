@@ -130,7 +130,8 @@ impl Phold {
         Ok(Self { neighbours, ..self })
     }
 
-    /// The rate of delays: of those that give this mean delay, the decimal number with the fewest digits.
+    /// The rate of delays: of those that give this mean delay, the decimal number with the fewest
+    /// digits.
     pub fn rate(&self, resolution: Resolution) -> f64 {
         let exact = match self.mean {
             // A quarter of a tick, which rounds to none.

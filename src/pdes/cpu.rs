@@ -239,7 +239,8 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
     /// [`Simulation::run_saving`](super::Simulation::run_saving).
     ///
     /// # Errors
-    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] where the last file cannot be written.
+    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] where the last file cannot be
+    /// written.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,

@@ -403,18 +403,19 @@ fn what_is_said_of_files_that_are_none() {
     later[8] = 9;
     assert_eq!(
         told(later),
-        "the checkpoint is of version 9, and this library reads version 1: use the library that wrote it"
+        "the checkpoint has version 9 of the file format, and this library has version 2: \
+         continue with the library that wrote it, or start again"
     );
     let mut flipped = bytes.clone();
     flipped[900] ^= 4;
     assert!(told(flipped.clone()).contains("checksum"));
     // Numbers that would be 2^62 LPs, with the right checksum: nothing of that size is allotted.
     for (place, what) in [
-        (40, "no model has so many LPs"),
-        (48, "rows"),
-        (64, "out of range"),
-        (136, "out of range"),
-        (32, "longer than the file"),
+        (48, "no model has so many LPs"),
+        (56, "rows"),
+        (72, "out of range"),
+        (144, "out of range"),
+        (40, "longer than the file"),
     ] {
         let mut bombed = bytes.clone();
         bombed[place..place + 8].copy_from_slice(&(1_u64 << 62).to_le_bytes());
@@ -423,7 +424,7 @@ fn what_is_said_of_files_that_are_none() {
     }
     // A file says how long it is, and no more than that is read; what is no checkpoint, not at all.
     let folder = Folder::new("endless");
-    let mut claims = bytes[..24].to_vec();
+    let mut claims = bytes[..32].to_vec();
     claims[16..24].copy_from_slice(&(1_u64 << 60).to_le_bytes());
     std::fs::write(folder.0.join("claims"), &claims).unwrap();
     let claimed = Checkpoint::load(folder.0.join("claims")).unwrap_err();

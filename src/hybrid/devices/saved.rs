@@ -54,12 +54,15 @@ impl<M: Model> GpuPart<M> {
         Ok(made.map(Some).map_err(HybridError::from))
     }
 
-    /// [`GpuPart::run_watched`], saving the run to a file as often as any rank says, and where it ends: [`Simulation::run_saving`]. The first rank writes the
-    /// file, and the others hear whether it could: where that takes long, let them wait as long.
+    /// [`GpuPart::run_watched`], saving the run to a file as often as any rank says, and where it
+    /// ends: [`Simulation::run_saving`]. The first rank writes the file, and the others hear
+    /// whether it could: where that takes long, let them wait as long.
     ///
     /// # Errors
-    /// As [`GpuPart::run`]; where nothing can be written there, [`SimulationError::Checkpoint`] on the first rank before the run, and [`HybridError::Rank`] on the others. Where the last file
-    /// could not be written, [`SimulationError::Checkpoint`] on the first rank and [`HybridError::Unsaved`] on the others: the run is at its end all the same.
+    /// As [`GpuPart::run`]; where nothing can be written there, [`SimulationError::Checkpoint`] on
+    /// the first rank before the run, and [`HybridError::Rank`] on the others. Where the last file
+    /// could not be written, [`SimulationError::Checkpoint`] on the first rank and
+    /// [`HybridError::Unsaved`] on the others: the run is at its end all the same.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,

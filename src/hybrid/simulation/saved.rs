@@ -62,12 +62,15 @@ where
         agreed(&mut *self.transport, made)
     }
 
-    /// [`Simulation::run_watched`], saving the run to a file as often as any rank says, and where it ends. The first rank writes the file, and the others hear whether it could: where
-    /// that takes long, let them wait as long.
+    /// [`Simulation::run_watched`], saving the run to a file as often as any rank says, and where
+    /// it ends. The first rank writes the file, and the others hear whether it could: where that
+    /// takes long, let them wait as long.
     ///
     /// # Errors
-    /// As [`Simulation::run`]; where nothing can be written there, [`SimulationError::Checkpoint`] on the first rank before the run, and [`HybridError::Rank`] on the others. Where the last file
-    /// could not be written, [`SimulationError::Checkpoint`] on the first rank and [`HybridError::Unsaved`] on the others: the run is at its end all the same.
+    /// As [`Simulation::run`]; where nothing can be written there, [`SimulationError::Checkpoint`]
+    /// on the first rank before the run, and [`HybridError::Rank`] on the others. Where the last
+    /// file could not be written, [`SimulationError::Checkpoint`] on the first rank and
+    /// [`HybridError::Unsaved`] on the others: the run is at its end all the same.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Ticks,

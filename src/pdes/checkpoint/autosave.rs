@@ -13,16 +13,19 @@ use super::{Checkpoint, CheckpointError};
 
 /// Where and how often a run or a study is saved, and who hears of a save that failed.
 ///
-/// A save that fails, on a full disk say, does not end what is saved: it continues, and is saved again at the next interval. Only the
-/// last save counts, and its failure is in what the run returns. Before the run, a place where nothing can be written is refused as
-/// [`CheckpointError::Place`], and one with the checkpoint of another run or study as [`CheckpointError::Taken`].
+/// A save that fails, on a full disk say, does not end what is saved: it continues, and is saved
+/// again at the next interval. Only the last save counts, and its failure is in what the run
+/// returns. Before the run, a place where nothing can be written is refused as
+/// [`CheckpointError::Place`], and one with the checkpoint of another run or study as
+/// [`CheckpointError::Taken`].
 ///
 /// ```
 /// use std::time::Duration;
 /// use eventhorizon::pdes::Autosave;
 ///
 /// let minute = Duration::from_secs(60);
-/// let autosave = Autosave::new("run.checkpoint", minute).on_failure(&|error| eprintln!("warning: {error}"));
+/// let autosave = Autosave::new("run.checkpoint", minute);
+/// let autosave = autosave.on_failure(&|error| eprintln!("warning: {error}"));
 /// ```
 #[derive(Clone, Copy)]
 pub struct Autosave<'a> {
@@ -33,18 +36,21 @@ pub struct Autosave<'a> {
 }
 
 impl<'a> Autosave<'a> {
-    /// Saves to this file where the run ends or is stopped, and as often as `every` says: choose far longer than a save takes.
+    /// Saves to this file where the run ends or is stopped, and as often as `every` says: choose
+    /// far longer than a save takes.
     pub fn new(path: &'a (impl AsRef<Path> + ?Sized), every: Duration) -> Self {
         Self { path: path.as_ref(), every, force: false, failed: &|error| log::warn!("{error}") }
     }
 
-    /// Calls `failed` when a save before the end fails, and not again before one succeeds. Default: a warning in the log.
+    /// Calls `failed` when a save before the end fails, and not again before one succeeds. Default:
+    /// a warning in the log.
     #[must_use]
     pub fn on_failure(self, failed: &'a dyn Fn(&CheckpointError)) -> Self {
         Self { failed, ..self }
     }
 
-    /// With `true`, overwrites the checkpoint of another run or study that is there, which is refused otherwise.
+    /// With `true`, overwrites the checkpoint of another run or study that is there, which is
+    /// refused otherwise.
     #[must_use]
     pub fn force(self, force: bool) -> Self {
         Self { force, ..self }
@@ -58,7 +64,8 @@ impl<'a> Autosave<'a> {
         try_place(self.path)
     }
 
-    /// [`Autosave::check`], and refuses to overwrite a checkpoint that is not this run's or study's: `own` looks at it.
+    /// [`Autosave::check`], and refuses to overwrite a checkpoint that is not this run's or
+    /// study's: `own` looks at it.
     pub(crate) fn claim(
         &self,
         own: impl FnOnce(&Path) -> Result<(), CheckpointError>,
@@ -105,13 +112,15 @@ pub(crate) trait Saves {
         Ok(self.claim(autosave).map_err(SimulationError::from)?)
     }
 
-    /// Writes the run as it is to a file. The inner error says that it could not be written; after an outer one the run is over.
+    /// Writes the run as it is to a file. The inner error says that it could not be written; after
+    /// an outer one the run is over.
     fn save(&mut self, path: &Path) -> Result<Result<(), Self::Error>, Self::Error>;
 
     /// Why a file could not be written.
     fn reason(error: &Self::Error) -> Option<&CheckpointError>;
 
-    /// Whether somebody who watches the run has stopped it: `here`, or, of a run with several hosts, anywhere.
+    /// Whether somebody who watches the run has stopped it: `here`, or, of a run with several
+    /// hosts, anywhere.
     fn stopped(&mut self, here: bool) -> Result<bool, Self::Error> {
         Ok(here)
     }

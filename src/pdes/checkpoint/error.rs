@@ -35,9 +35,11 @@ pub enum CheckpointError {
         /// Why not.
         source: io::Error,
     },
-    /// A place with a checkpoint that a run or study would overwrite and that is not its own, found before the run.
+    /// A place with a checkpoint that a run or study would overwrite and that is not its own, found
+    /// before the run.
     #[error(
-        "{path} holds a checkpoint {what}. It would be lost: save to another file, or overwrite it (`Autosave::force`, --force)"
+        "{path} holds a checkpoint {what}. It would be lost: save to another file, or overwrite it \
+         (`Autosave::force`, --force)"
     )]
     Taken {
         /// The file.
@@ -50,7 +52,8 @@ pub enum CheckpointError {
     NoCheckpoint,
     /// A version that this library does not know.
     #[error(
-        "the checkpoint has version {version} of {of}, and this library has version {known}: continue with the library that wrote it, or start again"
+        "the checkpoint has version {version} of {of}, and this library has version {known}: \
+         continue with the library that wrote it, or start again"
     )]
     Version {
         /// Of what: the file format, what a kind of checkpoint holds, or the random streams.

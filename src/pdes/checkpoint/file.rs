@@ -13,8 +13,8 @@ use super::place::{replace, shown};
 
 /// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
 pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
-/// The version of the format: raised with what lies where in all files. What a kind holds has a version of its own ([`Kind::version`]), and
-/// so have random streams ([`STREAMS_VERSION`]).
+/// The version of the format: raised with what lies where in all files. What a kind holds has a
+/// version of its own ([`Kind::version`]), and so have random streams ([`STREAMS_VERSION`]).
 const VERSION: u32 = 2;
 /// Magic, version, number of sections, length, version of the kind, version of the streams.
 const HEAD: usize = 32;

@@ -21,8 +21,9 @@ pub(crate) fn try_place(path: &Path) -> Result<(), CheckpointError> {
     tried.map_err(|source| CheckpointError::Place { path: shown(path), source })
 }
 
-/// Gives these bytes the name `path`: writes another file beside it and renames that when all of it is on the disk.
-/// The new file has the permissions of the old one. Files that dead processes left are removed first.
+/// Gives these bytes the name `path`: writes another file beside it and renames that when all of it
+/// is on the disk. The new file has the permissions of the old one. Files that dead processes left
+/// are removed first.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     let written = target(path).and_then(|target| {
         named(&target)?;
@@ -58,7 +59,8 @@ impl Unfinished {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => {
                     let file = made?;
-                    // Some file systems have no locks: there nobody takes this process for dead either.
+                    // Some file systems have no locks: there nobody takes this process for dead
+                    // either.
                     let _ = file.lock();
                     // Another process may have removed it before it was locked.
                     if path.exists() {
@@ -78,7 +80,8 @@ impl Unfinished {
         self.file.write_all(bytes)?;
         self.file.sync_all()?;
         fs::rename(&self.path, target)?;
-        // The name, too. (Windows cannot open folders as files, and some file systems cannot sync them.)
+        // The name, too. (Windows cannot open folders as files, and some file systems cannot sync
+        // them.)
         if cfg!(unix) {
             let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
         }
@@ -103,7 +106,8 @@ fn stem(target: &Path) -> OsString {
     text[..text.floor_char_boundary(STEM)].into()
 }
 
-/// Removes what processes left here that ended while they saved: unfinished files that nobody has locked.
+/// Removes what processes left here that ended while they saved: unfinished files that nobody has
+/// locked.
 fn remove_left(target: &Path) {
     let stem = stem(target);
     let entries = fs::read_dir(folder_of(target)).into_iter().flatten().flatten();
@@ -132,8 +136,8 @@ fn is_unfinished(name: &OsStr, stem: &OsStr) -> bool {
     parts.by_ref().take(2).filter(|part| is_number(part)).count() == 2 && parts.next().is_none()
 }
 
-/// The file that a path stands for, through links, if a checkpoint may take its place: there is none, or an empty one, or
-/// a checkpoint. (Anybody's file, a device or a pipe would be gone.)
+/// The file that a path stands for, through links, if a checkpoint may take its place: there is
+/// none, or an empty one, or a checkpoint. (Anybody's file, a device or a pipe would be gone.)
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     // Bound: as many links as systems follow.

@@ -119,14 +119,18 @@ impl<M: Model> Simulation<M> {
         Ok(Checkpoint::new(&told, parts, order)?)
     }
 
-    /// [`Simulation::run_watched`], saving the run as `autosave` says, and where it ends: at `until`, or where `watch` stops it. The file is
-    /// written by [`Checkpoint::save`], so there is a whole one at any time; after a [`Fault`], a lost device, or the end of the process, it is the last that was written.
+    /// [`Simulation::run_watched`], saving the run as `autosave` says, and where it ends: at
+    /// `until`, or where `watch` stops it. The file is written by [`Checkpoint::save`], so there is
+    /// a whole one at any time; after a [`Fault`], a lost device, or the end of the process, it is
+    /// the last that was written.
     ///
-    /// For each, the run is brought to a halt between two windows, and read: choose an interval far longer than that takes.
+    /// For each, the run is brought to a halt between two windows, and read: choose an interval far
+    /// longer than that takes.
     ///
     /// # Errors
-    /// As [`Simulation::run`]. [`SimulationError::Checkpoint`] where nothing can be written there, before the run, and where the last file could not be written: then the
-    /// simulation is at its end all the same, and can be read, saved elsewhere and run on.
+    /// As [`Simulation::run`]. [`SimulationError::Checkpoint`] where nothing can be written there,
+    /// before the run, and where the last file could not be written: then the simulation is at its
+    /// end all the same, and can be read, saved elsewhere and run on.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_saving<V: Verdict>(
         &mut self,
