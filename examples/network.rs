@@ -16,17 +16,16 @@ pub(crate) mod shared;
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 use eventhorizon::facility::{
     Facility, FacilityError, FelNetwork, FelSimulation, FelTwin, Follow, Keep, Network, Place, Report,
     SavedStudy, Study, Visit, plot, write_visits,
 };
-use eventhorizon::pdes::{CheckpointError, EngineOptions, Mapping, Progress};
+use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::{Column, Decision, Observations, Pairing, Values};
 use eventhorizon::time::Ticks;
-use shared::{Failure, Outcome, Use};
+use shared::{Outcome, Use};
 
 #[derive(Parser)]
 #[command(about = "A queueing network, described and not programmed")]
@@ -74,6 +73,9 @@ pub(crate) struct Args {
     /// Saves the study to this file where it ends, on Ctrl-C too.
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another study, if there is one in that file.
+    #[arg(long, requires = "checkpoint", conflicts_with = "interval")]
+    force: bool,
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "interval", value_parser = shared::seconds)]
     every: Option<f64>,
@@ -194,24 +196,16 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
         visits => visits,
     };
-    // Without --every, where it ends.
-    let every = args.every.map_or(Duration::MAX, Duration::from_secs_f64);
-    let keep = Keep { from: saved.as_ref(), to: args.checkpoint.as_deref().map(|path| (path, every)) };
-    let make = |keep| match args.batches {
+    let every = shared::every(args.every);
+    let autosave = |path| Autosave::new(path, every).force(args.force).on_failure(&shared::unsaved);
+    let keep = Keep { from: saved.as_ref(), to: args.checkpoint.as_ref().map(autosave) };
+    let report = match args.batches {
         Some(batches) => facility.long_run_kept(&study, batches, place, keep, |progress: &Progress| {
             bar.set_message(format!("{} events", progress.events));
             shared::watch()
         }),
         None => facility.study_kept(&study, place, keep, watch),
-    };
-    let (report, unsaved) = match make(keep) {
-        // The same study again, for what it came to ended with the error.
-        Err(FacilityError::Checkpoint(error @ CheckpointError::Write { .. })) if !shared::interrupted() => {
-            shared::tell(&format!("notice: {error}.\nnotice: making the study again without saving it."));
-            (make(Keep { to: None, ..keep })?, Some(Failure::from(error)))
-        }
-        report => (report?, None),
-    };
+    }?;
     bar.finish_and_clear();
 
     // Whatever of it cannot be written, the rest is.
@@ -231,7 +225,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         args.json.write(&serde_json::to_value(&report)?),
         visits.map_or(Ok(()), trace),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),
-        unsaved.map_or(Ok(()), Err),
+        report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
     ])
 }
 

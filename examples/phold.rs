@@ -19,16 +19,16 @@ mod shared;
 
 use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Parser;
 use eventhorizon::gpu::{Gpu, GpuError};
-use eventhorizon::models::Phold;
+use eventhorizon::models::{Phold, PholdError};
 use eventhorizon::pdes::{
-    Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress, Simulation,
-    SimulationError, Sync, Until,
+    Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress,
+    Simulation, SimulationError, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -39,17 +39,19 @@ use shared::{Failure, Outcome as Ended, Use};
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
 struct Args {
-    /// Logical processes. Where this or one of the next three has several values, each combination is run.
-    #[arg(long, value_delimiter = ',', default_values_t = [32768])]
+    /// Logical processes. Where this or one of the next three has several values, each combination
+    /// is run. With --resume, these and --neighbours are those of the run that was saved, by
+    /// default. [default: 32768]
+    #[arg(long, value_delimiter = ',')]
     lps: Vec<u32>,
-    /// Events per LP.
-    #[arg(long, value_delimiter = ',', default_values_t = [16])]
+    /// Events per LP. [default: 16]
+    #[arg(long, value_delimiter = ',')]
     population: Vec<u32>,
-    /// Rate of the exponential delay, per unit of time.
-    #[arg(long, value_delimiter = ',', default_values_t = [0.1], allow_negative_numbers = true)]
+    /// Rate of the exponential delay, per unit of time. [default: 0.1]
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
     rate: Vec<f64>,
-    /// Least delay of an event, in units of time. It may be 0.
-    #[arg(long, value_delimiter = ',', default_values_t = [10.0], allow_negative_numbers = true)]
+    /// Least delay of an event, in units of time. It may be 0. [default: 10]
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
     lookahead: Vec<f64>,
     /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
     #[arg(long, allow_negative_numbers = true)]
@@ -85,10 +87,14 @@ struct Args {
     /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run goes on from there on a new one.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another run, if there is one in that file.
+    #[arg(long, requires = "checkpoint", conflicts_with = "replicas")]
+    force: bool,
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "replicas", value_parser = shared::seconds)]
     every: Option<f64>,
-    /// Goes on with a run that was saved, in whatever way and on whichever engine.
+    /// Goes on with a run that was saved, in whatever way and on whichever engine: with its model,
+    /// seed and end.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     resume: Option<PathBuf>,
     /// Goes on from its state with the parameters and the seed that are given here, though they be others.
@@ -110,27 +116,51 @@ struct Setting {
     population: u32,
     rate: f64,
     lookahead: f64,
+    neighbours: Option<u32>,
+}
+
+impl Setting {
+    fn of(model: &Phold) -> Self {
+        Self {
+            lps: model.lps(),
+            population: model.population(),
+            rate: model.rate(Resolution::default()),
+            lookahead: Resolution::default().units(model.lookahead()),
+            neighbours: model.neighbours(),
+        }
+    }
+
+    fn model(&self) -> Result<Phold, PholdError> {
+        let Self { lps, population, rate, lookahead, .. } = *self;
+        let model = Phold::new(lps, population, rate, lookahead, Resolution::default())?;
+        self.neighbours.map_or(Ok(model), |neighbours| model.with_neighbours(neighbours))
+    }
 }
 
 impl Args {
-    /// All combinations, of which the last list varies fastest.
-    fn settings(&self) -> Vec<Setting> {
+    /// All combinations, of which the last list varies fastest. What is not given is that of
+    /// `default`.
+    fn settings(&self, default: Setting) -> Vec<Setting> {
+        fn or<T: Clone>(values: &[T], default: T) -> Vec<T> {
+            if values.is_empty() { vec![default] } else { values.to_vec() }
+        }
+        let neighbours = self.neighbours.or(default.neighbours);
         let mut settings = Vec::new();
-        for &lps in &self.lps {
-            for &population in &self.population {
-                for &rate in &self.rate {
-                    settings.extend(self.lookahead.iter().map(|&lookahead| Setting {
-                        lps,
-                        population,
-                        rate,
-                        lookahead,
-                    }));
+        for lps in or(&self.lps, default.lps) {
+            for population in or(&self.population, default.population) {
+                for rate in or(&self.rate, default.rate) {
+                    for lookahead in or(&self.lookahead, default.lookahead) {
+                        settings.push(Setting { lps, population, rate, lookahead, neighbours });
+                    }
                 }
             }
         }
         settings
     }
 }
+
+/// What is run where nothing else is said.
+const DEFAULT: Setting = Setting { lps: 32768, population: 16, rate: 0.1, lookahead: 10.0, neighbours: None };
 
 struct Outcome {
     adapter: String,
@@ -155,9 +185,11 @@ fn run(args: &Args) -> Ended<()> {
         (Use::Saves, "--checkpoint", args.checkpoint.as_deref()),
         args.json.file(),
     ])?;
-    let settings = args.settings();
+    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
+    let default = saved.as_ref().map(Phold::saved).transpose()?.as_ref().map_or(DEFAULT, Setting::of);
+    let settings = args.settings(default);
     if let [setting] = settings[..] {
-        return one(args, setting, &mut |table, json| {
+        return one(args, setting, saved, &mut |table, json| {
             let shown = if args.json.on_stdout() { Ok(()) } else { show(&table) };
             shared::all([shown, args.json.write(&json)])
         });
@@ -175,12 +207,12 @@ fn run(args: &Args) -> Ended<()> {
         }
     }
     // Before any of them begins.
-    for &Setting { lps, population, rate, lookahead } in &settings {
-        Phold::new(lps, population, rate, lookahead, Resolution::default())?;
+    for setting in &settings {
+        setting.model()?;
     }
     let (mut rows, mut first) = (Vec::new(), true);
     for setting in settings {
-        let ended = one(args, setting, &mut |table, json| {
+        let ended = one(args, setting, None, &mut |table, json| {
             let table: Vec<_> = table.into_iter().filter(|(name, _)| !SAME.contains(name)).collect();
             let width = |name: &str| name.len().max(16) + 2;
             if !args.json.on_stdout() {
@@ -221,19 +253,12 @@ const SAME: [&str; 3] = ["adapter", "sends to", "to go on"];
 fn one(
     args: &Args,
     setting: Setting,
+    saved: Option<Checkpoint>,
     tell: &mut dyn FnMut(Vec<(&'static str, String)>, serde_json::Value) -> Ended<()>,
 ) -> Ended<()> {
-    let Setting { lps, population, rate: delay_rate, lookahead } = setting;
+    let Setting { lps, population, rate: delay_rate, lookahead, neighbours } = setting;
     let resolution = Resolution::default();
-    let model = Phold::new(lps, population, delay_rate, lookahead, resolution)?;
-    let model = match args.neighbours {
-        Some(neighbours) => model.with_neighbours(neighbours)?,
-        None => model,
-    };
-    let saved = match &args.resume {
-        Some(path) => Some(Checkpoint::load(path)?),
-        None => None,
-    };
+    let model = setting.model()?;
     let saved = saved.map(|saved| match args.fork {
         true => saved.fork(&model, args.seed.unwrap_or(saved.seed()), saved.replica()),
         false => Ok(saved),
@@ -293,7 +318,7 @@ fn one(
         ("queue", outcome.queue.clone()),
         ("windows by", outcome.sync.clone()),
         ("LPs x events", format!("{lps} x {population}")),
-        ("sends to", args.neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
+        ("sends to", neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
         ("rate, lookahead", format!("{delay_rate}, {lookahead}")),
         ("events", outcome.progress.events.to_string()),
         ("windows", outcome.progress.windows.to_string()),
@@ -327,7 +352,7 @@ fn one(
         "sync": outcome.sync,
         "lps": lps,
         "population": population,
-        "neighbours": args.neighbours,
+        "neighbours": neighbours,
         "rate": delay_rate,
         "lookahead": lookahead,
         "seed": seed,
@@ -372,7 +397,7 @@ fn on_gpu(
     let watch = |progress: &_| bar.tell(progress);
     let progress = match &args.checkpoint {
         None => simulation.run_watched(until, watch),
-        Some(path) => simulation.run_saving(until, path, every(args), watch),
+        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
     };
     let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
     let seconds = begin.elapsed().as_secs_f64();
@@ -423,7 +448,7 @@ fn on_cpu(
     let watch = |progress: &_| bar.tell(progress);
     let progress = match args.checkpoint.as_ref().filter(|_| !args.verify) {
         None => simulation.run_watched(until, watch),
-        Some(path) => simulation.run_saving(until, path, every(args), watch),
+        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
     };
     let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
     let progress = progress?;
@@ -441,23 +466,22 @@ fn on_cpu(
     })
 }
 
-/// A run that could not be saved goes on without, so that its results are not lost; with them comes the error.
+/// A run that could not be saved at its end has its results all the same: with them comes the
+/// error.
 fn without_saving(
     ended: Result<Progress, SimulationError>,
     rest: impl FnOnce() -> Result<Progress, SimulationError>,
 ) -> (Result<Progress, SimulationError>, Option<Failure>) {
     match ended {
         Err(SimulationError::Checkpoint(error @ CheckpointError::Write { .. })) => {
-            shared::tell(&format!("notice: {error}.\nnotice: going on without saving the run."));
             (rest(), Some(error.into()))
         }
         ended => (ended, None),
     }
 }
 
-/// How often a run is saved: without --every, where it ends.
-fn every(args: &Args) -> Duration {
-    args.every.map_or(Duration::MAX, Duration::from_secs_f64)
+fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
+    Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
 }
 
 /// How far a run is, and whether it goes on.
@@ -489,7 +513,8 @@ fn explain(error: SimulationError, gpu: &Gpu, (args, setting): (&Args, Setting))
     // None that is chosen by itself takes more memory than the heap.
     let queue = args.queue.parse().unwrap_or(QueueDesign::Heap);
     let fits = |population: u32| {
-        Phold::new(setting.lps, population, setting.rate, setting.lookahead, Resolution::default())
+        Setting { population, ..setting }
+            .model()
             .is_ok_and(|model| model.capacity().fits(gpu, setting.lps, queue))
     };
     let (mut low, mut high) = (0, setting.population);

@@ -14,16 +14,19 @@
 mod shared;
 
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Transport};
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{self, Checkpoint, CpuSimulation, Fingerprint, Progress, Until};
+use eventhorizon::pdes::{
+    self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Model as _, Progress,
+    SimulationError, Until,
+};
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 use shared::{Outcome as Ended, Use};
@@ -31,18 +34,19 @@ use shared::{Outcome as Ended, Use};
 #[derive(Parser)]
 #[command(about = "Runs the PHOLD model over ranks and tells how many events per second were executed")]
 struct Args {
-    /// Logical processes.
-    #[arg(long, default_value_t = 32768)]
-    lps: u32,
-    /// Events per LP.
-    #[arg(long, default_value_t = 16)]
-    population: u32,
-    /// Rate of the exponential delay, per unit of time.
-    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
-    rate: f64,
-    /// Least delay of an event, in units of time. It may be 0.
-    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
-    lookahead: f64,
+    /// Logical processes. With --resume, this, the next three and --neighbours are those of the run
+    /// that was saved, by default. [default: 32768]
+    #[arg(long)]
+    lps: Option<u32>,
+    /// Events per LP. [default: 16]
+    #[arg(long)]
+    population: Option<u32>,
+    /// Rate of the exponential delay, per unit of time. [default: 0.1]
+    #[arg(long, allow_negative_numbers = true)]
+    rate: Option<f64>,
+    /// Least delay of an event, in units of time. It may be 0. [default: 10]
+    #[arg(long, allow_negative_numbers = true)]
+    lookahead: Option<f64>,
     /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
     #[arg(long, allow_negative_numbers = true)]
     until: Option<f64>,
@@ -70,6 +74,9 @@ struct Args {
     /// Saves the run to this file where it ends, on Ctrl-C too: the first rank does.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another run, if there is one in that file.
+    #[arg(long, requires = "checkpoint")]
+    force: bool,
     /// Saves it every so many seconds, too.
     #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
     every: Option<f64>,
@@ -112,6 +119,8 @@ struct Ran {
     seconds: f64,
     fingerprint: Fingerprint,
     device: Option<String>,
+    /// Why it could not be saved at its end.
+    unsaved: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -125,12 +134,19 @@ fn run(args: &Args) -> Ended<()> {
         args.json.file(),
     ])?;
     let resolution = Resolution::default();
-    let model = Phold::new(args.lps, args.population, args.rate, args.lookahead, resolution)?;
-    let model = match args.neighbours {
+    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
+    let given = saved.as_ref().map(Phold::saved).transpose()?;
+    let lps = args.lps.or(given.map(|model| model.lps())).unwrap_or(32768);
+    let population = args.population.or(given.map(|model| model.population())).unwrap_or(16);
+    let rate = args.rate.or(given.map(|model| model.rate(resolution))).unwrap_or(0.1);
+    let lookahead = given.map(|model| resolution.units(model.lookahead()));
+    let lookahead = args.lookahead.or(lookahead).unwrap_or(10.0);
+    let neighbours = args.neighbours.or(given.and_then(|model| model.neighbours()));
+    let model = Phold::new(lps, population, rate, lookahead, resolution)?;
+    let model = match neighbours {
         Some(neighbours) => model.with_neighbours(neighbours)?,
         None => model,
     };
-    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
     let seed = match (&saved, args.seed) {
         (Some(saved), Some(seed)) if saved.seed() != seed => {
             return Err(shared::usage(format!("the run that was saved has seed {}", saved.seed())));
@@ -164,24 +180,24 @@ fn run(args: &Args) -> Ended<()> {
         return Ok(()); // the first one tells
     }
     let executed = ran.progress.events - saved.as_ref().map_or(0, |saved| saved.progress().events);
-    let rate = executed as f64 / ran.seconds;
+    let event_rate = executed as f64 / ran.seconds;
     let mut table = vec![
         match &ran.device {
             Some(device) => ("ranks", format!("{}, the first on {device}", ran.ranks)),
             None => ("ranks x threads", format!("{} x {}", ran.ranks, args.threads)),
         },
-        ("LPs x events", format!("{} x {}", args.lps, args.population)),
-        ("rate, lookahead", format!("{}, {}", args.rate, args.lookahead)),
+        ("LPs x events", format!("{lps} x {population}")),
+        ("rate, lookahead", format!("{rate}, {lookahead}")),
         ("events", ran.progress.events.to_string()),
         ("windows", ran.progress.windows.to_string()),
         ("seconds", format!("{:.6}", ran.seconds)),
-        ("events per second", format!("{rate:.4e}")),
+        ("events per second", format!("{event_rate:.4e}")),
         ("fingerprint", ran.fingerprint.to_string()),
     ];
     let mut equal = true;
     if shared::interrupted() {
         table.push(("stopped early", format!("at {:.3} units of time", resolution.units(ran.progress.now))));
-        if let Some(path) = &args.checkpoint {
+        if let (Some(path), None) = (&args.checkpoint, &ran.unsaved) {
             table.push(("to go on", format!("--resume {}", path.display())));
         }
     } else if args.verify {
@@ -200,17 +216,17 @@ fn run(args: &Args) -> Ended<()> {
         "ranks": ran.ranks,
         "threads": args.threads,
         "device": ran.device,
-        "lps": args.lps,
-        "population": args.population,
-        "neighbours": args.neighbours,
-        "rate": args.rate,
-        "lookahead": args.lookahead,
+        "lps": lps,
+        "population": population,
+        "neighbours": neighbours,
+        "rate": rate,
+        "lookahead": lookahead,
         "seed": seed,
         "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
         "events": ran.progress.events,
         "windows": ran.progress.windows,
         "seconds": ran.seconds,
-        "event_rate": rate,
+        "event_rate": event_rate,
         "fingerprint": ran.fingerprint.to_string(),
     });
     if !args.json.on_stdout() {
@@ -222,7 +238,7 @@ fn run(args: &Args) -> Ended<()> {
         true => Ok(()),
         false => Err("the engines differ. Please report this command line".into()),
     };
-    shared::all([args.json.write(&json), verdict])
+    shared::all([args.json.write(&json), verdict, ran.unsaved.map_or(Ok(()), |error| Err(error.into()))])
 }
 
 /// A way to other ranks, if there are any.
@@ -247,17 +263,33 @@ fn on_host(run: &Run<'_>, transport: Way) -> Result<Ran, HybridError> {
     let (rank, ranks) = (simulation.transport().rank(), simulation.transport().ranks());
     let (end, watch) = (run.until.time, |_: &_| shared::watch());
     let begun = Instant::now();
-    let progress = match &run.args.checkpoint {
-        None => simulation.run_watched(end, watch)?,
-        Some(path) => simulation.run_saving(end, path, every(run.args), watch)?,
+    let ended = match &run.args.checkpoint {
+        None => simulation.run_watched(end, watch),
+        Some(path) => simulation.run_saving(end, autosave(run.args, path), watch),
     };
+    let (progress, unsaved) = without_saving(ended, || simulation.run_watched(end, watch))?;
     let seconds = begun.elapsed().as_secs_f64();
-    Ok(Ran { rank, ranks, progress, seconds, fingerprint: simulation.fingerprint()?, device: None })
+    let fingerprint = simulation.fingerprint()?;
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device: None, unsaved })
 }
 
-/// How often a run is saved: without --every, where it ends.
-fn every(args: &Args) -> Duration {
-    args.every.map_or(Duration::MAX, Duration::from_secs_f64)
+fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
+    Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
+}
+
+/// A run that could not be saved at its end has its results all the same: with them comes the
+/// error, on all ranks.
+fn without_saving(
+    ended: Result<Progress, HybridError>,
+    rest: impl FnOnce() -> Result<Progress, HybridError>,
+) -> Result<(Progress, Option<String>), HybridError> {
+    match ended {
+        Err(
+            error @ (HybridError::Unsaved
+            | HybridError::Simulation(SimulationError::Checkpoint(CheckpointError::Write { .. }))),
+        ) => Ok((rest()?, Some(error.to_string()))),
+        ended => Ok((ended?, None)),
+    }
 }
 
 /// A part of the run on a device; all of it, where there are no others.
@@ -271,7 +303,7 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
     let watch = |_: &_| shared::watch();
     // A run of no time waits for the set-up; where a run goes on, it has one end alone.
     let set_up = saved.is_none().then(|| Until::time(Ticks::ZERO));
-    let (progress, seconds, fingerprint);
+    let (progress, unsaved, seconds, fingerprint);
     match transport.filter(|_| ranks > 1) {
         Some(transport) => {
             let mut part = match saved {
@@ -280,10 +312,11 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
             };
             set_up.map_or(Ok(()), |end| part.run(end).map(drop))?;
             let begun = Instant::now();
-            progress = match &args.checkpoint {
-                None => part.run_watched(*until, watch)?,
-                Some(path) => part.run_saving(*until, path, every(args), watch)?,
+            let ended = match &args.checkpoint {
+                None => part.run_watched(*until, watch),
+                Some(path) => part.run_saving(*until, autosave(args, path), watch),
             };
+            (progress, unsaved) = without_saving(ended, || part.run_watched(*until, watch))?;
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = part.fingerprint()?;
         }
@@ -294,15 +327,17 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
             };
             set_up.map_or(Ok(()), |end| simulation.run(end).map(drop))?;
             let begun = Instant::now();
-            progress = match &args.checkpoint {
-                None => simulation.run_watched(*until, watch)?,
-                Some(path) => simulation.run_saving(*until, path, every(args), watch)?,
+            let ended = match &args.checkpoint {
+                None => simulation.run_watched(*until, watch),
+                Some(path) => simulation.run_saving(*until, autosave(args, path), watch),
             };
+            let ended = ended.map_err(HybridError::from);
+            (progress, unsaved) = without_saving(ended, || Ok(simulation.run_watched(*until, watch)?))?;
             seconds = begun.elapsed().as_secs_f64();
             fingerprint = simulation.fingerprint()?;
         }
     }
-    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device })
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device, unsaved })
 }
 
 fn on_ranks(args: &Args, run: impl Fn(Way) -> Result<Ran, HybridError> + Sync) -> Ended<Ran> {

@@ -4,6 +4,9 @@
 use std::fs::{self, File, Metadata};
 use std::io::{Read as _, Write as _, stdout};
 use std::path::{Path, PathBuf, is_separator};
+use std::time::Duration;
+
+use eventhorizon::pdes::Autosave;
 
 use super::{Failure, Outcome, closed, tell, usage};
 
@@ -27,7 +30,8 @@ pub enum Use {
 /// A file: what is done with it, what the command line calls it, and its path if it was given.
 pub type Named<'a> = (Use, &'a str, Option<&'a Path>);
 
-/// Refuses outputs that cannot be written, and those that would destroy an input or another output. Nothing is made, or changed.
+/// Refuses outputs that cannot be written, and those that would destroy an input or another output.
+/// Nothing is left there, or changed.
 pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
     let given = files.iter().filter_map(|&(what, name, path)| Some((what, name, path?)));
     let mut before: Vec<(Use, &str, Place)> = Vec::new();
@@ -40,6 +44,12 @@ pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
             }
         }
         before.push((what, name, place));
+    }
+    for (what, name, path) in files.iter().filter_map(|&(what, name, path)| Some((what, name, path?))) {
+        if what == Use::Saves {
+            let tried = Autosave::new(path, Duration::MAX).check();
+            tried.map_err(|error| usage(format!("{name} {}: {error}", path.display())))?;
+        }
     }
     Ok(())
 }

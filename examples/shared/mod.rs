@@ -106,7 +106,7 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
 fn code(error: &(dyn Error + 'static)) -> u8 {
     use SimulationError as S;
     let asked = match (error.downcast_ref::<SimulationError>(), error.downcast_ref::<ReplicationError>()) {
-        (Some(S::Checkpoint(error)), _) => matches!(error, CheckpointError::Foreign { .. }),
+        (Some(S::Checkpoint(error)), _) => refused(error),
         (Some(S::Gpu(_) | S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_)), _) => false,
         (Some(_), _) => true,
         (_, Some(ReplicationError::Gpu(_) | ReplicationError::Cut)) => false,
@@ -115,12 +115,12 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
             error.is::<Usage>()
                 || error.is::<ModelError>()
                 || error.is::<PholdError>()
-                || matches!(error.downcast_ref(), Some(CheckpointError::Foreign { .. }))
+                || error.downcast_ref().is_some_and(refused)
                 || error.is::<TimeError>()
                 || matches!(error.downcast_ref(), Some(FelError::Setting { .. }))
                 || error.downcast_ref().is_some_and(|error: &FacilityError| {
                     use FacilityError as F;
-                    matches!(error, F::Checkpoint(CheckpointError::Study { .. }))
+                    matches!(error, F::Checkpoint(error) if refused(error))
                         || !matches!(
                             error,
                             F::Simulation(_)
@@ -150,6 +150,12 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
         }
     };
     if asked { 2 } else { 1 }
+}
+
+/// Whether a checkpoint was refused for what was asked for, and not for what the file holds.
+fn refused(error: &CheckpointError) -> bool {
+    use CheckpointError as C;
+    matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. } | C::Taken { .. })
 }
 
 /// Whether an error says that nobody reads what is written.
@@ -198,6 +204,16 @@ pub fn watch() -> ControlFlow<()> {
 pub fn bar(length: u64, template: &str) -> Outcome<ProgressBar> {
     let _ = watch();
     Ok(ProgressBar::new(length).with_style(ProgressStyle::with_template(template)?))
+}
+
+/// Warns of a save that failed before the end.
+pub fn unsaved(error: &CheckpointError) {
+    tell(&format!("warning: {error}. The run goes on unsaved until the next try."));
+}
+
+/// How often a run is saved: without `--every`, where it ends.
+pub fn every(seconds: Option<f64>) -> Duration {
+    seconds.map_or(Duration::MAX, Duration::from_secs_f64)
 }
 
 /// A number above 0.

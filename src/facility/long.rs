@@ -7,8 +7,8 @@ use web_time::Instant;
 
 use crate::gpu::Verdict;
 use crate::pdes::{
-    Checkpoint, CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Progress, Replica, Simulation,
-    SimulationError, Stop, Until,
+    Checkpoint, CheckpointError, CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Progress,
+    Replica, Simulation, SimulationError, Stop, Until,
 };
 use crate::statistics::{AnalysisError, batch_means, mser5};
 use crate::time::Ticks;
@@ -22,6 +22,16 @@ use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, Row, S
 
 /// Parts of a run whose averages MSER-5 looks at.
 const PARTS: usize = 500;
+
+/// What a long run told.
+struct Told {
+    /// By the ends of batches and nodes.
+    told: Vec<Vec<FacilityOutput>>,
+    events: u64,
+    fingerprint: Fingerprint,
+    /// Whether it was saved at its end, where it was to be.
+    written: Result<(), CheckpointError>,
+}
 
 /// A run, wherever it is made.
 pub(super) enum Run<'m> {
@@ -150,8 +160,10 @@ impl Facility {
     /// [`Facility::long_run`] that is saved, or goes on with one that was saved, and of which `watch` is told. Of the report, `seconds` are those since then.
     ///
     /// # Errors
-    /// As [`Facility::long_run`]; [`SimulationError::Stopped`] where `watch` stops it, for there is no report of a part of the batches (but a file, to go on from);
-    /// [`CheckpointError`](crate::pdes::CheckpointError) of another study, and where the file cannot be written.
+    /// As [`Facility::long_run`]; [`SimulationError::Stopped`] where `watch` stops it, for there is
+    /// no report of a part of the batches (but a file, to go on from);
+    /// [`CheckpointError`](crate::pdes::CheckpointError) of another study, where nothing can be
+    /// written there, and where a run that was stopped could not be saved.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn long_run_kept<V: Verdict>(
         &self,
@@ -189,7 +201,7 @@ impl Facility {
             facility =
                 facility.with_room(u32::try_from(saved.numbers().room).expect("it was looked through"));
         }
-        let (told, events, fingerprint) = loop {
+        let Told { told, events, fingerprint, written } = loop {
             let kept = Keep { from, ..keep };
             match facility.told_at(&ends, &study, place, kept, &mut watch).await {
                 Ok(told) => break told,
@@ -258,6 +270,7 @@ impl Facility {
             ticks_per_unit: self.resolution.ticks_per_unit(),
             stopped: None,
             warnings,
+            unsaved: written.err().map(|error| error.to_string()),
             results,
             lengths: Vec::new(),
         })
@@ -271,7 +284,7 @@ impl Facility {
         place: Place<'_>,
         keep: Keep<'_>,
         watch: &mut impl FnMut(&Progress) -> V,
-    ) -> Result<(Vec<Vec<FacilityOutput>>, u64, Fingerprint), FacilityError> {
+    ) -> Result<Told, FacilityError> {
         let mut run = Run::begin(self, study.seed, place, keep.from.and_then(SavedStudy::run)).await?;
         let mut told = match keep.from {
             Some(saved) => saved.told(self.nodes.len(), ends.len())?,
@@ -286,7 +299,9 @@ impl Facility {
             room: self.room().into(),
             ..Numbers::zeroed()
         };
-        let mut saving = Saving::new(keep.to, u32::MAX, false)?;
+        let times = [ends[ends.len() - 1], ends[0]];
+        let own = |saved: &SavedStudy| saved.check(self, study, times, ends.len() - 1);
+        let mut saving = Saving::new(keep.to, u32::MAX, false, own)?;
         let mut events = keep.from.and_then(SavedStudy::run).map_or(0, |run| run.progress().events);
         for &end in &ends[told.len()..] {
             let mut stopped = false;
@@ -310,7 +325,8 @@ impl Facility {
                 }
                 if keep.to.is_some() && (stopped || !ended) {
                     let saved = run.checkpoint().await?;
-                    saving.save(|| SavedStudy::of_run(self, numbers, &told, &saved))?;
+                    let make = || SavedStudy::of_run(self, numbers, &told, &saved);
+                    if stopped { saving.last(make)?? } else { saving.save(make)? }
                 }
                 if stopped {
                     return Err(SimulationError::Stopped.into());
@@ -320,11 +336,12 @@ impl Facility {
                 }
             }
         }
+        let mut written = Ok(());
         if keep.to.is_some() {
             let saved = run.checkpoint().await?;
-            saving.save(|| SavedStudy::of_run(self, numbers, &told, &saved))?;
+            written = saving.last(|| SavedStudy::of_run(self, numbers, &told, &saved))?;
         }
-        Ok((told, events, run.fingerprint().await?))
+        Ok(Told { told, events, fingerprint: run.fingerprint().await?, written })
     }
 
     /// The same with more room for those who wait, if it was too little, and there may be more.

@@ -65,6 +65,9 @@ pub struct Report {
     pub stopped: Option<Decision>,
     /// What makes figures doubtful, in sentences.
     pub warnings: Vec<String>,
+    /// Why the study could not be saved at its end, where it was to be.
+    #[serde(skip)]
+    pub unsaved: Option<String>,
     /// Every measure.
     pub results: Vec<Row>,
     /// How many customers are at each station, as shares of time, where distributions are told.

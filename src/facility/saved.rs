@@ -6,8 +6,8 @@ use bytemuck::{Pod, Zeroable, pod_read_unaligned};
 use web_time::{Duration, Instant};
 
 use crate::pdes::checkpoint::Identity;
-use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, check_place, number};
-use crate::pdes::{Checkpoint, CheckpointError};
+use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, number};
+use crate::pdes::{Autosave, Checkpoint, CheckpointError};
 use crate::time::Ticks;
 
 use super::measures::Measured;
@@ -61,9 +61,10 @@ pub struct SavedStudy {
 pub struct Keep<'a> {
     /// Goes on with a study that was saved, instead of from the start.
     pub from: Option<&'a SavedStudy>,
-    /// Saves the study in this file, where it ends or is stopped, and every so often between two replications or two windows: as [`Checkpoint::save`] does. Choose far longer than
-    /// saving takes. Replications are then made in parts that take about so long.
-    pub to: Option<(&'a Path, Duration)>,
+    /// Saves the study where it ends or is stopped, and at intervals between two replications or
+    /// two windows, as [`Checkpoint::save`] does. Replications are then made in parts that take
+    /// about as long as an interval.
+    pub to: Option<Autosave<'a>>,
 }
 
 impl SavedStudy {
@@ -287,8 +288,10 @@ fn text(facility: &Facility) -> String {
 
 /// When a study is saved, and how many replications are made until then, or until somebody is told how far it is.
 pub(super) struct Saving<'a> {
-    to: Option<(&'a Path, Duration)>,
+    to: Option<Autosave<'a>>,
     saved: Instant,
+    /// Whether the last save failed.
+    failing: bool,
     /// What is done at the end of a part should be done so often.
     pace: Duration,
     /// Replications of the next part.
@@ -305,17 +308,18 @@ const TELL: Duration = Duration::from_millis(200);
 
 impl<'a> Saving<'a> {
     pub(super) fn new(
-        to: Option<(&'a Path, Duration)>,
+        to: Option<Autosave<'a>>,
         most: u32,
         on_host: bool,
+        own: impl FnOnce(&SavedStudy) -> Result<(), CheckpointError>,
     ) -> Result<Self, CheckpointError> {
-        if let Some((path, _)) = to {
-            check_place(path)?;
+        if let Some(autosave) = to {
+            autosave.claim(|path| own(&SavedStudy::load(path)?))?;
         }
         let (tell, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
-        let pace = to.map_or(tell, |(_, every)| every.min(tell));
+        let pace = to.map_or(tell, |autosave| autosave.every.min(tell));
         let part = if pace < Duration::MAX { most.min(first) } else { most };
-        Ok(Self { to, saved: Instant::now(), pace, part, most })
+        Ok(Self { to, saved: Instant::now(), failing: false, pace, part, most })
     }
 
     pub(super) fn part(&self) -> u32 {
@@ -333,18 +337,35 @@ impl<'a> Saving<'a> {
 
     /// Whether it is time.
     pub(super) fn due(&self) -> bool {
-        self.to.is_some_and(|(_, every)| self.saved.elapsed() >= every)
+        self.to.is_some_and(|autosave| self.saved.elapsed() >= autosave.every)
     }
 
+    /// Saves what a study has so far. Where the file cannot be written, it is tried again when the
+    /// next is due.
     pub(super) fn save(
         &mut self,
         make: impl FnOnce() -> Result<SavedStudy, FacilityError>,
     ) -> Result<(), FacilityError> {
-        if let Some((path, _)) = self.to {
-            make()?.save(path)?;
-            self.saved = Instant::now();
+        if let (Some(autosave), Err(error)) = (self.to, self.last(make)?) {
+            if !self.failing {
+                (autosave.failed)(&error);
+            }
+            self.failing = true;
+        } else {
+            self.failing = false;
         }
         Ok(())
+    }
+
+    /// Saves a study that is at its end. The inner error says that the file could not be written.
+    pub(super) fn last(
+        &mut self,
+        make: impl FnOnce() -> Result<SavedStudy, FacilityError>,
+    ) -> Result<Result<(), CheckpointError>, FacilityError> {
+        let Some(autosave) = self.to else { return Ok(Ok(())) };
+        let written = make()?.save(autosave.path);
+        self.saved = Instant::now();
+        Ok(written)
     }
 }
 

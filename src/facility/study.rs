@@ -147,7 +147,9 @@ impl Facility {
     /// [`Facility::study`] that is saved, or goes on with one that was saved. Of the report, `seconds` are those since then.
     ///
     /// # Errors
-    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study, and where the file cannot be written.
+    /// As [`Facility::study`]; [`CheckpointError`](crate::pdes::CheckpointError) of another study,
+    /// and where nothing can be written there. A save that fails later ends nothing: see
+    /// [`Autosave`](crate::pdes::Autosave) and [`Report::unsaved`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn study_kept<V: Verdict>(
         &self,
@@ -208,7 +210,8 @@ impl Facility {
         let mut maker = Maker::new(place, &facility);
         let row_bytes = size_of::<FacilityOutput>() * facility.nodes.len();
         let most = u32::try_from(PART / row_bytes).unwrap_or(u32::MAX).max(1);
-        let mut saving = Saving::new(keep.to, most, matches!(place, Place::Cpu))?;
+        let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
+        let mut saving = Saving::new(keep.to, most, matches!(place, Place::Cpu), own)?;
         let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
         let mut done = whole(now.done);
         let mut mapping = None;
@@ -309,7 +312,7 @@ impl Facility {
             }
         };
         now.room = facility.room().into();
-        saving.save(|| SavedStudy::of_replications(self, now, &columns, &lengths))?;
+        let written = saving.last(|| SavedStudy::of_replications(self, now, &columns, &lengths))?;
         let mut warnings = self.rounding_until(study.until);
         for column in &mut columns {
             let what = facility.told_of(column);
@@ -363,6 +366,7 @@ impl Facility {
             ticks_per_unit: self.resolution.ticks_per_unit(),
             stopped,
             warnings,
+            unsaved: written.err().map(|error| error.to_string()),
             lengths: facility.lengths(&lengths, study.level)?,
         })
     }

@@ -154,6 +154,10 @@ pub enum HybridError {
         /// Its error.
         message: String,
     },
+    /// The first rank could not write the run's last file. The run is at its end all the same, and
+    /// can be read and run on.
+    #[error("rank 0 could not save the run, and its error says why. The run itself is sound")]
+    Unsaved,
     /// Another rank is gone without a word: it ended, panicked, or was killed.
     #[error(
         "rank {rank} is gone: it ended before the simulation did. Look for what it said, and start again"

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use super::simulation::agreed;
 use super::{HybridError, Transport};
-use crate::pdes::checkpoint::file::check_place;
-use crate::pdes::checkpoint::{Contents, Identity};
-use crate::pdes::{Checkpoint, Model, SimulationError};
+use crate::pdes::checkpoint::{self, Contents, Identity};
+use crate::pdes::{Checkpoint, CheckpointError, Model, SimulationError};
 
 /// What all ranks hold, by rank, on the first one; nothing on the others.
 pub(super) fn gathered(
@@ -33,26 +32,35 @@ pub(super) fn gathered(
     Ok(Some(parts))
 }
 
-/// Whether the first rank, which writes, may write there.
-pub(super) fn writable(transport: &mut dyn Transport, path: &Path) -> Result<(), HybridError> {
-    let found = match transport.rank() {
-        0 => check_place(path).map_err(|error| SimulationError::from(error).into()),
-        _ => Ok(()),
-    };
-    agreed(transport, found)
+/// Tells all ranks what the first one found of the place where it is to write.
+pub(super) fn writable(
+    transport: &mut dyn Transport,
+    found: Result<(), CheckpointError>,
+) -> Result<(), HybridError> {
+    agreed(transport, found.map_err(|error| SimulationError::from(error).into()))
 }
 
-/// Writes what the first rank has, and tells all whether it could.
+/// Writes what the first rank has, and tells all whether it could: the inner error says that it
+/// could not.
 pub(super) fn written(
     transport: &mut dyn Transport,
     made: Result<Option<Checkpoint>, HybridError>,
     path: &Path,
-) -> Result<(), HybridError> {
-    let saved = made.and_then(|made| {
-        let saved = made.map_or(Ok(()), |made| made.save(path));
-        saved.map_err(|error| SimulationError::from(error).into())
-    });
-    agreed(transport, saved)
+) -> Result<Result<(), HybridError>, HybridError> {
+    let saved = match agreed(transport, made)? {
+        Some(made) => made.save(path).map_err(|error| SimulationError::from(error).into()),
+        None => Ok(()),
+    };
+    let [written, ..] = transport.least([saved.is_ok().into(), 0, 0])?;
+    Ok(if saved.is_ok() && written == 0 { Err(HybridError::Unsaved) } else { saved })
+}
+
+/// Why this rank could not write a file.
+pub(super) fn reason(error: &HybridError) -> Option<&CheckpointError> {
+    match error {
+        HybridError::Simulation(error) => checkpoint::reason(error),
+        _ => None,
+    }
 }
 
 /// Whether a watcher has stopped the run on any rank.

@@ -1,8 +1,8 @@
 //! PHOLD, the usual benchmark of parallel discrete-event simulation.
 
 use crate::gpu::Source;
-use crate::pdes::{Capacity, Context, CpuModel, Event, Model};
-use crate::text::number;
+use crate::pdes::{Capacity, Checkpoint, CheckpointError, Context, CpuModel, Event, Model};
+use crate::text::{number, quoted};
 use crate::time::{Resolution, Ticks, TimeError};
 
 /// PHOLD as Baudis et al. run it (section IV.A): `population` events per LP at the start, at exponential times on
@@ -81,6 +81,27 @@ impl Phold {
         let time = |what, units| resolution.ticks(units).map_err(|source| PholdError::Time { what, source });
         let mean = time("mean delay (1 / rate)", 1.0 / rate)?;
         let lookahead = time("lookahead", lookahead)?;
+        Ok(Self::of_times(lps, population, mean, lookahead, resolution))
+    }
+
+    /// The model of a run that was saved.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Foreign`] where that is not PHOLD.
+    pub fn saved(checkpoint: &Checkpoint) -> Result<Self, CheckpointError> {
+        let foreign = || CheckpointError::Foreign {
+            what: format!("of the model `{}`, and this is `phold`", quoted(checkpoint.model())),
+        };
+        let lps = checkpoint.lps().end;
+        let params: PholdParams = checkpoint.params().ok_or_else(foreign)?;
+        let PholdParams { mean, population, neighbours } = params;
+        // (Capacities do not depend on the resolution.)
+        let model = Self::of_times(lps, population, mean, checkpoint.lookahead(), Resolution::default());
+        let model = if neighbours == 0 { Ok(model) } else { model.with_neighbours(neighbours) };
+        model.ok().filter(|model| model.name() == checkpoint.model() && population > 0).ok_or_else(foreign)
+    }
+
+    fn of_times(lps: u32, population: u32, mean: Ticks, lookahead: Ticks, resolution: Resolution) -> Self {
         // Wherever it came from, an event sits at a uniformly random LP: an LP holds Binomial(all events, 1 / LPs)
         // of them, which a Poisson variable of the same mean bounds. Of those pending at the start of a window, each
         // fires in it with a probability of at most 1 - exp(-lookahead / mean delay), since what is left of its delay is
@@ -93,7 +114,7 @@ impl Phold {
             mean => -(-window / resolution.units(mean)).exp_m1(),
         };
         let capacity = Capacity::poisson(held, held * fires);
-        Ok(Self { lps, population, neighbours: 0, mean, lookahead, capacity })
+        Self { lps, population, neighbours: 0, mean, lookahead, capacity }
     }
 
     /// The same model on a ring: LP i sends to the LPs i ± 1 to i ± `neighbours` / 2 alone, each as likely as the others, at the start too. The WGSL
@@ -107,6 +128,29 @@ impl Phold {
         }
         // Capacities stay: events still wander independently, and to every LP as often as to any other.
         Ok(Self { neighbours, ..self })
+    }
+
+    /// The rate of delays: of those that give this mean delay, the decimal number with the fewest
+    /// digits.
+    pub fn rate(&self, resolution: Resolution) -> f64 {
+        let exact = match self.mean {
+            // A quarter of a tick, which rounds to none.
+            Ticks::ZERO => 4.0 * f64::from(resolution.ticks_per_unit()),
+            mean => resolution.units(mean).recip(),
+        };
+        let short = (0..17).filter_map(|digits| format!("{exact:.digits$e}").parse().ok());
+        let is_same = |rate: &f64| resolution.ticks(rate.recip()) == Ok(self.mean);
+        short.into_iter().find(is_same).unwrap_or(exact)
+    }
+
+    /// The events of each LP at the start.
+    pub fn population(&self) -> u32 {
+        self.population
+    }
+
+    /// How many LPs an LP sends to on a ring; none where it sends to all.
+    pub fn neighbours(&self) -> Option<u32> {
+        (self.neighbours > 0).then_some(self.neighbours)
     }
 
     /// The same model with other capacities.

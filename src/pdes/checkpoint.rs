@@ -1,20 +1,22 @@
 //! Checkpoints: a run between two windows, that any engine goes on from. `checkpoint/run.rs` says what the file holds, `checkpoint/file.rs` how files are made.
 
+mod autosave;
 mod error;
 pub(crate) mod file;
+mod place;
 mod run;
 
 use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::Pod;
-use web_time::{Duration, Instant};
 
-use crate::gpu::Verdict;
 use crate::text::quoted;
 use crate::time::Ticks;
 
-use super::{Event, Model, Payload, Pending, Progress, Replica, SimulationError, Stop, Until};
+use super::{Event, Model, Payload, Pending, Progress, Replica, Stop, Until};
+pub use autosave::Autosave;
+pub(crate) use autosave::{Saves, reason};
 pub use error::CheckpointError;
 use file::{RUN, Sections, number, word};
 use run::{EXECUTED, HELD, MEMORY, NAME, Numbers, PARAMS, PENDING, STATES, writer};
@@ -356,6 +358,16 @@ impl Checkpoint {
         std::str::from_utf8(self.file.section(NAME)).expect("it was looked through")
     }
 
+    /// The model's parameters; none where its `Params` have another size.
+    pub fn params<P: Pod>(&self) -> Option<P> {
+        bytemuck::try_pod_read_unaligned(self.file.section(PARAMS)).ok()
+    }
+
+    /// The model's lookahead.
+    pub fn lookahead(&self) -> Ticks {
+        Ticks::new(self.numbers.lookahead)
+    }
+
     /// The seed of the run.
     pub fn seed(&self) -> u64 {
         self.numbers.seed
@@ -408,6 +420,18 @@ impl Checkpoint {
         match same.into_iter().find(|(_, same)| !same) {
             Some((what, _)) => Err(CheckpointError::Foreign { what: format!("of a model with {what}") }),
             None => Ok(()),
+        }
+    }
+
+    /// Whether a run of this model with this seed is the one that was saved.
+    pub(crate) fn check_run(&self, identity: &Identity, run: (u64, Replica)) -> Result<(), CheckpointError> {
+        self.check(identity)?;
+        match (self.seed(), self.replica()) == run {
+            true => Ok(()),
+            false => {
+                let what = format!("of a run with seed {}, and this one is another", self.seed());
+                Err(CheckpointError::Foreign { what })
+            }
         }
     }
 
@@ -541,53 +565,5 @@ fn foreign(what: &str, saved: u64, given: u64) -> Result<(), CheckpointError> {
         false => Err(CheckpointError::Foreign {
             what: format!("of a model with {saved} {what}, and this one has {given}"),
         }),
-    }
-}
-
-/// An engine that can save its run.
-pub(crate) trait Saves {
-    type Error: From<SimulationError>;
-
-    fn run_until_told(
-        &mut self,
-        until: Until,
-        watch: &mut dyn FnMut(&Progress) -> std::ops::ControlFlow<()>,
-    ) -> Result<Progress, Self::Error>;
-
-    /// Refuses a place where the run could not be saved: asked before it, which would be for nothing.
-    fn may_save(&mut self, path: &Path) -> Result<(), Self::Error> {
-        Ok(file::check_place(path).map_err(SimulationError::from)?)
-    }
-
-    /// Writes the run as it is to a file.
-    fn save(&mut self, path: &Path) -> Result<(), Self::Error>;
-
-    /// Whether somebody who watches the run has stopped it: `here`, or, of a run with several hosts, anywhere.
-    fn stopped(&mut self, here: bool) -> Result<bool, Self::Error> {
-        Ok(here)
-    }
-
-    /// Runs to an end, and saves the run every so often and where it ends.
-    fn run_and_save<V: Verdict>(
-        &mut self,
-        until: Until,
-        path: &Path,
-        every: Duration,
-        mut watch: impl FnMut(&Progress) -> V,
-    ) -> Result<Progress, Self::Error> {
-        use std::ops::ControlFlow::{Break, Continue};
-        self.may_save(path)?;
-        loop {
-            let (begun, mut here) = (Instant::now(), false);
-            let progress = self.run_until_told(until, &mut |progress| {
-                here |= watch(progress).flow().is_break();
-                if here || begun.elapsed() >= every { Break(()) } else { Continue(()) }
-            })?;
-            let stopped = self.stopped(here)?;
-            self.save(path)?;
-            if stopped || progress.stop != Some(Stop::Watcher) {
-                return Ok(progress);
-            }
-        }
     }
 }

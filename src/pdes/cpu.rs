@@ -7,14 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use web_time::{Duration, Instant};
+use web_time::Instant;
 
 use crate::gpu::{SLICE, Verdict, is_words};
 use crate::random::Stream;
 use crate::statistics::fits_host;
 use crate::time::Ticks;
 
-use super::checkpoint::{Apart, Contents, Course, Identity, Saves, Told};
+use super::checkpoint::{Apart, Autosave, CheckpointError, Contents, Course, Identity, Saves, Told, reason};
 use super::error::{Fault, FaultKind, MAX_LPS, SimulationError};
 use super::event_list::EventList;
 use super::output::Columns;
@@ -235,19 +235,19 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         }
     }
 
-    /// [`CpuSimulation::run_watched`], saving the run every so often and where it ends:
+    /// [`CpuSimulation::run_watched`], saving the run as `autosave` says and where it ends:
     /// [`Simulation::run_saving`](super::Simulation::run_saving).
     ///
     /// # Errors
-    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] where the file cannot be written.
+    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] where the last file cannot be
+    /// written.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,
-        path: impl AsRef<Path>,
-        every: Duration,
+        autosave: Autosave<'_>,
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
-        self.run_and_save(until, path.as_ref(), every, watch)
+        self.run_and_save(until, autosave, watch)
     }
 
     /// Counts a window, whose first event is at a time.
@@ -539,8 +539,16 @@ impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
         self.run_watched(until, watch)
     }
 
-    fn save(&mut self, path: &Path) -> Result<(), SimulationError> {
-        Ok(self.checkpoint()?.save(path)?)
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        saved.check_run(&Identity::of(self.model), self.run)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {
+        Ok(self.checkpoint()?.save(path).map_err(SimulationError::from))
+    }
+
+    fn reason(error: &SimulationError) -> Option<&CheckpointError> {
+        reason(error)
     }
 }
 

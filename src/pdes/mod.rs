@@ -66,7 +66,7 @@ mod sync;
 mod totals;
 
 pub use capacity::Capacity;
-pub use checkpoint::{Checkpoint, CheckpointError};
+pub use checkpoint::{Autosave, Checkpoint, CheckpointError};
 pub use cpu::CpuSimulation;
 pub use error::{Fault, FaultKind, SimulationError};
 pub use fingerprint::Fingerprint;

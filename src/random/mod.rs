@@ -42,6 +42,13 @@ pub use variates::{
     probability, weibull_of, weibull_power, words_between,
 };
 
+/// The version of all streams: raised where the same model, parameters and seed draw other numbers
+/// than before. What was saved with another one cannot continue to the same results, and is
+/// refused.
+///
+/// 2: streams of networks are keyed by the names of nodes.
+pub const STREAMS_VERSION: u32 = 2;
+
 /// The functions of `shaders/random/` that models of every engine may call. What an engine allows besides, it says itself.
 pub(crate) const MODEL_FUNCTIONS: [&str; 23] = [
     "draw",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use eventhorizon::facility::{self, Distribution, Keep, Network, Place, SavedStudy, Station, Study};
 use eventhorizon::gpu::{Program, Source};
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{Checkpoint, CpuSimulation, Until};
+use eventhorizon::pdes::{Autosave, Checkpoint, CpuSimulation, Until};
 use eventhorizon::search::{Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario};
 use eventhorizon::statistics::Design;
 use eventhorizon::time::Resolution;
@@ -48,7 +48,7 @@ fn small_network() -> Network {
 /// One of them.
 pub fn saved_study() -> Vec<u8> {
     let path = std::env::temp_dir().join(format!("eventhorizon-hostile-{}", std::process::id()));
-    let keep = Keep { from: None, to: Some((&path, Duration::MAX)) };
+    let keep = Keep { from: None, to: Some(Autosave::new(&path, Duration::MAX)) };
     let facility = small_network().compile().expect("a sound network");
     facility.study_kept(&study(), Place::Cpu, keep, |_, _| {}).expect("a sound study");
     let bytes = std::fs::read(&path).expect("it was written");

@@ -7,8 +7,8 @@ use std::time::Duration;
 use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Message, Spread, Transport, in_process};
 use eventhorizon::models::{CallCentre, FifoTorus, Phold};
 use eventhorizon::pdes::{
-    Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Model, Options, Replica,
-    Simulation, SimulationError, Stop, Sync, Until,
+    Autosave, Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Model, Options,
+    Replica, Simulation, SimulationError, Stop, Sync, Until,
 };
 use eventhorizon::time::Resolution;
 
@@ -160,7 +160,7 @@ fn parts_save_themselves_until_one_is_stopped() {
         };
         // One of them alone keeps the time.
         let every = if second { Duration::MAX } else { Duration::ZERO };
-        part.run_saving(end, &file, every, watch).unwrap()
+        part.run_saving(end, Autosave::new(&file, every), watch).unwrap()
     });
     assert_eq!((stopped[0].stop, stopped[0]), (Some(Stop::Watcher), stopped[1]));
     let saved = Checkpoint::load(&file).unwrap();
@@ -174,14 +174,15 @@ fn parts_save_themselves_until_one_is_stopped() {
     let failed = in_process(2, |rank| {
         let gpu = device(&rank);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
-        let failed = part.run_saving(until(5.0), &nowhere, Duration::MAX, |_: &_| {}).unwrap_err();
+        let failed =
+            part.run_saving(until(5.0), Autosave::new(&nowhere, Duration::MAX), |_: &_| {}).unwrap_err();
         // The run itself is well.
         assert_eq!(part.run(until(9.0)).unwrap().stop, Some(Stop::Time));
         failed
     });
     use SimulationError::Checkpoint as Wrong;
     assert!(
-        matches!(failed[0], HybridError::Simulation(Wrong(CheckpointError::Write { .. }))),
+        matches!(failed[0], HybridError::Simulation(Wrong(CheckpointError::Place { .. }))),
         "{}",
         failed[0]
     );
@@ -317,7 +318,7 @@ fn ranks_of_the_host_save_themselves_until_one_is_stopped() {
             if second && asked == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let every = if second { Duration::MAX } else { Duration::ZERO };
-        simulation.run_saving(until(1e7).time, &file, every, watch).unwrap()
+        simulation.run_saving(until(1e7).time, Autosave::new(&file, every), watch).unwrap()
     });
     assert_eq!((stopped[0].stop, stopped[0]), (Some(Stop::Watcher), stopped[1]));
     let saved = Checkpoint::load(&file).unwrap();

@@ -13,8 +13,8 @@ use super::{phold, until};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::models::{FifoTorus, Phold};
 use eventhorizon::pdes::{
-    Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Options, Replica, Simulation,
-    SimulationError, Stop, Sync, Until,
+    Autosave, Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Options, Replica,
+    Simulation, SimulationError, Stop, Sync, Until,
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
@@ -168,16 +168,16 @@ fn results_are_those_of_the_whole_run() {
 }
 
 /// A folder of a test's own.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("eventhorizon-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
@@ -206,12 +206,12 @@ fn runs_save_themselves_and_leave_one_whole_file() {
         seen += 1;
         if seen < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let stopped = simulation.run_saving(end, &file, Duration::ZERO, watch).unwrap();
+    let stopped = simulation.run_saving(end, Autosave::new(&file, Duration::ZERO), watch).unwrap();
     assert_eq!(stopped.stop, Some(Stop::Watcher));
     let saved = Checkpoint::load(&file).unwrap();
     assert_eq!((saved.progress().events, saved.until()), (stopped.events, end));
     let mut cpu = CpuSimulation::resume(&model, &saved).unwrap();
-    assert_eq!(cpu.run_saving(end, &file, Duration::MAX, |_| {}).unwrap(), expected);
+    assert_eq!(cpu.run_saving(end, Autosave::new(&file, Duration::MAX), |_| {}).unwrap(), expected);
     assert_eq!(cpu.fingerprint(), whole.fingerprint());
     assert!(Checkpoint::load(&file).unwrap() == whole.checkpoint().unwrap());
     assert_eq!(folder.names(), ["run.checkpoint"]);
@@ -227,7 +227,12 @@ fn runs_save_themselves_and_leave_one_whole_file() {
     let mine = folder.0.join("mine.toml");
     std::fs::write(&mine, "dear to me").unwrap();
     let mut again = CpuSimulation::new(&model, 9).unwrap();
-    let refused = again.run_saving(end, &mine, Duration::MAX, |_| {}).unwrap_err().to_string();
+    let refused = again.run_saving(end, Autosave::new(&mine, Duration::MAX), |_| {}).unwrap_err();
+    assert!(
+        matches!(refused, SimulationError::Checkpoint(CheckpointError::Place { .. })),
+        "it was found before the run"
+    );
+    let refused = refused.to_string();
     assert!(refused.contains("mine.toml") && refused.contains("choose another name"), "{refused}");
     assert_eq!(again.run(Until::events(0)).unwrap().events, 0);
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "dear to me");
@@ -268,7 +273,7 @@ fn a_run_goes_on_on_a_new_device_after_its_own_is_lost() {
             device.device().destroy();
         }
     };
-    let lost = simulation.run_saving(end, &file, Duration::ZERO, watch).unwrap_err();
+    let lost = simulation.run_saving(end, Autosave::new(&file, Duration::ZERO), watch).unwrap_err();
     assert!(matches!(lost, SimulationError::Gpu(GpuError::Lost { .. })), "{lost}");
     assert!(matches!(simulation.checkpoint(), Err(SimulationError::Gpu(GpuError::Lost { .. }))));
     let saved = Checkpoint::load(&file).unwrap();
@@ -398,18 +403,19 @@ fn what_is_said_of_files_that_are_none() {
     later[8] = 9;
     assert_eq!(
         told(later),
-        "the checkpoint is of version 9, and this library reads version 1: use the library that wrote it"
+        "the checkpoint has version 9 of the file format, and this library has version 2: \
+         continue with the library that wrote it, or start again"
     );
     let mut flipped = bytes.clone();
     flipped[900] ^= 4;
     assert!(told(flipped.clone()).contains("checksum"));
     // Numbers that would be 2^62 LPs, with the right checksum: nothing of that size is allotted.
     for (place, what) in [
-        (40, "no model has so many LPs"),
-        (48, "rows"),
-        (64, "out of range"),
-        (136, "out of range"),
-        (32, "longer than the file"),
+        (48, "no model has so many LPs"),
+        (56, "rows"),
+        (72, "out of range"),
+        (144, "out of range"),
+        (40, "longer than the file"),
     ] {
         let mut bombed = bytes.clone();
         bombed[place..place + 8].copy_from_slice(&(1_u64 << 62).to_le_bytes());
@@ -418,7 +424,7 @@ fn what_is_said_of_files_that_are_none() {
     }
     // A file says how long it is, and no more than that is read; what is no checkpoint, not at all.
     let folder = Folder::new("endless");
-    let mut claims = bytes[..24].to_vec();
+    let mut claims = bytes[..32].to_vec();
     claims[16..24].copy_from_slice(&(1_u64 << 60).to_le_bytes());
     std::fs::write(folder.0.join("claims"), &claims).unwrap();
     let claimed = Checkpoint::load(folder.0.join("claims")).unwrap_err();

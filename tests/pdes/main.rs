@@ -14,6 +14,7 @@ mod outputs_refused;
 mod own_events;
 mod promises;
 mod replicas;
+mod saves;
 mod stopped;
 mod teams;
 

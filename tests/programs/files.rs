@@ -153,6 +153,13 @@ fn what_cannot_be_written_is_known_before_the_run() {
         ended(&output, 2, words, &format!("{args:?}"));
         assert!(output.stdout.is_empty());
     }
+    #[cfg(target_os = "linux")]
+    for place in ["/proc/none".to_owned(), "a".repeat(300)] {
+        let output = folder.network(&["--checkpoint", &place]);
+        ended(&output, 2, &[&place, "nothing can be saved"], "network");
+        ended(&folder.phold(&["--until=1e9", "--checkpoint", &place]), 2, &["nothing can be saved"], "phold");
+        assert!(output.stdout.is_empty());
+    }
     // For years, if they began.
     let long = ["--until=1e9", "--checkpoint", "none/x"];
     ended(&folder.phold(&long), 2, &["--checkpoint none/x", "no folder"], "phold");
@@ -168,7 +175,7 @@ fn what_can_be_written_is_written_though_something_else_cannot() {
     let folder = Folder::new("after");
     let whole = told(&folder.network(&[]));
     let fingerprint = whole.lines().last().unwrap();
-    for args in [["--csv", "/dev/full"], ["--trace-to", "/dev/full"], ["--checkpoint", "/proc/none"]] {
+    for args in [["--csv", "/dev/full"], ["--trace-to", "/dev/full"]] {
         let others = ["--json", "res.json", "--trace", "2", "--plot", "drawn"];
         let output = folder.network(&[&others[..], &args].concat());
         ended(&output, 1, &[args[1]], &format!("{args:?}"));
@@ -180,13 +187,73 @@ fn what_can_be_written_is_written_though_something_else_cannot() {
     // All that went wrong is told.
     let output = folder.network(&["--json", "/dev/full", "--csv", "/dev/full"]);
     assert_eq!(errors(&output).matches("error: /dev/full: No space left").count(), 2, "{output:?}");
-    let row = |output: &Output| -> Option<String> {
-        Some(told(output).lines().find(|line| line.starts_with("fingerprint"))?.to_owned())
+}
+
+/// On a disk that takes no byte more. (Files can be made there, so the place looks well.)
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_saved_has_its_results_all_the_same() {
+    let folder = Folder::new("full");
+    let row = |output: &Output| -> String {
+        let text = told(output);
+        text.lines().find(|line| line.starts_with("fingerprint")).expect("a result").to_owned()
     };
-    let output = folder.phold(&["--until=50", "--checkpoint=/proc/none", "--every=0.001", "--json=run.json"]);
-    ended(&output, 1, &["/proc/none could not be written"], "phold");
-    assert_eq!(row(&output), row(&folder.phold(&["--until=50"])));
-    assert!(row(&output).is_some() && folder.at("run.json").exists());
+    let network = ["m.toml", "--backend=cpu", "--replications=40"];
+    let batches = ["m.toml", "--backend=cpu", "--until=3000", "--batches=10"];
+    let ranks = ["--lps=16", "--until=50", "--ranks=2"];
+    for (name, args) in [
+        ("network", &network[..]),
+        ("network", &batches),
+        ("phold", &["--backend=cpu", "--lps=16", "--until=50"]),
+        ("phold_ranks", &ranks),
+    ] {
+        let program = program(name);
+        let limited = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"])
+            .arg(program.get_program())
+            .args(args)
+            .args(["--checkpoint=saved", "--every=0.000001"])
+            .current_dir(&folder.0)
+            .output()
+            .unwrap();
+        ended(&limited, 1, &["the checkpoint saved could not be written: File too large"], name);
+        assert_eq!(row(&limited), row(&folder.run(name, &[args])), "{name} {args:?}");
+        assert!(errors(&limited).matches("warning: ").count() <= 1, "{limited:?}");
+        assert_eq!(folder.names(), ["folder", "m.toml"]);
+    }
+}
+
+#[test]
+fn another_checkpoint_is_overwritten_by_force_only() {
+    let folder = Folder::new("force");
+    let seeded = |seed: &str, args: &[&str]| folder.network(&[&["--checkpoint=saved", seed], args].concat());
+    let ranks = |args: &[&str]| {
+        folder.run("phold_ranks", &[&["--lps=16", "--until=30", "--checkpoint=run", "--ranks=2"], args])
+    };
+    assert!(seeded("--seed=1", &[]).status.success());
+    ended(&seeded("--seed=2", &[]), 2, &["--force", "seed 1, and this one has 2"], "network");
+    assert!(seeded("--seed=2", &["--force"]).status.success());
+    assert!(folder.phold(&["--until=30", "--checkpoint=run"]).status.success());
+    let refused = folder.phold(&["--until=30", "--checkpoint=run", "--seed=7"]);
+    ended(&refused, 2, &["--force", "seed 42"], "phold");
+    ended(&ranks(&["--seed=7"]), 2, &["--force", "seed 42"], "phold_ranks");
+    assert!(ranks(&["--seed=7", "--force"]).status.success());
+    assert!(ranks(&["--seed=7"]).status.success());
+    ended(&folder.phold(&["--force"]), 2, &["--checkpoint"], "phold");
+}
+
+#[test]
+fn checkpoints_of_other_versions_are_refused() {
+    let folder = Folder::new("versions");
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    for (kind, program) in [("study", "network"), ("run", "phold"), ("run", "phold_ranks")] {
+        std::fs::copy(format!("{fixtures}/{kind}.v1.checkpoint"), folder.at("old")).unwrap();
+        let args: &[&str] = if kind == "study" { &["m.toml", "--backend=cpu"] } else { &["--lps=16"] };
+        for (more, code, word) in [("--resume=old", 1, "start again"), ("--checkpoint=old", 2, "--force")] {
+            let output = folder.run(program, &[args, &[more]]);
+            ended(&output, code, &["version 1 of the file format", word], program);
+        }
+    }
 }
 
 #[test]
@@ -213,6 +280,43 @@ fn what_cannot_be_followed_is_refused_before_the_study() {
     ended(&folder.run("network", &[&many]), 2, &["131070", "65,535"], "network");
     let refused = folder.phold(&["--replicas=2", "--every=5"]);
     ended(&refused, 2, &["--every", "--replicas"], "phold");
+}
+
+#[test]
+fn a_resumed_run_has_the_parameters_of_its_checkpoint() {
+    let folder = Folder::new("parameters");
+    let row = |output: &Output, name: &str| -> String {
+        assert!(output.status.success(), "{output:?}");
+        let text = told(output);
+        text.lines().find(|line| line.starts_with(name)).expect("a row").to_owned()
+    };
+    for (seed, model) in [
+        ("--seed=3", &["--lps=20", "--population=3", "--rate=0.3", "--lookahead=2.5"][..]),
+        ("--seed=4", &["--lps=30", "--population=2", "--rate=0.7", "--lookahead=1", "--neighbours=4"]),
+        ("--seed=5", &["--lps=9", "--population=1", "--rate=4e6", "--lookahead=5"]),
+    ] {
+        let begin = ["--backend=cpu", seed, "--until=30", "--checkpoint=run", "--force"];
+        let begun = folder.run("phold", &[model, &begin]);
+        let whole = folder.run("phold", &[model, &["--backend=cpu", seed, "--until=60"]]);
+        let rest = ["--resume=run", "--until=60"];
+        let phold = folder.run("phold", &[&["--backend=cpu"], &rest]);
+        for name in ["fingerprint", "LPs x events", "sends to"] {
+            assert_eq!(row(&phold, name), row(&whole, name));
+        }
+        if seed != "--seed=5" {
+            assert_eq!(row(&phold, "rate, lookahead"), row(&begun, "rate, lookahead"));
+        }
+        let ranks = folder.run("phold_ranks", &[&rest]);
+        assert_eq!(row(&ranks, "fingerprint"), row(&whole, "fingerprint"));
+        // What is given and not the same is refused, and a fork has it.
+        let other = ["--resume=run", "--backend=cpu", "--until=60", "--rate=0.25"];
+        ended(&folder.run("phold", &[&other]), 2, &["other parameters"], "phold");
+        let fork = folder.run("phold", &[&other, &["--fork"]]);
+        assert!(row(&fork, "rate, lookahead").contains("0.25, "));
+        assert_eq!(row(&fork, "LPs x events"), row(&whole, "LPs x events"));
+    }
+    assert!(folder.network(&["--checkpoint=study"]).status.success());
+    ended(&folder.phold(&["--resume=study"]), 1, &["a study of a network"], "phold");
 }
 
 #[test]

@@ -3,16 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use web_time::Duration;
-
 use super::{GpuPart, agreed};
 use crate::gpu::{Gpu, Verdict};
 use crate::hybrid::{HybridError, Transport, saved};
 use crate::pdes::checkpoint::Saves;
 use crate::pdes::part::range;
-use crate::pdes::{Checkpoint, Model, Options, Progress, Until};
+use crate::pdes::{Autosave, Checkpoint, CheckpointError, Model, Options, Progress, Until};
 #[cfg(doc)]
-use crate::pdes::{CheckpointError, Simulation, SimulationError};
+use crate::pdes::{Simulation, SimulationError};
 
 impl<M: Model> GpuPart<M> {
     /// Goes on where a run was saved, by whichever engine and any number of parts: this rank's part of it. All ranks are given the same checkpoint. What `options` say of
@@ -56,19 +54,22 @@ impl<M: Model> GpuPart<M> {
         Ok(made.map(Some).map_err(HybridError::from))
     }
 
-    /// [`GpuPart::run_watched`], saving the run to a file as often as `every` says on any rank, and where it ends: [`Simulation::run_saving`]. The first rank writes the
-    /// file, and the others hear whether it could: where that takes long, let them wait as long.
+    /// [`GpuPart::run_watched`], saving the run to a file as often as any rank says, and where it
+    /// ends: [`Simulation::run_saving`]. The first rank writes the file, and the others hear
+    /// whether it could: where that takes long, let them wait as long.
     ///
     /// # Errors
-    /// As [`GpuPart::run`]; where the file cannot be written [`SimulationError::Checkpoint`] on the first rank, of which the others hear as [`HybridError::Rank`].
+    /// As [`GpuPart::run`]; where nothing can be written there, [`SimulationError::Checkpoint`] on
+    /// the first rank before the run, and [`HybridError::Rank`] on the others. Where the last file
+    /// could not be written, [`SimulationError::Checkpoint`] on the first rank and
+    /// [`HybridError::Unsaved`] on the others: the run is at its end all the same.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,
-        path: impl AsRef<Path>,
-        every: Duration,
+        autosave: Autosave<'_>,
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, HybridError> {
-        self.run_and_save(until, path.as_ref(), every, watch)
+        self.run_and_save(until, autosave, watch)
     }
 }
 
@@ -83,13 +84,23 @@ impl<M: Model> Saves for GpuPart<M> {
         self.run_watched(until, watch)
     }
 
-    fn may_save(&mut self, path: &Path) -> Result<(), HybridError> {
-        saved::writable(&mut *self.transport, path)
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        self.part.simulation().is_saved_in(saved)
     }
 
-    fn save(&mut self, path: &Path) -> Result<(), HybridError> {
+    fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), HybridError> {
+        // The first rank writes.
+        let found = if self.transport.rank() == 0 { self.claim(autosave) } else { Ok(()) };
+        saved::writable(&mut *self.transport, found)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<Result<(), HybridError>, HybridError> {
         let made = self.gathered()?;
         saved::written(&mut *self.transport, made, path)
+    }
+
+    fn reason(error: &HybridError) -> Option<&CheckpointError> {
+        saved::reason(error)
     }
 
     fn stopped(&mut self, here: bool) -> Result<bool, HybridError> {

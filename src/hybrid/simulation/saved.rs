@@ -4,16 +4,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use web_time::Duration;
-
 use super::{Options, Part, Simulation, agreed};
 use crate::gpu::Verdict;
 use crate::hybrid::transport::Alone;
 use crate::hybrid::{HybridError, Lp, Message, Transport, saved};
-use crate::pdes::checkpoint::{Contents, Identity, Saves, Told};
-use crate::pdes::{Checkpoint, CpuModel, Event, Progress, SimulationError, Until};
 #[cfg(doc)]
-use crate::pdes::{CheckpointError, CpuSimulation};
+use crate::pdes::CpuSimulation;
+use crate::pdes::checkpoint::{Contents, Identity, Saves, Told};
+use crate::pdes::{Autosave, Checkpoint, CheckpointError, CpuModel, Event, Progress, SimulationError, Until};
 use crate::time::Ticks;
 
 impl<M: CpuModel + Send + Sync + 'static> Lp<M>
@@ -64,19 +62,22 @@ where
         agreed(&mut *self.transport, made)
     }
 
-    /// [`Simulation::run_watched`], saving the run to a file as often as `every` says on any rank, and where it ends. The first rank writes the file, and the others hear whether it could: where
-    /// that takes long, let them wait as long.
+    /// [`Simulation::run_watched`], saving the run to a file as often as any rank says, and where
+    /// it ends. The first rank writes the file, and the others hear whether it could: where that
+    /// takes long, let them wait as long.
     ///
     /// # Errors
-    /// As [`Simulation::run`]; where the file cannot be written [`SimulationError::Checkpoint`] on the first rank, of which the others hear as [`HybridError::Rank`].
+    /// As [`Simulation::run`]; where nothing can be written there, [`SimulationError::Checkpoint`]
+    /// on the first rank before the run, and [`HybridError::Rank`] on the others. Where the last
+    /// file could not be written, [`SimulationError::Checkpoint`] on the first rank and
+    /// [`HybridError::Unsaved`] on the others: the run is at its end all the same.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Ticks,
-        path: impl AsRef<Path>,
-        every: Duration,
+        autosave: Autosave<'_>,
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, HybridError> {
-        self.run_and_save(Until::time(until), path.as_ref(), every, watch)
+        self.run_and_save(Until::time(until), autosave, watch)
     }
 
     /// What the first rank makes of what all hold. The others do not know yet whether it could.
@@ -161,13 +162,24 @@ where
         self.run_watched(until.time, watch)
     }
 
-    fn may_save(&mut self, path: &Path) -> Result<(), HybridError> {
-        saved::writable(&mut *self.transport, path)
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        let own = |identity| saved.check_run(identity, self.seed);
+        self.identity.as_ref().map_or(Ok(()), own)
     }
 
-    fn save(&mut self, path: &Path) -> Result<(), HybridError> {
+    fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), HybridError> {
+        // The first rank writes.
+        let found = if self.transport.rank() == 0 { self.claim(autosave) } else { Ok(()) };
+        saved::writable(&mut *self.transport, found)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<Result<(), HybridError>, HybridError> {
         let made = self.gathered()?;
         saved::written(&mut *self.transport, made, path)
+    }
+
+    fn reason(error: &HybridError) -> Option<&CheckpointError> {
+        saved::reason(error)
     }
 
     fn stopped(&mut self, here: bool) -> Result<bool, HybridError> {

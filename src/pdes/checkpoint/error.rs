@@ -1,6 +1,9 @@
 //! What can be wrong with a checkpoint.
 
 use std::io;
+use std::path::Path;
+
+use super::place::shown;
 
 /// What can be wrong with a checkpoint.
 #[derive(thiserror::Error)]
@@ -24,14 +27,37 @@ pub enum CheckpointError {
         /// Why not.
         source: io::Error,
     },
+    /// A place where no checkpoint can be written, found before the run.
+    #[error("nothing can be saved as {path}: {source}. Choose another file")]
+    Place {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A place with a checkpoint that a run or study would overwrite and that is not its own, found
+    /// before the run.
+    #[error(
+        "{path} holds a checkpoint {what}. It would be lost: save to another file, or overwrite it \
+         (`Autosave::force`, --force)"
+    )]
+    Taken {
+        /// The file.
+        path: String,
+        /// What it is of.
+        what: String,
+    },
     /// Something else.
     #[error("this is no checkpoint: it does not begin as one, or was changed like a text on its way")]
     NoCheckpoint,
     /// A version that this library does not know.
     #[error(
-        "the checkpoint is of version {version}, and this library reads version {known}: use the library that wrote it"
+        "the checkpoint has version {version} of {of}, and this library has version {known}: \
+         continue with the library that wrote it, or start again"
     )]
     Version {
+        /// Of what: the file format, what a kind of checkpoint holds, or the random streams.
+        of: &'static str,
         /// The file's.
         version: u32,
         /// The library's.
@@ -90,6 +116,18 @@ pub enum CheckpointError {
     /// A part of a run.
     #[error("only whole runs are saved, and this is one of some of a model's LPs")]
     Part,
+}
+
+impl CheckpointError {
+    /// What was found in a file that was to be overwritten.
+    pub(super) fn taken(self, path: &Path) -> Self {
+        let what = match self {
+            Self::Foreign { what } | Self::Study { what } => what,
+            Self::Kind { is, .. } => format!("of {is}"),
+            other => format!("that cannot be read ({other})"),
+        };
+        Self::Taken { path: shown(path), what }
+    }
 }
 
 crate::text::debug_is_display!(CheckpointError);

@@ -1,22 +1,23 @@
 //! Files of sections with a checksum: what is read and written of all checkpoints. `docs/checkpoints.md` says what lies where, for others.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::Read as _;
+use std::path::Path;
 
 use bytemuck::Pod;
 
-use crate::text::quoted;
+use crate::random::STREAMS_VERSION;
 
 use super::CheckpointError;
+use super::place::{replace, shown};
 
 /// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
-const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
-/// It changes with what lies where, and with what the same bytes would go on to.
-const VERSION: u32 = 1;
-/// Magic, version, number of sections, length.
-const HEAD: usize = 24;
+pub(super) const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
+/// The version of the format: raised with what lies where in all files. What a kind holds has a
+/// version of its own ([`Kind::version`]), and so have random streams ([`STREAMS_VERSION`]).
+const VERSION: u32 = 2;
+/// Magic, version, number of sections, length, version of the kind, version of the streams.
+const HEAD: usize = 32;
 /// What a section begins with: tag, zeros, length.
 const SECTION: usize = 16;
 /// The checksum, at the end.
@@ -26,6 +27,8 @@ const END: usize = 4;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
+    /// Raised with what its sections hold, and with what the same bytes would continue to.
+    pub(crate) version: u32,
     /// The sections, in their order.
     pub(crate) tags: &'static [[u8; 4]],
 }
@@ -33,12 +36,14 @@ pub(crate) struct Kind {
 /// A run of `pdes`: `checkpoint/run.rs`.
 pub(crate) static RUN: Kind = Kind {
     name: "a run",
+    version: 1,
     tags: &[*b"numb", *b"name", *b"para", *b"stat", *b"memo", *b"exec", *b"held", *b"pend"],
 };
 
 /// A study of a network: `facility/saved.rs`.
 pub(crate) static STUDY: Kind = Kind {
     name: "a study of a network",
+    version: 1,
     tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"told", *b"runs"],
 };
 
@@ -56,7 +61,7 @@ impl Sections {
     /// A file's bytes, if they are one of this kind. Whatever they say, no more memory is taken than they are long.
     pub(crate) fn of(bytes: Vec<u8>, kind: &'static Kind) -> Result<Self, CheckpointError> {
         let found = bytes.len() as u64;
-        let Head { sections: count, length } = Head::of(&bytes)?;
+        let Head { sections: count, length, versions } = Head::of(&bytes)?;
         let length = length.max((HEAD + END) as u64);
         if found != length {
             return Err(CheckpointError::Length { length, found });
@@ -71,6 +76,13 @@ impl Sections {
         let is = KINDS.iter().find(|kind| bytes[HEAD..body].starts_with(&kind.tags[0]));
         if let Some(is) = is.filter(|is| **is != kind) {
             return Err(CheckpointError::Kind { is: is.name, wanted: kind.name });
+        }
+        for (of, version, known) in
+            [(kind.name, versions[0], kind.version), ("the random streams", versions[1], STREAMS_VERSION)]
+        {
+            if version != known {
+                return Err(CheckpointError::Version { of, version, known });
+            }
         }
         if count as usize != kind.tags.len() {
             return wrong("its sections are not those of this version");
@@ -137,80 +149,18 @@ impl Sections {
         Self::of(bytes, kind)
     }
 
-    /// Writes the file: another one beside it first, which takes its name once all of it is on the disk. So there is always a whole one, the last or the
-    /// one before, whenever the process or the machine ends. What is there and no checkpoint stays what it is.
+    /// Writes the file: there is always a whole one under its name, the last or the one before.
     pub(crate) fn save(&self, path: &Path) -> Result<(), CheckpointError> {
-        let failed = |source| CheckpointError::Write { path: shown(path), source };
-        let path = &target(path).map_err(failed)?;
-        let name = path.file_name().ok_or_else(|| failed(io::ErrorKind::IsADirectory.into()))?;
-        static SAVED: AtomicU64 = AtomicU64::new(0);
-        // Another process may have left a file, or be writing one: those stay what they are. (Containers have process ids that repeat.)
-        let (beside, mut file) = loop {
-            let mut beside = name.to_owned();
-            beside.push(format!(".{}.{}.part", std::process::id(), SAVED.fetch_add(1, Ordering::Relaxed)));
-            let beside = path.with_file_name(beside);
-            match File::create_new(&beside) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => break (beside, made.map_err(failed)?),
-            }
-        };
-        let written = (|| {
-            file.write_all(&self.bytes)?;
-            file.sync_all()?;
-            drop(file);
-            std::fs::rename(&beside, path)?;
-            // The name, too. (Windows has no files that are folders, and some file systems cannot sync one.)
-            if cfg!(unix) {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
-            }
-            Ok(())
-        })();
-        written.map_err(|error| {
-            let _ = std::fs::remove_file(&beside);
-            failed(error)
-        })
+        replace(path, &self.bytes)
     }
-}
-
-/// Whether a checkpoint may be written there: asked before a run that would be for nothing.
-pub(crate) fn check_place(path: &Path) -> Result<(), CheckpointError> {
-    let failed = |source| CheckpointError::Write { path: shown(path), source };
-    let target = target(path).map_err(failed)?;
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match std::fs::metadata(folder).map_err(failed)?.is_dir() {
-        true => Ok(()),
-        false => Err(failed(io::ErrorKind::NotADirectory.into())),
-    }
-}
-
-/// The file that a path stands for, through links, if a checkpoint may take its place: there is none, or an empty one, or a checkpoint. (Anybody's file, a
-/// device or a pipe would be gone.)
-fn target(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    // Bound: as many links as systems follow.
-    for _ in 0..40 {
-        let Ok(link) = std::fs::read_link(&path) else { break };
-        path = path.parent().unwrap_or(Path::new("")).join(link);
-    }
-    let Ok(found) = std::fs::metadata(&path) else { return Ok(path) };
-    if found.is_file() {
-        let mut begin = Vec::new();
-        File::open(&path)?.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
-        if begin.is_empty() || begin == MAGIC {
-            return Ok(path);
-        }
-    } else if found.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let what = "it is there and no checkpoint, and would be lost: choose another name, or remove it";
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }
 
 /// What a file says of itself first.
 struct Head {
     sections: u32,
     length: u64,
+    /// Of the kind, and of the streams.
+    versions: [u32; 2],
 }
 
 impl Head {
@@ -223,8 +173,12 @@ impl Head {
             return Err(CheckpointError::Length { length: HEAD as u64, found: bytes.len() as u64 });
         }
         match word(&bytes[8..]) {
-            VERSION => Ok(Self { sections: word(&bytes[12..]), length: number(&bytes[16..]) }),
-            version => Err(CheckpointError::Version { version, known: VERSION }),
+            VERSION => Ok(Self {
+                sections: word(&bytes[12..]),
+                length: number(&bytes[16..]),
+                versions: [word(&bytes[24..]), word(&bytes[28..])],
+            }),
+            version => Err(CheckpointError::Version { of: "the file format", version, known: VERSION }),
         }
     }
 }
@@ -242,6 +196,8 @@ impl Writer {
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(&(kind.tags.len() as u64).to_le_bytes()[..4]);
         bytes.extend([0; 8]);
+        bytes.extend(kind.version.to_le_bytes());
+        bytes.extend(STREAMS_VERSION.to_le_bytes());
         Self { bytes, kind, written: 0 }
     }
 
@@ -266,7 +222,7 @@ impl Writer {
     /// The length and the checksum: all that was missing.
     pub(crate) fn end(mut self) -> Vec<u8> {
         let length = (self.bytes.len() + END) as u64;
-        self.bytes[16..HEAD].copy_from_slice(&length.to_le_bytes());
+        self.bytes[16..24].copy_from_slice(&length.to_le_bytes());
         let sum = crc32fast::hash(&self.bytes);
         self.bytes.extend(sum.to_le_bytes());
         self.bytes
@@ -281,8 +237,4 @@ pub(crate) fn number(bytes: &[u8]) -> u64 {
 /// The first 4.
 pub(crate) fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-}
-
-fn shown(path: &Path) -> String {
-    quoted(&path.display().to_string())
 }

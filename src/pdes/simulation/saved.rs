@@ -5,8 +5,6 @@
 use std::{ops::ControlFlow, path::Path};
 
 use bytemuck::Pod;
-#[cfg(not(target_arch = "wasm32"))]
-use web_time::Duration;
 
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::Verdict;
@@ -15,7 +13,7 @@ use crate::gpu::{Gpu, GpuError};
 #[cfg(not(target_arch = "wasm32"))]
 use super::super::Until;
 #[cfg(not(target_arch = "wasm32"))]
-use super::super::checkpoint::Saves;
+use super::super::checkpoint::{Autosave, Saves, reason};
 use super::super::checkpoint::{CheckpointError, Contents, Identity, Told};
 #[cfg(doc)]
 use super::super::error::Fault;
@@ -97,6 +95,12 @@ impl<M: Model> Simulation<M> {
         ))
     }
 
+    /// Whether a checkpoint is of this run.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn is_saved_in(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        saved.check_run(&self.rebuild.identity, self.seed)
+    }
+
     /// The run of which all LPs hold this, after so many windows and events: [`Checkpoint::new`].
     pub(super) fn checkpoint_with(
         &self,
@@ -115,22 +119,26 @@ impl<M: Model> Simulation<M> {
         Ok(Checkpoint::new(&told, parts, order)?)
     }
 
-    /// [`Simulation::run_watched`], saving the run to a file as often as `every` says, and where it ends: at `until`, or where `watch` stops it. The file is
-    /// written by [`Checkpoint::save`], so there is a whole one at any time; after a [`Fault`], a lost device, or the end of the process, it is the last that was written.
+    /// [`Simulation::run_watched`], saving the run as `autosave` says, and where it ends: at
+    /// `until`, or where `watch` stops it. The file is written by [`Checkpoint::save`], so there is
+    /// a whole one at any time; after a [`Fault`], a lost device, or the end of the process, it is
+    /// the last that was written.
     ///
-    /// For each, the run is brought to a halt between two windows, and read: choose `every` far longer than that takes.
+    /// For each, the run is brought to a halt between two windows, and read: choose an interval far
+    /// longer than that takes.
     ///
     /// # Errors
-    /// As [`Simulation::run`], and [`SimulationError::Checkpoint`] where the file cannot be written.
+    /// As [`Simulation::run`]. [`SimulationError::Checkpoint`] where nothing can be written there,
+    /// before the run, and where the last file could not be written: then the simulation is at its
+    /// end all the same, and can be read, saved elsewhere and run on.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,
-        path: impl AsRef<Path>,
-        every: Duration,
+        autosave: Autosave<'_>,
         watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
-        self.run_and_save(until, path.as_ref(), every, watch)
+        self.run_and_save(until, autosave, watch)
     }
 }
 
@@ -146,8 +154,16 @@ impl<M: Model> Saves for Simulation<M> {
         self.run_watched(until, watch)
     }
 
-    fn save(&mut self, path: &Path) -> Result<(), SimulationError> {
-        Ok(self.checkpoint()?.save(path)?)
+    fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
+        self.is_saved_in(saved)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {
+        Ok(self.checkpoint()?.save(path).map_err(SimulationError::from))
+    }
+
+    fn reason(error: &SimulationError) -> Option<&CheckpointError> {
+        reason(error)
     }
 }
 

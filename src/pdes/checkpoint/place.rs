@@ -1,0 +1,179 @@
+//! Where checkpoints are written. A file appears whole under its name, or the one before it stays.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::text::quoted;
+
+use super::CheckpointError;
+use super::file::MAGIC;
+
+/// Refuses a place where nothing can be saved: makes and removes a file there.
+pub(crate) fn try_place(path: &Path) -> Result<(), CheckpointError> {
+    let tried = target(path).and_then(|target| {
+        named(&target)?;
+        Unfinished::create(&target)?.remove();
+        Ok(())
+    });
+    tried.map_err(|source| CheckpointError::Place { path: shown(path), source })
+}
+
+/// Gives these bytes the name `path`: writes another file beside it and renames that when all of it
+/// is on the disk. The new file has the permissions of the old one. Files that dead processes left
+/// are removed first.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
+    let written = target(path).and_then(|target| {
+        named(&target)?;
+        remove_left(&target);
+        let mut unfinished = Unfinished::create(&target)?;
+        match unfinished.finish(&target, bytes) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                unfinished.remove();
+                Err(error)
+            }
+        }
+    });
+    written.map_err(|source| CheckpointError::Write { path: shown(path), source })
+}
+
+/// A file beside the one whose name it is to take. Its process holds a lock on it.
+struct Unfinished {
+    path: PathBuf,
+    file: File,
+}
+
+impl Unfinished {
+    fn create(target: &Path) -> io::Result<Self> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let mut name = stem(target);
+            let number = MADE.fetch_add(1, Ordering::Relaxed);
+            name.push(format!(".{}.{number}.part", std::process::id()));
+            let path = target.with_file_name(name);
+            match File::create_new(&path) {
+                // Containers have process ids that repeat.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => {
+                    let file = made?;
+                    // Some file systems have no locks: there nobody takes this process for dead
+                    // either.
+                    let _ = file.lock();
+                    // Another process may have removed it before it was locked.
+                    if path.exists() {
+                        return Ok(Self { path, file });
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, target: &Path, bytes: &[u8]) -> io::Result<()> {
+        if let Ok(there) = fs::metadata(target)
+            && there.permissions() != self.file.metadata()?.permissions()
+        {
+            self.file.set_permissions(there.permissions())?;
+        }
+        self.file.write_all(bytes)?;
+        self.file.sync_all()?;
+        fs::rename(&self.path, target)?;
+        // The name, too. (Windows cannot open folders as files, and some file systems cannot sync
+        // them.)
+        if cfg!(unix) {
+            let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    }
+
+    fn remove(self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Bytes of a file's name that an unfinished one's begins with: file systems allow 255 in all.
+const STEM: usize = 200;
+
+/// What the names of unfinished files begin with.
+fn stem(target: &Path) -> OsString {
+    let name = target.file_name().unwrap_or_default();
+    if name.len() <= STEM {
+        return name.to_owned();
+    }
+    let text = name.to_string_lossy();
+    text[..text.floor_char_boundary(STEM)].into()
+}
+
+/// Removes what processes left here that ended while they saved: unfinished files that nobody has
+/// locked.
+fn remove_left(target: &Path) {
+    let stem = stem(target);
+    let entries = fs::read_dir(folder_of(target)).into_iter().flatten().flatten();
+    for entry in entries {
+        let is_file = entry.file_type().is_ok_and(|is| is.is_file());
+        if is_file && is_unfinished(&entry.file_name(), &stem) {
+            let path = entry.path();
+            // The lock is held while it is removed: see `Unfinished::create`.
+            if let Ok(file) = File::options().write(true).open(&path)
+                && file.try_lock().is_ok()
+            {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// Whether a name is `stem.PROCESS.NUMBER.part`.
+fn is_unfinished(name: &OsStr, stem: &OsStr) -> bool {
+    let rest = name.as_encoded_bytes().strip_prefix(stem.as_encoded_bytes());
+    let Some(rest) = rest.and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(b".part")) else {
+        return false;
+    };
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let mut parts = rest.split(|&byte| byte == b'.');
+    parts.by_ref().take(2).filter(|part| is_number(part)).count() == 2 && parts.next().is_none()
+}
+
+/// The file that a path stands for, through links, if a checkpoint may take its place: there is
+/// none, or an empty one, or a checkpoint. (Anybody's file, a device or a pipe would be gone.)
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    // Bound: as many links as systems follow.
+    for _ in 0..40 {
+        let Ok(link) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(link);
+    }
+    let found = match fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
+        found => found?,
+    };
+    if found.is_file() {
+        let mut begin = Vec::new();
+        File::open(&path)?.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
+        if begin.is_empty() || begin == MAGIC {
+            return Ok(path);
+        }
+    } else if found.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let what = "it is there and no checkpoint, and would be lost: choose another name, or remove it";
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, what))
+}
+
+/// Refuses a path that names no file.
+fn named(target: &Path) -> io::Result<()> {
+    match target.file_name() {
+        Some(_) => Ok(()),
+        None => Err(io::ErrorKind::IsADirectory.into()),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+pub(super) fn shown(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
