@@ -6,8 +6,10 @@ mod level;
 mod lines;
 mod records;
 mod sharing;
+mod streams;
 mod tables;
 mod twin;
+mod ways;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -55,7 +57,7 @@ const BLOCKS: u32 = 1;
 const SERVER_ROWS: u32 = 2;
 const HOLDS: u32 = 4;
 const WAKES: u32 = 8;
-const PAIR_WORDS: usize = 8;
+const PAIR_WORDS: usize = 12;
 const IN_TURN: u32 = 1;
 const SHORTEST: u32 = 2;
 const WAY_WORDS: usize = 4;
@@ -67,7 +69,7 @@ const CLOCK: u32 = 4;
 const DUE: u32 = 5;
 const SINCE: u32 = 6;
 const BLOCK: u32 = 8;
-const OTHERS: u32 = 4;
+const OTHERS: u32 = 5;
 
 const COMPLETION: u32 = 0;
 const SHIFT: u32 = 1;
@@ -261,11 +263,10 @@ impl Facility {
         let resolution = Resolution::new(network.ticks_per_unit)
             .map_err(|source| FacilityError::Time { what: "resolution", source })?;
         let nodes = check(network, resolution, allow_unstable)?;
-        if let Some((first, second)) = tables::collision(nodes.iter().map(tables::stream_name)) {
-            let [first, second] = [first, second].map(|number| nodes[number].name.clone());
+        if let Some([first, second]) = streams::collision(&nodes, &network.classes) {
             return Err(FacilityError::SameStreams { first, second });
         }
-        let Tables { data, lookahead } = tables(&nodes, network.classes.len(), resolution);
+        let Tables { data, lookahead } = tables(&nodes, &network.classes, resolution);
         let third = |node: &Node| {
             node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)
         };
