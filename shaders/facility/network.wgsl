@@ -12,13 +12,13 @@
 //     SERVERS     a Level: servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
 //                 came back and wait for the others
 //     TRAVELLERS  a Level: customers who began a trip here, along a way that takes time, less those who ended one
-//     PIECE       of a calendar, the next one (1)
+//     PIECE       of a calendar, the next one; breakdowns and repairs that were drawn; customers that were picked at random
 //     CLOCK       of servers that are shared: facility/network/sharing.wgsl (2), and when it was moved last (2)
 //     DUE         and the departure that is due next, at the earliest: when (2), its serial (0: nobody is there)
 //     SINCE       with details: when the number of customers changed last (2)
-//     blocks      BLOCK for each class, from row BLOCK on: the line of that number, and sums of which most events change some (facility/network/records.wgsl). Blocks are 128 bytes in lines of
+//     blocks      BLOCK for each class, from row BLOCK on: the line of that number (2), services and departures of the class that drew random numbers, and sums of which most events change some (facility/network/records.wgsl). Blocks are 128 bytes in lines of
 //                 128, for memory to be asked for few of them
-//     others      OTHERS for each class: sums that few events change
+//     others      OTHERS for each class: sums that few events change, and arrivals that drew random numbers
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
 //     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
@@ -30,7 +30,9 @@
 // import: facility/network/lines.wgsl
 // import: facility/network/records.wgsl
 // import: facility/network/sharing.wgsl
+// import: facility/network/streams.wgsl
 // import: facility/network/tables.wgsl
+// import: facility/network/ways.wgsl
 
 const CLASSES = 4u;
 const SURE = 0xffffffffu;
@@ -93,7 +95,7 @@ const CLOCK = 4u;
 const DUE = 5u;
 const SINCE = 6u;
 const BLOCK = 8u;
-const OTHERS = 4u;
+const OTHERS = 5u;
 
 // Kinds of event, in their order at one time (docs/guide-networks.md has the table of it): see `event_of` for the words.
 const COMPLETION = 0u;
@@ -182,7 +184,6 @@ fn guests_wait(flags: u32) -> bool {
 fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     let table = table_of(lp);
     let words = event.payload;
-    stream_named(table.name);
     let kind = words[0] >> 24u;
     let place = (words[0] >> 8u) & 0xffffu;
     // Names of their own, because each dot in a chain of conditions counts as a level of a deep text (src/gpu/depth.rs).
@@ -228,7 +229,15 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     var odds = SURE;
     if SPECIAL && kind == EMISSION && table.calendar != 0u { odds = (*state).open; }
     if !SIMPLE && kind == ARRIVAL && table.odds != 0u { odds = word(table.odds + min(before, table.odds_count - 1u)); }
-    let stays = odds == SURE || draw() < odds;
+    var number = 0u;     // of the random draw that comes next
+    var name = table.name;
+    if kind == ARRIVAL { number = next_arrival(lp, who.class_); }
+    if kind == EMISSION { number = memory_get(block_of(who.class_)).z; }
+    var stays = odds == SURE;
+    if !SIMPLE && !stays {
+        stream_named(pair_name(lp, who.class_, DRAW_STAYS), number);
+        stays = draw() < odds;
+    }
 
     var due = vec4<u32>(0u);
     if sharing { due = memory_get(DUE); }
@@ -240,15 +249,19 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             own = SHIFT;
             if place == 2u {
                 slot = place;
-                let number = memory_get(PIECE).x;
-                let piece = table.calendar + 3u * number;
-                memory_set(PIECE, vec4<u32>((number + 1u) % table.pieces, 0u, 0u, 0u));
+                let drawn = memory_get(PIECE);
+                let piece = table.calendar + 3u * drawn.x;
+                memory_set(PIECE, vec4<u32>((drawn.x + 1u) % table.pieces, drawn.yzw));
                 (*state).open = word(piece + 2u);
                 span = vec2<u32>(word(piece), word(piece + 1u));
             } else {
                 (*state).down = place;
                 law = select(table.up, table.repair, place == 1u);
                 slot = 1u - place;
+                let drawn = memory_get(PIECE);
+                memory_set(PIECE, vec4<u32>(drawn.x, drawn.y + 1u, drawn.zw));
+                number = drawn.y;
+                name.x |= select(DRAW_UP, DRAW_REPAIR, place == 1u);
             }
             next = nobody(0u);
         }
@@ -328,6 +341,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if (SPECIAL && kind == ADMIT) || returns {
                 who = customer_of(found);
                 sender = who.left;
+                if kind == ADMIT { number = next_arrival(lp, who.class_); }
             }
             waits = Customer(who.class_, who.entered, who.arrived, sender);
             came = who.arrived;
@@ -388,7 +402,10 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                     }
                 }
                 if !begins & !shares {
-                    if !SIMPLE { law = data[pair(lp, who.class_)].y; }
+                    if !SIMPLE {
+                        law = data[pair(lp, who.class_)].y;
+                        name = pair_name(lp, who.class_, DRAW_PATIENCE);
+                    }
                     joins = true;
                     waits = who;
                 }
@@ -420,6 +437,21 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if begins | shares {
         if fresh { law = data[pair(lp, next.class_)].x; } else { span = next.left; }
     }
+    // What is counted for the random numbers of a service, or an arrival, and of departures.
+    let serves = ((begins | shares) & fresh) | (kind == EMISSION);
+    var departures = 0u;
+    let departs = moves != 0u && (pair_streams(lp, who.class_).z & DEPARTURES) != 0u;
+    if serves {
+        let row = memory_get(block_of(next.class_));
+        memory_set(block_of(next.class_), vec4<u32>(row.xy, row.z + 1u, row.w));
+        number = row.z;
+        name = pair_name(lp, next.class_, DRAW_SERVICE);
+    }
+    if departs {
+        let row = memory_get(block_of(who.class_));
+        memory_set(block_of(who.class_), vec4<u32>(row.xyz, row.w + 1u));
+        departures = row.w;
+    }
 
     // The next event of the node's own: what it is, and of whom. And then customers that go on, at most 256; what a node with flags tells itself, and the node from which a guest came; and
     // listeners. (One call of a function where it can be: drivers put the function in the place of each.)
@@ -432,13 +464,19 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             span = TIME_ZERO;
             if i <= moves {
                 var row = 0u;
-                if parts { row = sibling_way(lp, who.class_, i - 1u); } else { row = way_of(lp, who.class_, state); }
+                name = pair_name(lp, who.class_, 8u * (i - 1u));
+                number = departures;
+                if parts { row = sibling_way(lp, who.class_, i - 1u); } else { row = way_of(lp, who.class_, state, name, number); }
+                name.x |= DRAW_TRAVEL;
                 way = data[row];
                 to = way.z;
                 law = way_law(way);
             }
         }
-        if law != 0u { span = variate(law); }
+        if law != 0u {
+            stream_named(name, number);
+            span = variate(law);
+        }
         var what = event_of(WAKE, 0u, 0u, nobody(0u));
         var tells = true;
         if i == 0u {
@@ -550,41 +588,4 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     deed.visited = u32(node != SOURCE && node != ROUTER);
     if (*state).busy + (*state).waiting != before && node == STATION { deed.changed = before + 1u; }
     record(who, next, deed);
-}
-
-// The way of one of a customer's siblings: its first row in `data`.
-fn sibling_way(lp: u32, class_: u32, number: u32) -> u32 {
-    let ways = data[pair(lp, class_)];
-    return ways.z / 4u + WAY_ROWS * (ways.w + number);
-}
-
-// The way that a customer of a class takes: its first row in `data`.
-fn way_of(lp: u32, class_: u32, state: ptr<function, State>) -> u32 {
-    let ways = data[pair(lp, class_)];
-    let first = ways.z / 4u;
-    let count = ways.w;
-    let choice = pair_more(lp, class_).x;
-    var way = 0u;
-    if choice == IN_TURN {
-        way = (*state).turn % count;
-        (*state).turn = (way + 1u) % count;
-    } else if SPECIAL && choice == SHORTEST {
-        var least = SURE;
-        // At most 64.
-        for (var i = 0u; i < count; i += 1u) {
-            let known = memory_get(params.known + i / 4u)[i & 3u];
-            if known < least {
-                least = known;
-                way = i;
-            }
-        }
-        var known = memory_get(params.known + way / 4u);
-        known[way & 3u] += 1u;
-        memory_set(params.known + way / 4u, known);
-    } else if count > 1u {
-        let picked = alias_slot(count);
-        let odds = data[first + WAY_ROWS * picked];
-        way = alias_pick(picked, odds.x, odds.y);
-    }
-    return first + WAY_ROWS * way;
 }

@@ -6,8 +6,10 @@ mod level;
 mod lines;
 mod records;
 mod sharing;
+mod streams;
 mod tables;
 mod twin;
+mod ways;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -56,7 +58,7 @@ const BLOCKS: u32 = 1;
 const SERVER_ROWS: u32 = 2;
 const HOLDS: u32 = 4;
 const WAKES: u32 = 8;
-const PAIR_WORDS: usize = 8;
+const PAIR_WORDS: usize = 12;
 const IN_TURN: u32 = 1;
 const SHORTEST: u32 = 2;
 const WAY_WORDS: usize = 4;
@@ -68,7 +70,7 @@ const CLOCK: u32 = 4;
 const DUE: u32 = 5;
 const SINCE: u32 = 6;
 const BLOCK: u32 = 8;
-const OTHERS: u32 = 4;
+const OTHERS: u32 = 5;
 
 const COMPLETION: u32 = 0;
 const SHIFT: u32 = 1;
@@ -262,11 +264,10 @@ impl Facility {
     fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
         let (resolution, rounding) = resolution(network)?;
         let nodes = check(network, resolution, allow_unstable)?;
-        if let Some((first, second)) = tables::collision(nodes.iter().map(tables::stream_name)) {
-            let [first, second] = [first, second].map(|number| nodes[number].name.clone());
+        if let Some([first, second]) = streams::collision(&nodes, &network.classes) {
             return Err(FacilityError::SameStreams { first, second });
         }
-        let Tables { data, lookahead } = tables(&nodes, network.classes.len(), resolution);
+        let Tables { data, lookahead } = tables(&nodes, &network.classes, resolution);
         let third = |node: &Node| {
             node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)
         };

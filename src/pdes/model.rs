@@ -86,7 +86,7 @@ impl<P: Payload> Event<P> {
 /// | `memory_full()` | ends the run: the LP's memory does not hold what it has to |
 /// | `line_push(…)`, `line_front(…)`, `line_pop(…)` | a waiting line in LP memory: [`Line`](super::Line) |
 /// | `draw()` | 32 random bits of the stream (seed, LP, number of this event at this LP) |
-/// | `stream_named(name)` | the following draws use the substream of (name, number of this event): [`Stream::named`] |
+/// | `stream_named(name, number)` | the following draws use the substream of a 64-bit name and a number, whichever LP it is: [`Stream::named`] |
 /// | `stream_purpose(purpose, number)`, `stream_main()` | what follows draws from the LP's substream of that name, whichever event it is; and back: [`Stream::purpose`] |
 /// | `draw_below(n)` | uniform over 0 .. n-1 |
 /// | `draw_exponential(mean)` | exponential with a mean in ticks, in ticks |

@@ -31,7 +31,7 @@ use super::{philox4x32, words};
 /// them, too.
 ///
 /// WGSL: `stream_open`, `stream_complement`, `draw`, `draw_block`, `stream_block`, `stream_seek`,
-/// `stream_position`, `stream_purpose`, `stream_main`.
+/// `stream_position`, `stream_purpose`, `stream_named`, `stream_main`.
 #[derive(Clone, Debug)]
 pub struct Stream {
     seed: [u32; 2],
@@ -109,20 +109,21 @@ impl Stream {
         self.next = 0;
     }
 
-    /// Goes to the first draw of the substream of (`name`, index of the stream). The owner has no part in it, so a part of
-    /// a model that is named by a hash draws the same numbers whatever its row.
+    /// Goes to the first draw of the substream of (`name`, `number`): a hash of what is drawn, and how often it was drawn
+    /// before. The owner has no part in it, so it does not matter in which row of a model it is drawn.
     ///
-    /// The index counts modulo 2^46, and each substream has 2^18 draws. For models of [`pdes`](crate::pdes), whose index is
-    /// the number of the event. WGSL: `stream_named`.
-    pub fn named(&mut self, name: u64) {
+    /// Each substream has 2^18 draws. A number that wraps after 2^32 events continues with new substreams: the upper word
+    /// of the stream's index, modulo 2^14, is part of the name. For models of [`pdes`](crate::pdes), whose index is the
+    /// number of the event. WGSL: `stream_named`.
+    pub fn named(&mut self, name: u64, number: u32) {
         if self.first == 0 {
             self.kept = self.next;
         } else {
             self.lost |= self.next > SUBSTREAM_DRAWS;
         }
-        let ([low, high], [_, index, above]) = (words(name), self.home);
+        let ([low, high], [_, _, above]) = (words(name), self.home);
         self.first = SUBSTREAM | NAMED | (above & 0x3fff) << 16;
-        self.name = [low, high, index];
+        self.name = [low, high, number];
         self.next = 0;
     }
 
@@ -221,6 +222,18 @@ mod tests {
             let mut alone = Stream::new(SEED, 5, event);
             assert_eq!([first, stream.draw()], [(); 2].map(|()| alone.draw()));
         }
+    }
+
+    #[test]
+    fn a_substream_of_a_name_is_the_same_for_all_logical_processes() {
+        for (owner, index) in [(5, 0), (6, 1), (u32::MAX, 0xffff_ffff)] {
+            let mut stream = Stream::new(SEED, owner, index);
+            stream.named(0xfedc_ba98_7654_3210, 77);
+            assert_eq!(four(&mut stream), philox4x32([0xc000_0000, 0x7654_3210, 0xfedc_ba98, 77], KEY));
+        }
+        let mut later = Stream::new(SEED, 5, 3 << 32);
+        later.named(0xfedc_ba98_7654_3210, 77);
+        assert_eq!(four(&mut later), philox4x32([0xc003_0000, 0x7654_3210, 0xfedc_ba98, 77], KEY));
     }
 
     #[test]

@@ -9,10 +9,12 @@ mod fel;
 mod forks;
 #[path = "../common/hostile.rs"]
 mod hostile;
+mod independent;
 mod instants;
 mod new_nodes;
 mod runs;
 mod saved;
+mod streams;
 mod theory;
 mod ticks;
 mod traces;

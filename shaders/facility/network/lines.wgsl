@@ -33,9 +33,9 @@ fn wait(lp: u32, who: Customer, line: u32, in_front: bool, state: ptr<function, 
         neighbours = select(vec2<u32>(0u, ends.y), vec2<u32>(ends.x, 0u), in_front);
         link(select(ends.y, ends.x, in_front), select(1u, 2u, in_front), slot + 1u);
         if in_front {
-            ends = vec4<u32>(slot + 1u, select(ends.y, slot + 1u, ends.y == 0u), 0u, 0u);
+            ends = vec4<u32>(slot + 1u, select(ends.y, slot + 1u, ends.y == 0u), ends.zw);
         } else {
-            ends = vec4<u32>(select(ends.x, slot + 1u, ends.x == 0u), slot + 1u, 0u, 0u);
+            ends = vec4<u32>(select(ends.x, slot + 1u, ends.x == 0u), slot + 1u, ends.zw);
         }
         memory_set(line, ends);
     }
@@ -90,7 +90,7 @@ fn drop_out(lp: u32, slot: u32, line: u32, state: ptr<function, State>) {
         link(select(row.y, row.z, side == 1u), side, select(row.z, row.y, side == 1u));
     }
     let ends = memory_get(line);
-    memory_set(line, vec4<u32>(select(ends.x, row.y, row.z == 0u), select(ends.y, row.z, row.y == 0u), 0u, 0u));
+    memory_set(line, vec4<u32>(select(ends.x, row.y, row.z == 0u), select(ends.y, row.z, row.y == 0u), ends.zw));
     set_slot_row(slot, 1u, vec4<u32>(0u, (*state).free - (slot + 1u), 0u, 0u));
     (*state).free = slot;
 }
@@ -113,7 +113,13 @@ fn customer_of(slot: u32) -> Customer {
 fn next_in_line(lp: u32, state: ptr<function, State>) -> vec2<u32> {
     let discipline = discipline_of(lp);
     if discipline == RING { return vec2<u32>(block_of(0u), (*state).free); }
-    if discipline == RANDOM { return vec2<u32>(block_of(0u), draw_below((*state).waiting)); }
+    if discipline == RANDOM {
+        let drawn = memory_get(PIECE);
+        memory_set(PIECE, vec4<u32>(drawn.xy, drawn.z + 1u, drawn.w));
+        let name = table_of(lp).name;
+        stream_named(vec2<u32>(name.x | DRAW_PICK, name.y), drawn.z);
+        return vec2<u32>(block_of(0u), draw_below((*state).waiting));
+    }
     // Where classes are polled, from the one on that was served last.
     let first = select(0u, (*state).polled, discipline == POLLING);
     for (var i = 0u; i < params.classes; i += 1u) {

@@ -82,6 +82,7 @@ const LOSSES = 0u; // lost; reneged
 const BALKS = 1u;  // balked; joined
 const APART = 2u;  // `apart`; high words of the counts of sojourns and of waits
 const TRIPS = 3u;  // begun; ended
+const CAME_BEFORE = 4u; // arrivals that drew random numbers
 // What else `record` may have to change, and has no row of its own there.
 const TAKEN = 4u;   // BUSY of the class of whose customer a service begins or goes on
 const GIVEN = 5u;   // BUSY of the class of whose customer one was interrupted

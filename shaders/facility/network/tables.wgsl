@@ -4,9 +4,9 @@
 //                 arrivals, customers in a batch, their class, place and number of the pieces of its calendar, law of the times between its breakdowns
 //                 (0: none), law of repairs, place and number of odds to stay (of a source, the first tag),
 //                 place and number of listeners, FLAGS; the name of its random streams (2), zeros
-//     pairs       8 for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
+//     pairs       12 for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
 //                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
-//                 station, the first tag of who is there at the beginning
+//                 station, the first tag of who is there at the beginning; the name of its random streams (2), COUNTS, zero
 //     laws        8: kind, a number, three times
 //     ways        4: threshold and other of an alias table, LP, law of the time of travel (0: none) + class (laws lie at rows)
 //     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays
@@ -16,7 +16,7 @@
 // needs: params, data (facility/network_plain.wgsl, facility/network_simple.wgsl or facility/network_special.wgsl), block_of (facility/network/records.wgsl)
 
 const NODE_ROWS = 5u;
-const PAIR_ROWS = 2u;
+const PAIR_ROWS = 3u;
 const WAY_ROWS = 1u;
 
 // What the table says of a node.
@@ -68,6 +68,11 @@ fn pair(lp: u32, class_: u32) -> u32 {
 // And its second: how a way is chosen, line, customers at the beginning, siblings.
 fn pair_more(lp: u32, class_: u32) -> vec4<u32> {
     return data[pair(lp, class_) + 1u];
+}
+
+// And its third: the name of its random streams (2), COUNTS.
+fn pair_streams(lp: u32, class_: u32) -> vec4<u32> {
+    return data[pair(lp, class_) + 2u];
 }
 
 // The class of who goes this way, and the law of how long that takes.

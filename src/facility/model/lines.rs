@@ -1,8 +1,9 @@
 //! The twin of `shaders/facility/network/lines.wgsl`: who waits, and servers that have rows.
 
 use super::records::block_of;
+use super::streams::Draw;
 use super::{
-    Customer, FacilityState, GUESTS, Here, PAIR_WORDS, POLLING, RANDOM, RING, RING_SIZE, halves, times,
+    Customer, FacilityState, GUESTS, Here, PAIR_WORDS, PIECE, POLLING, RANDOM, RING, RING_SIZE, halves, times,
 };
 use crate::facility::Facility;
 use crate::time::Ticks;
@@ -46,15 +47,15 @@ impl Facility {
         if list {
             // How far from the slot after it the next free one is: not at all, where it was never written.
             state.free = (slot + 1).wrapping_add(self.slot_row(slot, 1, context)[1]);
-            let [first, last, ..] = context.memory_get(line);
+            let [first, last, services, departures] = context.memory_get(line);
             let ends = if in_front {
                 next = first;
                 self.link(first, 2, slot + 1, context);
-                [slot + 1, if last == 0 { slot + 1 } else { last }, 0, 0]
+                [slot + 1, if last == 0 { slot + 1 } else { last }, services, departures]
             } else {
                 previous = last;
                 self.link(last, 1, slot + 1, context);
-                [if first == 0 { slot + 1 } else { first }, slot + 1, 0, 0]
+                [if first == 0 { slot + 1 } else { first }, slot + 1, services, departures]
             };
             context.memory_set(line, ends);
         }
@@ -106,8 +107,14 @@ impl Facility {
         state.waiting -= u32::from(line != GUESTS);
         self.link(previous, 1, next, context);
         self.link(next, 2, previous, context);
-        let [first, last, ..] = context.memory_get(line);
-        let ends = [if previous == 0 { next } else { first }, if next == 0 { previous } else { last }, 0, 0];
+        let [mut first, mut last, services, departures] = context.memory_get(line);
+        if previous == 0 {
+            first = next;
+        }
+        if next == 0 {
+            last = previous;
+        }
+        let ends = [first, last, services, departures];
         context.memory_set(line, ends);
         self.set_slot_row(slot, 1, [0, state.free.wrapping_sub(slot + 1), 0, 0], context);
         state.free = slot;
@@ -126,6 +133,9 @@ impl Facility {
         let slot = if discipline == RING {
             state.free
         } else if discipline == RANDOM {
+            let [piece, shifts, picked, zero] = context.memory_get(PIECE);
+            context.memory_set(PIECE, [piece, shifts, picked.wrapping_add(1), zero]);
+            context.stream().named(self.node_name(lp, Draw::Pick), picked);
             context.stream().below(state.waiting)
         } else {
             // Where classes are polled, from the one on that was served last.

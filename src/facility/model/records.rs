@@ -17,6 +17,7 @@ const LOSSES: u32 = 0;
 const BALKS: u32 = 1;
 const APART: u32 = 2;
 const TRIPS: u32 = 3;
+pub(super) const CAME_BEFORE: u32 = 4;
 
 /// What a histogram's quantiles are told of, in percent.
 pub const QUANTILES: [u32; 4] = [50, 90, 95, 99];
@@ -177,7 +178,7 @@ impl Facility {
     }
 
     /// The first row of the others of a class.
-    fn others_of(&self, class: u32) -> u32 {
+    pub(super) fn others_of(&self, class: u32) -> u32 {
         BLOCK * (1 + self.params.classes) + OTHERS * class
     }
 

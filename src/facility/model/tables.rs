@@ -6,6 +6,7 @@ use crate::pdes::Capacity;
 use crate::random::{AliasTable, probability};
 use crate::time::{Resolution, Ticks};
 
+use super::streams::{self, ARRIVALS, DEPARTURES};
 use super::{
     BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, RING, ROUTER,
     SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, WAY_WORDS, word,
@@ -67,30 +68,6 @@ pub(super) fn bin_shift(nodes: &[Node], resolution: Resolution) -> u32 {
     least.get().max(1).ilog2().saturating_sub(6).min(31)
 }
 
-/// What names the random streams of a node: FNV-1a of its kind and its name, mixed once more.
-pub(super) fn stream_name(node: &Node) -> u64 {
-    let kind = match node.kind {
-        Kind::Source { .. } => SOURCE,
-        Kind::Station { .. } => STATION,
-        Kind::Router => ROUTER,
-        Kind::Fork => FORK,
-        Kind::Sink => SINK,
-    };
-    let bytes = kind.to_le_bytes().into_iter().chain(node.name.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let turned = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let turned = (turned ^ turned >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    turned ^ turned >> 31
-}
-
-/// The first pair of positions with the same name of streams.
-pub(super) fn collision(names: impl Iterator<Item = u64>) -> Option<(usize, usize)> {
-    let mut seen = HashMap::new();
-    names.enumerate().find_map(|(number, name)| Some((seen.insert(name, number)?, number)))
-}
-
 /// What a network becomes.
 pub(super) struct Tables {
     /// The words that kernels read.
@@ -102,7 +79,8 @@ pub(super) struct Tables {
 /// Why nothing of a distribution or of a calendar is refused any more.
 const CHECKED: &str = "it was looked at when the network was checked";
 
-pub(super) fn tables(nodes: &[Node], classes: usize, resolution: Resolution) -> Tables {
+pub(super) fn tables(nodes: &[Node], names: &[String], resolution: Resolution) -> Tables {
+    let classes = names.len();
     let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
     // Each law once: large networks have few, and what is read often is found in a cache.
     let mut laws: HashMap<[u32; 8], u32> = HashMap::new();
@@ -165,8 +143,7 @@ pub(super) fn tables(nodes: &[Node], classes: usize, resolution: Resolution) -> 
         [row[13], row[14]] = [word(data.len()), word(listeners.len())];
         data.extend(listeners.as_flattened());
         row[15] = flags(node, nodes);
-        let name = stream_name(node);
-        [row[16], row[17]] = Ticks::new(name).to_words();
+        [row[16], row[17]] = Ticks::new(streams::name(node, None)).to_words();
         data[number * NODE_WORDS..][..NODE_WORDS].copy_from_slice(&row);
         for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.comes) {
             let mut row = [0; PAIR_WORDS];
@@ -197,6 +174,10 @@ pub(super) fn tables(nodes: &[Node], classes: usize, resolution: Resolution) -> 
                     lookahead = lookahead.map(|lookahead| lookahead.min(least));
                 }
             }
+            [row[8], row[9]] = Ticks::new(streams::name(node, Some(&names[class]))).to_words();
+            let departs = pair.ways.len() > 1 || travel.iter().any(|&travel| travel > 0);
+            let arrives = pair.patience.is_some() || !node.balking.is_empty();
+            row[10] = if departs { DEPARTURES } else { 0 } | if arrives { ARRIVALS } else { 0 };
             row[2] = next_row(&mut data);
             let (of_ways, of_siblings) = travel.split_at(pair.ways.len());
             data.extend(ways(pair, of_ways));
@@ -297,14 +278,8 @@ pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks)
 
 #[cfg(test)]
 mod tests {
-    use super::{collision, population};
+    use super::population;
     use crate::facility::{Delay, Distribution, Fork, Network};
-
-    #[test]
-    fn names_of_streams_that_collide_are_found() {
-        assert_eq!(collision([5, 7, 1 << 40, 7].into_iter()), Some((1, 3)));
-        assert_eq!(collision([5, 7, 5 << 32].into_iter()), None);
-    }
 
     #[test]
     fn siblings_are_those_of_forks_within_each_other() {

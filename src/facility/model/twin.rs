@@ -3,11 +3,11 @@
 use super::lines::next_serial;
 use super::records::Deed;
 use super::records::block_of;
+use super::streams::{DEPARTURES, Draw};
 use super::{
     ADMIT, ARRIVAL, BLOCKS, COMPLETION, Customer, DUE, EMISSION, FORK, FacilityState, GUESTS, HOLDS, Here,
-    IN_TURN, LIFO, PIECE, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS,
-    SHARING, SHIFT, SHORTEST, SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, WAY_WORDS, event_of,
-    halves, laws::variate, since, times,
+    LIFO, PIECE, POLLING, PREEMPTIVE, Payload, RELEASE, RENEGE, REPORT, ROUTER, SERVER_ROWS, SHARING, SHIFT,
+    SIBLING, SINK, SOURCE, STATION, SURE, TRIP, WAKE, WAKES, event_of, halves, laws::variate, since, times,
 };
 use crate::facility::{Facility, FacilityOutput};
 use crate::pdes::{CpuModel, Event};
@@ -25,50 +25,6 @@ fn nobody(class: u32) -> Customer {
 /// Whether anybody waits elsewhere for room at a node with these flags.
 fn guests_wait(flags: u32, context: &mut Here<'_>) -> bool {
     flags & BLOCKS != 0 && context.memory_get(GUESTS)[0] != 0
-}
-
-impl Facility {
-    /// The way that a customer of a class takes: its place in `data`.
-    fn way_of(&self, lp: u32, class: u32, state: &mut FacilityState, context: &mut Here<'_>) -> usize {
-        let [first, count, choice] = [2, 3, 4].map(|index| self.pair(lp, class, index));
-        let word = |way: u32, index: usize| self.data[first as usize + way as usize * WAY_WORDS + index];
-        let way = match choice {
-            IN_TURN => {
-                let way = state.turn % count;
-                state.turn = (way + 1) % count;
-                way
-            }
-            SHORTEST => {
-                let known = |way: u32, context: &mut Here<'_>| {
-                    context.memory_get(self.params.known + way / 4)[way as usize % 4]
-                };
-                // The first of those that are equal.
-                let way = (0..count).min_by_key(|&way| known(way, context)).unwrap_or(0);
-                self.more_known(way, 1, context);
-                way
-            }
-            _ if count > 1 => {
-                let picked = context.stream().below(count);
-                if context.stream().draw() < word(picked, 0) { picked } else { word(picked, 1) }
-            }
-            _ => 0,
-        };
-        first as usize + way as usize * WAY_WORDS
-    }
-
-    /// The way of one of a customer's siblings: its place in `data`.
-    fn sibling_way(&self, lp: u32, class: u32, number: u32) -> usize {
-        let [first, count] = [2, 3].map(|index| self.pair(lp, class, index));
-        (first + super::word(WAY_WORDS) * (count + number)) as usize
-    }
-
-    /// The node of number `place` has so many customers more.
-    fn more_known(&self, place: u32, more: u32, context: &mut Here<'_>) {
-        let row = self.params.known + place / 4;
-        let mut known = context.memory_get(row);
-        known[place as usize % 4] = known[place as usize % 4].wrapping_add(more);
-        context.memory_set(row, known);
-    }
 }
 
 impl CpuModel for Facility {
@@ -96,8 +52,6 @@ impl CpuModel for Facility {
     #[expect(clippy::too_many_lines, reason = "it follows the kernel line by line")]
     fn handle(&self, lp: u32, event: &Event<Payload>, state: &mut FacilityState, context: &mut Here<'_>) {
         let now = context.now();
-        let [low, high] = [16, 17].map(|index| self.node(lp, index));
-        context.stream().named(u64::from(high) << 32 | u64::from(low));
         let words = event.payload;
         let (kind, place) = (words[0] >> 24, words[0] >> 8 & 0xffff);
         let (node, discipline, flags) = (self.node(lp, 0), self.node(lp, 3), self.node(lp, 15));
@@ -130,7 +84,18 @@ impl CpuModel for Facility {
             }
             _ => SURE,
         };
-        let stays = odds == SURE || context.stream().draw() < odds;
+        // Of the random draw that comes next.
+        let mut number = match kind {
+            ARRIVAL => self.next_arrival(lp, who.class, context),
+            EMISSION => context.memory_get(block_of(who.class))[2],
+            _ => 0,
+        };
+        let mut name = 0;
+        let mut stays = odds == SURE;
+        if !stays {
+            context.stream().named(self.pair_name(lp, who.class, Draw::Stays, 0), number);
+            stays = context.stream().draw() < odds;
+        }
 
         let [due_low, due_high, due_serial, _] = match discipline {
             SHARING => context.memory_get(DUE),
@@ -145,15 +110,19 @@ impl CpuModel for Facility {
                 own = Some(SHIFT);
                 if place == 2 {
                     slot = place;
-                    let [number, ..] = context.memory_get(PIECE);
+                    let [number, shifts, picked, zero] = context.memory_get(PIECE);
                     let piece = (self.node(lp, 7) + 3 * number) as usize;
-                    context.memory_set(PIECE, [(number + 1) % self.node(lp, 8), 0, 0, 0]);
+                    context.memory_set(PIECE, [(number + 1) % self.node(lp, 8), shifts, picked, zero]);
                     state.open = self.data[piece + 2];
                     span = Ticks::from_words([self.data[piece], self.data[piece + 1]]);
                 } else {
                     state.down = place;
                     law = self.node(lp, 9 + place as usize);
                     slot = 1 - place;
+                    let [piece, shifts, picked, zero] = context.memory_get(PIECE);
+                    context.memory_set(PIECE, [piece, shifts.wrapping_add(1), picked, zero]);
+                    number = shifts;
+                    name = self.node_name(lp, [Draw::Up, Draw::Repair][place as usize]);
                 }
                 next = nobody(0);
             }
@@ -218,6 +187,7 @@ impl CpuModel for Facility {
                     }
                     who = self.take(lp, true, state, context);
                     sender = who.left.to_words();
+                    number = self.next_arrival(lp, who.class, context);
                 }
                 let returns = kind == ARRIVAL && who.entered.to_words()[1] == SIBLING | lp;
                 let home = who.entered.to_words()[0] >> 16;
@@ -286,6 +256,7 @@ impl CpuModel for Facility {
                     }
                     if !begins && !shares {
                         law = self.pair(lp, who.class, 1);
+                        name = self.pair_name(lp, who.class, Draw::Patience, 0);
                         joins = Some((who, self.line(lp, who.class)));
                     }
                 }
@@ -315,7 +286,21 @@ impl CpuModel for Facility {
         if begins || shares {
             (law, span) = if fresh { (self.pair(lp, next.class, 0), span) } else { (law, next.left) };
         }
+        if (begins || shares) && fresh || kind == EMISSION {
+            let [first, last, services, departures] = context.memory_get(block_of(next.class));
+            let counted = [first, last, services.wrapping_add(1), departures];
+            context.memory_set(block_of(next.class), counted);
+            number = services;
+            name = self.pair_name(lp, next.class, Draw::Service, 0);
+        }
+        let mut departures = 0;
+        if moves > 0 && self.pair(lp, who.class, 10) & DEPARTURES != 0 {
+            let [first, last, services, before] = context.memory_get(block_of(who.class));
+            context.memory_set(block_of(who.class), [first, last, services, before.wrapping_add(1)]);
+            departures = before;
+        }
         if law != 0 {
+            context.stream().named(name, number);
             span = variate(context.stream(), &self.data[law as usize..]);
         }
 
@@ -370,7 +355,7 @@ impl CpuModel for Facility {
         for number in 0..moves {
             let way = match parts {
                 true => self.sibling_way(lp, who.class, number),
-                false => self.way_of(lp, who.class, state, context),
+                false => self.way_of(lp, who.class, state, context, [number, departures]),
             };
             let [to, class_and_law] = [2, 3].map(|index| self.data[way + index]);
             let (class, law) = (class_and_law & 3, class_and_law & !3);
@@ -396,6 +381,8 @@ impl CpuModel for Facility {
             }
             let mut at = now;
             if law != 0 {
+                let name = self.pair_name(lp, who.class, Draw::Travel, number);
+                context.stream().named(name, departures);
                 at = now.saturating_add(variate(context.stream(), &self.data[law as usize..]));
                 from |= TRIP;
                 deed.begun += 1;

@@ -1,0 +1,126 @@
+//! Random numbers of networks: common to a network and to its what-ifs, as docs/guide-networks.md says.
+
+use eventhorizon::facility::{Follow, Network, Place, Study, Visit};
+
+fn visits(text: &str) -> Vec<Visit> {
+    let head = "name = \"streams\"\nticks_per_unit = 1048576\n";
+    let facility = Network::from_toml(&format!("{head}{text}")).unwrap().compile_unstable().unwrap();
+    facility.trace(&Study::new(7, 200.0, 0.0), Follow::first(1000), Place::Cpu).unwrap()
+}
+
+/// What a time of a class's visits to a node is, in the order of another time.
+fn of(
+    visits: &[Visit],
+    node: &str,
+    class: &str,
+    order: impl Fn(&Visit) -> Option<f64>,
+    value: impl Fn(&Visit) -> Option<f64>,
+) -> Vec<f64> {
+    let here = visits.iter().filter(|visit| visit.node == node && visit.class == class);
+    let mut found: Vec<_> = here.filter_map(|visit| Some((order(visit)?, value(visit)?))).collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found.into_iter().map(|(_, value)| value).collect()
+}
+
+fn services(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
+    of(visits, node, class, |visit| visit.began, |visit| Some(visit.left? - visit.began?))
+}
+
+fn arrivals(visits: &[Visit], node: &str, class: &str) -> Vec<f64> {
+    of(visits, node, class, |visit| Some(visit.arrived), |visit| Some(visit.arrived))
+}
+
+/// The first of both, of which there are many, are the same.
+#[track_caller]
+fn common(a: &[f64], b: &[f64]) {
+    let count = a.len().min(b.len());
+    assert!(count > 50, "{count}");
+    assert_eq!(a[..count], b[..count]);
+}
+
+const BASE: &str = "classes = [\"light\", \"severe\"]
+[source.light]
+interarrival = { exponential = 2 }
+class = \"light\"
+to = \"desk\"
+[source.severe]
+interarrival = { exponential = 3 }
+class = \"severe\"
+to = \"desk\"
+[station.desk]
+service = { exponential = 1 }
+to = [{ node = \"ward\", probability = 0.5, travel = { exponential = 4 } }, \"home\"]
+[delay.ward]
+time = { exponential = 5 }
+to = \"home\"
+[sink.home]
+";
+
+#[test]
+fn services_and_arrivals_are_the_same_whatever_servers_and_lines_there_are() {
+    let base = visits(BASE);
+    for (from, to) in [
+        ("[station.desk]", "[station.desk]\nservers = 3"),
+        ("[station.desk]", "[station.desk]\ndiscipline = \"priority\""),
+        ("[station.desk]", "[station.desk]\npatience = { exponential = 2 }"),
+        ("[station.desk]", "[station.desk]\ncapacity = 3"),
+        (
+            "[station.desk]",
+            "[station.desk]\nbreakdown = { up = { exponential = 9 }, down = { exponential = 2 } }",
+        ),
+        ("time = { exponential = 5 }", "time = { uniform = [1, 2] }"),
+    ] {
+        let other = visits(&BASE.replace(from, to));
+        for class in ["light", "severe"] {
+            common(&arrivals(&base, "desk", class), &arrivals(&other, "desk", class));
+            common(&services(&base, "desk", class), &services(&other, "desk", class));
+        }
+    }
+}
+
+#[test]
+fn a_class_draws_the_same_numbers_without_the_other() {
+    let base = visits(BASE);
+    let start = BASE.find("[source.severe]").unwrap();
+    let end = BASE.find("[station.desk]").unwrap();
+    let alone = format!("{}{}", &BASE[..start], &BASE[end..]).replace(", \"severe\"", "");
+    let alone = visits(&alone);
+    common(&arrivals(&base, "desk", "light"), &arrivals(&alone, "desk", "light"));
+    common(&services(&base, "desk", "light"), &services(&alone, "desk", "light"));
+}
+
+#[test]
+fn ways_and_times_of_travel_are_numbered_by_departures() {
+    // Whoever leaves the desk goes the same way, in the same time, however it is served there.
+    let of_trips = |text: &str| {
+        let visits = visits(text);
+        let left = |node: &str| of(&visits, node, "light", |visit| visit.left, |visit| visit.left);
+        (left("desk").len(), services(&visits, "ward", "light"))
+    };
+    let (_, base) = of_trips(BASE);
+    let (_, other) = of_trips(&BASE.replace("[station.desk]", "[station.desk]\nservers = 2"));
+    common(&base, &other);
+    // One way more changes neither the services before it nor those of who takes another.
+    let more = BASE.replace("probability = 0.5", "probability = 0.25").replace(
+        "\"home\"]\n[delay.ward]",
+        "{ node = \"ward\", probability = 0.25 }, \"home\"]\n[delay.ward]",
+    );
+    common(&services(&visits(BASE), "desk", "light"), &services(&visits(&more), "desk", "light"));
+}
+
+#[test]
+fn draws_of_a_kind_are_independent_of_those_of_another() {
+    let base = visits(BASE);
+    let light = services(&base, "desk", "light");
+    let severe = services(&base, "desk", "severe");
+    let count = light.len().min(severe.len());
+    assert!((0..count).all(|k| light[k] != severe[k]));
+    // Three deviations of a correlation without any between them.
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    let (a, b) = (mean(&light[..count]), mean(&severe[..count]));
+    let moment =
+        |x: &[f64], a: f64, y: &[f64], b: f64| -> f64 { (0..count).map(|k| (x[k] - a) * (y[k] - b)).sum() };
+    let product = moment(&light, a, &severe, b);
+    let scale = (moment(&light, a, &light, a) * moment(&severe, b, &severe, b)).sqrt();
+    assert!((product / scale).abs() < 3.0 / (count as f64).sqrt());
+}
