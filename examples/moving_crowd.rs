@@ -49,7 +49,8 @@ enum Crowd {
     Host(host::MovingRegions<f32, 2>),
 }
 
-type Moved = Vec<(u32, Region<f32, 2>)>;
+/// An agent's number, and its new body or view.
+type Moved = (u32, Region<f32, 2>);
 
 impl Crowd {
     fn new(
@@ -63,7 +64,7 @@ impl Crowd {
         })
     }
 
-    fn update(&mut self, views: &Moved, bodies: &Moved) -> Result<Changes, MatchingError> {
+    fn update(&mut self, views: &[Moved], bodies: &[Moved]) -> Result<Changes, MatchingError> {
         match self {
             Self::Device(regions) => regions.update(views, bodies),
             Self::Host(regions) => regions.update(views, bodies),
@@ -150,7 +151,7 @@ fn run(options: &Options) -> shared::Outcome<()> {
     let bodies: Vec<_> = crowd.iter().map(Agent::body).collect();
     let mut regions = Crowd::new(gpu.as_ref(), &views, &bodies)?;
     let mut seen = regions.pairs()?;
-    let place = gpu.as_ref().map_or("the CPU", |gpu| &gpu.info().name);
+    let place = gpu.as_ref().map_or("the CPU", |gpu| gpu.info().name.as_str());
     writeln!(stdout(), "{} agents on {place}: {} pairs at first", options.agents, seen.len())?;
     let (mut began, mut ended, mut spent) = (0, 0, Duration::ZERO);
     let bar = shared::bar(options.steps.into(), "{wide_bar} step {pos} of {len}")?;
@@ -161,7 +162,7 @@ fn run(options: &Options) -> shared::Outcome<()> {
             break;
         }
         steps += 1;
-        let (mut views, mut bodies) = (Moved::new(), Moved::new());
+        let (mut views, mut bodies) = (Vec::<Moved>::new(), Vec::<Moved>::new());
         for (id, agent) in (0..).zip(&mut crowd) {
             if (id + step) % 3 != 0 {
                 continue;

@@ -12,10 +12,12 @@ use crate::median;
 use crate::shared::rates::or;
 use crate::shared::{Outcome, same};
 
-/// Measures the host engine of matching beside a sorted sweep and a grid, each written plainly for one core
+/// Measures the host engine of matching beside a sorted sweep and a grid, each written plainly for
+/// one core
 ///
-/// Finds pairs of the synthetic workload in 1 to 3 dimensions, and those of moving players in two, all of whom move each tick. It needs no adapter. Times are in
-/// milliseconds, medians of five; `RAYON_NUM_THREADS=1` keeps the engine to one core, too.
+/// Finds pairs of the synthetic workload in 1 to 3 dimensions, and those of moving players in two,
+/// all of whom move each tick. It needs no adapter. Times are in milliseconds, medians of five;
+/// `RAYON_NUM_THREADS=1` keeps the engine to one core, too.
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -41,7 +43,8 @@ fn random(mut state: u64) -> impl FnMut() -> u32 {
     }
 }
 
-/// One side of the synthetic workload: regions of one size, which together with the other side's are `alpha` times the space.
+/// One side of the synthetic workload: regions of one size, which together with the other side's
+/// are `alpha` times the space.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^31")]
 fn workload<const D: usize>(regions: u32, alpha: f64, seed: u64) -> Vec<Region<u32, D>> {
     let share = (alpha / f64::from(regions)).powf(1.0 / D as f64).min(0.5);
@@ -54,7 +57,8 @@ fn workload<const D: usize>(regions: u32, alpha: f64, seed: u64) -> Vec<Region<u
     (0..regions / 2).map(region).collect()
 }
 
-/// Two sets in the order of their lower bounds, merged: each region meets those that begin inside it.
+/// Two sets in the order of their lower bounds, merged: each region meets those that begin inside
+/// it.
 fn plain_sweep<const D: usize>(s: &[Region<u32, D>], u: &[Region<u32, D>]) -> Vec<[u32; 2]> {
     let sorted = |set: &[Region<u32, D>]| {
         let mut sorted: Vec<(Region<u32, D>, u32)> = set.iter().copied().zip(0..).collect();
@@ -85,10 +89,11 @@ fn plain_sweep<const D: usize>(s: &[Region<u32, D>], u: &[Region<u32, D>]) -> Ve
     pairs
 }
 
-/// Players (points) into cells as large as they see, and each sight (a square) over the cells it meets.
+/// Players (points) into cells as large as they see, and each sight (a square) over the cells it
+/// meets.
 fn plain_grid(sights: &[Region<u32, 2>], players: &[Region<u32, 2>], sight: u32) -> Vec<[u32; 2]> {
     let side = (u32::MAX / sight).clamp(1, 2048);
-    let cell = |x: u32| (u64::from(x) * u64::from(side) >> 32) as usize;
+    let cell = |x: u32| ((u64::from(x) * u64::from(side)) >> 32) as usize;
     let mut cells = vec![Vec::new(); (side * side) as usize];
     for (id, player) in (0u32..).zip(players) {
         cells[cell(player.lo[0]) * side as usize + cell(player.lo[1])].push(id);

@@ -17,8 +17,8 @@ use std::str::FromStr;
 use super::region::Region;
 use crate::text::quoted;
 
-/// The most digits of a decimal, and of all decimals of a dimension from the first digit of the largest to the last one of
-/// the finest: twice that many units and a width are within 127 bits.
+/// The most digits of a decimal, and of all decimals of a dimension from the first digit of the
+/// largest to the last one of the finest: twice that many units and a width are within 127 bits.
 const MAX_DIGITS: u32 = 36;
 /// The largest power of ten, in either direction: beyond that of every 64-bit float.
 const MAX_EXPONENT: i64 = 400;
@@ -78,7 +78,8 @@ crate::text::debug_is_display!(DecimalError);
 impl FromStr for Decimal {
     type Err = DecimalError;
 
-    /// Reads digits with a sign, a point and a power of ten, each of which may be missing: `-12.5`, `.5`, `1.25e1`.
+    /// Reads digits with a sign, a point and a power of ten, each of which may be missing: `-12.5`,
+    /// `.5`, `1.25e1`.
     fn from_str(text: &str) -> Result<Self, DecimalError> {
         let not_a_number = || DecimalError::NotANumber { text: quoted(text) };
         let range = || DecimalError::Range { text: quoted(text) };
@@ -124,7 +125,8 @@ fn whole_number(text: &str) -> Option<&str> {
     (!digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())).then_some(text)
 }
 
-/// Whether a text of digits, with a point among them or none, is negative; and the text without its sign.
+/// Whether a text of digits, with a point among them or none, is negative; and the text without its
+/// sign.
 fn signed_digits(text: &str) -> Option<(bool, &str)> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -154,7 +156,8 @@ impl Decimal {
         self.digits > 0
     }
 
-    /// How many units of this power of ten it is, if these are a whole number of at most [`MAX_DIGITS`] digits.
+    /// How many units of this power of ten it is, if these are a whole number of at most
+    /// [`MAX_DIGITS`] digits.
     fn in_units(self, unit: i32) -> Option<i128> {
         if self.digits == 0 {
             return Some(0);
@@ -165,11 +168,13 @@ impl Decimal {
     }
 }
 
-/// The regions of this width, in every dimension, around positions. Bounds are whole numbers of half the unit in which all
-/// decimals of the dimension are whole numbers, so every overlap is that of the decimals.
+/// The regions of this width, in every dimension, around positions. Bounds are whole numbers of
+/// half the unit in which all decimals of the dimension are whole numbers, so every overlap is that
+/// of the decimals.
 ///
 /// # Errors
-/// [`DecimalError::Width`], and [`DecimalError::Digits`] for the first position that is too large for the unit.
+/// [`DecimalError::Width`], and [`DecimalError::Digits`] for the first position that is too large
+/// for the unit.
 pub fn around<const D: usize>(
     positions: &[[Decimal; D]],
     width: Decimal,

@@ -15,10 +15,12 @@ pub struct Narrowed<const D: usize> {
     pub updates: Vec<Region<u32, D>>,
 }
 
-/// Replaces bounds of any type by 32-bit ones such that exactly the same regions overlap, wherever they lie.
+/// Replaces bounds of any type by 32-bit ones such that exactly the same regions overlap, wherever
+/// they lie.
 ///
-/// In a dimension whose bounds lie within 2^32 units of each other, they are measured from the smallest one. In others a
-/// bound becomes its rank among all bounds of both sets: which bound is smaller decides every overlap.
+/// In a dimension whose bounds lie within 2^32 units of each other, they are measured from the
+/// smallest one. In others a bound becomes its rank among all bounds of both sets: which bound is
+/// smaller decides every overlap.
 ///
 /// ```
 /// use eventhorizon::matching::{MatchingError, Region, narrow, reference};
@@ -32,8 +34,8 @@ pub struct Narrowed<const D: usize> {
 /// ```
 ///
 /// # Errors
-/// [`MatchingError::Inverted`], [`MatchingError::NotANumber`] and [`MatchingError::TooManyRegions`] as for
-/// [`Matcher::upload`](super::Matcher::upload).
+/// [`MatchingError::Inverted`], [`MatchingError::NotANumber`] and [`MatchingError::TooManyRegions`]
+/// as for [`Matcher::upload`](super::Matcher::upload).
 pub fn narrow<T: Bound, const D: usize>(
     subscriptions: &[Region<T, D>],
     updates: &[Region<T, D>],
@@ -92,7 +94,8 @@ mod tests {
     use crate::matching::reference;
     use proptest::prelude::*;
 
-    /// Bounds that often touch, in places that lie near each other or at the ends of what 64 bits hold.
+    /// Bounds that often touch, in places that lie near each other or at the ends of what 64 bits
+    /// hold.
     fn regions() -> impl Strategy<Value = Vec<Region<i64, 2>>> {
         let far = prop_oneof![
             4 => Just(0),

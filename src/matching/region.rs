@@ -115,37 +115,59 @@ pub trait Key: Ord + Copy + Send + Sync + std::fmt::Debug {
     fn index(indexed: Self::Indexed) -> u32;
 }
 
-macro_rules! keys {
-    ($($key:ty: $indexed:ty, $with_index:expr, $index:expr;)*) => {$(
-        impl Key for $key {
-            type Indexed = $indexed;
-            fn above(self, origin: Self) -> Option<u32> {
-                self.checked_sub(origin).and_then(|distance| distance.try_into().ok())
-            }
-            fn with_index(self, index: u32) -> $indexed {
-                $with_index(self, index)
-            }
-            fn index(indexed: $indexed) -> u32 {
-                $index(indexed)
-            }
-        }
-    )*};
-}
-// One number is sorted in half the time of a pair.
-keys! {
-    u32: u64, |key, index| u64::from(key) << 32 | u64::from(index), low_word;
-    i64: i128, |key, index| i128::from(key) << 32 | i128::from(index), |indexed| low_word(low_words(indexed));
-    i128: (i128, u32), |key, index| (key, index), |indexed: (i128, u32)| indexed.1;
+impl Key for u32 {
+    // Sorts compare one number faster than a pair.
+    type Indexed = u64;
+
+    fn above(self, origin: Self) -> Option<u32> {
+        self.checked_sub(origin)
+    }
+
+    fn with_index(self, index: u32) -> u64 {
+        u64::from(self) << 32 | u64::from(index)
+    }
+
+    fn index(indexed: u64) -> u32 {
+        low_word(indexed)
+    }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "that is what it does")]
+impl Key for i64 {
+    type Indexed = i128;
+
+    fn above(self, origin: Self) -> Option<u32> {
+        self.checked_sub(origin).and_then(|distance| distance.try_into().ok())
+    }
+
+    fn with_index(self, index: u32) -> i128 {
+        i128::from(self) << 32 | i128::from(index)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the low bits")]
+    fn index(indexed: i128) -> u32 {
+        low_word(indexed as u64)
+    }
+}
+
+impl Key for i128 {
+    type Indexed = (i128, u32);
+
+    fn above(self, origin: Self) -> Option<u32> {
+        self.checked_sub(origin).and_then(|distance| distance.try_into().ok())
+    }
+
+    fn with_index(self, index: u32) -> (i128, u32) {
+        (self, index)
+    }
+
+    fn index(indexed: (i128, u32)) -> u32 {
+        indexed.1
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low bits")]
 fn low_word(indexed: u64) -> u32 {
     indexed as u32
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "that is what it does")]
-fn low_words(indexed: i128) -> u64 {
-    indexed as u64
 }
 
 macro_rules! bounds {

@@ -20,12 +20,14 @@ fn text(centimetres: i64) -> String {
     format!("{sign}{}.{:02}", centimetres.abs() / 100, centimetres.abs() % 100)
 }
 
-/// The pairs of squares of this width in centimetres around positions, by testing each pair in whole centimetres.
+/// The pairs of squares of this width in centimetres around positions, by testing each pair in
+/// whole centimetres.
 fn by_brute_force(positions: &[[i64; 2]], width: i64) -> Vec<[u32; 2]> {
     let mut pairs = Vec::new();
     for (s, a) in (0..).zip(positions) {
         for (u, b) in (0..).zip(positions) {
-            // Half-open squares of one width overlap where their centres are closer than it in both dimensions.
+            // Half-open squares of one width overlap where their centres are closer than it in both
+            // dimensions.
             if (0..2).all(|d| (i128::from(a[d]) - i128::from(b[d])).abs() < width.into()) {
                 pairs.push([s, u]);
             }

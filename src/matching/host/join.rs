@@ -292,8 +292,8 @@ impl Part {
 }
 
 impl<K: Key, const D: usize> Strip<K, D> {
-    /// The pairs of some regions of a side with those of the other one that begin inside them: at their lower bounds, too, for
-    /// the first side, so that each pair comes once.
+    /// The pairs of some regions of a side with those of the other one that begin inside them: at
+    /// their lower bounds, too, for the first side, so that each pair comes once.
     fn sweep<S: Sink, const SIDE: usize>(&self, chunk: Range<usize>, sink: &mut S) {
         let (firsts, others) = (&self.sides[SIDE][chunk], &self.sides[1 - SIDE][..]);
         let Some(first) = firsts.first() else { return };

@@ -1,4 +1,5 @@
-//! Matching on the host's cores, for machines without a GPU: the same pairs, exactly, for bounds of any type of [`Bound`].
+//! Matching on the host's cores, for machines without a GPU: the same pairs, exactly, for bounds of
+//! any type of [`Bound`].
 //!
 //! ```
 //! use eventhorizon::matching::{MatchingError, Region, host};
@@ -12,9 +13,10 @@
 //! # Ok::<(), MatchingError>(())
 //! ```
 //!
-//! In one dimension it is a sweep over both sets in the order of their lower bounds. In several, one dimension is cut into
-//! strips, and each strip is swept along another one, after Tsitsigkos, Bouros, Mamoulis and Terrovitis, *Parallel In-Memory
-//! Evaluation of Spatial Joins*, SIGSPATIAL 2019. Strips hold about equally many regions, wherever these lie.
+//! In one dimension it is a sweep over both sets in the order of their lower bounds. In several,
+//! one dimension is cut into strips, and each strip is swept along another one, after Tsitsigkos,
+//! Bouros, Mamoulis and Terrovitis, *Parallel In-Memory Evaluation of Spatial Joins*, SIGSPATIAL
+//! 2019. Strips hold about equally many regions, wherever these lie.
 
 mod join;
 mod moving;
@@ -29,8 +31,8 @@ use super::region::{Bound, Region};
 use super::set::{check_all, check_host_len};
 use join::{Count, Pairs, Side, join};
 
-/// All overlapping (subscription, update) pairs, each once. Their order is the same in every run and on any number of cores,
-/// and otherwise unspecified.
+/// All overlapping (subscription, update) pairs, each once. Their order is the same in every run
+/// and on any number of cores, and otherwise unspecified.
 ///
 /// # Errors
 /// [`MatchingError::Inverted`] or [`MatchingError::NotANumber`] for the first region at fault,
@@ -60,7 +62,8 @@ pub fn count<T: Bound, const D: usize>(
     }
 }
 
-/// Counts in one dimension, in the time of two sorts: as [`reference::count`](super::reference::count).
+/// Counts in one dimension, in the time of two sorts: as
+/// [`reference::count`](super::reference::count).
 fn count_by_ranks<T: Bound, const D: usize>(subscriptions: &[Region<T, D>], updates: &[Region<T, D>]) -> u64 {
     let filled = || updates.par_iter().filter(|update| !update.is_empty());
     let mut starts: Vec<T::Key> = filled().map(|update| update.lo[0].to_key()).collect();
@@ -74,7 +77,8 @@ fn count_by_ranks<T: Bound, const D: usize>(subscriptions: &[Region<T, D>], upda
     subscriptions.par_iter().filter(|subscription| !subscription.is_empty()).map(overlaps).sum()
 }
 
-/// Whether a set of so many regions can be matched, before it is made. `label` is what the error calls it.
+/// Whether a set of so many regions can be matched, before it is made. `label` is what the error
+/// calls it.
 ///
 /// # Errors
 /// [`MatchingError::TooManyRegions`].

@@ -6,10 +6,12 @@ use super::super::region::{Bound, Region};
 use super::super::set::{check, check_all};
 use super::join::{Pairs, Side, join};
 
-/// Two sets whose regions move: what [`MovingRegions`](crate::matching::MovingRegions) is on the device.
+/// Two sets whose regions move: what [`MovingRegions`](crate::matching::MovingRegions) is on the
+/// device.
 ///
-/// A step in which few move matches these, before and after, with the other side. Where more than half of all regions move,
-/// everything is matched, and the pairs are kept for the next step (8 bytes for each).
+/// A step in which few move matches these, before and after, with the other side. Where more than
+/// half of all regions move, everything is matched, and the pairs are kept for the next step (8
+/// bytes for each).
 ///
 /// ```
 /// use eventhorizon::matching::{MatchingError, Region, host};
@@ -59,8 +61,8 @@ impl<T: Bound, const D: usize> MovingRegions<T, D> {
     /// Gives the listed regions new bounds and reports which overlaps began and which ended.
     ///
     /// # Errors
-    /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`] and
-    /// [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved.
+    /// [`MatchingError::UnknownRegion`], [`MatchingError::MovedTwice`], [`MatchingError::Inverted`]
+    /// and [`MatchingError::NotANumber`] for the first region at fault: then nothing has moved.
     pub fn update(
         &mut self,
         subscriptions: &[(u32, Region<T, D>)],

@@ -3,7 +3,8 @@
 use super::super::region::{Bound, Key};
 use super::join::Side;
 
-/// The most regions of a side that are looked at before a choice. It bounds the time of a choice to a millisecond or two.
+/// The most regions of a side that are looked at before a choice. It bounds the time of a choice to
+/// a millisecond or two.
 const SAMPLE: usize = 1 << 12;
 /// The most strips, and the fewest regions to a strip on average.
 const MAX_STRIPS: usize = 1 << 11;
