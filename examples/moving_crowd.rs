@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use eventhorizon::gpu::Gpu;
-use eventhorizon::matching::{Matcher, MovingRegions, Region};
+use eventhorizon::matching::{Changes, Matcher, MatchingError, MovingRegions, Region, host};
 use plotters::prelude::*;
 
 /// Side of the square, in metres.
@@ -39,6 +39,46 @@ struct Options {
     /// The picture of the last step, a PNG.
     #[arg(long, default_value = "moving_crowd.png", value_parser = png)]
     output: PathBuf,
+    #[command(flatten)]
+    place: shared::Where,
+}
+
+/// Bodies and views, where they are matched.
+enum Crowd {
+    Device(Box<MovingRegions<f32, 2>>),
+    Host(host::MovingRegions<f32, 2>),
+}
+
+/// An agent's number, and its new body or view.
+type Moved = (u32, Region<f32, 2>);
+
+impl Crowd {
+    fn new(
+        gpu: Option<&Gpu>,
+        views: &[Region<f32, 2>],
+        bodies: &[Region<f32, 2>],
+    ) -> Result<Self, MatchingError> {
+        Ok(match gpu {
+            Some(gpu) => Self::Device(Box::new(MovingRegions::new(&Matcher::new(gpu), views, bodies)?)),
+            None => Self::Host(host::MovingRegions::new(views, bodies)?),
+        })
+    }
+
+    fn update(&mut self, views: &[Moved], bodies: &[Moved]) -> Result<Changes, MatchingError> {
+        match self {
+            Self::Device(regions) => regions.update(views, bodies),
+            Self::Host(regions) => regions.update(views, bodies),
+        }
+    }
+
+    fn pairs(&self) -> Result<HashSet<[u32; 2]>, MatchingError> {
+        Ok(match self {
+            Self::Device(regions) => regions.matches()?.read()?,
+            Self::Host(regions) => regions.matches(),
+        }
+        .into_iter()
+        .collect())
+    }
 }
 
 fn positive(text: &str) -> Result<f32, String> {
@@ -106,13 +146,13 @@ fn run(options: &Options) -> shared::Outcome<()> {
             Agent { at, heading: random.next() * std::f32::consts::TAU }
         })
         .collect();
-    let gpu = Gpu::new()?;
-    let matcher = Matcher::new(&gpu);
+    let gpu = options.place.hardware()?;
     let views: Vec<_> = crowd.iter().map(|agent| agent.view(options.sight)).collect();
     let bodies: Vec<_> = crowd.iter().map(Agent::body).collect();
-    let mut regions = MovingRegions::new(&matcher, &views, &bodies)?;
-    let mut seen: HashSet<[u32; 2]> = regions.matches()?.read()?.into_iter().collect();
-    writeln!(stdout(), "{} agents on {}: {} pairs at first", options.agents, gpu.info().name, seen.len())?;
+    let mut regions = Crowd::new(gpu.as_ref(), &views, &bodies)?;
+    let mut seen = regions.pairs()?;
+    let place = gpu.as_ref().map_or("the CPU", |gpu| gpu.info().name.as_str());
+    writeln!(stdout(), "{} agents on {place}: {} pairs at first", options.agents, seen.len())?;
     let (mut began, mut ended, mut spent) = (0, 0, Duration::ZERO);
     let bar = shared::bar(options.steps.into(), "{wide_bar} step {pos} of {len}")?;
     let mut steps = 0;
@@ -122,7 +162,7 @@ fn run(options: &Options) -> shared::Outcome<()> {
             break;
         }
         steps += 1;
-        let (mut views, mut bodies) = (Vec::new(), Vec::new());
+        let (mut views, mut bodies) = (Vec::<Moved>::new(), Vec::<Moved>::new());
         for (id, agent) in (0..).zip(&mut crowd) {
             if (id + step) % 3 != 0 {
                 continue;
@@ -150,7 +190,7 @@ fn run(options: &Options) -> shared::Outcome<()> {
         }
     }
     bar.finish_and_clear();
-    let scratch: HashSet<[u32; 2]> = regions.matches()?.read()?.into_iter().collect();
+    let scratch = regions.pairs()?;
     if scratch != seen {
         return Err("the kept pairs differ from a matching from scratch: please report this".into());
     }

@@ -11,24 +11,26 @@
 //! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
 //!
 //! Two times are given. "In all" is the first run over the data, from arrays on the host to the result, with the kernels
-//! built before on a small part of it. "With the data on the device" is a second run, for which buffers are there.
+//! built before on a small part of it. "With the data on the device" is a second run, for which buffers are there. Without a
+//! GPU the host's cores match, and there is one time.
 
 pub(crate) mod shared;
 
 use std::fs::File;
-use std::io::{BufWriter, Write, stdout};
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::Gpu;
+use eventhorizon::matching::decimal::{self, Decimal, DecimalError};
 use eventhorizon::matching::{
-    self, Algorithm, Coordinate, Counter, Matcher, Matches, MatchingError, Region, Regions,
+    self, Algorithm, Counter, Matcher, Matches, MatchingError, Region, Regions, host,
 };
 use shared::{Outcome, Use};
 
-/// Counts or lists the overlaps of subscription and update regions on the GPU.
+/// Counts or lists the overlaps of subscription and update regions.
 #[derive(Parser)]
 pub(crate) struct Options {
     /// Regions of the synthetic workload, half of them subscriptions.
@@ -47,9 +49,11 @@ pub(crate) struct Options {
     /// subscription and one update region.
     #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
-    /// Width of the regions around positions, in every dimension.
-    #[arg(long, value_name = "W", requires = "positions", value_parser = shared::positive)]
-    width: Option<f64>,
+    /// Width of the regions around positions, in every dimension. It and the positions are decimals, and taken exactly:
+    /// regions that touch do not overlap.
+    #[arg(long, value_name = "W", requires = "positions", value_parser = width)]
+    width: Option<Decimal>,
+    /// How the GPU finds pairs; the host's cores have one way.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Name::Auto)]
     algorithm: Name,
     /// Cells per dimension for the grid; the library chooses them otherwise.
@@ -65,6 +69,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "OUT.csv")]
     pairs: Option<PathBuf>,
     #[command(flatten)]
+    place: shared::Where,
+    #[command(flatten)]
     json: shared::Json,
 }
 
@@ -76,6 +82,14 @@ enum Name {
     Tree,
     Sort,
     Auto,
+}
+
+fn width(text: &str) -> Result<Decimal, String> {
+    match text.parse::<Decimal>() {
+        Ok(width) if width.is_positive() => Ok(width),
+        Ok(_) => Err("a number above 0 is needed".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn main() -> ExitCode {
@@ -91,34 +105,47 @@ pub(crate) fn run(options: &Options) -> Outcome<()> {
     if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
         return Err(shared::usage("--cells is for --algorithm grid"));
     }
-    let matcher = Matcher::new(&Gpu::new()?);
+    // A named algorithm is the device's, of whatever kind it is.
+    let gpu = match options.algorithm {
+        Name::Auto => options.place.hardware()?,
+        _ => options.place.gpu()?,
+    };
+    if gpu.is_none() && !matches!(options.algorithm, Name::Auto) {
+        return Err(shared::usage("--algorithm is for --backend gpu: leave it out on the CPU"));
+    }
+    let matcher = gpu.as_ref().map(Matcher::new);
+    let matcher = matcher.as_ref();
     if let (Some(path), Some(width)) = (&options.positions, options.width) {
         let (positions, lines) = read_positions(path)?;
         let around = Around { path, positions: &positions, lines: &lines, width };
         return match positions[0].len() {
-            1 => report(options, &matcher, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
-            2 => report(options, &matcher, &around.regions::<2>()?, no_counter),
-            3 => report(options, &matcher, &around.regions::<3>()?, no_counter),
-            _ => report(options, &matcher, &around.regions::<4>()?, no_counter),
+            1 => report(options, matcher, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
+            2 => report(options, matcher, &around.regions::<2>()?, no_counter),
+            3 => report(options, matcher, &around.regions::<3>()?, no_counter),
+            _ => report(options, matcher, &around.regions::<4>()?, no_counter),
         };
     }
     match options.dims {
-        1 => report(options, &matcher, &synthetic::<1>(options, &matcher)?, |m, s, u| {
-            m.counter(s, u).map(Some)
-        }),
-        2 => report(options, &matcher, &synthetic::<2>(options, &matcher)?, no_counter),
-        3 => report(options, &matcher, &synthetic::<3>(options, &matcher)?, no_counter),
-        _ => report(options, &matcher, &synthetic::<4>(options, &matcher)?, no_counter),
+        1 => {
+            report(options, matcher, &synthetic::<1>(options, matcher)?, |m, s, u| m.counter(s, u).map(Some))
+        }
+        2 => report(options, matcher, &synthetic::<2>(options, matcher)?, no_counter),
+        3 => report(options, matcher, &synthetic::<3>(options, matcher)?, no_counter),
+        _ => report(options, matcher, &synthetic::<4>(options, matcher)?, no_counter),
     }
 }
 
 /// Subscriptions and updates.
-type Sets<T, const D: usize> = (Vec<Region<T, D>>, Vec<Region<T, D>>);
+type Sets<const D: usize> = (Vec<Region<u32, D>>, Vec<Region<u32, D>>);
 
 /// Regions of equal size at random places.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32, and saturating")]
-fn synthetic<const D: usize>(options: &Options, matcher: &Matcher) -> Outcome<Sets<u32, D>> {
-    matcher.check_len::<D>("updates", options.regions.div_ceil(2).into())?;
+fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Outcome<Sets<D>> {
+    let larger = options.regions.div_ceil(2).into();
+    matcher.map_or_else(
+        || host::check_len("updates", larger),
+        |matcher| matcher.check_len::<D>("updates", larger),
+    )?;
     let space = 2f64.powi(32);
     let exact = space * (options.alpha / f64::from(options.regions)).powf(1.0 / f64::from(options.dims));
     if exact > space / 2.0 {
@@ -160,50 +187,40 @@ fn synthetic<const D: usize>(options: &Options, matcher: &Matcher) -> Outcome<Se
 }
 
 /// One number per dimension.
-type Position = Vec<f64>;
+type Position = Vec<Decimal>;
 
 /// The lines of a CSV file, all with the same number of columns, and their numbers in the file.
 fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Failure> {
     let name = path.display();
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(|error| format!("{name}: {error}"))?;
+    let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
     let (mut positions, mut lines) = (Vec::<Position>::new(), Vec::new());
-    for record in reader.records() {
-        let record = record.map_err(|error| format!("{name}: {error}"))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let position = record
-            .iter()
-            .map(|field| match field.parse::<f64>() {
-                Ok(value) if value.is_finite() => Ok(value),
-                _ => Err(format!("{name}:{line}: '{}' is not a number", short(field))),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+    for (line, text) in (1..).zip(BufReader::new(file).lines()) {
+        let text = text.map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => shared::usage(format!("{name}:{line}: {error}")),
+            _ => format!("{name}: {error}").into(),
+        })?;
+        // Some editors begin a file with a mark.
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            continue;
+        }
+        let wrong = |what: &dyn std::fmt::Display| shared::usage(format!("{name}:{line}: {what}"));
+        let fields = text.split(',').map(|field| field.trim().trim_matches('"').parse::<Decimal>());
+        let position = fields.collect::<Result<Vec<_>, _>>().map_err(|error| wrong(&error))?;
         let expected = positions.first().map_or(position.len(), Vec::len);
         if position.len() != expected || !(1..=4).contains(&expected) {
             let found = position.len();
-            return Err(format!(
-                "{name}:{line}: {found} columns; positions have 1 to 4, all lines as many as the first ({expected})"
-            )
-            .into());
+            return Err(wrong(&format!(
+                "{found} columns; positions have 1 to 4, all lines as many as the first ({expected})"
+            )));
         }
         positions.push(position);
         lines.push(line);
     }
     match positions.is_empty() {
-        true => Err(format!("{name} holds no position").into()),
+        true => Err(shared::usage(format!("{name} holds no position"))),
         false => Ok((positions, lines)),
     }
-}
-
-/// What is told of a field.
-fn short(field: &str) -> String {
-    const MOST: usize = 40;
-    let cut: String = field.chars().take(MOST).collect();
-    if cut.len() < field.len() { format!("{cut}...") } else { cut }
 }
 
 /// One subscription and one update region around each position.
@@ -212,57 +229,126 @@ struct Around<'a> {
     positions: &'a [Position],
     /// The line of each.
     lines: &'a [u64],
-    width: f64,
+    width: Decimal,
 }
 
 impl Around<'_> {
-    /// The regions, measured from the middle of all.
-    fn regions<const D: usize>(&self) -> Outcome<Sets<f32, D>> {
-        let region = |position: &Position| {
-            let at = |offset: f64| std::array::from_fn(|d| position[d] + offset);
-            Region::<f64, D>::new(at(-self.width / 2.0), at(self.width / 2.0))
-        };
-        let regions: Vec<_> = self.positions.iter().map(region).collect();
-        if let Some(number) = regions.iter().position(Region::is_empty) {
-            let (name, line, width) = (self.path.display(), self.lines[number], self.width);
-            return Err(format!(
-                "{name}:{line}: so far out a region of width {width} is empty: take a larger one"
-            )
-            .into());
-        }
-        match matching::round(&regions, &regions) {
-            Ok(near) => Ok((near.subscriptions, near.updates)),
-            Err(error) => Err(format!("{}: {error}", self.place(&error)).into()),
-        }
-    }
-
-    /// The file, and the lines that an error speaks of.
-    fn place(&self, error: &MatchingError) -> String {
-        let name = self.path.display();
-        let line = |region: u32| self.lines[region as usize];
-        match *error {
-            MatchingError::Rounded { subscription, update, .. } => {
-                format!("{name}:{} and line {}", line(subscription), line(update))
+    /// The regions, with bounds of 32 bits that have the same overlaps.
+    fn regions<const D: usize>(&self) -> Outcome<Sets<D>> {
+        let positions: Vec<[Decimal; D]> =
+            self.positions.iter().map(|position| std::array::from_fn(|d| position[d])).collect();
+        let regions = decimal::around(&positions, self.width).map_err(|error| {
+            let name = self.path.display();
+            match error {
+                DecimalError::Digits { position: Some(number), .. } => {
+                    shared::usage(format!("{name}:{}: {error}", self.lines[number]))
+                }
+                _ => shared::usage(format!("{name}, --width {}: {error}", self.width)),
             }
-            MatchingError::RoundedAway { region, .. } => format!("{name}:{}", line(region)),
-            _ => name.to_string(),
-        }
+        })?;
+        let near = matching::narrow(&regions, &regions)?;
+        Ok((near.subscriptions, near.updates))
     }
 }
 
 type Prepared = Result<Option<Counter>, MatchingError>;
 
 /// Only one dimension has a count that can be prepared.
-fn no_counter<T, const D: usize>(_: &Matcher, _: &Regions<T, D>, _: &Regions<T, D>) -> Prepared {
+fn no_counter<const D: usize>(_: &Matcher, _: &Regions<u32, D>, _: &Regions<u32, D>) -> Prepared {
     Ok(None)
 }
 
-fn report<T: Coordinate, const D: usize>(
+/// What came of a matching.
+struct Matched<'a> {
+    regions: usize,
+    dimensions: usize,
+    pairs: u64,
+    algorithm: &'a str,
+    adapter: Option<&'a str>,
+    seconds_match: f64,
+    seconds_total: f64,
+}
+
+impl Matched<'_> {
+    fn write(&self, options: &Options) -> Outcome<()> {
+        let Self { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total } = *self;
+        // Readers of JSON may keep numbers as doubles.
+        let number = match pairs <= 1 << 53 {
+            true => serde_json::Value::from(pairs),
+            false => serde_json::Value::from(pairs.to_string()),
+        };
+        let written = options.json.write(&serde_json::json!({
+            "regions": regions,
+            "pairs": number,
+            "seconds_match": seconds_match,
+            "seconds_total": seconds_total,
+            "algorithm": algorithm,
+            "backend": if adapter.is_some() { "gpu" } else { "cpu" },
+            "adapter": adapter,
+        }));
+        if !options.json.on_stdout() {
+            let noun = if dimensions == 1 { "dimension" } else { "dimensions" };
+            writeln!(stdout(), "{regions} regions in {dimensions} {noun}: {pairs} overlapping pairs")?;
+            let (fast, all) = (seconds_match * 1e3, seconds_total * 1e3);
+            match adapter {
+                Some(name) => writeln!(
+                    stdout(),
+                    "{algorithm} on {name}: {fast:.3} ms with the data on the device (second run), {all:.3} ms in all (first run)"
+                )?,
+                None => writeln!(stdout(), "{algorithm} on the CPU: {all:.3} ms")?,
+            }
+        }
+        written
+    }
+}
+
+/// An error if counting and finding, both of which were done to the end, differ.
+fn agreed(counted: Option<u64>, found: Option<u64>) -> Outcome<u64> {
+    match (counted, found) {
+        (Some(counted), Some(found)) if counted != found && !shared::interrupted() => {
+            Err(format!("{counted} pairs counted and {found} found: please report this").into())
+        }
+        _ => Ok(counted.or(found).unwrap_or(0)),
+    }
+}
+
+/// Matches on the host's cores.
+fn report_host<const D: usize>(options: &Options, (subscriptions, updates): &Sets<D>) -> Outcome<()> {
+    let finding = options.find || options.pairs.is_some();
+    let counting = options.count || !finding;
+    let start = Instant::now();
+    let counted = counting.then(|| host::count(subscriptions, updates)).transpose()?;
+    let found = finding.then(|| host::find(subscriptions, updates)).transpose()?;
+    let seconds_match = start.elapsed().as_secs_f64();
+    if let (Some(pairs), Some(path)) = (&found, &options.pairs) {
+        let mut file = create(path)?;
+        for [subscription, update] in pairs {
+            writeln!(file, "{subscription},{update}")?;
+        }
+        file.flush()?;
+    }
+    let seconds_total = start.elapsed().as_secs_f64();
+    let (regions, dimensions) = (subscriptions.len() + updates.len(), D);
+    let pairs = agreed(counted, found.map(|pairs| pairs.len() as u64))?;
+    let (algorithm, adapter) = ("sweep", None);
+    Matched { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }.write(options)
+}
+
+fn create(path: &Path) -> Outcome<BufWriter<File>> {
+    match File::create(path) {
+        Ok(file) => Ok(BufWriter::new(file)),
+        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+    }
+}
+
+fn report<const D: usize>(
     options: &Options,
-    matcher: &Matcher,
-    (subscriptions, updates): &Sets<T, D>,
-    counter: impl Fn(&Matcher, &Regions<T, D>, &Regions<T, D>) -> Prepared,
+    matcher: Option<&Matcher>,
+    sets: &Sets<D>,
+    counter: impl Fn(&Matcher, &Regions<u32, D>, &Regions<u32, D>) -> Prepared,
 ) -> Outcome<()> {
+    let Some(matcher) = matcher else { return report_host(options, sets) };
+    let (subscriptions, updates) = sets;
     let algorithm = match options.algorithm {
         Name::Brute => Algorithm::Brute,
         Name::Grid => Algorithm::Grid { cells: options.cells },
@@ -274,7 +360,7 @@ fn report<T: Coordinate, const D: usize>(
     let finding = options.find || options.pairs.is_some();
     let counting = options.count || !finding;
     // Kernels are built at their first use; a small part of the work builds them.
-    let some = |set: &[Region<T, D>]| matcher.upload("warm-up", &set[..set.len().min(3000)]);
+    let some = |set: &[Region<u32, D>]| matcher.upload("warm-up", &set[..set.len().min(3000)]);
     let some = (some(subscriptions)?, some(updates)?);
     let used = match algorithm {
         Algorithm::Auto => vec![algorithm, Algorithm::Sort, Algorithm::Grid { cells: None }],
@@ -293,13 +379,7 @@ fn report<T: Coordinate, const D: usize>(
         false => None,
     };
     let seconds_total = start.elapsed().as_secs_f64();
-    if let (Some(counted), Some(found)) = (counted, found)
-        && counted != found
-        && !shared::interrupted()
-    {
-        return Err(format!("{counted} pairs counted and {found} found: please report this").into());
-    }
-    let count = counted.or(found).unwrap_or(0);
+    let pairs = agreed(counted, found)?;
 
     // Once more, with the data on the device.
     let chosen = if algorithm == Algorithm::Auto { matcher.choose(&s, &u)? } else { algorithm };
@@ -330,38 +410,14 @@ fn report<T: Coordinate, const D: usize>(
         Algorithm::Auto => format!("auto ({name})"),
         _ => name.to_owned(),
     };
-    let regions = subscriptions.len() + updates.len();
-    // Readers of JSON may keep numbers as doubles.
-    let pairs = match count <= 1 << 53 {
-        true => serde_json::Value::from(count),
-        false => serde_json::Value::from(count.to_string()),
-    };
-    let written = options.json.write(&serde_json::json!({
-        "regions": regions,
-        "pairs": pairs,
-        "seconds_match": seconds_match,
-        "seconds_total": seconds_total,
-        "algorithm": name,
-        "adapter": gpu.info().name,
-    }));
-    if !options.json.on_stdout() {
-        let dimensions = if D == 1 { "dimension" } else { "dimensions" };
-        writeln!(stdout(), "{regions} regions in {D} {dimensions}: {count} overlapping pairs")?;
-        writeln!(
-            stdout(),
-            "{name} on {}: {:.3} ms with the data on the device (second run), {:.3} ms in all (first run)",
-            gpu.info().name,
-            seconds_match * 1e3,
-            seconds_total * 1e3
-        )?;
-    }
-    written
+    let (regions, dimensions) = (subscriptions.len() + updates.len(), D);
+    let (algorithm, adapter) = (&*name, Some(&*gpu.info().name));
+    Matched { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }.write(options)
 }
 
 /// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs, up to where it was stopped.
 fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome<u64> {
-    let file = path.map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())));
-    let mut file = file.transpose()?.map(BufWriter::new);
+    let mut file = path.map(create).transpose()?;
     let bar = shared::bar(matches.total(), "{wide_bar} {pos} of {len} pairs")?;
     let mut pairs = 0;
     while !shared::interrupted()
@@ -386,10 +442,10 @@ fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome
 }
 
 /// Seconds of placing all pairs and of writing them, to a page buffer that is there.
-fn find_again<T: Coordinate, const D: usize>(
+fn find_again<const D: usize>(
     matcher: &Matcher,
-    s: &Regions<T, D>,
-    u: &Regions<T, D>,
+    s: &Regions<u32, D>,
+    u: &Regions<u32, D>,
     algorithm: Algorithm,
 ) -> Outcome<f64> {
     let (placing, mut matches) = timed(|| Ok(matcher.find(s, u, algorithm)?))?;

@@ -12,6 +12,7 @@ mod exponential_error;
 mod kernels;
 mod matching;
 mod matching_cpu;
+mod matching_host;
 mod phold;
 mod primitives;
 mod replicas;
@@ -48,6 +49,7 @@ enum Command {
     Replication(replication::Args),
     Matching(matching::Args),
     MatchingCpu(matching_cpu::Args),
+    MatchingHost(matching_host::Args),
     Primitives(primitives::Args),
     Search(search::Args),
     ExponentialError(exponential_error::Args),
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Replication(args) => replication::run(args),
         Command::Matching(args) => matching::run(args),
         Command::MatchingCpu(args) => matching_cpu::run(args),
+        Command::MatchingHost(args) => matching_host::run(args),
         Command::Primitives(args) => primitives::run(args),
         Command::Search(args) => search::run(args),
         Command::ExponentialError(args) => exponential_error::run(args),

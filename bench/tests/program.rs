@@ -85,7 +85,7 @@ fn a_full_standard_output_is_a_failure() {
 /// What a line tells is checked by the benchmarks themselves.
 #[test]
 fn small_runs_measure_something() {
-    let small: [(&str, &[&str]); 6] = [
+    let small: [(&str, &[&str]); 7] = [
         ("access", &["--mib", "1", "--invocations", "64"]),
         (
             "phold",
@@ -97,6 +97,7 @@ fn small_runs_measure_something() {
             &["--replicas", "8", "--lps", "16", "--rate", "0.1", "--mapping", "team", "--seconds", "0.05"],
         ),
         ("matching-cpu", &["1000", "--alpha", "1"]),
+        ("matching-host", &["1000", "--players", "100"]),
         (
             "search",
             &[

@@ -271,7 +271,7 @@ pub struct Nothing {}
 
 #[derive(Args)]
 pub struct Where {
-    /// Where to run. Default: the GPU where an adapter exists (of `network`, one that is no program on the processor), else the CPU.
+    /// Where to run. Default: the GPU where an adapter exists (of `network`, `match` and `moving_crowd`, one that is no program on the processor), else the CPU.
     #[arg(long)]
     backend: Option<Backend>,
 }

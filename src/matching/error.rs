@@ -77,47 +77,6 @@ pub enum MatchingError {
         /// The largest number of cells per dimension for them.
         limit: u32,
     },
-    /// Rounded to 32-bit floats, two regions that overlap would no longer.
-    #[error(
-        "subscription {subscription} and update {update} overlap, and would not if their bounds were rounded to 32-bit \
-         floats: measured from the middle of all regions, {origin}, in dimension {dimension} the lower bound {lower} and \
-         the upper bound {upper} become the same number. Match a smaller area at a time, or give whole \
-         numbers (i32) in the unit that the positions have"
-    )]
-    Rounded {
-        /// Index of the subscription.
-        subscription: u32,
-        /// Index of the update.
-        update: u32,
-        /// The dimension, from 0.
-        dimension: u32,
-        /// The lower bound of one of them there.
-        lower: f64,
-        /// The upper bound of the other one there.
-        upper: f64,
-        /// The origin in that dimension.
-        origin: f64,
-    },
-    /// Rounded to 32-bit floats, a region would be empty.
-    #[error(
-        "{set}: region {region} would be empty if its bounds were rounded to 32-bit floats: measured from the middle of \
-         all regions, {origin}, in dimension {dimension} {lower} and {upper} become the same number. \
-         Match a smaller area at a time, or give whole numbers (i32) in the unit that the positions have"
-    )]
-    RoundedAway {
-        /// Which set: "subscriptions" or "updates".
-        set: &'static str,
-        /// Index of the region.
-        region: u32,
-        /// The dimension, from 0.
-        dimension: u32,
-        /// Its lower bound there.
-        lower: f64,
-        /// Its upper bound there.
-        upper: f64,
-        /// The origin in that dimension.
-        origin: f64,
-    },
     /// A region id that is not in the set.
     #[error("{set}: there is no region {region}; the set has {regions}, numbered from 0")]
     UnknownRegion {

@@ -36,7 +36,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Matcher, MatchingError, MovingRegions, Region};
+use super::{Changes, Matcher, MatchingError, MovingRegions, Region, host};
 
 /// A simulator that takes part in the federation; the number is the caller's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +56,8 @@ pub struct ObjectHandle(u32);
 /// *commit region modifications* has it; only regions that changed are matched again.
 #[derive(Debug)]
 pub struct Service<const D: usize> {
-    matcher: Matcher,
+    /// None for the host's cores.
+    matcher: Option<Matcher>,
     /// The upper bound of each dimension.
     dimensions: [u32; D],
     regions: BTreeMap<RegionHandle, Use<D>>,
@@ -72,10 +73,37 @@ pub struct Service<const D: usize> {
     /// Rows whose part in matching changed. A row that gets another region before that is matched is matched once, with
     /// what its new region is.
     changed: BTreeSet<u32>,
-    matching: Option<MovingRegions<u32, D>>,
+    matching: Option<Moving<D>>,
     device_rows: u32,
     /// By row associated with updates, the subscribed rows that it overlaps.
     overlaps: BTreeMap<u32, BTreeSet<u32>>,
+}
+
+/// Regions of both sides, where they are matched.
+#[derive(Debug)]
+enum Moving<const D: usize> {
+    Device(Box<MovingRegions<u32, D>>),
+    Host(host::MovingRegions<u32, D>),
+}
+
+impl<const D: usize> Moving<D> {
+    async fn new(matcher: Option<&Matcher>, rows: &[Region<u32, D>]) -> Result<Self, MatchingError> {
+        Ok(match matcher {
+            Some(matcher) => Self::Device(Box::new(MovingRegions::new_async(matcher, rows, rows).await?)),
+            None => Self::Host(host::MovingRegions::new(rows, rows)?),
+        })
+    }
+
+    async fn update(
+        &mut self,
+        subscriptions: &[(u32, Region<u32, D>)],
+        updates: &[(u32, Region<u32, D>)],
+    ) -> Result<Changes, MatchingError> {
+        match self {
+            Self::Device(regions) => regions.update_async(subscriptions, updates).await,
+            Self::Host(regions) => regions.update(subscriptions, updates),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -96,8 +124,17 @@ struct Object {
 impl<const D: usize> Service<D> {
     /// A service whose dimension `d` reaches from 0 up to, and not including, `dimensions[d]`.
     pub fn new(matcher: &Matcher, dimensions: [u32; D]) -> Self {
+        Self::with(Some(matcher.clone()), dimensions)
+    }
+
+    /// The same on the host's cores, for machines without a GPU.
+    pub fn on_host(dimensions: [u32; D]) -> Self {
+        Self::with(None, dimensions)
+    }
+
+    fn with(matcher: Option<Matcher>, dimensions: [u32; D]) -> Self {
         Self {
-            matcher: matcher.clone(),
+            matcher,
             dimensions,
             regions: BTreeMap::new(),
             objects: Vec::new(),
@@ -152,7 +189,7 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// How many regions each side of the matching has memory for on the device: a power of two that follows the most regions
+    /// How many regions each side of the matching has memory for: a power of two that follows the most regions
     /// that there were at a time, however many were created and deleted.
     pub fn device_rows(&self) -> u32 {
         self.device_rows
@@ -327,7 +364,7 @@ impl<const D: usize> Service<D> {
             // More rows than regions, so that this is seldom needed. All regions count as changed then.
             let rows = self.rows.len().next_power_of_two().max(64);
             let empty = vec![nowhere; rows];
-            self.matching = Some(MovingRegions::new_async(&self.matcher, &empty, &empty).await?);
+            self.matching = Some(Moving::new(self.matcher.as_ref(), &empty).await?);
             self.device_rows = u32::try_from(rows).unwrap_or(u32::MAX);
             self.overlaps.clear();
             self.changed.extend(self.regions.values().map(|usage| usage.row));
@@ -342,7 +379,7 @@ impl<const D: usize> Service<D> {
             updates.push((row, associated));
         }
         let Some(matching) = &mut self.matching else { return Ok(()) };
-        let changes = match matching.update_async(&subscriptions, &updates).await {
+        let changes = match matching.update(&subscriptions, &updates).await {
             Ok(changes) => changes,
             Err(error) => {
                 // The next time all begins anew.

@@ -47,8 +47,8 @@
 //!        s.lo <= u.lo < s.hi                             u.lo < s.lo < u.hi
 //! ```
 //!
-//! Bounds of type `f64`, for instance positions in a map's projection, are brought near a common origin by [`round`], which says
-//! so where 32-bit floats would change the result.
+//! Wider bounds (`i64`, `i128`, `f64`) become 32-bit ones with the same overlaps by [`narrow`]; [`decimal`] reads decimals, for
+//! instance positions in a map's projection, exactly.
 //!
 //! # What bounds each
 //!
@@ -94,27 +94,29 @@
 //! there, whose pairs nobody compares with those of before. Where nearly all move, and only the pairs that overlap then are
 //! wanted, [`Matcher::find`] has less to do.
 //!
-//! The standard's services: [`hla`]. Without an adapter:
-//! [`reference`](mod@reference).
+//! The standard's services: [`hla`]. Without a GPU: [`host`], which finds the same pairs on all cores. [`reference`](mod@reference)
+//! tests each pair, for comparison.
 
 mod auto;
 mod brute;
 mod changes;
 mod counter;
+pub mod decimal;
 mod dynamic;
 mod error;
 mod filter;
 mod grid;
 pub mod hla;
+pub mod host;
 mod index;
 mod kernels;
 mod matches;
 mod memory;
 mod moves;
+mod narrow;
 mod programs;
 pub mod reference;
 mod region;
-mod rounded;
 mod sample;
 mod scratch;
 mod set;
@@ -127,10 +129,10 @@ pub use counter::Counter;
 pub use dynamic::MovingRegions;
 pub use error::MatchingError;
 pub use matches::{Matches, Page};
+pub use narrow::{Narrowed, narrow};
 #[doc(hidden)]
 pub use programs::kernels;
-pub use region::{Coordinate, Region};
-pub use rounded::{Rounded, round};
+pub use region::{Bound, Coordinate, Region};
 pub use set::Regions;
 
 use std::sync::Arc;

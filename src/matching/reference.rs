@@ -1,4 +1,4 @@
-//! Region matching on the CPU: what the kernels are compared with, and what serves where no adapter exists.
+//! Region matching as plainly as possible: what the kernels and the host engine are compared with.
 
 use super::Region;
 use super::region::Coordinate;

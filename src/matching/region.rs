@@ -64,11 +64,11 @@ impl<const D: usize> Region<f32, D> {
     }
 }
 
-/// The number type of bounds: `u32` (as the HLA standard has it), `i32` or `f32`.
+/// The number type of bounds on the device: `u32` (as the HLA standard has it), `i32` or `f32`.
 ///
 /// Each value has a *key*: a `u32` with the same order, equal for equal values. Kernels compare keys only, so
 /// results are exact for every type.
-pub trait Coordinate: Pod + PartialOrd + std::fmt::Display + Send + Sync + sealed::Sealed {
+pub trait Coordinate: Pod + Bound {
     /// How kernels read it.
     #[doc(hidden)]
     const KIND: Kind;
@@ -92,6 +92,109 @@ impl From<Kind> for u32 {
 }
 
 const SIGN: u32 = 1 << 31;
+
+/// The number type of bounds on the host: those of [`Coordinate`], `i64`, `i128` and `f64`. The device takes the wider ones
+/// through [`narrow`](super::narrow).
+pub trait Bound: Copy + PartialOrd + std::fmt::Display + Send + Sync + sealed::Sealed {
+    /// What is compared in place of it.
+    #[doc(hidden)]
+    type Key: Key;
+    /// An integer with the same order, equal for equal values.
+    #[doc(hidden)]
+    fn to_key(self) -> Self::Key;
+}
+
+/// An integer that stands for a bound.
+#[doc(hidden)]
+pub trait Key: Ord + Copy + Send + Sync + std::fmt::Debug {
+    /// A key with an index: they are sorted by keys, and those of equal keys by indices.
+    type Indexed: Ord + Copy + Send + Sync;
+    /// How far it lies above `origin`, if that is within 32 bits.
+    fn above(self, origin: Self) -> Option<u32>;
+    fn with_index(self, index: u32) -> Self::Indexed;
+    fn index(indexed: Self::Indexed) -> u32;
+}
+
+impl Key for u32 {
+    // Sorts compare one number faster than a pair.
+    type Indexed = u64;
+
+    fn above(self, origin: Self) -> Option<u32> {
+        self.checked_sub(origin)
+    }
+
+    fn with_index(self, index: u32) -> u64 {
+        u64::from(self) << 32 | u64::from(index)
+    }
+
+    fn index(indexed: u64) -> u32 {
+        low_word(indexed)
+    }
+}
+
+impl Key for i64 {
+    type Indexed = i128;
+
+    fn above(self, origin: Self) -> Option<u32> {
+        self.checked_sub(origin).and_then(|distance| distance.try_into().ok())
+    }
+
+    fn with_index(self, index: u32) -> i128 {
+        i128::from(self) << 32 | i128::from(index)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the low bits")]
+    fn index(indexed: i128) -> u32 {
+        low_word(indexed as u64)
+    }
+}
+
+impl Key for i128 {
+    type Indexed = (i128, u32);
+
+    fn above(self, origin: Self) -> Option<u32> {
+        self.checked_sub(origin).and_then(|distance| distance.try_into().ok())
+    }
+
+    fn with_index(self, index: u32) -> (i128, u32) {
+        (self, index)
+    }
+
+    fn index(indexed: (i128, u32)) -> u32 {
+        indexed.1
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low bits")]
+fn low_word(indexed: u64) -> u32 {
+    indexed as u32
+}
+
+macro_rules! bounds {
+    ($($bound:ty: $key:ty, $to_key:expr;)*) => {$(
+        impl Bound for $bound {
+            type Key = $key;
+            fn to_key(self) -> $key {
+                $to_key(self)
+            }
+        }
+        impl sealed::Sealed for $bound {}
+    )*};
+}
+bounds! {
+    u32: u32, Coordinate::key;
+    i32: u32, Coordinate::key;
+    f32: u32, Coordinate::key;
+    i64: i64, std::convert::identity;
+    i128: i128, std::convert::identity;
+    f64: i64, double_key;
+}
+
+fn double_key(value: f64) -> i64 {
+    // As for `f32`: one zero. All bits but the sign of negative numbers are turned over.
+    let bits = (value + 0.0).to_bits().cast_signed();
+    if bits < 0 { bits ^ i64::MAX } else { bits }
+}
 
 impl Coordinate for u32 {
     const KIND: Kind = Kind::U32;
@@ -117,11 +220,8 @@ impl Coordinate for f32 {
 }
 
 mod sealed {
-    /// The kernels know these types and no others.
+    /// The library knows these types and no others.
     pub trait Sealed {}
-    impl Sealed for u32 {}
-    impl Sealed for i32 {}
-    impl Sealed for f32 {}
 }
 
 #[cfg(test)]
@@ -131,11 +231,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_have_the_order_of_the_values(a: f32, b: f32, i: i32, j: i32) {
+        fn keys_have_the_order_of_the_values(a: f32, b: f32, i: i32, j: i32, x: f64, y: f64) {
             if !a.is_nan() && !b.is_nan() {
                 prop_assert_eq!(a.partial_cmp(&b), Some(a.key().cmp(&b.key())));
             }
             prop_assert_eq!(i.cmp(&j), i.key().cmp(&j.key()));
+            prop_assert_eq!(x.partial_cmp(&y), Some(x.to_key().cmp(&y.to_key())));
         }
     }
 
@@ -144,6 +245,8 @@ mod tests {
         assert_eq!((-0.0f32).key(), 0.0f32.key());
         assert!(f32::NEG_INFINITY.key() < f32::MIN.key() && f32::MAX.key() < f32::INFINITY.key());
         assert!((-1e-45f32).key() < 0.0f32.key() && 0.0f32.key() < 1e-45f32.key());
+        assert_eq!((-0.0f64).to_key(), 0.0f64.to_key());
+        assert!(f64::NEG_INFINITY.to_key() < f64::MIN.to_key() && f64::MAX.to_key() < f64::INFINITY.to_key());
     }
 
     #[test]

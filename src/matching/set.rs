@@ -4,11 +4,10 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 
 use bytemuck::{Pod, Zeroable};
-#[cfg(not(target_arch = "wasm32"))]
 use rayon::prelude::*;
 
 use super::programs;
-use super::region::{Coordinate, Kind, Region};
+use super::region::{Bound, Coordinate, Kind, Region};
 use super::{Matcher, MatchingError};
 use crate::gpu::{Buffer, Gpu, GpuError, Plan};
 #[cfg(not(target_arch = "wasm32"))]
@@ -252,8 +251,7 @@ fn fill<T: Coordinate, const D: usize>(
 }
 
 /// How many of them are not empty, or none if one is at fault. No region decides what is done for the next one, so that several go at once.
-#[cfg(not(target_arch = "wasm32"))]
-fn look<T: Coordinate, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
+fn look<T: Bound, const D: usize>(regions: &[Region<T, D>]) -> Option<u32> {
     let (mut right, mut filled) = (true, 0);
     for Region { lo, hi } in regions {
         let mut apart = true;
@@ -306,6 +304,29 @@ pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
         }
     }
     Ok(())
+}
+
+/// Whether a set of so many regions can be had on the host: their ids are 32 bits, with room for two bounds of two sets.
+pub(super) fn check_host_len(label: &str, regions: u64) -> Result<(), MatchingError> {
+    const LIMIT: u64 = 1 << 30;
+    match regions > LIMIT {
+        true => Err(MatchingError::TooManyRegions { set: label.to_owned(), regions, limit: LIMIT }),
+        false => Ok(()),
+    }
+}
+
+/// Checks a set on the host.
+pub(super) fn check_all<T: Bound, const D: usize>(
+    label: &str,
+    regions: &[Region<T, D>],
+) -> Result<(), MatchingError> {
+    const { assert!(D >= 1 && D <= 4, "regions have 1 to 4 dimensions") };
+    check_host_len(label, regions.len() as u64)?;
+    if regions.par_chunks(1 << 12).all(|some| look(some).is_some()) {
+        return Ok(());
+    }
+    // One after the other, so that the first at fault is told.
+    (0..).zip(regions).try_for_each(|(number, region)| check(label, number, region))
 }
 
 /// The keys of a region, as the kernel makes those of a set: for each dimension its lower bound's, then its upper bound's.

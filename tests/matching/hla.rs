@@ -37,8 +37,15 @@ impl Plain {
 
 #[test]
 fn the_right_federates_hear_of_every_update() {
-    let matcher = Matcher::new(&gpu());
-    let mut service = Service::new(&matcher, [LIMIT; 2]);
+    right_federates_hear(Service::new(&Matcher::new(&gpu()), [LIMIT; 2]));
+}
+
+#[test]
+fn the_right_federates_hear_on_the_host() {
+    right_federates_hear(Service::on_host([LIMIT; 2]));
+}
+
+fn right_federates_hear(mut service: Service<2>) {
     let mut plain = Plain::default();
     let mut state = 12345u64;
     let mut below = move |limit: usize| {

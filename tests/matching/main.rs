@@ -2,7 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod exact;
 mod hla;
+mod host;
 mod moving;
 
 use std::ops::ControlFlow;

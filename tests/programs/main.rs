@@ -4,6 +4,7 @@
 mod ended;
 mod files;
 mod hostile;
+mod matching;
 mod searches;
 mod self_test;
 
@@ -131,7 +132,7 @@ fn lists_make_a_run_of_each_combination() {
 
 #[test]
 fn what_the_device_cannot_hold_is_refused_before_it_is_made() {
-    let args = ["--regions=4294967295"];
+    let args = ["--regions=4294967295", "--backend=gpu"];
     ended(&run("region_matching", &args), 2, &["a set holds at most"], "region_matching");
     let args = ["--population=4294967295", "--backend=gpu"];
     ended(&run("phold", &args), 2, &["--population that fits"], "phold");
@@ -145,7 +146,7 @@ fn errors_quote_a_little_of_what_is_wrong() {
     std::fs::write(&file, format!("1,2\n3,{}\n", "4x".repeat(100_000))).unwrap();
     let path = file.to_str().unwrap();
     let output = run("region_matching", &["--positions", path, "--width", "1"]);
-    ended(&output, 1, &["positions.csv:2: '4x4x", "...' is not a number"], "positions");
+    ended(&output, 2, &["positions.csv:2: '4x4x", "bytes)' is not a number"], "positions");
     let output = run("region_matching", &["--positions", "no/such.csv", "--width", "1"]);
     ended(&output, 1, &["no/such.csv"], "positions");
     let output = run("mrip_pi", &["--backend=cpu", "--points=20", "--json=no/such/folder/out.json"]);
