@@ -47,7 +47,7 @@ pub use variates::{
 /// refused.
 ///
 /// 2: streams of networks are keyed by the names of nodes.
-pub const STREAMS_VERSION: u32 = 3;
+pub const STREAMS_VERSION: u32 = 2;
 
 /// The functions of `shaders/random/` that models of every engine may call. What an engine allows besides, it says itself.
 pub(crate) const MODEL_FUNCTIONS: [&str; 23] = [
