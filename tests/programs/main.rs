@@ -4,6 +4,7 @@
 mod ended;
 mod files;
 mod hostile;
+mod limits;
 mod searches;
 mod self_test;
 
