@@ -326,7 +326,10 @@ fn run(args: &Args) -> Outcome<()> {
     };
     let ran = match args.ranks {
         1 => vec![on_rank(args, &town, &devices, None, tell)],
-        ranks => in_process(ranks, |rank| on_rank(args, &town, &devices, Some(Box::new(rank)), tell)),
+        ranks => {
+            shared::check_threads(format!("{ranks} ranks in one process"), ranks as usize)?;
+            in_process(ranks, |rank| on_rank(args, &town, &devices, Some(Box::new(rank)), tell))
+        }
     };
     bar.finish_and_clear();
     let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
@@ -476,7 +479,8 @@ fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
         .iter()
         .filter_map(|&place| order.get(place))
         .collect();
-    let root = BitMapBackend::new(path, (3 * SIDE, SIDE)).into_drawing_area();
+    let mut pixels = vec![0; 9 * (SIDE * SIDE) as usize];
+    let root = BitMapBackend::with_buffer(&mut pixels, (3 * SIDE, SIDE)).into_drawing_area();
     root.fill(&WHITE)?;
     let extent = town.places.iter().flatten().max().copied().unwrap_or(1).max(1);
     for (area, &&half) in root.split_evenly((1, 3)).iter().zip(&chosen) {
@@ -493,5 +497,6 @@ fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
         shared::tell(&format!("{}: half hour {half} of {}", path.display(), history.len() - 1));
     }
     root.present()?;
-    Ok(())
+    drop(root);
+    shared::write_png(path, (3 * SIDE, SIDE), png::ColorType::Rgb, &pixels)
 }

@@ -147,6 +147,7 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
         )));
     }
     let vertices = u64::from(guided.graph().vertices());
+    check_memory(args.searches, vertices)?;
     let searches: Vec<_> = (0..if vertices == 0 { 0 } else { args.searches })
         .map(|search| {
             let mut stream = Stream::new(args.seed, 0x7061_6972, search.into());
@@ -268,6 +269,8 @@ fn tell<S: Space>(
 
 /// Searches on a map: those of a scenario, or between random cells.
 fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
+    let side = u64::from(args.random);
+    check_memory(args.searches, if args.map.is_some() { 0 } else { side * side })?;
     let grid = match &args.map {
         None => Grid::random(args.random, args.density, args.seed)?,
         Some(path) if path.ends_with(".png") => picture_map(path)?,
@@ -323,6 +326,12 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
         false => Err(wrong.iter().take(10).map(told).collect::<Vec<_>>().join("\n").into()),
     };
     shared::all([shown, written, drawn, verdict])
+}
+
+/// Refuses more searches, or more cells, than the host holds: starts and goals, outcomes, and what a search knows of a cell.
+fn check_memory(searches: u32, cells: u64) -> shared::Outcome<()> {
+    let what = format!("{searches} searches in a space of {cells} cells");
+    shared::check_memory(what, 48 * u64::from(searches) + 16 * cells)
 }
 
 /// The searches of a scenario, if it is one for a map of this size. A map of the same size and another name is spoken of.
@@ -422,9 +431,5 @@ fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), F
         let (_, cells) = search.find_path(start, goal);
         cells.iter().for_each(|cell| pixels[index(*cell)] = PATH);
     }
-    let file = std::fs::File::create(path).map_err(|error| format!("{path}: {error}"))?;
-    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), grid.width(), grid.height());
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::Eight);
-    Ok(encoder.write_header()?.write_image_data(&pixels)?)
+    shared::write_png(Path::new(path), (grid.width(), grid.height()), png::ColorType::Grayscale, &pixels)
 }

@@ -209,7 +209,8 @@ fn run(options: &Options) -> shared::Outcome<()> {
 /// Agents as dots, the brighter the more others they see; lines between those who see each other.
 fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> shared::Outcome<()> {
     const PIXELS: u32 = 1000;
-    let root = BitMapBackend::new(path, (PIXELS, PIXELS)).into_drawing_area();
+    let mut pixels = vec![0; 3 * (PIXELS * PIXELS) as usize];
+    let root = BitMapBackend::with_buffer(&mut pixels, (PIXELS, PIXELS)).into_drawing_area();
     root.fill(&RGBColor(16, 18, 28))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within the picture")]
     let pixel = |agent: &Agent| {
@@ -229,5 +230,6 @@ fn draw(path: &Path, crowd: &[Agent], seen: &HashSet<[u32; 2]>) -> shared::Outco
         root.draw(&Circle::new(pixel(agent), 3, colour.filled()))?;
     }
     root.present()?;
-    Ok(())
+    drop(root);
+    shared::write_png(path, (PIXELS, PIXELS), png::ColorType::Rgb, &pixels)
 }

@@ -260,15 +260,13 @@ const PARTS: usize = 400;
 fn draw(folder: &Path, facility: &Facility, study: &Study, report: &Report) -> Outcome<()> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let course = facility.course(study, PARTS)?;
-    for (name, svg) in [
-        ("numbers.svg", plot::numbers(&course)?),
-        ("sojourns.svg", plot::sojourns(&course)?),
-        ("network.svg", plot::network(facility, report)?),
-    ] {
-        let path = folder.join(name);
-        std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
-    }
-    Ok(())
+    let pictures = [
+        ("numbers.svg", plot::numbers(&course)),
+        ("sojourns.svg", plot::sojourns(&course)),
+        ("network.svg", plot::network(facility, report)),
+    ];
+    // Whatever of them cannot be drawn, the rest is.
+    shared::all(pictures.map(|(name, svg)| shared::write(&folder.join(name), svg?.as_bytes())))
 }
 
 /// Utilisations and throughputs by Park and Fishwick's method, with intervals over the replications.

@@ -343,7 +343,10 @@ fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result
 fn on_ranks(args: &Args, run: impl Fn(Way) -> Result<Ran, HybridError> + Sync) -> Ended<Ran> {
     let ran = match args.ranks {
         1 => vec![run(mpi_rank())],
-        ranks => hybrid::in_process(ranks, |rank| run(Some(Box::new(rank)))),
+        ranks => {
+            shared::check_threads(format!("{ranks} ranks in one process"), ranks as usize)?;
+            hybrid::in_process(ranks, |rank| run(Some(Box::new(rank))))
+        }
     };
     let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
     for other in &ran {

@@ -354,7 +354,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             _ => draw_figure(figure, &rows, &sweep.gpu, &args.out)?,
         }
     }
-    std::fs::write(args.out.join("best.md"), best)?;
+    shared::write(&args.out.join("best.md"), best.as_bytes())?;
     let missing = rows.iter().filter(|row| row.rate.is_none()).count();
     writeln!(
         stdout(),

@@ -207,6 +207,5 @@ fn errors(args: &Args, units: Resolution, gpu: &Gpu) -> Outcome<()> {
 }
 
 fn save(out: &Path, name: &str, csv: &str) -> Outcome<()> {
-    let path = out.join(name).with_extension("csv");
-    std::fs::write(&path, csv).map_err(|error| format!("{}: {error}", path.display()).into())
+    shared::write(&out.join(name).with_extension("csv"), csv.as_bytes())
 }

@@ -103,9 +103,9 @@ fn figure(out: &std::path::Path, name: &str, title: &str, sizes: &[u32], curves:
         csv.push('\n');
     }
     writeln!(stdout(), "{title} (seconds)\n{csv}")?;
-    std::fs::write(out.join(format!("{name}.csv")), &csv)?;
-    let path = out.join(format!("{name}.svg"));
-    let area = SVGBackend::new(&path, (900, 520)).into_drawing_area();
+    shared::write(&out.join(format!("{name}.csv")), csv.as_bytes())?;
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, (900, 520)).into_drawing_area();
     area.fill(&WHITE)?;
     let (least, most) = curves
         .iter()
@@ -140,7 +140,8 @@ fn figure(out: &std::path::Path, name: &str, title: &str, sizes: &[u32], curves:
         .border_style(RGBColor(200, 200, 200))
         .draw()?;
     area.present()?;
-    Ok(())
+    drop((chart, area));
+    shared::write(&out.join(format!("{name}.svg")), svg.as_bytes())
 }
 
 fn main() -> ExitCode {

@@ -442,6 +442,69 @@ fn what_came_of_the_runs_is_told_before_what_went_wrong_after_them() {
 }
 
 #[test]
+fn what_can_be_drawn_is_drawn_and_the_rest_is_named() {
+    let folder = folder("pictures");
+    let path = |name: &str| folder.join(name);
+    // A constant, and a measure that is called as the picture of another one.
+    let measures = "same = \"unit / unit\"\nwait_convergence = \"wait.maximum / unit\"\nidle =";
+    let file = changed(&folder, "counter", "idle =", measures);
+    let svg = path("svg").display().to_string();
+    let output = run(&["run", &file, "--set", "service=1", "--replications", "40", "--plot", &svg]);
+    let notice = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{notice}");
+    assert!(
+        notice.contains("notice: same_convergence is not drawn: all observations are the same"),
+        "{notice}"
+    );
+    let mut names: Vec<_> = std::fs::read_dir(path("svg"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = [
+        "idle.svg",
+        "idle_convergence.svg",
+        "longest.svg",
+        "longest_convergence.svg",
+        "same.svg",
+        "wait.svg",
+        "wait_convergence-2.svg",
+        "wait_convergence.svg",
+        "wait_convergence_convergence.svg",
+    ];
+    assert_eq!(names, expected);
+    let drawn = |name: &str| std::fs::read_to_string(path("svg").join(name)).unwrap();
+    assert!(drawn("wait_convergence.svg").contains("half width of the 95 % interval"));
+    assert!(drawn("wait_convergence-2.svg").contains("replications"));
+}
+
+#[test]
+fn faults_are_no_errors_of_the_adapter() {
+    // Some drivers end a loop so long, depending on how many LPs an invocation has.
+    let folder = folder("cut");
+    let toml =
+        "model = \"long.wgsl\"\nreplications = 2\n[processes]\ncount = 5\nlookahead = 0.5\nuntil = 5.0\n";
+    let wgsl = "struct State { sum: u32, unused: u32 }
+        struct Output { sum: u32, unused: u32 }
+        fn init(lp: u32, state: ptr<function, State>) { schedule(lp, TIME_ZERO, vec2<u32>(0u, lp)); }
+        fn handle(lp: u32, event: Event, state: ptr<function, State>) {
+            for (var i = 0u; i < 60000u; i += 1u) { (*state).sum += i; }
+            schedule(draw_below(lp_count()), time_add(now(), lookahead()), vec2<u32>(1u, draw()));
+        }
+        fn output(lp: u32, state: ptr<function, State>) -> Output { return Output((*state).sum, 0u); }";
+    std::fs::write(folder.join("long.toml"), toml).unwrap();
+    std::fs::write(folder.join("long.wgsl"), wgsl).unwrap();
+    let output = run(&["run", folder.join("long.toml").to_str().unwrap(), "--check"]);
+    let [told, error] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    let failed = told.lines().filter(|line| line.contains("runs failed: LP ")).count();
+    match failed {
+        0 => assert!(output.status.success(), "{error}"),
+        _ => assert!(output.status.code() == Some(1) && error.contains("LP "), "{error}"),
+    }
+    assert!(!error.contains("report the adapter"), "{error}");
+}
+
+#[test]
 fn all_commands_have_help_and_refuse_what_they_do_not_know() {
     for command in ["run", "network", "match", "search", "sweep", "doctor"] {
         let help = run(&[command, "--help"]);

@@ -221,12 +221,5 @@ fn save(own: &Device, texture: &wgpu::Texture, path: &Path) -> Outcome<()> {
     let mapped = buffer.get_mapped_range(..)?;
     let pixels: Vec<u8> =
         mapped.chunks(row as usize).flat_map(|line| &line[..4 * SIZE.x as usize]).copied().collect();
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = std::fs::File::create(path).map_err(|error| told(&error))?;
-    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), SIZE.x, SIZE.y);
-    encoder.set_color(png::ColorType::Rgba);
-    let mut writer = encoder.write_header().map_err(|error| told(&error))?;
-    writer.write_image_data(&pixels).map_err(|error| told(&error))?;
-    writer.finish().map_err(|error| told(&error))?;
-    Ok(())
+    shared::write_png(path, (SIZE.x, SIZE.y), png::ColorType::Rgba, &pixels)
 }

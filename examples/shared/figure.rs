@@ -11,6 +11,8 @@ use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use crate::shared::write_png;
+
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
 pub(crate) struct Panel {
@@ -139,20 +141,23 @@ pub(crate) fn draw(
     let legend = Legend::new(&pen, &names);
     let below = height * rows + TITLE.cast_unsigned();
     let size = (WIDTH, below + legend.height.cast_unsigned());
-    let root = BitMapBackend::new(path, size).into_drawing_area();
-    root.fill(&WHITE)?;
-    let middle = WIDTH.cast_signed() / 2;
-    pen.write(&root, title, 27.0, (middle, 28), 0.5, false)?;
-    pen.write(&root, notes, 19.0, (middle, 60), 0.5, false)?;
-    let (header, rest) = root.split_vertically(TITLE);
-    drop(header);
-    let (grid, legend_area) = rest.split_vertically(height * rows);
-    for (place, panel) in grid.split_evenly((rows as usize, columns)).iter().zip(panels) {
-        draw_panel(&pen, place, panel, &names)?;
+    let mut pixels = vec![0; 3 * (size.0 * size.1) as usize];
+    {
+        let root = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
+        root.fill(&WHITE)?;
+        let middle = WIDTH.cast_signed() / 2;
+        pen.write(&root, title, 27.0, (middle, 28), 0.5, false)?;
+        pen.write(&root, notes, 19.0, (middle, 60), 0.5, false)?;
+        let (header, rest) = root.split_vertically(TITLE);
+        drop(header);
+        let (grid, legend_area) = rest.split_vertically(height * rows);
+        for (place, panel) in grid.split_evenly((rows as usize, columns)).iter().zip(panels) {
+            draw_panel(&pen, place, panel, &names)?;
+        }
+        legend.draw(&pen, &legend_area, &names)?;
+        root.present()?;
     }
-    legend.draw(&pen, &legend_area, &names)?;
-    root.present()?;
-    Ok(())
+    write_png(path, size, png::ColorType::Rgb, &pixels)
 }
 
 fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Result<(), Box<dyn Error>> {

@@ -228,6 +228,23 @@ pub fn write(path: &Path, bytes: &[u8]) -> Outcome<()> {
     fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
+/// Writes pixels to a file as PNG. All of it is encoded before, so that a disk without room is an error of the one call that writes.
+pub fn write_png(
+    path: &Path,
+    (width, height): (u32, u32),
+    colour: png::ColorType,
+    pixels: &[u8],
+) -> Outcome<()> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(colour);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    write(path, &bytes)
+}
+
 /// What came of everything that was to be told or written: the first error ends the program, and others are told before.
 pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
     let mut first: Option<Failure> = None;

@@ -8,6 +8,7 @@
 
 pub mod files;
 pub mod rates;
+pub mod threads;
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write as _, stderr, stdout};
@@ -30,8 +31,9 @@ use eventhorizon::replication::ReplicationError;
 use eventhorizon::search::SearchError;
 use eventhorizon::statistics::{AnalysisError, Budget, Design, Observations, Precision, Selected, Stopping};
 use eventhorizon::time::{Resolution, TimeError};
-pub use files::{Use, all, check_files, on_stdout, read_text, write};
+pub use files::{Use, all, check_files, on_stdout, read_text, write, write_png};
 use indicatif::{ProgressBar, ProgressStyle};
+pub use threads::{check_memory, check_threads, start_threads};
 
 pub type Failure = Box<dyn Error>;
 pub type Outcome<T> = Result<T, Failure>;
@@ -47,10 +49,14 @@ pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
 /// The command line, or how a program ends that was asked for its help, or for what there is not.
 pub fn parse<A: Parser>() -> Result<A, ExitCode> {
     let _ = env_logger::try_init();
-    A::try_parse().map_err(|told| {
+    let args = A::try_parse().map_err(|told| {
         let _ = told.print(); // the help, or what is wrong
         ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2))
-    })
+    })?;
+    match start_threads() {
+        Ok(()) => Ok(args),
+        failed => Err(end(failed)),
+    }
 }
 
 /// Ends a program that came to this.

@@ -5,6 +5,8 @@
 //! counts a little too much rather than too little. What is within them and still deep is worked on by a thread with a stack of its own
 //! ([`on_stack`]): not optimised, naga 30 takes between 16 and 32 MiB for 511 `else if`.
 
+use super::LinkError;
+
 /// Blocks within each other: WGSL's own bound on the nesting of brace-enclosed statements.
 const MOST_BLOCKS: usize = 127;
 
@@ -24,21 +26,22 @@ const STACK: usize = 128 << 20;
 
 /// Does what has to do with a text on this thread, or, if it is deep, on one with stack enough.
 #[cfg(not(target_arch = "wasm32"))]
-pub(super) fn on_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> T {
+pub(super) fn on_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> Result<T, LinkError> {
     if !deep {
-        return work();
+        return Ok(work());
     }
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().name("deep WGSL".into()).stack_size(STACK);
-        let worker = worker.spawn_scoped(scope, work).expect("memory for a thread");
-        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let worker = worker.spawn_scoped(scope, work);
+        let worker = worker.map_err(|error| LinkError::Stack { reason: error.to_string() })?;
+        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
 /// In browsers there are no threads to begin.
 #[cfg(target_arch = "wasm32")]
-pub(super) fn on_stack<T>(_deep: bool, work: impl FnOnce() -> T) -> T {
-    work()
+pub(super) fn on_stack<T>(_deep: bool, work: impl FnOnce() -> T) -> Result<T, LinkError> {
+    Ok(work())
 }
 
 /// What is open: a parenthesis, a bracket or a brace.

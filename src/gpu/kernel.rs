@@ -141,7 +141,7 @@ impl Kernel {
             },
             Checks::None => wgpu::ShaderRuntimeChecks::unchecked(),
         };
-        on_stack(program.is_deep(), || Self::build(gpu, program, entry, constants, checks))
+        on_stack(program.is_deep(), || Self::build(gpu, program, entry, constants, checks))?
     }
 
     fn build(

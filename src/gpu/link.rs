@@ -76,6 +76,14 @@ pub enum LinkError {
         /// The line in question, marked.
         report: String,
     },
+    /// WGSL that is nested deeply is compiled by a thread with a large stack, and the system gives none.
+    #[error(
+        "WGSL that is nested deeply needs a thread with a large stack: {reason}. Give the process more threads and memory, or the expressions fewer levels"
+    )]
+    Stack {
+        /// Why.
+        reason: String,
+    },
 }
 
 crate::text::debug_is_display!(LinkError);
@@ -131,7 +139,7 @@ impl Program {
             Ok(deep) => deep,
             Err((line, what)) => return Err(program.too_deep(line, what)),
         };
-        depth::on_stack(program.deep, move || program.parsed())
+        depth::on_stack(program.deep, move || program.parsed())?
     }
 
     /// The same with the module that its text is.

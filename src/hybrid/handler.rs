@@ -6,6 +6,7 @@ mod wgsl;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use web_time::Instant;
@@ -256,16 +257,23 @@ impl<H: Handler> Registered for Kept<H> {
     }
 }
 
-/// Runs functions at once, each in a thread of its own (the first in this one), and returns what they return, in their order.
+/// Runs functions at once, each in a thread of its own (the first in this one), and returns what they return, in their order. Those for which the system
+/// gives no thread follow in this one.
 fn at_once<R: Send>(functions: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
+    let functions: Vec<_> = functions.into_iter().map(|function| Mutex::new(Some(function))).collect();
+    let run = |number: usize| {
+        let function = functions[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+        function.expect("each is run once")()
+    };
+    let run = &run;
     std::thread::scope(|scope| {
-        let mut functions = functions.into_iter();
-        let first = functions.next();
-        let others: Vec<_> = functions.map(|function| scope.spawn(function)).collect();
-        let first = first.map(|function| function());
-        let joined = |thread: std::thread::ScopedJoinHandle<'_, R>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        first.into_iter().chain(others.into_iter().map(joined)).collect()
+        let start = |number| std::thread::Builder::new().spawn_scoped(scope, move || run(number));
+        let others: Vec<_> = (1..functions.len()).map(start).collect();
+        let first = (!functions.is_empty()).then(|| run(0));
+        let ended = (1..).zip(others).map(|(number, thread)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => run(number),
+        });
+        first.into_iter().chain(ended).collect()
     })
 }

@@ -5,6 +5,7 @@ mod ended;
 mod files;
 mod hostile;
 mod matching;
+mod limits;
 mod searches;
 mod self_test;
 

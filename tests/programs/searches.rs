@@ -48,6 +48,14 @@ fn a_scenario_of_another_map_is_refused() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_picture_that_cannot_be_written_is_a_failure() {
+    // So small that all of it lies in a buffer.
+    let full = scenario("w.map", "w.scen", &["--backend", "cpu", "--picture", "/dev/full"]);
+    ended(&full, 1, &["/dev/full: No space left on device"], "astar");
+}
+
+#[test]
 fn circles_of_free_arcs_end_and_are_named_as_the_file_does() {
     let queues = ["heap", "heap-4", "heap-interleaved", "cb-seq", "cb-seq-front", "cb-seq-sp", "splay"];
     for (file, arc) in [("zc1.gr", "3 to 1"), ("zc2.gr", "2 to 4")] {

@@ -2,15 +2,17 @@
 //!
 //! `docs/program.md` says what may be written in both.
 
+mod check;
 mod file;
 mod measure;
 mod model;
 mod parameter;
+mod plots;
 mod read;
 
 use std::cell::RefCell;
 use std::io::{Write as _, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -20,11 +22,12 @@ use eventhorizon::pdes::{self, EngineOptions, Payload, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::replication;
 use eventhorizon::statistics::{
-    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping, plot,
+    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping,
 };
 use serde_json::json;
 
 use crate::shared::{self, Outcome, Use, usage};
+use check::{CHECKED, Checked};
 use file::File;
 use parameter::Points;
 
@@ -87,9 +90,6 @@ pub(crate) struct Args {
 /// Replications where nobody says how many.
 const REPLICATIONS: u32 = 1024;
 
-/// Runs of which a check consists, at the most.
-const CHECKED: u32 = 16;
-
 /// How many runs are made of each point.
 enum Goal {
     All,
@@ -106,8 +106,7 @@ struct Told {
     adapter: String,
     mapping: String,
     seconds: f64,
-    /// Ways in which the runs were made, and what each came to.
-    checked: Vec<(String, Result<u64, String>)>,
+    checked: Vec<Checked>,
     /// What each process gives in the first run, as CSV.
     each: Option<Outcome<Vec<u8>>>,
 }
@@ -317,7 +316,8 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
             let way = queue.map_or_else(|| mapping.to_string(), |queue| format!("{mapping} with {queue}"));
             let options = EngineOptions { mapping, queue, ..EngineOptions::default() };
             let run = engine(options).run_range(&experiment, 0..replications.min(CHECKED), until);
-            checked.push((way, run.map(|run| run.fingerprint).map_err(file::in_words)));
+            let came = run.map(|run| (run.fingerprint, run.observations)).map_err(file::in_words);
+            checked.push(Checked::new(way, came));
         }
     }
     let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
@@ -398,7 +398,8 @@ fn replicate(args: &Args, file: &File, replications: u32, goal: &Goal) -> Outcom
                 0..replications.min(CHECKED),
             );
             let way = format!("{mapping}, workgroups of {group_size}");
-            checked.push((way, run.map(|run| run.fingerprint).map_err(|error| error.to_string())));
+            let came = run.map(|run| (run.fingerprint, run.observations)).map_err(|error| error.to_string());
+            checked.push(Checked::new(way, came));
         }
     }
     let mapping = served.chosen().map_or(mapping, |chosen| chosen.mapping).to_string();
@@ -464,13 +465,7 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
             writeln!(stdout(), "{which} {measure}: {}", shared::selected(design, found))?;
         }
         writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
-        for (way, came) in &told.checked {
-            match came {
-                Ok(fingerprint) => writeln!(stdout(), "checked: {way}: fingerprint {fingerprint:016x}")?,
-                Err(error) => writeln!(stdout(), "checked: {way}: not possible here: {error}")?,
-            }
-        }
-        Ok(())
+        told.checked.iter().try_for_each(Checked::show)
     };
     let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2];
     let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { show() };
@@ -490,11 +485,7 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
             "left": found.survivors,
             "ended_after": found.eliminated,
         })),
-        "checked": told.checked.iter().map(|(way, came)| json!({
-            "way": way,
-            "fingerprint": came.as_ref().ok().map(|fingerprint| format!("{fingerprint:016x}")),
-            "error": came.as_ref().err(),
-        })).collect::<Vec<_>>(),
+        "checked": told.checked.iter().map(Checked::json).collect::<Vec<_>>(),
     });
     let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
     object.as_object_mut().expect("an object").extend(rows);
@@ -511,7 +502,7 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
     let written = [shown, args.json.write(&object), csv, each];
     // Of runs that all failed there may be nothing to draw: why they failed says more than that.
     let drawn = match &args.plot {
-        Some(folder) => draw(args, folder, design, &told.observations),
+        Some(folder) => plots::draw(args.level, folder, design, &told.observations),
         None => Ok(()),
     };
     let verdict = verdict(args, design, &told.observations, &told.checked);
@@ -519,25 +510,9 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
 }
 
 /// Whether the runs are what was asked for.
-fn verdict(
-    args: &Args,
-    design: &Design,
-    observations: &[Observations],
-    checked: &[(String, Result<u64, String>)],
-) -> Outcome<()> {
+fn verdict(args: &Args, design: &Design, observations: &[Observations], checked: &[Checked]) -> Outcome<()> {
     if args.check && !shared::interrupted() {
-        let came: Vec<_> = checked.iter().filter_map(|(_, came)| came.as_ref().ok()).collect();
-        if came.len() < 2 {
-            return Err(
-                "the check compares ways in which runs are made, and fewer than two were possible: see above"
-                    .into(),
-            );
-        }
-        if came.iter().any(|other| *other != came[0]) {
-            return Err("the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. If this one does neither, \
-                 please report the adapter, the driver and the model"
-                .into());
-        }
+        check::verdict(checked)?;
     }
     for (point, observations) in observations.iter().enumerate() {
         let failures = observations.failures();
@@ -549,34 +524,6 @@ fn verdict(
                 .next()
                 .unwrap_or_default();
             return Err(format!("all runs{place} failed{cause}").into());
-        }
-    }
-    Ok(())
-}
-
-/// Draws the measures, or the result columns where there are none.
-fn draw(args: &Args, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
-    let Some(first) = points.first() else { return Ok(()) };
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    // Names of columns may have brackets in them.
-    let write = |name: String, svg: String| {
-        shared::write(&folder.join(name.replace(['[', ']'], "_")), svg.as_bytes())
-    };
-    for column in first.shown() {
-        let name = &column.name;
-        for (point, observations) in points.iter().enumerate() {
-            if observations.replications() - observations.failures().len() < 2 {
-                continue;
-            }
-            let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
-            let svg = plot::distribution(observations, name, args.level, None)?;
-            write(format!("{name}{number}.svg"), svg)?;
-            let svg = plot::convergence(observations, name, args.level, None)?;
-            write(format!("{name}{number}_convergence.svg"), svg)?;
-        }
-        for factor in design.factors() {
-            let svg = plot::response(design, points, factor, name, args.level)?;
-            write(format!("{name}_by_{factor}.svg"), svg)?;
         }
     }
     Ok(())

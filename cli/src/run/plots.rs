@@ -1,0 +1,78 @@
+//! The pictures of `--plot`.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use eventhorizon::statistics::{AnalysisError, Design, Observations, plot};
+
+use crate::shared::{self, Outcome};
+
+/// The names of pictures in one folder. Each is given once, also where upper and lower case are one.
+#[derive(Default)]
+struct Names(HashSet<String>);
+
+impl Names {
+    /// The name itself, or one with a number where another picture has it.
+    fn name(&mut self, wanted: &str) -> String {
+        // Names of columns may have brackets in them.
+        let wanted = wanted.replace(['[', ']'], "_");
+        let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+        let mut names = std::iter::once(wanted.clone()).chain(numbered);
+        let free = names.find(|name| self.0.insert(name.to_lowercase())).expect("there is no end of numbers");
+        free + ".svg"
+    }
+}
+
+/// Draws the measures, or the result columns where there are none. What cannot be drawn is named.
+pub(super) fn draw(level: f64, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
+    let Some(first) = points.first() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names = Names::default();
+    let mut write = |name: &str, svg: Result<String, AnalysisError>| -> Outcome<()> {
+        match svg {
+            Ok(svg) => shared::write(&folder.join(names.name(name)), svg.as_bytes()),
+            Err(AnalysisError::Plot { message, .. }) => {
+                shared::tell(&format!("notice: {name} is not drawn: {message}"));
+                Ok(())
+            }
+            Err(error @ AnalysisError::NoObservations { .. }) => {
+                shared::tell(&format!("notice: {name} is not drawn: {error}"));
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    };
+    for column in first.shown() {
+        let name = &column.name;
+        for (point, observations) in points.iter().enumerate() {
+            if observations.replications() - observations.failures().len() < 2 {
+                continue;
+            }
+            let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
+            let svg = plot::distribution(observations, name, level, None);
+            write(&format!("{name}{number}"), svg)?;
+            let svg = plot::convergence(observations, name, level, None);
+            write(&format!("{name}{number}_convergence"), svg)?;
+        }
+        for factor in design.factors() {
+            let svg = plot::response(design, points, factor, name, level);
+            write(&format!("{name}_by_{factor}"), svg)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_picture_has_the_name_of_another() {
+        let mut names = Names::default();
+        let wanted = ["wait", "wait_convergence", "wait_convergence", "Wait", "bins[2]", "bins_2_", "wait-2"];
+        let expected =
+            ["wait", "wait_convergence", "wait_convergence-2", "Wait-2", "bins_2_", "bins_2_-2", "wait-2-2"];
+        let given: Vec<_> = wanted.map(|name| names.name(name)).to_vec();
+        assert_eq!(given, expected.map(|name| format!("{name}.svg")));
+    }
+}

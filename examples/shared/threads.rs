@@ -1,0 +1,89 @@
+//! Threads and memory: as much as the system gives, and a sentence where that is too little.
+
+use std::fmt::Display;
+use std::sync::Mutex;
+use std::thread::{Builder, available_parallelism};
+
+use super::{Outcome, tell};
+
+/// The most threads of parallel loops.
+const MOST: usize = 1024;
+
+/// Starts the threads of parallel loops, as many as `RAYON_NUM_THREADS` says or as there are cores. Where the system gives fewer, half of those are
+/// taken, since drivers start threads of their own. Left to itself, rayon panics at the first loop.
+pub fn start_threads() -> Outcome<()> {
+    let wanted = wanted(std::env::var("RAYON_NUM_THREADS").ok().as_deref())?;
+    let free = free_threads(wanted);
+    let pool = rayon::ThreadPoolBuilder::new();
+    let pool = match free {
+        _ if free == wanted => pool.num_threads(wanted),
+        0 | 1 => pool.num_threads(1).use_current_thread(),
+        _ => pool.num_threads(free / 2),
+    };
+    if free < wanted {
+        tell(&format!("notice: the system gives {free} of {wanted} threads: parallel loops have fewer."));
+    }
+    pool.build_global().map_err(|error| format!("no threads for parallel loops: {error}").into())
+}
+
+fn wanted(set: Option<&str>) -> Outcome<usize> {
+    let cores = || available_parallelism().map_or(1, usize::from).min(MOST);
+    match set.map(|text| (text, text.trim().parse::<usize>())) {
+        None | Some((_, Ok(0))) => Ok(cores()),
+        Some((_, Ok(threads))) if threads <= MOST => Ok(threads),
+        Some((text, _)) => {
+            let text: String = text.chars().take(40).collect();
+            Err(format!(
+                "RAYON_NUM_THREADS is `{text}`: set it to a number of threads up to {MOST}, or leave it unset"
+            )
+            .into())
+        }
+    }
+}
+
+/// How many threads, up to `wanted`, the system gives at once. They end before this returns.
+fn free_threads(wanted: usize) -> usize {
+    let gate = Mutex::new(());
+    std::thread::scope(|scope| {
+        let held = gate.lock();
+        let wait = || drop(gate.lock());
+        let started = (0..wanted).take_while(|_| Builder::new().spawn_scoped(scope, wait).is_ok()).count();
+        drop(held);
+        started
+    })
+}
+
+/// Refuses what takes so many threads at once, beside those of parallel loops.
+pub fn check_threads(what: impl Display, threads: usize) -> Outcome<()> {
+    let free = free_threads(threads);
+    match free == threads {
+        true => Ok(()),
+        false => {
+            Err(format!("{what} take {threads} threads, and the system gives {free}: choose fewer").into())
+        }
+    }
+}
+
+/// Refuses what this machine has no memory for, before it is taken: an allocation that fails ends a program without a word.
+pub fn check_memory(what: impl Display, bytes: u64) -> Outcome<()> {
+    let free = free_memory();
+    let is_given =
+        usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    let free = match free {
+        Some(free) if bytes > free => format!("{free} bytes are free"),
+        _ if !is_given => "the system does not give them".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(format!("{what} take about {bytes} bytes of memory, and {free}: choose fewer").into())
+}
+
+/// Bytes that can be taken, where the system says so: that of the machine, or of the control group.
+fn free_memory() -> Option<u64> {
+    let read = |path| std::fs::read_to_string(path).ok();
+    let machine = read("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+    });
+    let group = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok());
+    machine.into_iter().chain(group).min()
+}
