@@ -9,6 +9,7 @@ mod parameter;
 mod read;
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -20,7 +21,8 @@ use eventhorizon::pdes::{self, EngineOptions, Payload, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::replication;
 use eventhorizon::statistics::{
-    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping, plot,
+    AnalysisError, Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping,
+    plot,
 };
 use serde_json::json;
 
@@ -317,7 +319,11 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
             let way = queue.map_or_else(|| mapping.to_string(), |queue| format!("{mapping} with {queue}"));
             let options = EngineOptions { mapping, queue, ..EngineOptions::default() };
             let run = engine(options).run_range(&experiment, 0..replications.min(CHECKED), until);
-            checked.push((way, run.map(|run| run.fingerprint).map_err(file::in_words)));
+            let fault = |run: &pdes::Results<_>| {
+                run.runs.iter().flatten().find_map(|run| run.as_ref().err().map(file::in_words))
+            };
+            let came = run.map_err(file::in_words);
+            checked.push((way, came.and_then(|run| fault(&run).map_or(Ok(run.fingerprint), Err))));
         }
     }
     let (adapter, mapping) = (gpu.info().name.clone(), mapping.to_string());
@@ -552,9 +558,21 @@ fn verdict(
 fn draw(args: &Args, folder: &Path, design: &Design, points: &[Observations]) -> Outcome<()> {
     let Some(first) = points.first() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    // Names of columns may have brackets in them.
-    let write = |name: String, svg: String| {
-        shared::write(&folder.join(name.replace(['[', ']'], "_")), svg.as_bytes())
+    // Names of columns may have brackets in them, and one may end as what is drawn of another does.
+    let mut taken = HashSet::new();
+    let mut draw = |name: String, drawn: Result<String, AnalysisError>| -> Outcome<()> {
+        let svg = match drawn {
+            Ok(svg) => svg,
+            Err(error) => {
+                shared::tell(&format!("notice: {name}.svg is not drawn: {error}"));
+                return Ok(());
+            }
+        };
+        let mut name = name.replace(['[', ']'], "_");
+        while !taken.insert(name.clone()) {
+            name.push('_');
+        }
+        shared::write(&folder.join(name + ".svg"), svg.as_bytes())
     };
     for column in first.shown() {
         let name = &column.name;
@@ -563,14 +581,13 @@ fn draw(args: &Args, folder: &Path, design: &Design, points: &[Observations]) ->
                 continue;
             }
             let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
-            let svg = plot::distribution(observations, name, args.level, None)?;
-            write(format!("{name}{number}.svg"), svg)?;
-            let svg = plot::convergence(observations, name, args.level, None)?;
-            write(format!("{name}{number}_convergence.svg"), svg)?;
+            draw(format!("{name}{number}"), plot::distribution(observations, name, args.level, None))?;
+            let converges = plot::convergence(observations, name, args.level, None);
+            draw(format!("{name}{number}_convergence"), converges)?;
         }
         for factor in design.factors() {
-            let svg = plot::response(design, points, factor, name, args.level)?;
-            write(format!("{name}_by_{factor}.svg"), svg)?;
+            let responds = plot::response(design, points, factor, name, args.level);
+            draw(format!("{name}_by_{factor}"), responds)?;
         }
     }
     Ok(())
