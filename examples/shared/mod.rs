@@ -11,7 +11,7 @@ pub mod rates;
 pub mod threads;
 
 use std::error::Error;
-use std::io::{self, ErrorKind, Write as _, stderr, stdout};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
 use eventhorizon::facility::{FacilityError, FelError};
-use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::gpu::{Gpu, GpuError, compiling};
 use eventhorizon::hybrid::HybridError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
@@ -32,7 +32,7 @@ use eventhorizon::search::SearchError;
 use eventhorizon::statistics::{AnalysisError, Budget, Design, Observations, Precision, Selected, Stopping};
 use eventhorizon::time::{Resolution, TimeError};
 pub use files::{Use, all, check_files, on_stdout, read_text, write, write_png};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 pub use threads::{check_memory, check_threads, start_threads};
 
 pub type Failure = Box<dyn Error>;
@@ -188,12 +188,12 @@ pub fn interrupted() -> bool {
 }
 
 /// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on, the first Ctrl-C stops work at its next boundary, so that what
-/// there is by then can be told, and the second one ends the program.
+/// there is by then can be told, and the second one ends the program. While a driver compiles there is no boundary, and the first one ends it.
 pub fn watch() -> ControlFlow<()> {
     static HEEDED: Once = Once::new();
     HEEDED.call_once(|| {
         let heeded = ctrlc::set_handler(|| {
-            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() {
                 std::process::exit(130);
             }
             tell("notice: stopping, with what there is. Ctrl-C again ends the program at once.");
@@ -206,10 +206,22 @@ pub fn watch() -> ControlFlow<()> {
     if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// A bar on standard error, where that is a terminal.
+/// A bar on standard error, where that is a terminal. While a driver compiles, a spinner says so.
 pub fn bar(length: u64, template: &str) -> Outcome<ProgressBar> {
     let _ = watch();
-    Ok(ProgressBar::new(length).with_style(ProgressStyle::with_template(template)?))
+    let style = ProgressStyle::with_template(&format!("{{compiling}}{template}"))?;
+    let style = style.with_key("compiling", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        if compiling() {
+            let turn = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"];
+            let turn = turn[usize::try_from(state.elapsed().as_millis() / 100).unwrap_or(0) % turn.len()];
+            let _ = write!(out, "{turn} compiling, {} s  ", state.elapsed().as_secs());
+        }
+    });
+    let bar = ProgressBar::new(length).with_style(style);
+    if stderr().is_terminal() {
+        bar.enable_steady_tick(Duration::from_millis(100));
+    }
+    Ok(bar)
 }
 
 /// Warns of a save that failed before the end.

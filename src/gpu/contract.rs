@@ -6,7 +6,6 @@ use naga::front::Typifier;
 use naga::proc::ResolveContext;
 use naga::{AddressSpace, Expression, Function, ScalarKind, Span, Statement, StorageAccess, TypeInner};
 
-use super::link::Marked;
 use super::{LinkError, Program, Source};
 
 /// What the files of a user may use of the program that they are linked into.
@@ -48,30 +47,6 @@ pub(crate) struct Declaration {
     pub(crate) text: &'static str,
 }
 
-/// Functions of WGSL's that the library calls: one of a user's by such a name would take their place there.
-const BUILT_IN: [&str; 11] = [
-    "select",
-    "min",
-    "max",
-    "all",
-    "any",
-    "abs",
-    "countLeadingZeros",
-    "countTrailingZeros",
-    "countOneBits",
-    "firstTrailingBit",
-    "arrayLength",
-];
-
-/// Whether the library calls a function of WGSL's by this name.
-fn is_built_in(name: &str) -> bool {
-    let families = ["atomic", "workgroup", "subgroup"];
-    BUILT_IN.contains(&name)
-        || families.iter().any(|family| {
-            name.strip_prefix(family).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-        })
-}
-
 impl Source {
     /// What of a contract this file of a user's lacks, or declares otherwise, if that is why the engine's own files do not link with
     /// it. naga's words do not always tell: `step`, say, is also a function of WGSL's.
@@ -87,13 +62,15 @@ impl Source {
         if let Some(missing) = contract.iter().find(|it| !declares(it)) {
             return Some(format!("does not declare `{}`, which the engine needs", missing.text));
         }
-        let global =
-            |keyword: &String| ["fn", "const", "struct", "alias", "override"].contains(&keyword.as_str());
-        if let Some(pair) = own.windows(2).find(|pair| global(&pair[0]) && is_built_in(&pair[1])) {
+        // A type of the contract's that is the file's own is another one.
+        let of_contract = |name: &String| {
+            contract.iter().any(|it| words(it.text).contains(name))
+                && contract.iter().all(|it| it.name != name)
+        };
+        let global = |keyword: &String| ["struct", "alias"].contains(&keyword.as_str());
+        if let Some(pair) = own.windows(2).find(|pair| global(&pair[0]) && of_contract(&pair[1])) {
             let (keyword, name) = (&pair[0], &pair[1]);
-            return Some(format!(
-                "declares `{keyword} {name}`, and the engine calls WGSL's `{name}`: give it another name"
-            ));
+            return Some(format!("declares `{keyword} {name}`, which is the engine's: give it another name"));
         }
         // Not in the names of the engine's files.
         let said: Vec<_> =
@@ -104,15 +81,17 @@ impl Source {
 }
 
 /// Something forbidden, where it stands in the joined text.
-struct Finding {
-    span: Span,
-    what: String,
-    advice: &'static str,
+pub(super) struct Finding {
+    pub(super) span: Span,
+    pub(super) what: String,
+    pub(super) advice: &'static str,
 }
 
 const STATE: &str = "Keep what changes in variables of functions and in what the engine passes in";
 const ENGINE: &str = "That is the engine's own";
 const CARRY: &str = "Its words are added without a carry, which is wrong from the tick 2^32 on: use `time_add` for sums, and `time_since` for differences";
+const IDLE: &str = "this loop changes nothing that is read after it";
+const ENDLESS: &str = "Compilers take it out even where it never ends: take it out, or use what it computes";
 const ALONE: &str = "Each call serves one entity and must not depend on what other invocations do";
 
 impl Program {
@@ -129,11 +108,6 @@ impl Program {
         for (handle, function) in self.module().functions.iter() {
             let place = self.module().functions.get_span(handle);
             if let Some(place) = check.place(place, function) {
-                let name = function.name.as_deref().unwrap_or_default();
-                if is_built_in(name) {
-                    let what = format!("`{name}` takes the place of WGSL's `{name}`, which the engine calls");
-                    findings.push(Finding { span: place, what, advice: "Give it another name" });
-                }
                 findings.extend(check.function(function, place));
             }
         }
@@ -231,25 +205,19 @@ impl Program {
     }
 
     /// The first of the findings in the text as an error, with its remedy.
-    fn refuse(&self, findings: Vec<Finding>, allowed: &Allowed<'_>) -> Result<(), LinkError> {
+    pub(super) fn refuse(&self, findings: Vec<Finding>, allowed: &Allowed<'_>) -> Result<(), LinkError> {
         // Spans are places in the joined text, in which files lie in the order in which they were joined.
         let place = |finding: &Finding| finding.span.to_range().map_or(usize::MAX, |range| range.start);
         let first = findings.into_iter().min_by_key(place);
         match first {
             None => Ok(()),
-            Some(Finding { span, what, advice }) => {
-                let (place, report) = self.mark(span, "").unzip();
-                let here = || Marked { file: self.name().to_owned(), line: 1, column: 1, library: false };
-                let Marked { file, line, column, .. } = place.unwrap_or_else(here);
-                let (remedy, report) = (allowed.remedy(advice), report.unwrap_or_default());
-                Err(LinkError::Forbidden { file, line, column, what, remedy, report })
-            }
+            Some(Finding { span, what, advice }) => Err(self.forbidden(span, what, allowed.remedy(advice))),
         }
     }
 }
 
 /// The functions that a block calls, each with the place of the call, or of what is around it.
-fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Handle<Function>, Span)>) {
+pub(super) fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Handle<Function>, Span)>) {
     for (statement, &span) in block.span_iter() {
         let span = or(span, place);
         match statement {
@@ -272,9 +240,9 @@ fn calls(block: &naga::Block, place: Span, found: &mut Vec<(naga::Handle<Functio
 /// Bytes of the variables of a function: WGSL's bound on what it must have room for. Drivers were seen to end the process where they had none.
 pub(crate) const MOST_KEPT: u32 = 8192;
 
-struct Check<'a> {
-    program: &'a Program,
-    allowed: &'a Allowed<'a>,
+pub(super) struct Check<'a> {
+    pub(super) program: &'a Program,
+    pub(super) allowed: &'a Allowed<'a>,
 }
 
 impl Check<'_> {
@@ -284,7 +252,7 @@ impl Check<'_> {
     }
 
     /// Where a function stands if it is a user's; `declared` is what naga says of it.
-    fn place(&self, declared: Span, function: &Function) -> Option<Span> {
+    pub(super) fn place(&self, declared: Span, function: &Function) -> Option<Span> {
         // Without a place of its own, a function stands where its parts do.
         let expressions =
             || function.expressions.iter().map(|(handle, _)| function.expressions.get_span(handle));
@@ -373,6 +341,8 @@ impl Check<'_> {
                 _ => {}
             }
         }
+        let idle = |span| Finding { span: or(span, place), what: IDLE.to_owned(), advice: ENDLESS };
+        findings.extend(super::idle::loops(function).into_iter().map(idle));
         self.block(function, &function.body, place, &mut findings);
         findings
     }
@@ -465,7 +435,7 @@ impl Check<'_> {
 }
 
 /// The first of the two that is known.
-fn or(span: Span, other: Span) -> Span {
+pub(super) fn or(span: Span, other: Span) -> Span {
     if span.is_defined() { span } else { other }
 }
 
@@ -522,6 +492,10 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
             fn handle(event: Event) -> u32 {
                 var sum = params.mean + OWN;
                 for (var i = 0u; i < TWICE; i++) { helper(&sum); if sum > 3u { schedule(sum); } }
+                var list: array<u32, 4>;
+                for (var i = 0u; i < 4u; i++) { for (var k = 0u; k < i; k++) { list[k] += sum; } }
+                while sum > 9u { sum /= 2u; }
+                for (var i = 0u; i < 4u; i++) { if list[i] == sum { return i; } }
                 switch sum { case 1u: { schedule(1u); } default: { sum = min(sum, LIMIT); } }
                 return sum + event.time;
             }";
@@ -565,8 +539,19 @@ fn fail(kind: u32) { atomicMin(&control[1], kind); }
             ("", "let x = GROUP;", 3, "`GROUP` is an `override` of the engine"),
             ("override OWN: u32 = GROUP + 1u;", "let x = OWN;", 1, "`GROUP` is an `override` of the engine"),
             ("@compute @workgroup_size(1) fn mine() { schedule(1u); }", "", 1, "`mine` is an entry point"),
-            ("fn min(a: u32, b: u32) -> u32 { return 7u; }", "", 1, "`min` takes the place of WGSL's"),
             ("fn deep() { fail(3u); }", "deep();", 1, "`fail` is a function of the engine"),
+            (
+                "",
+                "var i = 0u; loop { if i == 9u { break; } continuing { i = 1u; } }",
+                3,
+                "this loop changes nothing",
+            ),
+            (
+                "",
+                "if event.time > 1u { for (var i = 0u; i < 9u; i++) { var k = i; k += 1u; } }",
+                3,
+                "this loop changes",
+            ),
         ];
         for (declared, done, at, words) in cases {
             let text =

@@ -136,7 +136,7 @@ pub(super) fn check(text: &str) -> Result<bool, (u32, String)> {
     Ok(deepest > DEEP || declarations > MOST_DECLARATIONS / 8)
 }
 
-enum Kind {
+pub(super) enum Kind {
     /// Whether it is a brace.
     Open(bool),
     Close,
@@ -148,14 +148,14 @@ enum Kind {
     Other,
 }
 
-struct Token {
-    kind: Kind,
+pub(super) struct Token {
+    pub(super) kind: Kind,
     /// How many lines lie before its end.
-    lines: u32,
+    pub(super) lines: u32,
 }
 
 /// The next token of a text, and what follows it. Words, numbers and blanks are one each; comments are none.
-fn token(text: &str) -> Option<(Token, &str)> {
+pub(super) fn token(text: &str) -> Option<(Token, &str)> {
     let (mut rest, mut lines) = (text, 0);
     loop {
         let first = rest.chars().next()?;
@@ -197,7 +197,7 @@ fn token(text: &str) -> Option<(Token, &str)> {
     }
 }
 
-fn is_word(c: char) -> bool {
+pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

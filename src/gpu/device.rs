@@ -15,7 +15,9 @@ use super::upload::Uploads;
 use super::{GpuError, Subgroups};
 #[cfg(test)]
 pub(crate) use submission::CALLS;
-pub use submission::{HOST_WAIT, Submission};
+use submission::FirstDispatches;
+pub(super) use submission::{Compiling, Dispatched};
+pub use submission::{HOST_WAIT, Submission, compiling};
 
 /// A device and its queue, with what the library must know of them. Clones share the device.
 #[derive(Clone)]
@@ -34,6 +36,7 @@ pub struct Gpu {
     uploads: Uploads,
     subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
+    first: Arc<FirstDispatches>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
     patience: Duration,
 }
@@ -156,6 +159,7 @@ impl Gpu {
             uploads: Uploads::default(),
             subgroups: Arc::default(),
             trusting: true,
+            first: Arc::default(),
             patience: HOST_WAIT,
         }
     }

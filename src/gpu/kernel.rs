@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::depth::on_stack;
+use super::device::{Compiling, Dispatched};
 use super::{Gpu, GpuError, Program};
 
 /// A compute pipeline whose buffers are bound by the names that they have in WGSL. Clones share it.
@@ -15,6 +16,7 @@ pub struct Kernel {
     groups: Arc<[wgpu::BindGroupLayout]>,
     variables: Arc<[Variable]>,
     max_groups: u32,
+    dispatched: Arc<Dispatched>,
 }
 
 /// Equal are kernels that share a compiled pipeline.
@@ -162,10 +164,12 @@ impl Kernel {
         if storage > limit {
             return Err(GpuError::Limit { kernel: name, what: "storage buffers", needed: storage, limit });
         }
-        let text = match cfg!(target_arch = "wasm32") {
-            true => program.standard_text(),
-            false => program.device_text().to_owned(),
+        let text = match (cfg!(target_arch = "wasm32"), gpu.on_processor()) {
+            (true, _) => program.standard_text(),
+            (_, true) => program.software_text().into_owned(),
+            _ => program.device_text().to_owned(),
         };
+        let _compiling = Compiling::begin();
         let (pipeline, groups) = gpu.catch(&name, |device| {
             let module = wgpu::ShaderModuleDescriptor {
                 label: Some(&name),
@@ -202,6 +206,7 @@ impl Kernel {
             groups: groups.into(),
             variables: variables.into(),
             max_groups,
+            dispatched: gpu.undispatched(),
         })
     }
 
@@ -257,13 +262,15 @@ impl Kernel {
     /// its number as `workgroup_id.y * num_workgroups.x + workgroup_id.x` and must pass over numbers from
     /// `workgroups` on.
     pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, bindings: &Bindings, workgroups: u32) {
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline());
         bindings.set(pass);
         let (x, y) = grid(workgroups, self.max_groups);
         pass.dispatch_workgroups(x, y, 1);
     }
 
+    /// For a dispatch.
     pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {
+        self.dispatched.record();
         &self.pipeline
     }
 

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::{Source, depth, words};
+use super::{Source, depth, names, words};
 use crate::text::{cut, quoted};
 
 /// Why WGSL files did not make a module.
@@ -118,6 +118,8 @@ pub struct Program {
     used: Vec<Vec<naga::Handle<naga::GlobalVariable>>>,
     /// Whether it takes a stack of its own to parse or compile it.
     deep: bool,
+    /// Names of users' that the text has otherwise.
+    renamed: names::Renamed,
 }
 
 impl Program {
@@ -130,11 +132,18 @@ impl Program {
         for source in sources {
             joined.add(source)?;
         }
-        let Joined { text, files, lines, features, .. } = joined;
+        let Joined { mut text, files, parts, lines, features, .. } = joined;
         let (module, used) = (naga::Module::default(), Vec::new());
         let (by_rows, deep) = (None, false);
         let name = name.to_owned();
-        let mut program = Self { name, text, by_rows, files, lines, features, module, used, deep };
+        let (renamed, taken) = match names::separate(&mut text, &parts) {
+            Ok(renamed) => (renamed, None),
+            Err(place) => (names::Renamed::default(), Some(place)),
+        };
+        let mut program = Self { name, text, by_rows, files, lines, features, module, used, deep, renamed };
+        if let Some(place) = taken {
+            return Err(program.takes_a_type(place));
+        }
         program.deep = match depth::check(&program.text) {
             Ok(deep) => deep,
             Err((line, what)) => return Err(program.too_deep(line, what)),
@@ -145,6 +154,7 @@ impl Program {
     /// The same with the module that its text is.
     fn parsed(mut self) -> Result<Self, LinkError> {
         self.parse()?;
+        self.check_size()?;
         self.by_rows = words::by_rows(&self.module, &self.text);
         let right = |text: &String| naga::front::wgsl::parse_str(text).is_ok();
         debug_assert!(self.by_rows.as_ref().is_none_or(right), "what the linker writes is WGSL");
@@ -216,8 +226,9 @@ impl Program {
         let (before, name, text) = (self.enables().len(), self.name.clone(), self.device_text().to_owned());
         let (files, lines, features) = (self.files.clone(), self.lines.clone(), self.features);
         let (parsed, used) = (naga::Module::default(), Vec::new());
-        let (by_rows, deep) = (None, false);
-        let program = Self { name, text, by_rows, files, lines, features, module: parsed, used, deep };
+        let (by_rows, deep, renamed) = (None, false, self.renamed.clone());
+        let program =
+            Self { name, text, by_rows, files, lines, features, module: parsed, used, deep, renamed };
         async move {
             let said = module.get_compilation_info().await.messages;
             let errors =
@@ -314,8 +325,10 @@ impl Program {
         }
         let at = span.location(&self.text);
         let Origin { file, line } = self.place(at.line_number)?;
-        let (file, library) = (self.files[file].name(), self.files[file].is_library());
-        let text = self.text.lines().nth(at.line_number as usize - 1).unwrap_or("");
+        let (file, library, text) =
+            (self.files[file].name(), self.files[file].is_library(), self.files[file].text());
+        // As the user wrote it.
+        let text = text.lines().nth(line as usize - 1).unwrap_or("");
         let (text, indent) = around(text, at.line_position as usize - 1);
         let marks = (at.length as usize).clamp(1, text.len().saturating_sub(indent).max(1));
         let mut marked = format!("  --> {file}:{line}:{}\n{line:5} | {text}\n", at.line_position);
@@ -323,6 +336,11 @@ impl Program {
         let _ = writeln!(marked, "      | {}", mark.trim_end());
         let (file, column) = (file.to_owned(), at.line_position);
         Some((Marked { file, line, column, library }, marked))
+    }
+
+    /// A message with the names that users gave.
+    pub(super) fn restored(&self, message: String) -> String {
+        self.renamed.restored(message)
     }
 
     /// The error of a line that is too deep to be parsed.
@@ -340,16 +358,18 @@ impl Program {
         labels: &[(naga::Span, String)],
         notes: impl Iterator<Item = &'n str>,
     ) -> LinkError {
+        let message = self.restored(message);
         let mut report = String::new();
         let mut place = None;
         for (span, label) in labels {
+            let label = &self.restored(label.clone());
             if let Some((at, marked)) = self.mark(*span, label) {
                 place.get_or_insert(at);
                 report += &marked;
             }
         }
         for note in notes {
-            let _ = writeln!(report, "  note: {}", quoted(note));
+            let _ = writeln!(report, "  note: {}", quoted(&self.restored(note.to_owned())));
         }
         // What has no place, such as a type that is too large, is hardly the library's.
         let here = || {
@@ -384,6 +404,7 @@ fn around(line: &str, at: usize) -> (&str, usize) {
 struct Joined {
     text: String,
     files: Vec<Source>,
+    parts: Vec<names::Part>,
     lines: Vec<Origin>,
     features: wgpu::Features,
     seen: HashSet<Source>,
@@ -416,12 +437,13 @@ impl Joined {
                 };
             }
         }
-        let file = self.files.len();
+        let (file, begin) = (self.files.len(), self.text.len());
         for (number, line) in (1..).zip(source.text().lines()) {
             self.lines.push(Origin { file, line: number });
             self.text.push_str(line);
             self.text.push('\n');
         }
+        self.parts.push(names::Part { range: begin..self.text.len(), library: source.is_library() });
         self.files.push(source.clone());
         Ok(())
     }

@@ -15,17 +15,21 @@ mod dedicated;
 mod depth;
 mod device;
 mod error;
+mod idle;
 mod kernel;
 #[cfg(target_arch = "wasm32")]
 mod later;
 mod layout;
 mod link;
+mod names;
 mod pace;
 mod plan;
 mod recipe;
+mod size;
 mod source;
 mod subgroups;
 mod units;
+mod tables;
 #[cfg(not(target_arch = "wasm32"))]
 mod upload;
 mod words;
@@ -36,7 +40,7 @@ pub use contract::Allowed;
 pub(crate) use contract::{Declaration, MOST_KEPT};
 #[cfg(test)]
 pub(crate) use device::CALLS;
-pub use device::{Gpu, HOST_WAIT, Submission};
+pub use device::{Gpu, HOST_WAIT, Submission, compiling};
 pub use error::GpuError;
 pub use kernel::{Bindings, Kernel};
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! What is asked of a model's file: what it must declare, what it may, and what its functions may call.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::gpu::{
-    Allowed, Declaration, GpuError, LinkError, MOST_KEPT, Program, Recipe, is_words, values_of,
+    Allowed, Declaration, GpuError, LinkError, MOST_KEPT, Program, Recipe, Source, is_words, values_of,
 };
 use crate::time::Ticks;
 use crate::{random, statistics};
 
 use super::output::Columns;
 use super::recipes::{self, Recipes};
-use super::{Model, SimulationError};
+use super::{Model, Payload, SimulationError};
 
 /// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
 pub(super) fn check<M: Model>(
@@ -105,20 +106,42 @@ pub(super) fn neighbours<M: Model>(model: &M, declared: Option<Declared>) -> Res
     Ok(())
 }
 
+/// What the columns of a model depend on: its WGSL, the words of a payload, the bytes of an output and whether its type is known in Rust.
+type Of = (Source, &'static str, usize, bool);
+
+/// Columns of the models that were looked at last, the newest first: to link their WGSL takes as long as a hundred thousand events.
+static LOOKED_AT: Mutex<VecDeque<(Of, Arc<Columns>)>> = Mutex::new(VecDeque::new());
+
+/// How many of them.
+const MOST_LOOKED_AT: usize = 16;
+
 /// Checks what a model's file says of its results, and returns their columns; none for a model without.
 pub(super) fn columns<M: Model>(model: &M) -> Result<Option<Arc<Columns>>, SimulationError> {
     let bytes = size_of::<M::Output>();
     if bytes == 0 {
         return Ok(None);
     }
+    let of: Of = (model.source(), M::Payload::FILE, bytes, is_words::<M::Output>());
+    let looked_at = || LOOKED_AT.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = looked_at().iter().find(|(known, _)| *known == of).map(|(_, columns)| columns.clone());
+    if known.is_some() {
+        return Ok(known);
+    }
+    let columns = Arc::new(linked_columns(model)?);
+    let mut known = looked_at();
+    known.truncate(MOST_LOOKED_AT - 1);
+    known.push_front((of, columns.clone()));
+    Ok(Some(columns))
+}
+
+fn linked_columns<M: Model>(model: &M) -> Result<Columns, SimulationError> {
     let program = recipes::output(model, false, 64).link().map_err(|error| lacking(model, error))?;
     let functions = [&OUTPUT_FUNCTIONS[..], &random::ARITHMETIC, &statistics::MODEL_FUNCTIONS].concat();
     program.check_calls("output", &functions, OUTPUT_ADVICE).map_err(GpuError::from)?;
     check_layout::<M, M::Output>(&program, model, "Output")?;
     let layout = program.layout("Output").expect("the kernel uses it, and it links");
-    let columns = Columns::new(&layout)
-        .map_err(|field| SimulationError::OutputField { file: model.source().name().to_owned(), field })?;
-    Ok(Some(Arc::new(columns)))
+    Columns::new(&layout)
+        .map_err(|field| SimulationError::OutputField { file: model.source().name().to_owned(), field })
 }
 
 /// What a model's file must declare.

@@ -1,9 +1,7 @@
 //! Work on its way: submissions, and waits for them.
 
-#[cfg(not(target_arch = "wasm32"))]
 use std::sync::Arc;
-#[cfg(not(target_arch = "wasm32"))]
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Gpu;
@@ -16,6 +14,9 @@ pub struct Submission {
     /// Where the host asks again and again: whether it is done.
     #[cfg(not(target_arch = "wasm32"))]
     done: Option<Arc<AtomicBool>>,
+    /// First dispatches of kernels until then: [`FirstDispatches::recorded`].
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
+    first: u64,
 }
 
 impl Submission {
@@ -31,14 +32,69 @@ impl From<wgpu::SubmissionIndex> for Submission {
             index,
             #[cfg(not(target_arch = "wasm32"))]
             done: None,
+            first: 0,
         }
+    }
+}
+
+/// The first dispatches of a device's kernels: software adapters compile in them.
+#[derive(Debug, Default)]
+pub(in crate::gpu) struct FirstDispatches {
+    recorded: AtomicU64,
+    /// So many of them were waited for.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
+    done: AtomicU64,
+}
+
+/// Whether a kernel was ever dispatched.
+#[derive(Debug)]
+pub(in crate::gpu) struct Dispatched {
+    before: AtomicBool,
+    all: Arc<FirstDispatches>,
+}
+
+impl Dispatched {
+    /// Takes in that the kernel is dispatched.
+    pub(in crate::gpu) fn record(&self) {
+        if !self.before.load(Ordering::Relaxed) && !self.before.swap(true, Ordering::Relaxed) {
+            self.all.recorded.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Threads in which a driver compiles now.
+static COMPILING: AtomicU32 = AtomicU32::new(0);
+
+/// Whether a driver compiles a kernel now, which may take seconds and which no watcher of a run can stop.
+pub fn compiling() -> bool {
+    COMPILING.load(Ordering::Relaxed) > 0
+}
+
+/// While it lives, [`compiling`] says so.
+pub(in crate::gpu) struct Compiling(());
+
+impl Compiling {
+    pub(in crate::gpu) fn begin() -> Self {
+        COMPILING.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Compiling {
+    fn drop(&mut self) {
+        COMPILING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// How long the host waits for submitted work before it gives the device up.
 ///
-/// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
+/// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only. Compilation does not count: a submission in
+/// which a software adapter compiles may take half an hour.
 pub const HOST_WAIT: Duration = Duration::from_secs(120);
+
+/// The same where a software adapter compiles kernels that were not dispatched before.
+#[cfg(not(target_arch = "wasm32"))]
+const COMPILE_WAIT: Duration = Duration::from_secs(1800);
 
 #[cfg(test)]
 thread_local! {
@@ -68,7 +124,13 @@ impl Gpu {
             index,
             #[cfg(not(target_arch = "wasm32"))]
             done: (!self.on_processor()).then(|| self.done()),
+            first: self.first.recorded.load(Ordering::Relaxed),
         })
+    }
+
+    /// What notes the first dispatch of a kernel.
+    pub(in crate::gpu) fn undispatched(&self) -> Arc<Dispatched> {
+        Arc::new(Dispatched { before: AtomicBool::new(false), all: self.first.clone() })
     }
 
     /// What becomes true when all that was submitted so far is done, and the device is polled.
@@ -127,15 +189,21 @@ impl Gpu {
                 std::thread::yield_now();
             }
         }
-        let wait =
-            wgpu::PollType::Wait { submission_index: Some(submission.index), timeout: Some(self.patience) };
+        let compiles = self.on_processor() && submission.first > self.first.done.load(Ordering::Relaxed);
+        let _compiling = compiles.then(Compiling::begin);
+        // Who chose a bound has it.
+        let patience = if compiles && self.patience == HOST_WAIT { COMPILE_WAIT } else { self.patience };
+        let wait = wgpu::PollType::Wait { submission_index: Some(submission.index), timeout: Some(patience) };
         match self.poll(wait)? {
-            Ok(_) => self.alive(),
+            Ok(_) => {
+                self.first.done.fetch_max(submission.first, Ordering::Relaxed);
+                self.alive()
+            }
             Err(wgpu::PollError::Timeout) => {
                 self.present()?;
                 // Destroying a device waits for its work, and this work may never end: the device is never destroyed.
                 std::mem::forget((self.device.clone(), self.queue.clone()));
-                Err(GpuError::Timeout { seconds: self.patience.as_secs() })
+                Err(GpuError::Timeout { seconds: patience.as_secs() })
             }
             Err(error) => Err(self.failure("a wait", &error)),
         }

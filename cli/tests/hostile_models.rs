@@ -1,0 +1,85 @@
+//! Models that once hung, exploded in the driver or misled: each is refused with its line, or runs.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn run(args: &[&str]) -> Output {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/hostile_models");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eventhorizon"));
+    command.current_dir(folder).env_remove("RUST_LOG").stdin(Stdio::null());
+    command.arg("run").args(args).output().unwrap()
+}
+
+/// That a model is refused before a driver sees it, with words.
+fn refused(file: &str, words: &[&str]) {
+    let output = run(&[file]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{file}: {told}");
+    for word in words {
+        assert!(told.contains(word), "{file} without {word}: {told}");
+    }
+    assert!(!told.contains("panicked") && !told.contains("shaders/") && told.len() < 2000, "{told}");
+}
+
+#[test]
+fn what_drivers_copy_too_often_is_refused() {
+    refused("callchain.toml", &["callchain.wgsl:", "` → `f", "` → `f0` come to ", "80000 is the bound"]);
+    refused("cc14.toml", &["cc14.wgsl:15:", "`f12` → `f11` → `f10` → …", "80000 is the bound"]);
+    refused("lin1000.toml", &["lin1000.wgsl:", "a chain of 65 functions", "64 is the bound"]);
+    refused("constarr.toml", &["constarr.wgsl:9:", "`A` has 1000000 words", "1024 words", "`data`"]);
+}
+
+#[test]
+fn a_constant_array_that_is_indexed_runs() {
+    let output = run(&["ca1000.toml", "--json"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+}
+
+#[test]
+fn a_loop_that_changes_nothing_is_refused() {
+    refused("loop_cont.toml", &["loop_cont.wgsl:9:15: this loop changes nothing"]);
+}
+
+#[test]
+fn a_type_of_wgsls_keeps_its_name() {
+    refused("alias_u32.toml", &["alias_u32.wgsl:3:7: `u32` is the name of a type"]);
+}
+
+/// llvmpipe ends the loops of an invocation after 65,535 iterations: what has one LP for each invocation sees that, what shares them does not come to it.
+#[test]
+fn loops_that_are_cut_are_a_fault_by_mapping_and_no_other_result() {
+    let output = run(&["loop_60000.toml", "--check"]);
+    let (out, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!told.contains("report the adapter"), "{told}");
+    if !out.contains("llvmpipe") {
+        return;
+    }
+    let checked: Vec<_> = out.lines().filter(|line| line.starts_with("checked: ")).collect();
+    assert_eq!(checked.len(), 4, "{out}");
+    for (line, is_cut) in checked.iter().zip([false, true, true, true]) {
+        assert_eq!(line.contains("the driver ended a loop early"), is_cut, "{line}");
+    }
+    // What was not cut is right: `b` is 1,799,970,000 for each of the events that `a` counts.
+    let each = run(&["loop_60000.toml", "--each", "-"]);
+    let each = String::from_utf8_lossy(&each.stdout).into_owned();
+    let rows: Vec<Vec<u32>> = each
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|word| word.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(rows.len(), 5, "{each}");
+    assert!(rows.iter().all(|row| row[1] > 0 && row[2] == row[1].wrapping_mul(1_799_970_000)), "{each}");
+}
+
+#[test]
+fn a_measure_that_is_constant_is_named_and_the_others_are_drawn() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constplot");
+    let _ = std::fs::remove_dir_all(&folder);
+    let output = run(&["constplot.toml", "--replications", "20", "--plot", &folder.display().to_string()]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("aconst"), "{told}");
+    for name in ["wait.svg", "wait_convergence.svg", "longest.svg", "idle.svg"] {
+        assert!(std::fs::read_to_string(folder.join(name)).unwrap().contains("<svg"), "{name}");
+    }
+}
