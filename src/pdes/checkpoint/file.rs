@@ -14,7 +14,7 @@ use super::CheckpointError;
 /// What a file begins with. The bytes around the name show transfers that change ends of lines, as those of PNG do.
 const MAGIC: [u8; 8] = *b"\x89EVH\r\n\x1a\n";
 /// It changes with what lies where, and with what the same bytes would go on to.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Magic, version, number of sections, length.
 const HEAD: usize = 24;
 /// What a section begins with: tag, zeros, length.
