@@ -22,7 +22,7 @@ use clap::Parser;
 use eventhorizon::models::Epidemic;
 use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
 use eventhorizon::statistics::{
-    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, compare, plot,
+    Design, Experiment, Observations, Point, Report, Selected, Selection, compare, plot,
 };
 use eventhorizon::time::Resolution;
 use serde_json::json;
@@ -33,7 +33,6 @@ use shared::{Outcome, Use};
     about = "An epidemic with measures against it: a factorial design with common random numbers, until the precision is reached"
 )]
 #[command(mut_arg("precision", |precision| precision.default_value("0.02")))]
-#[command(mut_arg("replications", |replications| replications.default_value("10000")))]
 struct Args {
     /// People.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(25..=1 << 24))]
@@ -63,6 +62,9 @@ struct Args {
 
 /// What is looked at, of what `Epidemic::measures` makes of each run: the share of the people who are infected, and the day of the last infection.
 const MEASURES: [&str; 2] = ["attack_rate", "last"];
+/// Replications where nobody says how many.
+const REPLICATIONS: u32 = 10_000;
+
 /// The one that has to be precise.
 const DECISIVE: &str = MEASURES[0];
 
@@ -99,7 +101,8 @@ fn run(args: &Args) -> Outcome<()> {
     // person's illness leads to is drawn in the person's first event, so each is ill for the same time in run r of all points, but for the factor:
     // what the points have in common cancels in their difference. A model whose events come in another order at another
     // point gains less from it.
-    let experiment = Experiment::new(design, args.runs.replications, args.seed).with_common_random_numbers();
+    let experiment =
+        Experiment::new(design, args.runs.replications(REPLICATIONS), args.seed).with_common_random_numbers();
     let design = &experiment.design;
 
     let again = build.clone();
@@ -151,7 +154,7 @@ fn run(args: &Args) -> Outcome<()> {
         None => None,
         Some(indifference) => {
             let selection = Selection {
-                replications: Some(args.runs.replications.into()),
+                replications: Some(args.runs.replications(REPLICATIONS).into()),
                 ..Selection::new(indifference, args.runs.level).smallest()
             };
             let selected: Outcome<Selected> = match &gpu {
@@ -191,7 +194,7 @@ fn run(args: &Args) -> Outcome<()> {
             writeln!(stdout(), "{text}")?;
         }
         for (point, decision) in decisions.iter().enumerate() {
-            writeln!(stdout(), "{}: {}", design.describe(point), told(*decision))?;
+            writeln!(stdout(), "{}: {}", design.describe(point), shared::decided(*decision))?;
         }
         if let Some(selected) = &best {
             writeln!(stdout(), "smallest {DECISIVE}: {}", shared::selected(design, selected))?;
@@ -261,16 +264,4 @@ fn comparisons(
         Ok((text, json!({ "left": left, "right": right, "difference": mean, "half_width": half_width })))
     });
     compared.into_iter().collect()
-}
-
-/// Why the runs of a point ended.
-fn told(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Reached => "as precise as was asked for",
-        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
-        Decision::TimeSpent => "the most time, and not as precise as was asked for",
-        Decision::AllFailed => "all runs failed",
-        Decision::Stopped => "stopped early",
-        _ => "goes on",
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example network -- examples/networks/mm1.toml
-//! cargo run --release --example network -- examples/networks/clinic.toml --precision 0.01 --replications 100000
+//! cargo run --release --example network -- examples/networks/clinic.toml --precision 0.01
 //! cargo run --release --example network -- examples/networks/jackson.toml --backend cpu --json result.json --csv result.csv
 //! cargo run --release --example network -- examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --checkpoint jackson.study --every 60    # Ctrl-C, and then
 //! cargo run --release --example network -- examples/networks/jackson.toml --precision 0.0001 --replications 10000000 --resume jackson.study
@@ -23,13 +23,13 @@ use eventhorizon::facility::{
     SavedStudy, Study, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{Autosave, EngineOptions, Mapping, Progress};
-use eventhorizon::statistics::{Column, Decision, Observations, Pairing, Values};
+use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
 use eventhorizon::time::Ticks;
 use shared::{Outcome, Use};
 
 #[derive(Parser)]
 #[command(about = "A queueing network, described and not programmed")]
-#[command(mut_arg("replications", |replications| replications.default_value("64")))]
+#[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
 pub(crate) struct Args {
     /// The description: TOML, or JSON where the name ends so.
     file: PathBuf,
@@ -105,6 +105,10 @@ pub(crate) struct Args {
     trace_to: PathBuf,
 }
 
+/// Replications where nobody says how many.
+const REPLICATIONS: u32 = 64;
+const REPLICATIONS_HELP: &str = "Replications, 64 by default; with --precision, the most of them in the place of the default bound, which is printed";
+
 /// Runs in which the warm-up is looked for.
 const PILOTS: u32 = 8;
 
@@ -175,7 +179,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         level: args.runs.level,
         stopping: args.runs.stopping()?,
         room: args.room,
-        ..Study::new(args.runs.replications, until, warm_up)
+        ..Study::new(args.runs.replications(REPLICATIONS), until, warm_up)
     };
 
     let gpu = args.place.hardware()?;
@@ -220,7 +224,12 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         shared::write(&args.trace_to, &csv)
     };
     shared::all([
-        if args.on_stdout() { Ok(()) } else { tell(&report, saved.as_ref().map_or(0, SavedStudy::events)) },
+        if args.on_stdout() {
+            Ok(())
+        } else {
+            let saved = saved.as_ref().map_or(0, SavedStudy::events);
+            tell(&report, study.stopping.as_ref(), saved)
+        },
         args.csv.as_ref().map_or(Ok(()), csv),
         args.json.write(&serde_json::to_value(&report)?),
         visits.map_or(Ok(()), trace),
@@ -230,7 +239,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
 }
 
 /// The table, and how fast it came: of what a study has that was saved, others made `saved` events.
-fn tell(report: &Report, saved: u64) -> Outcome<()> {
+fn tell(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Outcome<()> {
     write!(stdout(), "{report}")?;
     write!(
         stdout(),
@@ -248,8 +257,8 @@ fn tell(report: &Report, saved: u64) -> Outcome<()> {
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
     let rate = executed as f64 / report.seconds;
     writeln!(stdout(), "{:.3} s, {rate:.3e} events/s", report.seconds)?;
-    if let Some(decision) = report.stopped {
-        writeln!(stdout(), "{}", told(decision))?;
+    if let (Some(decision), Some(stopping)) = (report.stopped, stopping) {
+        writeln!(stdout(), "{}; {}", shared::decided(decision), shared::bounds(&stopping.budget))?;
     }
     Ok(writeln!(stdout(), "fingerprint {:016x}", report.fingerprint)?)
 }
@@ -278,10 +287,11 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
         return Err(shared::usage("--warm-up: choose less than --until"));
     }
     let gpu = args.place.gpu()?;
-    let bar = shared::bar(args.runs.replications.into(), "{wide_bar} {pos} of {len} replications")?;
+    let bar =
+        shared::bar(args.runs.replications(REPLICATIONS).into(), "{wide_bar} {pos} of {len} replications")?;
     // By node: utilisation and throughput of each replication.
     let mut found: Vec<[Vec<f64>; 2]> = vec![Default::default(); network.len()];
-    for run in 0..u64::from(args.runs.replications) {
+    for run in 0..u64::from(args.runs.replications(REPLICATIONS)) {
         if shared::interrupted() {
             break;
         }
@@ -325,16 +335,4 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
         writeln!(stdout())?;
     }
     Ok(())
-}
-
-/// Why there are no more replications.
-fn told(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Reached => "as precise as was asked for",
-        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
-        Decision::TimeSpent => "the most time, and not as precise as was asked for",
-        Decision::Stopped => "stopped early",
-        Decision::AllFailed => "there was nothing to observe in any replication",
-        _ => "goes on",
-    }
 }

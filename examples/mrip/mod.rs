@@ -52,6 +52,9 @@ pub struct Told {
     decision: Option<Decision>,
 }
 
+/// Replications where nobody says how many.
+const REPLICATIONS: u32 = 1024;
+
 impl Common {
     /// Runs the replications of one parameter point; `work` is what one of them does, for the rate.
     pub fn run<M: Twin + Copy + Sync>(
@@ -63,9 +66,9 @@ impl Common {
     ) -> Outcome<Told> {
         shared::check_files(&[self.json.file()])?;
         let stopping = self.runs.stopping()?;
-        let experiment = Experiment::new(Design::default(), self.runs.replications, self.seed);
+        let experiment = Experiment::new(Design::default(), self.runs.replications(REPLICATIONS), self.seed);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let bar = bar(self.runs.replications.into(), "{wide_bar} {pos} of {len} replications")?;
+        let bar = bar(self.runs.replications(REPLICATIONS).into(), "{wide_bar} {pos} of {len} replications")?;
         let watch = |ended| {
             bar.set_position(ended);
             shared::watch()
@@ -207,7 +210,7 @@ impl Common {
             writeln!(
                 stdout(),
                 "stopped early, after {replications} of {} replications",
-                self.runs.replications
+                self.runs.replications(REPLICATIONS)
             )?;
         }
         if let Some(decision) = told.decision {

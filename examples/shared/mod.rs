@@ -17,6 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -29,7 +30,9 @@ use eventhorizon::models::{ModelError, PholdError};
 use eventhorizon::pdes::{Checkpoint, CheckpointError, SimulationError, Until};
 use eventhorizon::replication::ReplicationError;
 use eventhorizon::search::SearchError;
-use eventhorizon::statistics::{AnalysisError, Budget, Design, Observations, Precision, Selected, Stopping};
+use eventhorizon::statistics::{
+    AnalysisError, Budget, Decision, Design, Observations, Precision, Selected, Stopping,
+};
 use eventhorizon::time::{Resolution, TimeError};
 pub use files::{Use, all, check_files, on_stdout, read_text, write, write_png};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -357,9 +360,9 @@ impl Json {
 
 #[derive(Args)]
 pub struct Runs {
-    /// Replications; with --precision, the most of them
-    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
-    pub replications: u32,
+    /// Replications, 1024 by default; with --precision, the most of them in the place of the default bound, which is printed
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    replications: Option<u32>,
     /// Confidence level
     #[arg(long, default_value_t = 0.95, value_parser = level)]
     pub level: f64,
@@ -369,6 +372,11 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// How many, or by default so many.
+    pub fn replications(&self, default: u32) -> u32 {
+        self.replications.unwrap_or(default)
+    }
+
     /// When to stop, if --precision says so.
     pub fn stopping(&self) -> Outcome<Option<Stopping>> {
         self.precision.map(|relative| precise(self.level, relative, self.replications)).transpose()
@@ -390,13 +398,46 @@ pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()>
     )))
 }
 
-/// To stop where each half width is at most this share of its mean, or after so many replications, or ten minutes.
-pub fn precise(level: f64, relative: f64, replications: u32) -> Outcome<Stopping> {
+/// Events of a run to a precision for which nobody said how many replications it may take, and their replications.
+const MOST_EVENTS: u64 = 10_000_000_000;
+const MOST_REPLICATIONS: u64 = 1 << 22;
+
+/// To stop where each half width is at most this share of its mean, or after so many replications. By default the bound is
+/// one of events, so that results do not depend on how fast a machine is.
+pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<Stopping> {
     let precision = Precision { level, ..Precision::relative(relative) };
-    let budget = Budget { replications: Some(replications.into()), time: Some(Duration::from_secs(600)) };
+    let budget = match replications {
+        Some(most) => Budget { replications: Some(most.into()), ..Budget::default() },
+        None => {
+            Budget { replications: Some(MOST_REPLICATIONS), events: Some(MOST_EVENTS), ..Budget::default() }
+        }
+    };
     let stopping = Stopping::new(precision, budget);
     stopping.check()?;
     Ok(stopping)
+}
+
+/// Why the runs of a point ended.
+pub fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Reached => "as precise as was asked for",
+        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
+        Decision::EventsSpent => {
+            "the most events, and not as precise as was asked for: --replications allows more"
+        }
+        Decision::TimeSpent => "the most time, and not as precise as was asked for",
+        Decision::AllFailed => "there was nothing to observe in any replication",
+        Decision::Stopped => "stopped early",
+        _ => "goes on",
+    }
+}
+
+/// What a run to a precision may take.
+pub fn bounds(budget: &Budget) -> String {
+    let events = budget.events.map(|most| format!("{most} events"));
+    let replications = budget.replications.map(|most| format!("{most} replications"));
+    let bounds: Vec<_> = events.into_iter().chain(replications).collect();
+    format!("at most {} were allowed", bounds.join(" and "))
 }
 
 /// What a selection found, and after how many runs the other points were out of it.

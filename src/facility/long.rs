@@ -10,7 +10,7 @@ use crate::pdes::{
     Checkpoint, CheckpointError, CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Progress,
     Replica, Simulation, SimulationError, Stop, Until,
 };
-use crate::statistics::{AnalysisError, batch_means, mser5};
+use crate::statistics::{AnalysisError, mser5};
 use crate::time::Ticks;
 
 use super::check::{Kind, UNTIL, ticks};
@@ -18,7 +18,7 @@ use super::model::present_of;
 use super::saved::{Numbers, Saving, source};
 use super::study::{MORE, served};
 use super::sums::{Seen, real};
-use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, Row, SavedStudy, Study, theory};
+use super::{Facility, FacilityError, FacilityOutput, Keep, Place, Report, SavedStudy, Study, theory};
 
 /// Parts of a run whose averages MSER-5 looks at.
 const PARTS: usize = 500;
@@ -132,7 +132,7 @@ impl Facility {
     }
 
     /// Makes one long run, and tells every measure with an interval from the means of `batches` parts of equal length after the warm-up: 10 to 30 serve well. Of the study,
-    /// `replications` and `stopping` have no part, nor have distributions. Batches that are correlated are named among the warnings: their intervals are too narrow;
+    /// `replications` and `stopping` have no part, nor have distributions. Batches that are correlated are named among the warnings: their intervals are wider for that, and may be too narrow still;
     /// and so is what was not observed in every batch, of which no mean is told.
     ///
     /// A run on a device takes all of it: that pays for networks of thousands of nodes.
@@ -218,36 +218,30 @@ impl Facility {
         facility.deadlock(last, study.seed, 0, until)?;
         let known = theory::known(&facility);
         let (mut results, mut warnings) = (Vec::new(), self.rounding_until(study.until));
-        for column in facility.columns() {
-            let part = |part: usize| {
-                Seen::new(&told[part + 1], Some(&told[part]), warm_up, [ends[part], ends[part + 1]])
-            };
-            let values: Vec<f64> =
-                (0..batches).map(|number| facility.value(&column, &part(number))).collect();
-            let node = column.node.map_or("(network)", |node| &facility.nodes[node].name).to_owned();
-            let observed = values.iter().filter(|value| value.is_finite()).count();
-            let means =
-                (observed == batches).then(|| batch_means(&values, batches, study.level)).transpose()?;
+        for mut column in facility.columns() {
+            for part in 0..batches {
+                let [from, to] = [part, part + 1];
+                let seen = Seen::new(&told[to], Some(&told[from]), warm_up, [ends[from], ends[to]]);
+                column.parts.push(facility.part(&column, &seen));
+            }
+            let observed = column.parts.observed();
             let what = facility.told_of(&column);
-            match &means {
-                Some(means) if means.correlated => warnings.push(format!(
-                    "the batches of {what} are correlated, so that its interval is too narrow: make the run longer"
-                )),
-                Some(_) => {}
-                None => warnings.push(format!(
+            if observed < batches {
+                warnings.push(format!(
                     "{what} is not told: in {} of {batches} batches there was nothing to observe; make the run longer, or the batches fewer",
                     batches - observed
-                )),
+                ));
+                column.parts.forget();
             }
-            results.push(Row {
-                node,
-                class: column.class.map(|class| facility.network.classes[class].clone()),
-                measure: column.measure,
-                mean: means.as_ref().map(|means| means.mean),
-                half_width: means.as_ref().map(|means| means.interval.half_width),
-                theory: facility.theory(&column, &known),
-                observations: observed as u64,
-            });
+            let (mut summary, correlated) =
+                column.parts.serial_summary(column.measure.name(), study.level)?;
+            if correlated {
+                warnings.push(format!(
+                    "the batches of {what} are correlated: its interval is wider for that, and may be too narrow still; make the run longer"
+                ));
+            }
+            summary.observations = observed as u64;
+            results.push(facility.row(&column, &summary, facility.theory(&column, &known)));
         }
         let (engine, adapter) = match place {
             Place::Cpu => ("cpu", "processor, one core".to_owned()),

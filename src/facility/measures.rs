@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::statistics::{Estimator, Part, Pooled};
 use crate::time::Ticks;
 
 use super::check::{Kind, Node, Pair};
@@ -28,11 +29,11 @@ pub enum Measure {
     Queue,
     /// Mean time from arrival to the beginning of service.
     Wait,
-    /// Its standard deviation.
+    /// The standard deviation of these times, of all replications together.
     WaitDeviation,
     /// Mean time from arrival to departure, of those who are served; at a sink, from where they entered the network; at a fork, until the last sibling came back.
     Sojourn,
-    /// Its standard deviation.
+    /// The standard deviation of these times, of all replications together.
     SojournDeviation,
     /// The share of those who arrive that finds no room.
     Loss,
@@ -88,6 +89,20 @@ impl Measure {
     pub(super) fn decides(self) -> bool {
         matches!(self, Self::Utilisation | Self::Number | Self::Sojourn)
     }
+
+    /// How it is made of what replications saw. What is divided by the time of observation has one divisor in all of them.
+    fn estimator(self) -> Estimator {
+        match self {
+            Self::Wait | Self::Sojourn | Self::Loss | Self::Reneged | Self::Balked => Estimator::Ratio,
+            Self::WaitDeviation | Self::SojournDeviation => Estimator::Deviation,
+            _ => Estimator::Mean,
+        }
+    }
+
+    /// Whether it is of times that are pooled in ticks.
+    fn in_ticks(self) -> bool {
+        matches!(self, Self::Wait | Self::Sojourn | Self::WaitDeviation | Self::SojournDeviation)
+    }
 }
 
 impl Serialize for Measure {
@@ -102,17 +117,19 @@ impl fmt::Display for Measure {
     }
 }
 
-/// A column of results: a measure of a class (or of all) at a node (or in the whole network), with a value for each replication.
+/// A column of results: a measure of a class (or of all) at a node (or in the whole network), with what each replication adds to it.
 pub(super) struct Measured {
     pub(super) node: Option<usize>,
     pub(super) class: Option<usize>,
     pub(super) measure: Measure,
-    pub(super) values: Vec<f64>,
+    pub(super) parts: Pooled,
 }
 
 impl Measured {
-    fn new(node: Option<usize>, class: Option<usize>, measure: Measure) -> Self {
-        Self { node, class, measure, values: Vec::new() }
+    /// Without a replication.
+    fn new(node: Option<usize>, class: Option<usize>, measure: Measure, ticks: f64) -> Self {
+        let unit = if measure.in_ticks() { ticks } else { 1.0 };
+        Self { node, class, measure, parts: Pooled::new(measure.estimator()).in_units(unit) }
     }
 }
 
@@ -126,6 +143,8 @@ impl Facility {
     pub(super) fn columns(&self) -> Vec<Measured> {
         use Measure::*;
         let mut columns = Vec::new();
+        let ticks = f64::from(self.resolution.ticks_per_unit());
+        let new = |node, class, measure| Measured::new(node, class, measure, ticks);
         for (number, node) in self.nodes.iter().enumerate() {
             let shared = matches!(node.kind, Kind::Station { discipline: Discipline::Sharing, .. });
             let mut measures = match node.kind {
@@ -165,25 +184,25 @@ impl Facility {
             let come: Vec<_> = (0..node.pairs.len()).filter(|&class| node.pairs[class].comes).collect();
             let all = (come.len() > 1).then_some(None);
             for class in all.into_iter().chain(come.into_iter().map(Some)) {
-                columns.extend(measures.iter().map(|&measure| Measured::new(Some(number), class, measure)));
+                columns.extend(measures.iter().map(|&measure| new(Some(number), class, measure)));
             }
             // What is of no class.
             if shared {
-                columns.push(Measured::new(Some(number), None, Utilisation));
+                columns.push(new(Some(number), None, Utilisation));
             }
             if matches!(node.kind, Kind::Station { servers: Some(_), .. }) && node.holds(&self.nodes) {
-                columns.push(Measured::new(Some(number), None, Blocked));
+                columns.push(new(Some(number), None, Blocked));
             }
             if node.kind == Kind::Fork {
-                columns.push(Measured::new(Some(number), None, Siblings));
+                columns.push(new(Some(number), None, Siblings));
             }
             if self.details() && matches!(node.kind, Kind::Station { .. }) {
-                columns.push(Measured::new(Some(number), None, Empty));
+                columns.push(new(Some(number), None, Empty));
             }
         }
-        columns.push(Measured::new(None, None, Number));
+        columns.push(new(None, None, Number));
         if self.takes_time() {
-            columns.push(Measured::new(None, None, Travelling));
+            columns.push(new(None, None, Travelling));
         }
         columns
     }
@@ -199,8 +218,24 @@ impl Facility {
         self.params().details != 0
     }
 
-    /// What a column is in a run, or in a part of one; NaN where there was nothing to observe.
-    pub(super) fn value(&self, column: &Measured, seen: &Seen<'_>) -> f64 {
+    /// What a run, or a part of one, adds to a column.
+    pub(super) fn part(&self, column: &Measured, seen: &Seen<'_>) -> Part {
+        let sum = || seen.sum(column.node.expect("it is of a node"), column.class);
+        let share = |part: u64, all: u64| Part::ratio(real(part.into()), real(all.into()));
+        match column.measure {
+            Measure::Wait => sum().wait.mean(),
+            Measure::Sojourn => sum().sojourn.mean(),
+            Measure::WaitDeviation => sum().wait.moments(),
+            Measure::SojournDeviation => sum().sojourn.moments(),
+            Measure::Loss => share(sum().lost, sum().arrivals),
+            Measure::Reneged => share(sum().reneged, sum().arrivals),
+            Measure::Balked => share(sum().balked, sum().arrivals),
+            _ => Part::value(self.value(column, seen)),
+        }
+    }
+
+    /// What a column without a divisor of its own is in a run, or in a part of one; NaN where there was nothing to observe.
+    fn value(&self, column: &Measured, seen: &Seen<'_>) -> f64 {
         let ticks = f64::from(self.resolution.ticks_per_unit());
         let span = seen.span / ticks;
         let Some(number) = column.node else {
@@ -209,9 +244,6 @@ impl Facility {
             return real(area) / ticks / span;
         };
         let sum = seen.sum(number, column.class);
-        let share = |part: u64| {
-            if sum.arrivals == 0 { f64::NAN } else { real(part.into()) / real(sum.arrivals.into()) }
-        };
         let kind = self.nodes[number].kind;
         let servers = || match kind {
             Kind::Station { servers: Some(_), .. } if !self.nodes[number].calendar.is_empty() => {
@@ -245,16 +277,16 @@ impl Facility {
             Measure::Number => real(sum.present.0) / ticks / span,
             Measure::Travelling => unreachable!("it is of the whole network"),
             Measure::Queue => real(sum.present.0.saturating_sub(sum.busy.0)) / ticks / span,
-            Measure::Wait => sum.wait.mean() / ticks,
-            Measure::WaitDeviation => sum.wait.deviation() / ticks,
-            Measure::Sojourn => sum.sojourn.mean() / ticks,
-            Measure::SojournDeviation => sum.sojourn.deviation() / ticks,
-            Measure::Loss => share(sum.lost),
-            Measure::Reneged => share(sum.reneged),
-            Measure::Balked => share(sum.balked),
             Measure::Empty => real(seen.length(number, 0).into()) / seen.span,
             Measure::WaitQuantile(percent) => quantile(percent, true),
             Measure::SojournQuantile(percent) => quantile(percent, false),
+            Measure::Wait
+            | Measure::WaitDeviation
+            | Measure::Sojourn
+            | Measure::SojournDeviation
+            | Measure::Loss
+            | Measure::Reneged
+            | Measure::Balked => unreachable!("it has a divisor of its own"),
         }
     }
 

@@ -18,14 +18,27 @@ pub struct Row {
     pub class: Option<String>,
     /// What was measured.
     pub measure: Measure,
-    /// The mean over the replications; none where there was nothing to observe in any.
+    /// The estimate from all replications; none where there was nothing to observe in any. Means of times, shares and
+    /// deviations are those of all that was observed, whatever the replication.
     pub mean: Option<f64>,
     /// Half the width of its confidence interval.
     pub half_width: Option<f64>,
+    /// The lower end of that. The interval of a deviation, and any of batches, need not have the estimate in its middle.
+    pub lower: Option<f64>,
+    /// The upper end.
+    pub upper: Option<f64>,
     /// What theory says, where it is exact.
     pub theory: Option<f64>,
     /// Replications in which there was something to observe.
     pub observations: u64,
+}
+
+impl Row {
+    /// The distances to both ends of an interval in whose middle the estimate is not.
+    fn distances(&self) -> Option<String> {
+        let (below, above) = (self.mean? - self.lower?, self.upper? - self.mean?);
+        ((above - below).abs() > 1e-6 * (above + below)).then(|| format!("-{below:.6} +{above:.6}"))
+    }
 }
 
 /// What the runs of a network gave. [`Display`](fmt::Display) is the table for people.
@@ -102,13 +115,23 @@ fn decision<S: serde::Serializer>(decision: &Option<Decision>, serializer: S) ->
 }
 
 impl Report {
-    /// The rows as CSV: `node`, `class` (empty for all), `measure`, `mean`, `half_width`, `theory`, `observations`.
+    /// The rows as CSV: `node`, `class` (empty for all), `measure`, `mean`, `half_width`, `theory`, `observations`, `lower`, `upper`.
     ///
     /// # Errors
     /// [`FacilityError::Write`].
     pub fn to_csv(&self, file: impl io::Write) -> Result<(), FacilityError> {
         let mut writer = csv::Writer::from_writer(file);
-        writer.write_record(["node", "class", "measure", "mean", "half_width", "theory", "observations"])?;
+        writer.write_record([
+            "node",
+            "class",
+            "measure",
+            "mean",
+            "half_width",
+            "theory",
+            "observations",
+            "lower",
+            "upper",
+        ])?;
         for row in &self.results {
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             writer.write_record([
@@ -119,6 +142,8 @@ impl Report {
                 &number(row.half_width),
                 &number(row.theory),
                 &row.observations.to_string(),
+                &number(row.lower),
+                &number(row.upper),
             ])?;
         }
         writer.flush().map_err(csv::Error::from)?;
@@ -152,7 +177,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{:node$}  {:class$}  {:17}  {:>12}  {:>12}  {:>12}",
+            "{:node$}  {:class$}  {:17}  {:>12}  {:>19}  {:>12}",
             "node", "class", "measure", "mean", "±", "theory"
         )?;
         let mut last = None;
@@ -167,10 +192,10 @@ impl fmt::Display for Report {
             last = Some(here);
             writeln!(
                 f,
-                "{first:node$}  {second:class$}  {:17}  {:>12}  {:>12}  {:>12}",
+                "{first:node$}  {second:class$}  {:17}  {:>12}  {:>19}  {:>12}",
                 row.measure,
                 number(row.mean),
-                number(row.half_width),
+                row.distances().unwrap_or_else(|| number(row.half_width)),
                 number(row.theory)
             )?;
         }

@@ -79,7 +79,7 @@ impl SavedStudy {
             let mut reals = |values: &mut dyn Iterator<Item = &f64>| {
                 file.section(|bytes| values.for_each(|value| bytes.extend(value.to_bits().to_le_bytes())));
             };
-            reals(&mut columns.iter().flat_map(|column| &column.values));
+            reals(&mut columns.iter().flat_map(|column| column.parts.numbers()));
             reals(&mut shares.iter().flatten().flatten());
             file.section(|_| {});
             file.section(|_| {});
@@ -232,20 +232,23 @@ impl SavedStudy {
         shares: &mut [Vec<Vec<f64>>],
     ) -> Result<(), CheckpointError> {
         let done = self.replications() as usize;
-        let fill = |section: usize, lists: Vec<&mut Vec<f64>>| {
+        let reals = |section: usize, each: usize| {
             let bytes = self.file.section(section);
-            if !bytes.len().is_multiple_of(8) || lists.len().checked_mul(done) != Some(bytes.len() / 8) {
+            if !bytes.len().is_multiple_of(8) || each.checked_mul(done) != Some(bytes.len() / 8) {
                 let what = "it tells more or fewer measures than the network has";
                 return Err(CheckpointError::Inconsistent { what });
             }
-            let mut values = bytes.chunks_exact(8).map(|bytes| f64::from_bits(number(bytes)));
-            for list in lists {
-                list.extend(values.by_ref().take(done));
-            }
-            Ok(())
+            Ok(bytes.chunks_exact(8).map(|bytes| f64::from_bits(number(bytes))))
         };
-        fill(VALUES, columns.iter_mut().map(|column| &mut column.values).collect())?;
-        fill(SHARES, shares.iter_mut().flatten().collect())
+        let width = |column: &Measured| column.parts.estimator().width();
+        let mut values = reals(VALUES, columns.iter().map(width).sum())?;
+        for column in columns {
+            let numbers = done * width(column);
+            column.parts.restore(values.by_ref().take(numbers));
+        }
+        let mut values = reals(SHARES, shares.iter().map(Vec::len).sum())?;
+        shares.iter_mut().flatten().for_each(|list| list.extend(values.by_ref().take(done)));
+        Ok(())
     }
 
     /// What the nodes of a long run told, at the ends of batches that it came to.

@@ -12,8 +12,8 @@ use crate::pdes::{
 };
 use crate::random::mix;
 use crate::statistics::{
-    AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Stopping, Summary, Values,
-    check_level,
+    AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Part, Spent, Stopping,
+    Summary, Values, check_level,
 };
 use crate::time::Ticks;
 
@@ -231,7 +231,8 @@ impl Facility {
                             .map(|column| summary(column, stopping.precision.level))
                             .collect::<Result<_, _>>()?,
                     };
-                    match stopping.next(Pairing::Independent, &summaries, begun.elapsed()) {
+                    let spent = Spent { events: now.events, time: begun.elapsed() };
+                    match stopping.next(Pairing::Independent, &summaries, spent) {
                         Decision::Continue(more) => {
                             u32::try_from(more).unwrap_or(u32::MAX).min(u32::MAX - done)
                         }
@@ -274,13 +275,13 @@ impl Facility {
                     facility.verify(rows, replication, until)?;
                     facility.deadlock(rows, study.seed, replication, until)?;
                     let seen = Seen::new(rows, None, warm_up, [warm_up, until]);
-                    Ok(columns.iter().map(|column| facility.value(column, &seen)).collect())
+                    Ok(columns.iter().map(|column| facility.part(column, &seen)).collect())
                 });
-                let values: Vec<Result<Vec<f64>, FacilityError>> = values.collect();
+                let values: Vec<Result<Vec<Part>, FacilityError>> = values.collect();
                 for ((replication, ran), values) in range.clone().zip(runs).zip(values) {
                     let rows = rows_of(ran);
-                    for (column, value) in columns.iter_mut().zip(values?) {
-                        column.values.push(value);
+                    for (column, part) in columns.iter_mut().zip(values?) {
+                        column.parts.push(part);
                     }
                     for (node, told) in rows.iter().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "a share")]
@@ -320,8 +321,8 @@ impl Facility {
                 warnings.push(format!("{what} is not told: its schedule has no servers after the warm-up"));
             }
             // The mean of the others would be of the shorter ones.
-            if column.values.contains(&f64::INFINITY) {
-                column.values.fill(f64::NAN);
+            if column.parts.has_infinite() {
+                column.parts.forget();
                 warnings.push(format!(
                     "{what} is not told: in some replications it is longer than its histogram reaches, 2^26 of the shortest mean service or more"
                 ));
@@ -330,15 +331,7 @@ impl Facility {
         let known = theory::known(&facility);
         let results = columns.iter().map(|column| {
             let summary = summary(column, study.level)?;
-            Ok(Row {
-                node: column.node.map_or("(network)", |node| &facility.nodes[node].name).to_owned(),
-                class: column.class.map(|class| facility.network.classes[class].clone()),
-                measure: column.measure,
-                mean: summary.mean,
-                half_width: summary.interval.map(|interval| interval.half_width),
-                theory: facility.theory(column, &known),
-                observations: summary.observations,
-            })
+            Ok(facility.row(column, &summary, facility.theory(column, &known)))
         });
         let (engine, adapter, mapping) = match &maker {
             Maker::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
@@ -412,6 +405,21 @@ impl Facility {
             });
         }
         Ok(())
+    }
+
+    /// The row of a column.
+    pub(super) fn row(&self, column: &Measured, summary: &Summary, theory: Option<f64>) -> Row {
+        Row {
+            node: column.node.map_or("(network)", |node| &self.nodes[node].name).to_owned(),
+            class: column.class.map(|class| self.network.classes[class].clone()),
+            measure: column.measure,
+            mean: summary.mean,
+            half_width: summary.interval.map(|interval| interval.half_width),
+            lower: summary.interval.map(|interval| interval.lower),
+            upper: summary.interval.map(|interval| interval.upper),
+            theory,
+            observations: summary.observations,
+        }
     }
 
     /// How many customers are at each station, from shares of time by node, number and replication.
@@ -588,9 +596,5 @@ fn little(told: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
 }
 
 fn summary(column: &Measured, level: f64) -> Result<Summary, AnalysisError> {
-    // A replication with nothing to observe has no part in this column, and in the others it has.
-    let values =
-        Column { name: column.measure.name().to_owned(), values: Values::F64(column.values.clone()) };
-    let observations = Observations::new(column.values.len(), vec![values], [], Pairing::Independent)?;
-    observations.summary(column.measure.name(), level)
+    column.parts.summary(column.measure.name(), level)
 }

@@ -2,6 +2,7 @@
 
 use std::ops::{Add, Sub};
 
+use crate::statistics::Part;
 use crate::time::Ticks;
 
 use super::model::LENGTHS;
@@ -114,20 +115,25 @@ impl Add for Times {
 }
 
 impl Times {
-    pub(super) fn mean(&self) -> f64 {
-        if self.count == 0 { f64::NAN } else { real(self.sum) / real(self.count.into()) }
+    /// What they add to their mean, in ticks.
+    pub(super) fn mean(&self) -> Part {
+        Part::ratio(real(self.sum), real(self.count.into()))
     }
 
-    pub(super) fn deviation(&self) -> f64 {
-        let (Some(squares), 2..) = (self.squares, self.count) else { return f64::NAN };
+    /// What they add to their deviation, in ticks.
+    pub(super) fn moments(&self) -> Part {
+        let (sum, count) = (real(self.sum), real(self.count.into()));
+        if self.count == 0 {
+            return Part { count, sum, squares: 0.0 };
+        }
+        let Some(squares) = self.squares else { return Part { count, sum, squares: f64::NAN } };
         // n times the sum of squares less the square of the sum, exactly where it fits.
-        let count = u128::from(self.count);
-        let spread = squares.checked_mul(count).zip(self.sum.checked_mul(self.sum));
+        let spread = squares.checked_mul(self.count.into()).zip(self.sum.checked_mul(self.sum));
         let spread = spread.map_or_else(
-            || real(squares) * real(count) - real(self.sum).powi(2),
+            || real(squares) * count - sum * sum,
             |(squares, sum)| real(squares.saturating_sub(sum)),
         );
-        (spread.max(0.0) / real(count) / real(count - 1)).sqrt()
+        Part { count, sum, squares: spread.max(0.0) / count }
     }
 }
 

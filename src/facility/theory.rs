@@ -276,8 +276,10 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
             by_class.extend(queue.classes.iter().map(|&(class, pair, rate)| (class, rate, wait, mean(pair))));
             if let (Some(service), Discipline::Fifo) = (service, queue.discipline) {
                 // The time in M/M/1 is exponential.
+                let load = rate * service;
                 for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
                     told(class, Measure::SojournDeviation, wait + service);
+                    told(class, Measure::WaitDeviation, wait * (2.0 / load - 1.0).sqrt());
                     for percent in super::QUANTILES {
                         let of = Measure::SojournQuantile(u8::try_from(percent).expect("below 100"));
                         told(class, of, -(wait + service) * (1.0 - f64::from(percent) / 100.0).ln());
@@ -288,6 +290,14 @@ fn alone(queue: &Queue<'_>, known: &mut Known) {
         (Some(service), None, Discipline::Fifo | Discipline::Lifo | Discipline::Random) if blind => {
             let Ok(theory) = Mmc::new(rate, 1.0 / service, servers) else { return };
             let wait = theory.time_in_queue();
+            if queue.discipline == Discipline::Fifo {
+                // Who waits does so for an exponential time.
+                let deviation = wait * (2.0 / theory.delay() - 1.0).sqrt();
+                for class in queue.classes.iter().map(|class| Some(class.0)).chain([None]) {
+                    told(class, Measure::WaitDeviation, deviation);
+                    told(class, Measure::SojournDeviation, deviation.hypot(service));
+                }
+            }
             by_class.extend(queue.classes.iter().map(|&(class, _, rate)| (class, rate, wait, service)));
         }
         (_, None, Discipline::Priority) if queue.patient() && mg1.is_some() => {

@@ -28,8 +28,8 @@ mod recipe;
 mod size;
 mod source;
 mod subgroups;
-mod units;
 mod tables;
+mod units;
 #[cfg(not(target_arch = "wasm32"))]
 mod upload;
 mod words;

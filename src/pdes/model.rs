@@ -4,6 +4,7 @@ use bytemuck::Pod;
 
 use crate::gpu::Source;
 use crate::random::Stream;
+use crate::statistics::{AnalysisError, Observations};
 use crate::time::Ticks;
 
 use super::{Capacity, Totals};
@@ -251,6 +252,16 @@ pub trait Model {
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
         let _ = totals;
         Vec::new()
+    }
+
+    /// Adds columns that are made of others, where an experiment has runs that came to their end: ratios, whose estimate is
+    /// that of pooled sums ([`Observations::pool`]). By default none.
+    ///
+    /// # Errors
+    /// [`AnalysisError`], as from what it calls.
+    fn derive(&self, observations: &mut Observations) -> Result<(), AnalysisError> {
+        let _ = observations;
+        Ok(())
     }
 }
 

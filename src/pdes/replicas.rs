@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::gpu::{Gpu, Verdict};
 use crate::queue::QueueDesign;
 use crate::statistics::{
-    AnalysisError, Design, Experiment, Observations, Pairing, Point, Sequential, Stopping, check_room,
+    AnalysisError, Design, Experiment, Made, Pairing, Point, Sequential, Stopping, check_room,
 };
 
 use super::capacity::{mean_for, room_for};
@@ -436,9 +436,12 @@ impl<M: CpuModel<Output: Send> + std::marker::Sync> CpuEngine<M> {
 fn some<O>(
     results: Result<Results<O>, SimulationError>,
     first: u32,
-) -> Result<Option<(Vec<Observations>, u64)>, SimulationError> {
+) -> Result<Option<Made>, SimulationError> {
     match results {
-        Ok(results) => Ok(Some((results.observations, results.fingerprint))),
+        Ok(Results { runs, observations, fingerprint, .. }) => {
+            let events = runs.iter().flatten().flatten().map(|ran| ran.progress.events).sum();
+            Ok(Some(Made { observations, fingerprint, events }))
+        }
         Err(SimulationError::Stopped) if first > 0 => Ok(None),
         Err(error) => Err(error),
     }

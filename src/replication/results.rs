@@ -11,7 +11,7 @@ use super::structs::{columns, pack};
 use super::{Experiment, Failure, FailureCause, Model, Observations, Pairing, ReplicationError, Schema};
 use crate::gpu::{StructLayout, values_of};
 use crate::random::mix;
-use crate::statistics::{PARALLEL, check_room};
+use crate::statistics::{Made, PARALLEL, check_room};
 
 /// The replications of an experiment's points, in the order of the points and, within each, of the replications.
 #[derive(Debug, Clone)]
@@ -210,12 +210,12 @@ pub(super) async fn in_rounds<O: Clone>(
 }
 
 /// Of replications from `first` on, what [`Sequential`](super::Sequential) asks for; an error if a watcher stopped them before there were any.
-pub(super) fn some<O>(
-    results: Option<Results<O>>,
-    first: u32,
-) -> Result<Option<(Vec<Observations>, u64)>, ReplicationError> {
+pub(super) fn some<O>(results: Option<Results<O>>, first: u32) -> Result<Option<Made>, ReplicationError> {
     match results {
-        Some(results) => Ok(Some((results.observations, results.fingerprint))),
+        Some(Results { observations, fingerprint, .. }) => {
+            let events = observations.iter().map(|point| point.replications() as u64).sum();
+            Ok(Some(Made { observations, fingerprint, events }))
+        }
         None if first > 0 => Ok(None),
         None => Err(ReplicationError::Stopped),
     }

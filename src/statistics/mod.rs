@@ -14,6 +14,7 @@
 //!      |
 //!   Stopping: precise enough, or how many more?     Selection: which point is the best?
 //!
+//!   Pooled: means of times, shares and deviations, from sums over all replications
 //!   batch_means, mser5: one long series instead of many replications
 //! ```
 //!
@@ -78,6 +79,7 @@ mod histogram;
 mod observations;
 #[cfg(feature = "plot")]
 pub mod plot;
+mod pooled;
 mod report;
 mod selection;
 mod sequential;
@@ -96,11 +98,13 @@ pub(crate) use experiment::{check_room, fits_host};
 pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
+pub use pooled::{Estimator, Part, Pooled};
 pub use report::{PointFailure, Report, Row};
 pub use selection::{Screening, Selected, Selection};
+pub(crate) use sequential::Made;
 pub use sequential::Sequential;
 pub use series::{BatchMeans, batch_means, mser5};
-pub use stopping::{Budget, Decision, Precision, Stopping};
+pub use stopping::{Budget, Decision, Precision, Spent, Stopping};
 pub use summary::{Interval, Summary, check_level, compare, student_t};
 pub use tally::Tally;
 pub use time_average::{PooledAverage, TimeAverage};

@@ -5,6 +5,7 @@ use super::error::Result;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 /// So many replications should take a core less time than it takes to wake the others: a guess.
 pub(crate) const PARALLEL: usize = 1 << 13;
@@ -203,6 +204,23 @@ pub struct Observations {
     pairing: Pairing,
     /// Columns that reports leave out.
     hidden: BTreeSet<String>,
+    /// By name, columns whose estimate is a function of the means of others.
+    pools: BTreeMap<String, Pool>,
+}
+
+type OfMeans = dyn Fn(&[f64]) -> f64 + Send + Sync;
+
+/// A function of the means of columns.
+#[derive(Clone)]
+pub(super) struct Pool {
+    pub(super) from: Vec<String>,
+    pub(super) of_means: Arc<OfMeans>,
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("from", &self.from).finish_non_exhaustive()
+    }
 }
 
 impl Observations {
@@ -224,6 +242,7 @@ impl Observations {
             failures: BTreeMap::new(),
             pairing,
             hidden: BTreeSet::new(),
+            pools: BTreeMap::new(),
         };
         for failure in failures {
             if failure.replication >= replications as u64 {
@@ -237,14 +256,8 @@ impl Observations {
         Ok(observations)
     }
 
-    fn push(&mut self, column: Column) -> Result<()> {
-        if self.columns.iter().any(|c| c.name == column.name) {
-            return Err(AnalysisError::RepeatedColumn { name: column.name });
-        }
-        if column.values.len() != self.replications {
-            let got = column.values.len();
-            return Err(AnalysisError::ColumnLength { name: column.name, got, expected: self.replications });
-        }
+    pub(crate) fn push(&mut self, column: Column) -> Result<()> {
+        self.check(&column)?;
         if !column.values.all_usable() {
             for replication in 0..self.replications {
                 let value = column.values.get(replication);
@@ -255,6 +268,18 @@ impl Observations {
             }
         }
         self.columns.push(column);
+        Ok(())
+    }
+
+    /// Checks that a column may be added.
+    fn check(&self, column: &Column) -> Result<()> {
+        if self.columns.iter().any(|c| c.name == column.name) {
+            return Err(AnalysisError::RepeatedColumn { name: column.name.clone() });
+        }
+        if column.values.len() != self.replications {
+            let (name, got) = (column.name.clone(), column.values.len());
+            return Err(AnalysisError::ColumnLength { name, got, expected: self.replications });
+        }
         Ok(())
     }
 
@@ -269,19 +294,64 @@ impl Observations {
         from: &[&str],
         value: impl Fn(&[f64]) -> f64 + Send + Sync,
     ) -> Result<()> {
+        let values = self.each(from, 0.0, value)?;
+        self.push(Column { name: name.into(), values })
+    }
+
+    /// Adds a column whose estimate is a function of the means of the columns `from`: a ratio of two of them, say, which
+    /// is that of their sums over all replications. The average of each replication's own ratio is biased where
+    /// replications are short.
+    ///
+    /// Its interval is that of the jackknife: each replication, or antithetic pair, is left out once. The column itself
+    /// has the function of each replication's own values, for quantiles and plots. Where that is no number (a mean of
+    /// nothing) the replication has no part in those, and in the estimate all the same.
+    ///
+    /// # Errors
+    /// [`AnalysisError::NoColumn`] and [`AnalysisError::RepeatedColumn`].
+    pub fn pool(
+        &mut self,
+        name: &str,
+        from: &[&str],
+        of_means: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Result<()> {
+        let column = Column { name: name.into(), values: self.each(from, f64::NAN, &of_means)? };
+        self.check(&column)?;
+        self.columns.push(column);
+        let from = from.iter().map(|&name| name.to_owned()).collect();
+        self.pools.insert(name.to_owned(), Pool { from, of_means: Arc::new(of_means) });
+        Ok(())
+    }
+
+    /// Takes replications out.
+    pub(super) fn fail(&mut self, failures: impl Iterator<Item = Failure>) {
+        for Failure { replication, cause } in failures {
+            self.failures.entry(replication).or_insert(cause);
+        }
+    }
+
+    /// The function of means that a column is, if it is one.
+    pub(super) fn pooled(&self, name: &str) -> Option<&Pool> {
+        self.pools.get(name)
+    }
+
+    /// A value of each replication from those of columns; `failed` of those that failed.
+    fn each(
+        &self,
+        from: &[&str],
+        failed: f64,
+        value: impl Fn(&[f64]) -> f64 + Send + Sync,
+    ) -> Result<Values> {
         let sources = from.iter().map(|name| self.column(name)).collect::<Result<Vec<_>>>()?;
         let row = || vec![0.0; sources.len()];
-        let values = each(self.replications, row, |row, replication| {
+        Ok(Values::F64(each(self.replications, row, |row, replication| {
             if self.failures.contains_key(&(replication as u64)) {
-                return 0.0;
+                return failed;
             }
             for (slot, source) in row.iter_mut().zip(&sources) {
                 *slot = source.values.get(replication);
             }
             value(row)
-        });
-        let values = Values::F64(values);
-        self.push(Column { name: name.into(), values })
+        })))
     }
 
     /// Leaves columns out of reports, because others say the same in the unit of the model's users: ticks, say. They stay what they are
@@ -304,8 +374,27 @@ impl Observations {
 
     /// The same with these columns alone, in this order: for a report that shall not list them all.
     pub fn select(&self, names: &[&str]) -> Result<Self> {
-        let columns = names.iter().map(|name| self.column(name).cloned()).collect::<Result<Vec<_>>>()?;
-        Self::new(self.replications, columns, self.failures(), self.pairing)
+        let pools = names.iter().filter_map(|&name| Some((name.to_owned(), self.pools.get(name)?.clone())));
+        let pools: BTreeMap<_, _> = pools.collect();
+        // What the estimates of these are made of comes along, and is not shown.
+        let all: BTreeSet<&str> =
+            pools.values().flat_map(|pool| pool.from.iter().map(String::as_str)).collect();
+        let hidden: Vec<&str> = all.into_iter().filter(|name| !names.contains(name)).collect();
+        let (mut columns, mut pooled) = (Vec::new(), Vec::new());
+        for name in names.iter().chain(&hidden) {
+            let column = self.column(name)?.clone();
+            if pools.contains_key(*name) { pooled.push(column) } else { columns.push(column) }
+        }
+        let mut selected = Self::new(self.replications, columns, self.failures(), self.pairing)?;
+        for column in pooled {
+            selected.check(&column)?;
+            selected.columns.push(column);
+        }
+        let order = |column: &Column| names.iter().position(|name| *name == column.name);
+        selected.columns.sort_by_key(|column| order(column).unwrap_or(usize::MAX));
+        selected.hide(&hidden)?;
+        selected.pools = pools;
+        Ok(selected)
     }
 
     /// Appends the replications that follow these: replication 0 of `more` becomes number
@@ -361,6 +450,7 @@ impl Observations {
         };
         self.columns = others.columns.iter().map(column).collect();
         self.hidden = others.hidden.clone();
+        self.pools = others.pools.clone();
     }
 
     /// Number of replications, the failed ones included.

@@ -36,6 +36,7 @@ pub fn distribution(
     };
     let quartiles = observations.quantiles(name, &[0.25, 0.75])?.unwrap_or_default();
     let values = observations.used().map(|replication| column.values.get(replication));
+    let values = values.filter(|value| value.is_finite());
     let histogram = Histogram::new(values, min, max, quartiles[1] - quartiles[0]);
 
     let mut svg = String::new();

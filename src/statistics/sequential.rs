@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use web_time::Instant;
 
-use super::{AnalysisError, Decision, Observations, Pairing, Stopping, Summary};
+use super::{AnalysisError, Decision, Observations, Pairing, Spent, Stopping, Summary};
 
 /// What a run gave that went on until its answer was good enough.
 #[derive(Debug, Clone)]
@@ -17,6 +17,14 @@ pub struct Sequential {
     pub fingerprint: u64,
 }
 
+/// Some more replications of all points.
+pub(crate) struct Made {
+    pub(crate) observations: Vec<Observations>,
+    pub(crate) fingerprint: u64,
+    /// Executed events; replications where those have none.
+    pub(crate) events: u64,
+}
+
 impl Sequential {
     /// Asks `stopping` about each point and has `run` make as many replications of all points as the one that needs most. Where it makes fewer, or none, it was
     /// stopped.
@@ -24,7 +32,7 @@ impl Sequential {
         stopping: &Stopping,
         pairing: Pairing,
         columns: &[&str],
-        mut run: impl AsyncFnMut(Range<u32>) -> Result<Option<(Vec<Observations>, u64)>, E>,
+        mut run: impl AsyncFnMut(Range<u32>) -> Result<Option<Made>, E>,
     ) -> Result<Self, E> {
         stopping.check()?;
         if columns.is_empty() {
@@ -38,8 +46,9 @@ impl Sequential {
         }
         let begun = Instant::now();
         let mut observations: Vec<Observations> = Vec::new();
-        let (mut done, mut fingerprint) = (0_u32, 0_u64);
+        let (mut done, mut fingerprint, mut events) = (0_u32, 0_u64, 0_u64);
         loop {
+            let spent = Spent { events, time: begun.elapsed() };
             let mut decisions = Vec::new();
             for point in &observations {
                 // (What it would have to tell is known from replications that did not fail.)
@@ -49,10 +58,10 @@ impl Sequential {
                 }
                 let summaries = columns.iter().map(|name| point.summary(name, stopping.precision.level));
                 let summaries = summaries.collect::<Result<Vec<Summary>, _>>()?;
-                decisions.push(stopping.next(pairing, &summaries, begun.elapsed()));
+                decisions.push(stopping.next(pairing, &summaries, spent));
             }
             if observations.is_empty() {
-                decisions.push(stopping.next(pairing, &[], begun.elapsed()));
+                decisions.push(stopping.next(pairing, &[], spent));
             }
             let more = decisions.iter().filter_map(|decision| match decision {
                 Decision::Continue(more) => Some(*more),
@@ -64,12 +73,15 @@ impl Sequential {
             if more == 0 {
                 return Err(AnalysisError::TooMany { points: observations.len(), replications: done }.into());
             }
-            let Some((new, sum)) = run(done..done + more).await? else {
+            let Some(Made { observations: new, fingerprint: sum, events: executed }) =
+                run(done..done + more).await?
+            else {
                 let decisions = vec![Decision::Stopped; observations.len()];
                 return Ok(Self { observations, decisions, fingerprint });
             };
             let made = new.first().map_or(0, Observations::replications);
             fingerprint = fingerprint.wrapping_add(sum);
+            events = events.saturating_add(executed);
             if observations.is_empty() {
                 observations = new;
             } else {

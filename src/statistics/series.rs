@@ -91,12 +91,7 @@ pub fn batch_means(series: &[f64], batches: usize, level: f64) -> Result<BatchMe
     let Moments { count, mean: Some(mean), variance: Some(variance) } = compensated(&means) else {
         unreachable!("there are batches")
     };
-    let squares: f64 = means.iter().map(|m| (m - mean).powi(2)).sum();
-    let steps: f64 = means.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
-    let lag1 = if squares > 0.0 { 1.0 - steps / (2.0 * squares) } else { 0.0 };
-    #[allow(clippy::cast_precision_loss, reason = "a count")]
-    let b = batches as f64;
-    const NORMAL_95: f64 = 1.644_853_626_951_472_7;
+    let (lag1, correlated) = lag1(&means);
     Ok(BatchMeans {
         batches,
         batch_size,
@@ -104,8 +99,21 @@ pub fn batch_means(series: &[f64], batches: usize, level: f64) -> Result<BatchMe
         mean,
         interval: interval(mean, variance, count, level),
         lag1,
-        correlated: lag1 > NORMAL_95 * ((b - 2.0) / (b * b - 1.0)).sqrt(),
+        correlated,
     })
+}
+
+/// The correlation of neighbours, by von Neumann's ratio, and whether it is larger than that of independent values is 19
+/// times in 20. 0 of equal values.
+pub(super) fn lag1(values: &[f64]) -> (f64, bool) {
+    const NORMAL_95: f64 = 1.644_853_626_951_472_7;
+    let Moments { count, mean: Some(mean), .. } = compensated(values) else { return (0.0, false) };
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let lag1 = if squares > 0.0 { 1.0 - steps / (2.0 * squares) } else { 0.0 };
+    #[allow(clippy::cast_precision_loss, reason = "a count")]
+    let b = count as f64;
+    (lag1, lag1 > NORMAL_95 * ((b - 2.0) / (b * b - 1.0)).sqrt())
 }
 
 fn mean(batch: &[f64]) -> f64 {

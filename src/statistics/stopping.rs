@@ -37,9 +37,28 @@ impl Precision {
 pub struct Budget {
     /// Replications per point in all, failed ones included; none for no bound.
     pub replications: Option<u64>,
+    /// Events of all points in all, as far as replications are of events; none for no bound. Unlike a time it ends the same
+    /// experiment at the same replication on every machine. The [minimum](Stopping::minimum) is run however many it takes.
+    pub events: Option<u64>,
     /// Wall time, above 0; none for no bound. The [minimum](Stopping::minimum) of replications is run however long it takes, because
     /// fewer give no interval to speak of: a run always has results.
     pub time: Option<Duration>,
+}
+
+/// What a run has used so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Events that were executed.
+    pub events: u64,
+    /// Wall time.
+    pub time: Duration,
+}
+
+impl From<Duration> for Spent {
+    /// Where events do not count.
+    fn from(time: Duration) -> Self {
+        Self { events: 0, time }
+    }
 }
 
 /// What to do next.
@@ -52,6 +71,8 @@ pub enum Decision {
     Reached,
     /// The budget of replications is used up, and the precision is not reached.
     ReplicationsSpent,
+    /// The budget of events is used up, and the precision is not reached.
+    EventsSpent,
     /// The budget of time is used up, and the precision is not reached.
     TimeSpent,
     /// Replications were run and all of them failed: more of them will not help.
@@ -118,12 +139,13 @@ impl Stopping {
     }
 
     /// What to do next, given the summaries of the columns that matter at `precision.level` (of one point;
-    /// all of the same replications), and the time used so far. Before the first replication pass an empty
+    /// all of the same replications), and what was used so far. Before the first replication pass an empty
     /// list. With `pairing` antithetic it asks for whole pairs.
-    pub fn next(&self, pairing: Pairing, summaries: &[Summary], elapsed: Duration) -> Decision {
+    pub fn next(&self, pairing: Pairing, summaries: &[Summary], spent: impl Into<Spent>) -> Decision {
+        let spent = spent.into();
         let run = summaries.iter().map(|s| s.replications).max().unwrap_or(0);
         if run < self.minimum {
-            return self.within_budget(self.minimum - run, run, pairing, elapsed);
+            return self.within_budget(self.minimum - run, run, pairing, spent);
         }
         if summaries.iter().all(|s| s.observations == 0) {
             return Decision::AllFailed;
@@ -132,7 +154,7 @@ impl Stopping {
         if needed == 0.0 {
             return Decision::Reached;
         }
-        self.within_budget(growth(needed, run), run, pairing, elapsed)
+        self.within_budget(growth(needed, run), run, pairing, spent)
     }
 
     /// Replications in all that the column needs, or 0 if it has the precision.
@@ -147,7 +169,16 @@ impl Stopping {
         summary.replications as f64 * (interval.half_width / target).powi(2)
     }
 
-    fn within_budget(&self, mut more: u64, run: u64, pairing: Pairing, elapsed: Duration) -> Decision {
+    fn within_budget(&self, mut more: u64, run: u64, pairing: Pairing, spent: Spent) -> Decision {
+        let Spent { events, time: elapsed } = spent;
+        if let Some(most) = self.budget.events.filter(|_| run >= self.minimum) {
+            // What fits the rest, at so many for each so far.
+            let left = u128::from(most.saturating_sub(events)) * u128::from(run) / u128::from(events.max(1));
+            more = more.min(u64::try_from(left).unwrap_or(u64::MAX));
+            if more == 0 {
+                return Decision::EventsSpent;
+            }
+        }
         // The first replications are not a matter of time.
         if let Some(time) = self.budget.time.filter(|_| run > 0) {
             if elapsed >= time {

@@ -5,7 +5,7 @@
 //! replications, with Neumaier's compensation (Z. Angew. Math. Mech. 54, 1974).
 
 use super::error::Result;
-use super::observations::{Observations, Pairing, Values, same_pairing};
+use super::observations::{Observations, Pairing, Pool, Values, same_pairing};
 use super::{AnalysisError, Column};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
@@ -71,6 +71,11 @@ impl Observations {
     pub fn summary(&self, name: &str, level: f64) -> Result<Summary> {
         let column = self.column(name)?;
         check_level(level)?;
+        if let Some(pool) = self.pooled(name) {
+            let mut summary = self.of_pool(name, level, &self.pseudo_values(pool)?)?;
+            (summary.min, summary.max) = self.range(column);
+            return Ok(summary);
+        }
         let moments = match &column.values {
             Values::U128(_) | Values::F32(_) | Values::F64(_) => compensated(&self.floats(column)),
             _ => exact(&self.integers(column)),
@@ -78,15 +83,62 @@ impl Observations {
         // The sums were taken over pairs.
         let members = self.members();
         let mut summary = self.summarise(name, level, moments, members)?;
-        for value in self.used().map(|replication| column.values.get(replication)) {
-            summary.min = Some(summary.min.map_or(value, |min| min.min(value)));
-            summary.max = Some(summary.max.map_or(value, |max| max.max(value)));
-        }
+        (summary.min, summary.max) = self.range(column);
         // Rounding must not carry the mean of equal values past them.
         if let (Some(mean), Some(min), Some(max)) = (summary.mean, summary.min, summary.max) {
             summary.mean = Some(mean.clamp(min, max));
         }
         Ok(summary)
+    }
+
+    /// The smallest and the largest value of single replications.
+    fn range(&self, column: &Column) -> (Option<f64>, Option<f64>) {
+        let values = self.used().map(|replication| column.values.get(replication));
+        let finite = values.filter(|value| value.is_finite());
+        let range = finite.fold(None, |range: Option<(f64, f64)>, value| {
+            Some(range.map_or((value, value), |(min, max)| (min.min(value), max.max(value))))
+        });
+        range.unzip()
+    }
+
+    /// The estimate of a function of means, and the pseudo-values of the jackknife, by independent observation. None
+    /// where leaving one out leaves no number.
+    fn pseudo_values(&self, pool: &Pool) -> Result<(f64, Option<Vec<f64>>)> {
+        let from = pool.from.iter().map(|name| Ok(self.floats(self.column(name)?)));
+        let from = from.collect::<Result<Vec<_>>>()?;
+        let (members, sums) =
+            (f64::from(self.members()), from.iter().map(|values| neumaier(values.iter().copied())));
+        let sums: Vec<f64> = sums.collect();
+        let count = from.first().map_or(0, Vec::len);
+        #[allow(clippy::cast_precision_loss, reason = "a count")]
+        let of = |sums: &[f64], count: usize| {
+            let means: Vec<f64> = sums.iter().map(|sum| sum / (count as f64 * members)).collect();
+            (pool.of_means)(&means)
+        };
+        let estimate = of(&sums, count);
+        if count < 2 {
+            return Ok((estimate, None));
+        }
+        let mut rest = vec![0.0; from.len()];
+        #[allow(clippy::cast_precision_loss, reason = "a count")]
+        let others = (count - 1) as f64;
+        let pseudo = (0..count).map(|out| {
+            for ((rest, sum), values) in rest.iter_mut().zip(&sums).zip(&from) {
+                *rest = sum - values[out];
+            }
+            let value = estimate + others * (estimate - of(&rest, count - 1));
+            value.is_finite().then_some(value)
+        });
+        Ok((estimate, pseudo.collect()))
+    }
+
+    /// The summary of an estimate and its pseudo-values.
+    fn of_pool(&self, name: &str, level: f64, pseudo: &(f64, Option<Vec<f64>>)) -> Result<Summary> {
+        let (estimate, pseudo) = pseudo;
+        let observations = self.observed(|_| 0.0, |_, _| 0.0).len() as u64;
+        let variance = pseudo.as_deref().and_then(|pseudo| compensated(pseudo).variance);
+        let mean = Some(*estimate).filter(|estimate| estimate.is_finite());
+        self.summarise(name, level, Moments { count: observations, mean, variance }, 1)
     }
 
     /// [`summary`](Self::summary) of every column, in order.
@@ -104,7 +156,9 @@ impl Observations {
             return Err(AnalysisError::Probability { probability });
         }
         let column = self.column(name)?;
-        let mut values: Vec<f64> = self.used().map(|replication| column.values.get(replication)).collect();
+        let values = self.used().map(|replication| column.values.get(replication));
+        // (A function of means may be no number in a replication.)
+        let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         values.sort_unstable_by(f64::total_cmp);
         Ok((!values.is_empty()).then(|| probabilities.iter().map(|&p| type7(&values, p)).collect()))
     }
@@ -127,8 +181,12 @@ impl Observations {
         self.observed(|replication| column.values.get(replication), |a, b| a + b)
     }
 
-    /// The independent observations of a column, in their order: replications, or the means of antithetic pairs.
+    /// The independent observations of a column, in their order: replications, or the means of antithetic pairs. Of a
+    /// function of means, its pseudo-values, which are nearly independent.
     pub(super) fn independent(&self, name: &str) -> Result<Vec<f64>> {
+        if let Some(pool) = self.pooled(name) {
+            return Ok(self.pseudo_values(pool)?.1.unwrap_or_default());
+        }
         let members = f64::from(self.members());
         Ok(self.floats(self.column(name)?).into_iter().map(|sum| sum / members).collect())
     }
@@ -189,6 +247,9 @@ pub fn compare(left: &Observations, right: &Observations, name: &str, level: f64
     // Failures of both sides; the columns are differences, which exist where both exist.
     let both = left.failures().chain(right.failures());
     let joint = Observations::new(left.replications(), Vec::new(), both, left.pairing())?;
+    if left.pooled(name).or(right.pooled(name)).is_some() {
+        return compare_pools(left, right, &joint, name, level);
+    }
     let members = joint.members();
     let mut range: Option<(f64, f64)> = None;
     let mut widen = |difference: f64| {
@@ -206,6 +267,37 @@ pub fn compare(left: &Observations, right: &Observations, name: &str, level: f64
     };
     let mut summary = joint.summarise(name, level, moments, members)?;
     (summary.min, summary.max) = range.unzip();
+    Ok(summary)
+}
+
+/// Compares two estimates that are functions of means, by the differences of their pseudo-values.
+fn compare_pools(
+    left: &Observations,
+    right: &Observations,
+    joint: &Observations,
+    name: &str,
+    level: f64,
+) -> Result<Summary> {
+    // What failed on one side is left out on both.
+    let of = |side: &Observations| -> Result<_> {
+        let column = side.column(name)?;
+        let pool = side.pooled(name).cloned();
+        let pool = pool.unwrap_or_else(|| Pool {
+            from: vec![name.to_owned()],
+            of_means: std::sync::Arc::new(|means: &[f64]| means[0]),
+        });
+        let mut both = side.clone();
+        both.fail(joint.failures());
+        Ok((both.pseudo_values(&pool)?, column.clone()))
+    };
+    let (((a, left), a_column), ((b, right), b_column)) = (of(left)?, of(right)?);
+    let pseudo = left.zip(right).map(|(a, b)| a.iter().zip(&b).map(|(a, b)| b - a).collect());
+    let mut summary = joint.of_pool(name, level, &(b - a, pseudo))?;
+    let differences =
+        joint.used().map(|replication| b_column.values.get(replication) - a_column.values.get(replication));
+    let finite: Vec<f64> = differences.filter(|value| value.is_finite()).collect();
+    summary.min = finite.iter().copied().reduce(f64::min);
+    summary.max = finite.iter().copied().reduce(f64::max);
     Ok(summary)
 }
 
@@ -339,7 +431,7 @@ pub(super) fn compensated(values: &[f64]) -> Moments {
     Moments { count, mean: Some(mean), variance }
 }
 
-fn neumaier(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn neumaier(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for value in values {
         let next = sum + value;

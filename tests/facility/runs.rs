@@ -316,7 +316,7 @@ fn a_study_tells_the_same_wherever_it_runs_and_in_however_many_parts() {
 
     // Until it is precise enough.
     let precision = Precision::relative(0.2);
-    let budget = Budget { replications: Some(2000), time: None };
+    let budget = Budget { replications: Some(2000), ..Budget::default() };
     let study = Study { stopping: Some(Stopping::new(precision, budget)), ..study };
     let report = facility.study(&study, Place::Cpu, |_, _| {}).unwrap();
     assert_eq!(report.stopped, Some(Decision::Reached));
@@ -386,7 +386,10 @@ fn a_report_is_a_table_csv_and_json() {
     report.to_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
     assert_eq!(csv.lines().count(), report.results.len() + 1);
-    assert_eq!(csv.lines().next(), Some("node,class,measure,mean,half_width,theory,observations"));
+    assert_eq!(
+        csv.lines().next(),
+        Some("node,class,measure,mean,half_width,theory,observations,lower,upper")
+    );
     let json = serde_json::to_value(&report).unwrap();
     for key in [
         "network",
@@ -403,7 +406,7 @@ fn a_report_is_a_table_csv_and_json() {
     }
     let row = &json["results"][0];
     let keys: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
-    for key in ["node", "class", "measure", "mean", "half_width", "theory"] {
+    for key in ["node", "class", "measure", "mean", "half_width", "lower", "upper", "theory"] {
         assert!(keys.contains(&key), "{key} in {keys:?}");
     }
     assert!(report.row("garage", Some("customer"), Measure::Loss).is_some());

@@ -69,7 +69,7 @@ fn a_study_goes_on_where_it_was_stopped() {
     let precise = Study {
         stopping: Some(Stopping::new(
             Precision::relative(0.2),
-            Budget { replications: Some(400), time: None },
+            Budget { replications: Some(400), ..Budget::default() },
         )),
         ..plain
     };

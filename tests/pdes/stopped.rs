@@ -124,7 +124,7 @@ fn an_experiment_that_is_stopped_has_the_results_of_its_first_replications() {
 fn runs_to_a_precision_that_are_stopped_tell_so() {
     let design = Design::default().cross("servers", [3, 4]).unwrap();
     let experiment = Experiment::new(design, 1, 3);
-    let budget = Budget { replications: Some(100_000), time: None };
+    let budget = Budget { replications: Some(100_000), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(1e-6), budget);
     let end = until(30.0);
     let stop =

@@ -4,8 +4,8 @@
 mod ended;
 mod files;
 mod hostile;
-mod matching;
 mod limits;
+mod matching;
 mod searches;
 mod self_test;
 

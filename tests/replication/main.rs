@@ -516,7 +516,7 @@ fn what_could_never_end_or_gives_nothing_is_refused() {
         assert!(text.starts_with(&format!("{what} is {value}; ")), "{text}");
     };
     let stopping =
-        |relative, time| Stopping::new(Precision::relative(relative), Budget { replications: None, time });
+        |relative, time| Stopping::new(Precision::relative(relative), Budget { time, ..Budget::default() });
     let columns = "the list of columns that decide when a run ends";
     for (stopping, names, what, value) in [
         (stopping(0.1, None), &[][..], columns, "empty"),

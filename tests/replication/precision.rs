@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn a_run_until_a_precision_is_the_run_of_as_many() {
     let (model, params) = mm1();
-    let stopping = Stopping::new(Precision::relative(0.05), Budget { replications: Some(5000), time: None });
+    let stopping =
+        Stopping::new(Precision::relative(0.05), Budget { replications: Some(5000), ..Budget::default() });
     let columns = ["time_in_queue", "idle_time"];
     let mut engine = Engine::new(&gpu(), model).unwrap();
     let run = engine.run_until(&params, &experiment(1), &stopping, &columns).unwrap();
@@ -18,7 +19,7 @@ fn a_run_until_a_precision_is_the_run_of_as_many() {
     let whole = CpuEngine::new(model).unwrap().run(&params, &experiment(replications)).unwrap();
     assert_eq!(run.fingerprint, whole.fingerprint);
     assert_eq!(run.observations[0].columns(), whole.observations[0].columns());
-    let budget = Budget { replications: Some(41), time: None };
+    let budget = Budget { replications: Some(41), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(1e-6), budget);
     let pairs = experiment(1).with_antithetic_pairs();
     let run = engine.run_until(&params, &pairs, &stopping, &columns).unwrap();
@@ -58,7 +59,7 @@ fn a_run_that_is_stopped_has_the_results_of_its_first_replications() {
     assert_eq!(last, 60_000);
 
     let stopping =
-        Stopping::new(Precision::relative(1e-9), Budget { replications: Some(1 << 20), time: None });
+        Stopping::new(Precision::relative(1e-9), Budget { replications: Some(1 << 20), ..Budget::default() });
     let columns = ["time_in_queue"];
     let run = engine.run_until_watched(&params, &experiment(1), &stopping, &columns, after(100)).unwrap();
     let alone = cpu.run_until_watched(&params, &experiment(1), &stopping, &columns, after(100)).unwrap();
@@ -77,7 +78,7 @@ fn a_run_that_is_stopped_has_the_results_of_its_first_replications() {
 #[test]
 fn a_run_with_hardly_any_time_still_has_results() {
     let (model, params) = mm1();
-    let budget = Budget { replications: None, time: Some(Duration::from_nanos(1)) };
+    let budget = Budget { time: Some(Duration::from_nanos(1)), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(1e-9), budget);
     let run =
         CpuEngine::new(model).unwrap().run_until(&params, &experiment(1), &stopping, &["idle_time"]).unwrap();

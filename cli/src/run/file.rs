@@ -243,6 +243,7 @@ impl File {
                     }
                     Function::Sum => has(column) || column == UNIT || (processes && column == COUNT),
                     Function::Min | Function::Max => has(column) && processes,
+                    Function::Over | Function::Under => unreachable!("no formula of a file has them"),
                 };
                 if processes && function == Function::Sum && is(column, FieldKind::F32) {
                     return Err(usage(format!(

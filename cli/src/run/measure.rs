@@ -5,6 +5,8 @@
 //! product = factor (("*" | "/") factor)*
 //! factor  = "-" factor | "(" sum ")" | number | name | ("mean" | "min" | "max") "(" name ")"
 //! ```
+//!
+//! A quotient is one of means over all replications: the average of each replication's own would be biased.
 
 use std::fmt;
 
@@ -28,6 +30,17 @@ pub(super) enum Function {
     /// The smallest value of any LP.
     Min,
     Max,
+    /// What a mean divides, and by what.
+    Over,
+    Under,
+}
+
+/// A formula with quotients, as a formula over the means of parts that have none.
+pub(super) struct Pooled {
+    /// Their names, and what each replication's value is.
+    pub(super) parts: Vec<(String, Formula)>,
+    /// Over these names.
+    pub(super) whole: Formula,
 }
 
 /// What is wrong with a formula, and at which of its characters (from 1).
@@ -69,6 +82,62 @@ impl Formula {
             Self::Of(function, name) => vec![(*function, name)],
             Self::Negative(inner) => inner.asked(),
             Self::Both(left, _, right) => [left.asked(), right.asked()].concat(),
+        }
+    }
+
+    /// The same over means, if it has a quotient by something that is not `constant`. `name` is that of the measure.
+    pub(super) fn pooled(&self, name: &str, constant: &impl Fn(&str) -> bool) -> Option<Pooled> {
+        if !self.divides(constant) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let whole = self.over_means(name, constant, &mut parts);
+        Some(Pooled { parts, whole })
+    }
+
+    fn varies(&self, constant: &impl Fn(&str) -> bool) -> bool {
+        self.asked().iter().any(|&(function, name)| function != Function::Sum || !constant(name))
+    }
+
+    fn divides(&self, constant: &impl Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Number(_) => false,
+            Self::Of(function, _) => *function == Function::Mean,
+            Self::Negative(inner) => inner.divides(constant),
+            Self::Both(left, sign, right) => {
+                *sign == '/' && right.varies(constant) || left.divides(constant) || right.divides(constant)
+            }
+        }
+    }
+
+    fn over_means(
+        &self,
+        name: &str,
+        constant: &impl Fn(&str) -> bool,
+        parts: &mut Vec<(String, Self)>,
+    ) -> Self {
+        if !self.varies(constant) {
+            return self.clone();
+        }
+        if !self.divides(constant) {
+            // (No name of the file's has a colon.)
+            let part = format!("{name}:{}", parts.len());
+            parts.push((part.clone(), self.clone()));
+            return Self::Of(Function::Sum, part);
+        }
+        match self {
+            Self::Of(_, column) => {
+                let [over, under] = [Function::Over, Function::Under]
+                    .map(|half| Self::Of(half, column.clone()).over_means(name, constant, parts));
+                Self::Both(over.into(), '/', under.into())
+            }
+            Self::Negative(inner) => Self::Negative(inner.over_means(name, constant, parts).into()),
+            Self::Both(left, sign, right) => Self::Both(
+                left.over_means(name, constant, parts).into(),
+                *sign,
+                right.over_means(name, constant, parts).into(),
+            ),
+            Self::Number(_) => self.clone(),
         }
     }
 
@@ -253,6 +322,45 @@ mod tests {
             assert_eq!(value(text), expected, "{text}");
         }
         assert!(value("d").is_nan());
+    }
+
+    #[test]
+    fn quotients_are_of_means() {
+        // Two replications, of which the columns have these values.
+        let values = |name: &str| match name {
+            "a" => [6.0, 2.0],
+            "n" => [3.0, 0.0],
+            "unit" => [4.0, 4.0],
+            _ => [f64::NAN; 2],
+        };
+        for (text, expected) in [
+            ("a / n", 8.0 / 3.0),
+            ("mean(w) / unit", 30.0 / 8.0 / 4.0),
+            ("1 - a / n * 2", 1.0 - 16.0 / 3.0),
+            ("a * a / unit + n / a", 20.0 / 4.0 + 3.0 / 8.0),
+            ("-(a / n) / (n / unit)", -(8.0 / 3.0) / (1.5 / 4.0)),
+        ] {
+            let formula = Formula::parse(text).unwrap();
+            let Pooled { parts, whole } = formula.pooled("m", &|name| name == "unit").unwrap();
+            let part = |formula: &Formula, run: usize| {
+                formula.value(&|function, name| match function {
+                    Function::Over => [10.0, 20.0][run],
+                    Function::Under => [3.0, 5.0][run],
+                    _ => values(name)[run],
+                })
+            };
+            let means: Vec<f64> =
+                parts.iter().map(|(_, formula)| (part(formula, 0) + part(formula, 1)) / 2.0).collect();
+            let found = whole.value(&|_, name| {
+                let place = parts.iter().position(|(part, _)| part == name);
+                place.map_or_else(|| values(name)[0], |place| means[place])
+            });
+            assert!((found - expected).abs() < 1e-12, "{text}: {found}");
+        }
+        // What is divided by nothing that varies is what it was.
+        for text in ["a / unit + 3 * n", "max(a) - 1", "1 / (2 * unit)"] {
+            assert!(Formula::parse(text).unwrap().pooled("m", &|name| name == "unit").is_none(), "{text}");
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Names the random streams; what the file says, or 1
     #[arg(long)]
     seed: Option<u64>,
-    /// Replications; with --precision and --best, the most of them. What the file says, or 1 for processes and 1024 for replications
+    /// Replications: what the file says, or 1 for processes and 1024 for replications. With --best the most of them; with --precision the most in the place of the default bound, which is printed
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     replications: Option<u32>,
     /// Confidence level
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
                 args.file.display()
             )));
         }
-        (Some(relative), ..) => Goal::Precise(shared::precise(args.level, relative, most)?),
+        (Some(relative), ..) => Goal::Precise(shared::precise(args.level, relative, args.replications)?),
         (None, Some(measure), Some(difference)) => {
             let names = file.measures.names();
             if !names.contains(&measure.as_str()) {
@@ -174,7 +174,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             }
         }
     };
-    tell(args, &file, &points.shown, told)
+    tell(args, &file, &goal, &points.shown, told)
 }
 
 /// Tells what the WGSL declares.
@@ -433,14 +433,14 @@ fn stopped() -> Outcome<()> {
 }
 
 /// Tells what came of it, in all the forms that were asked for.
-fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
+fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> Outcome<()> {
     let mut report = Report::default();
     for (point, observations) in told.observations.iter().enumerate() {
         report.add(design, point, observations, args.level, |_| None)?;
     }
     let replications = told.observations.iter().map(Observations::replications).max().unwrap_or(0);
     let adapter = &told.adapter;
-    let stopped: Vec<_> = told.decisions.iter().map(|&decision| decided(decision)).collect();
+    let stopped: Vec<_> = told.decisions.iter().map(|&decision| shared::decided(decision)).collect();
     let show = || -> Outcome<()> {
         writeln!(
             stdout(),
@@ -459,6 +459,9 @@ fn tell(args: &Args, file: &File, design: &Design, told: Told) -> Outcome<()> {
             let place =
                 if design.len() > 1 { format!("{}: ", design.describe(point)) } else { String::new() };
             writeln!(stdout(), "{place}{stopped}")?;
+        }
+        if let Goal::Precise(stopping) = goal {
+            writeln!(stdout(), "{}", shared::bounds(&stopping.budget))?;
         }
         if let (Some(found), Some(measure)) = (&told.selected, &args.best) {
             let which = if args.smallest { "smallest" } else { "largest" };
@@ -527,16 +530,4 @@ fn verdict(args: &Args, design: &Design, observations: &[Observations], checked:
         }
     }
     Ok(())
-}
-
-/// Why the runs of a point ended.
-fn decided(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Reached => "as precise as was asked for",
-        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
-        Decision::TimeSpent => "the most time, and not as precise as was asked for",
-        Decision::AllFailed => "all runs failed",
-        Decision::Stopped => "stopped early",
-        _ => "goes on",
-    }
 }

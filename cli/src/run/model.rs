@@ -9,7 +9,7 @@ use eventhorizon::replication;
 use eventhorizon::statistics::{AnalysisError, Observations};
 use eventhorizon::time::{Resolution, Ticks};
 
-use super::measure::{Formula, Function};
+use super::measure::{Formula, Function, Pooled};
 
 /// A measure of the file.
 pub(super) struct Measure {
@@ -33,6 +33,31 @@ pub(super) const COUNT: &str = "processes";
 impl Measures {
     pub(super) fn names(&self) -> Vec<&str> {
         self.formulas.iter().map(|measure| measure.name.as_str()).collect()
+    }
+
+    /// A measure as a formula over means, if it has quotients.
+    fn pooled(&self, measure: &Measure) -> Option<Pooled> {
+        measure.formula.pooled(&measure.name, &|name| self.constant(name).is_some())
+    }
+
+    /// Adds a measure whose parts are columns already.
+    fn pool(
+        self: &Arc<Self>,
+        name: &str,
+        pooled: Pooled,
+        observations: &mut Observations,
+    ) -> Result<(), AnalysisError> {
+        let Pooled { parts, whole } = pooled;
+        let names: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
+        let (measures, known) = (Arc::clone(self), names.clone());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        observations.pool(name, &names, move |means| {
+            whole.value(&|_, name| {
+                let place = known.iter().position(|known| known == name);
+                place.map_or_else(|| measures.constant(name).unwrap_or(f64::NAN), |place| means[place])
+            })
+        })?;
+        observations.hide(&names)
     }
 
     /// What a formula may name besides columns.
@@ -103,21 +128,38 @@ impl<P: Payload> pdes::Model for Processing<P> {
     }
 
     fn measures(&self, totals: &Totals) -> Vec<(&'static str, f64)> {
+        let halves = |name: &str| match totals.tally(name) {
+            Some(tally) => Some([tally.sum() as f64, tally.count() as f64]),
+            None => {
+                totals.time_average(name).and_then(|mean| Some([mean.area()? as f64, mean.span() as f64]))
+            }
+        };
         let of = |function: Function, name: &str| {
             let total = || totals.column(name).ok();
             match function {
                 Function::Sum => self.measures.constant(name).or_else(|| Some(total()?.sum().ok()?.to_f64())),
                 Function::Min => total().map(|total| total.minimum().to_f64()),
                 Function::Max => total().map(|total| total.maximum().to_f64()),
-                Function::Mean => match totals.tally(name) {
-                    Some(tally) => tally.mean(),
-                    None => totals.time_average(name).and_then(|average| average.mean()),
-                },
+                Function::Over => halves(name).map(|[over, _]| over),
+                Function::Under => halves(name).map(|[_, under]| under),
+                Function::Mean => halves(name).map(|[over, under]| over / under),
             }
             .unwrap_or(f64::NAN)
         };
-        let measures = self.measures.formulas.iter();
-        measures.map(|measure| (kept(&measure.name), measure.formula.value(&of))).collect()
+        let told = self.measures.formulas.iter().flat_map(|measure| match self.measures.pooled(measure) {
+            None => vec![(measure.name.clone(), measure.formula.clone())],
+            Some(pooled) => pooled.parts,
+        });
+        told.map(|(name, formula)| (kept(&name), formula.value(&of))).collect()
+    }
+
+    fn derive(&self, observations: &mut Observations) -> Result<(), AnalysisError> {
+        for measure in &self.measures.formulas {
+            if let Some(pooled) = self.measures.pooled(measure) {
+                self.measures.pool(&measure.name, pooled, observations)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -156,23 +198,34 @@ impl replication::Model for Replicating {
     fn derive(&self, _: &Word, observations: &mut Observations) -> Result<(), AnalysisError> {
         let columns: Vec<String> = observations.columns().iter().map(|column| column.name.clone()).collect();
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        for Measure { name, formula, .. } in &self.measures.formulas {
-            observations.derive(name, &columns, |row| {
-                let value =
-                    |name: &str| columns.iter().position(|known| *known == name).map(|place| row[place]);
-                formula.value(&|function, name| {
-                    let part = |part: &str| value(&format!("{name}.{part}"));
-                    let mean = || match (part("area"), part("sum")) {
-                        (Some(area), _) => Some(area / (part("changed")? - part("since")?)),
-                        (None, sum) => Some(sum? / part("count")?),
-                    };
-                    let found = match function {
-                        Function::Mean => mean(),
-                        _ => self.measures.constant(name).or_else(|| value(name)),
-                    };
-                    found.unwrap_or(f64::NAN)
+        for measure in &self.measures.formulas {
+            let mut derive = |name: &str, formula: &Formula| {
+                observations.derive(name, &columns, |row| {
+                    let value =
+                        |name: &str| columns.iter().position(|known| *known == name).map(|place| row[place]);
+                    formula.value(&|function, name| {
+                        let part = |part: &str| value(&format!("{name}.{part}"));
+                        let over = || part("area").or_else(|| part("sum"));
+                        let under = || match part("area") {
+                            Some(_) => Some(part("changed")? - part("since")?),
+                            None => part("count"),
+                        };
+                        let found = match function {
+                            Function::Over => over(),
+                            Function::Under => under(),
+                            _ => self.measures.constant(name).or_else(|| value(name)),
+                        };
+                        found.unwrap_or(f64::NAN)
+                    })
                 })
-            })?;
+            };
+            match self.measures.pooled(measure) {
+                None => derive(&measure.name, &measure.formula)?,
+                Some(pooled) => {
+                    pooled.parts.iter().try_for_each(|(name, formula)| derive(name, formula))?;
+                    self.measures.pool(&measure.name, pooled, observations)?;
+                }
+            }
         }
         match self.measures.formulas.is_empty() {
             true => Ok(()),

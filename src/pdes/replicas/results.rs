@@ -172,15 +172,19 @@ fn observations<M: Model>(
         });
         named.push(Column { name: name.to_owned(), values: Values::F64(values.collect()) });
     }
-    if named.iter().all(|column| column.name != "events") {
-        let events = runs.iter().map(|run| run.as_ref().map_or(0, |ran| ran.progress.events));
-        named.push(Column { name: "events".to_owned(), values: Values::U64(events.collect()) });
-    }
+    let counted = named.iter().any(|column| column.name == "events");
     let mut observations =
         Observations::new(runs.len(), named, failed.collect::<Vec<_>>(), Pairing::Independent)?;
     if !seen.is_empty() {
         // The measures say it in the units of the model's users.
         observations.hide(&summed.iter().map(String::as_str).collect::<Vec<_>>())?;
+    }
+    if !observations.all_failed() {
+        model.derive(&mut observations)?;
+    }
+    if !counted {
+        let events = runs.iter().map(|run| run.as_ref().map_or(0, |ran| ran.progress.events));
+        observations.push(Column { name: "events".to_owned(), values: Values::U64(events.collect()) })?;
     }
     Ok(observations)
 }

@@ -138,7 +138,7 @@ fn a_precision_is_reached_by_the_same_runs_on_both_engines_and_watched() {
     let build = |point: &Point<'_>| {
         CallCentre::new(3, point.whole("servers", 1).unwrap(), 3.0, 1.0, 0.5, 32, units())
     };
-    let budget = Budget { replications: Some(400), time: None };
+    let budget = Budget { replications: Some(400), ..Budget::default() };
     let stopping = Stopping::new(Precision::relative(0.08), budget);
     let end = until(30.0);
     let expected = CpuEngine::new(build).run_until(&experiment, end, &stopping, &["wait"]).unwrap();

@@ -42,7 +42,8 @@ fn a_point_of_which_all_runs_fail_has_the_columns_of_the_others() {
     };
     let design = Design::default().cross("wrong", [0, 1]).unwrap();
     let experiment = Experiment::new(design, 5, 42);
-    let stopping = Stopping::new(Precision::relative(0.5), Budget { replications: Some(60), time: None });
+    let stopping =
+        Stopping::new(Precision::relative(0.5), Budget { replications: Some(60), ..Budget::default() });
     let names = |point: &Observations| point.shown().map(|column| column.name.clone()).collect::<Vec<_>>();
     let cpu = CpuEngine::new(build);
     let expected = cpu.run_until(&experiment, END, &stopping, &["number"]).unwrap();

@@ -221,6 +221,48 @@ fn derived_columns_see_the_same_replications() {
 }
 
 #[test]
+fn pooled_columns_are_functions_of_means() {
+    let columns = vec![
+        column("sum", Values::U64(vec![10, 0, 3, 20, 7])),
+        column("count", Values::U64(vec![2, 0, 1, 5, 2])),
+    ];
+    let mut point = Observations::new(5, columns, [], Pairing::Independent).unwrap();
+    point.pool("mean", &["sum", "count"], |means| means[0] / means[1]).unwrap();
+    // Nothing over nothing is no failure, and adds nothing.
+    let summary = point.summary("mean", 0.95).unwrap();
+    assert_eq!((summary.failed, summary.observations, summary.mean), (0, 5, Some(4.0)));
+    assert_eq!((summary.min, summary.max), (Some(3.0), Some(5.0)));
+    assert_eq!(point.quantiles("mean", &[0.5]).unwrap(), Some(vec![3.75]));
+    // The jackknife of a ratio: 4 without each of them, and what the others change it by.
+    let without = [30.0 / 8.0, 4.0, 37.0 / 9.0, 20.0 / 5.0, 33.0 / 8.0];
+    let pseudo = without.map(|value| 20.0 - 4.0 * value);
+    let expected = sample(Values::F64(pseudo.to_vec())).summary("x", 0.95).unwrap();
+    assert_close(summary.interval.unwrap().half_width, expected.interval.unwrap().half_width, 12);
+    // It goes with what it is made of.
+    let selected = point.select(&["mean"]).unwrap();
+    assert_eq!(selected.shown().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["mean"]);
+    assert_eq!(selected.summary("mean", 0.95).unwrap(), summary);
+    // Of two points, the difference; of more replications, that of all.
+    let mut other = point.clone();
+    let difference = compare(&point, &other, "mean", 0.95).unwrap();
+    assert_eq!((difference.mean, difference.interval.unwrap().half_width), (Some(0.0), 0.0));
+    other.append(point).unwrap();
+    let both = other.summary("mean", 0.95).unwrap();
+    assert_eq!((both.observations, both.mean), (10, Some(4.0)));
+    // Pairs are left out together.
+    let columns =
+        vec![column("sum", Values::U32(vec![1, 3, 6, 2])), column("count", Values::U32(vec![1, 1, 2, 2]))];
+    let mut pairs = Observations::new(4, columns, [], Pairing::Antithetic).unwrap();
+    pairs.pool("mean", &["sum", "count"], |means| means[0] / means[1]).unwrap();
+    let summary = pairs.summary("mean", 0.95).unwrap();
+    assert_eq!(
+        (summary.observations, summary.mean, summary.interval.unwrap().half_width),
+        (2, Some(2.0), 0.0)
+    );
+    assert!(pairs.pool("mean", &["sum"], |means| means[0]).is_err());
+}
+
+#[test]
 fn appended_replications_follow() {
     let part = |values: &[u32], failures: &[Failure]| {
         let columns = vec![column("x", Values::U32(values.to_vec()))];

@@ -1,7 +1,7 @@
 use super::sample;
 use eventhorizon::random::Stream;
 use eventhorizon::statistics::{
-    AnalysisError, Budget, Column, Decision, Failure, FailureCause, Observations, Pairing, Precision,
+    AnalysisError, Budget, Column, Decision, Failure, FailureCause, Observations, Pairing, Precision, Spent,
     Stopping, Summary, Values,
 };
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use std::time::Duration;
 const NO_TIME: Duration = Duration::ZERO;
 
 fn rule(relative: f64, replications: Option<u64>, seconds: Option<u64>) -> Stopping {
-    let budget = Budget { replications, time: seconds.map(Duration::from_secs) };
+    let budget = Budget { replications, time: seconds.map(Duration::from_secs), ..Budget::default() };
     Stopping::new(Precision::relative(relative), budget)
 }
 
@@ -69,6 +69,26 @@ fn it_says_which_budget_ended_the_run() {
     // A slow model still gets one more look.
     let slow = Duration::from_millis(9_999);
     assert_eq!(next(&time, &[summary(30, 2.0)], slow), Decision::Continue(1));
+}
+
+#[test]
+fn events_are_a_budget_that_no_clock_changes() {
+    let rule =
+        Stopping { budget: Budget { events: Some(50_000), ..Budget::default() }, ..rule(0.01, None, None) };
+    let at = |events, summaries: &[Summary]| {
+        let spent = |seconds| Spent { events, time: Duration::from_secs(seconds) };
+        let decision = rule.next(Pairing::Independent, summaries, spent(0));
+        assert_eq!(rule.next(Pairing::Independent, summaries, spent(1000)), decision);
+        decision
+    };
+    // There is always a first look.
+    assert_eq!(at(0, &[]), Decision::Continue(30));
+    // 1000 took 40,000, so 250 fit the rest.
+    assert_eq!(at(40_000, &[summary(1000, 2.0)]), Decision::Continue(250));
+    for events in [49_999, 50_000, 60_000] {
+        assert_eq!(at(events, &[summary(1000, 2.0)]), Decision::EventsSpent);
+    }
+    assert_eq!(at(60_000, &[summary(1000, 0.5)]), Decision::Reached);
 }
 
 #[test]
