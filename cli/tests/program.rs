@@ -216,7 +216,7 @@ fn what_is_wrong_is_told_with_file_and_line() {
             "epidemic",
             "[processes]",
             "ticks_per_unit = 1\n[processes]",
-            &["epidemic.toml:13: contact is 0.6", "more than a thousandth"],
+            &["epidemic.toml:9: lookahead is 0.5", "more than a thousandth"],
         ),
         (
             "counter",

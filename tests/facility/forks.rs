@@ -203,7 +203,9 @@ fn siblings_that_would_not_all_come_back_are_refused_and_fork_and_node_are_named
     let station = Station::new(exponential(5.0), "parts");
     let error = right(station, &twice).compile().unwrap_err();
     assert!(matches!(error, FacilityError::Unstable { load, .. } if (load - 10.0 / 9.0).abs() < 1e-9));
-    let facility = right(home(), &both).compile().unwrap();
+    let mut fine = right(home(), &both);
+    fine.ticks_per_unit = Some(1 << 20);
+    let facility = fine.compile().unwrap();
     let error = facility.study(&Study::new(2, 1e13, 1.0), Place::Cpu, |_, _| {}).unwrap_err();
     assert!(matches!(error, FacilityError::Setting { node, .. } if node == "parts"));
 }

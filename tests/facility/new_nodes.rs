@@ -317,11 +317,12 @@ fn what_changes_with_time() {
 #[test]
 fn quantiles_that_no_bin_bounds_are_not_told() {
     // A unit of the histogram is a tick, and it reaches to 4,096.
-    let network = Network::new("quick and long")
+    let mut network = Network::new("quick and long")
         .source("in", Source::new(Distribution::Constant(1000.0), "quick"))
         .station("quick", Station::new(Distribution::Constant(1.0 / 65536.0), "long"))
         .delay("long", Delay::new(Distribution::Constant(5000.0), "out"))
         .sink("out");
+    network.ticks_per_unit = Some(1 << 20);
     let report = studied(&network, &Study { details: true, ..Study::new(2, 20_000.0, 0.0) });
     let row = |node, measure| report.row(node, Some("customer"), measure).unwrap();
     assert_eq!(row("quick", Measure::WaitQuantile(99)).mean, Some(0.0), "nobody waits");
@@ -332,10 +333,11 @@ fn quantiles_that_no_bin_bounds_are_not_told() {
 
 #[test]
 fn the_clock_of_shares_is_not_left() {
-    let network = Network::new("shares")
+    let mut network = Network::new("shares")
         .source("in", Source::new(exponential(2.0), "server"))
         .station("server", Station::new(exponential(1.0), "out").with_discipline(Discipline::Sharing))
         .sink("out");
+    network.ticks_per_unit = Some(1 << 20);
     let facility = network.compile().unwrap();
     let (until, study) = (2e8, Study::new(1, 2e8, 0.0));
     for error in [

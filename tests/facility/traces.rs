@@ -138,7 +138,9 @@ fn a_visit_tells_the_class_that_who_comes_has_there() {
 
 #[test]
 fn traces_that_cannot_be_told_are_refused() {
-    let facility = shipped_one("clinic").compile().unwrap();
+    let mut clinic = shipped_one("clinic");
+    clinic.ticks_per_unit = Some(1 << 20);
+    let facility = clinic.compile().unwrap();
     let study = Study::new(1, 100.0, 0.0);
     let refused = |study: &Study, follow| facility.trace(study, follow, Place::Cpu).unwrap_err();
     for (follow, named) in

@@ -9,7 +9,7 @@ fn linked(text: &str) -> Program {
                   fn schedule(lp: u32, time: vec2<u32>, payload: vec2<u32>) { }\n";
     let files = [
         shaders::file("random/distributions.wgsl"),
-        shaders::file("random/philox.wgsl"),
+        shaders::file("random/mul_wide.wgsl"),
         Source::library("shaders/engine.wgsl", engine),
         Source::new("mine.wgsl", text.to_owned()),
     ];
