@@ -328,7 +328,8 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
     shared::all([shown, written, drawn, verdict])
 }
 
-/// Refuses more searches, or more cells, than the host holds: starts and goals, outcomes, and what a search knows of a cell.
+/// Refuses more searches, or more cells, than the host holds: starts and goals, outcomes, and what
+/// a search knows of a cell.
 fn check_memory(searches: u32, cells: u64) -> shared::Outcome<()> {
     let what = format!("{searches} searches in a space of {cells} cells");
     shared::check_memory(what, 48 * u64::from(searches) + 16 * cells)

@@ -107,7 +107,8 @@ pub(crate) struct Args {
 
 /// Replications where nobody says how many.
 const REPLICATIONS: u32 = 64;
-const REPLICATIONS_HELP: &str = "Replications, 64 by default; with --precision, the most of them in the place of the default bound, which is printed";
+const REPLICATIONS_HELP: &str = "Replications, 64 by default; with --precision, the most of them in the place of the default \
+    bound, which is printed";
 
 /// Runs in which the warm-up is looked for.
 const PILOTS: u32 = 8;

@@ -11,7 +11,8 @@
 //! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
 //!
 //! Two times are given. "In all" is the first run over the data, from arrays on the host to the result, with the kernels
-//! built before on a small part of it. "With the data on the device" is a second run, for which buffers are there. Without a
+//! built before on a small part of it. "With the data on the device" is a second run, for which
+//! buffers are there. Without a
 //! GPU the host's cores match, and there is one time.
 
 pub(crate) mod shared;
@@ -49,7 +50,8 @@ pub(crate) struct Options {
     /// subscription and one update region.
     #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
-    /// Width of the regions around positions, in every dimension. It and the positions are decimals, and taken exactly:
+    /// Width of the regions around positions, in every dimension. It and the positions are
+    /// decimals, and taken exactly:
     /// regions that touch do not overlap.
     #[arg(long, value_name = "W", requires = "positions", value_parser = width)]
     width: Option<Decimal>,
@@ -293,7 +295,8 @@ impl Matched<'_> {
             match adapter {
                 Some(name) => writeln!(
                     stdout(),
-                    "{algorithm} on {name}: {fast:.3} ms with the data on the device (second run), {all:.3} ms in all (first run)"
+                    "{algorithm} on {name}: {fast:.3} ms with the data on the device (second run), \
+                    {all:.3} ms in all (first run)"
                 )?,
                 None => writeln!(stdout(), "{algorithm} on the CPU: {all:.3} ms")?,
             }

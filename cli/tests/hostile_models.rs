@@ -46,7 +46,8 @@ fn a_type_of_wgsls_keeps_its_name() {
     refused("alias_u32.toml", &["alias_u32.wgsl:3:7: `u32` is the name of a type"]);
 }
 
-/// llvmpipe ends the loops of an invocation after 65,535 iterations: what has one LP for each invocation sees that, what shares them does not come to it.
+/// llvmpipe ends the loops of an invocation after 65,535 iterations: what has one LP for each
+/// invocation sees that, what shares them does not come to it.
 #[test]
 fn loops_that_are_cut_are_a_fault_by_mapping_and_no_other_result() {
     let output = run(&["loop_60000.toml", "--check"]);

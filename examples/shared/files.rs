@@ -228,7 +228,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Outcome<()> {
     fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// Writes pixels to a file as PNG. All of it is encoded before, so that a disk without room is an error of the one call that writes.
+/// Writes pixels to a file as PNG. All of it is encoded before, so that a disk without room is an
+/// error of the one call that writes.
 pub fn write_png(
     path: &Path,
     (width, height): (u32, u32),

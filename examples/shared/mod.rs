@@ -191,7 +191,8 @@ pub fn interrupted() -> bool {
 }
 
 /// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on, the first Ctrl-C stops work at its next boundary, so that what
-/// there is by then can be told, and the second one ends the program. While a driver compiles there is no boundary, and the first one ends it.
+/// there is by then can be told, and the second one ends the program. While a driver compiles there
+/// is no boundary, and the first one ends it.
 pub fn watch() -> ControlFlow<()> {
     static HEEDED: Once = Once::new();
     HEEDED.call_once(|| {
@@ -292,7 +293,8 @@ pub struct Nothing {}
 
 #[derive(Args)]
 pub struct Where {
-    /// Where to run. Default: the GPU where an adapter exists (of `network`, `match` and `moving_crowd`, one that is no program on the processor), else the CPU.
+    /// Where to run. Default: the GPU where an adapter exists (of `network`, `match` and
+    /// `moving_crowd`, one that is no program on the processor), else the CPU.
     #[arg(long)]
     backend: Option<Backend>,
 }
@@ -360,7 +362,8 @@ impl Json {
 
 #[derive(Args)]
 pub struct Runs {
-    /// Replications, 1024 by default; with --precision, the most of them in the place of the default bound, which is printed
+    /// Replications, 1024 by default; with --precision, the most of them in the place of the
+    /// default bound, which is printed
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     replications: Option<u32>,
     /// Confidence level
@@ -398,11 +401,13 @@ pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()>
     )))
 }
 
-/// Events of a run to a precision for which nobody said how many replications it may take, and their replications.
+/// Events of a run to a precision for which nobody said how many replications it may take, and
+/// their replications.
 const MOST_EVENTS: u64 = 10_000_000_000;
 const MOST_REPLICATIONS: u64 = 1 << 22;
 
-/// To stop where each half width is at most this share of its mean, or after so many replications. By default the bound is
+/// To stop where each half width is at most this share of its mean, or after that number of replications.
+/// By default the bound is
 /// one of events, so that results do not depend on how fast a machine is.
 pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<Stopping> {
     let precision = Precision { level, ..Precision::relative(relative) };

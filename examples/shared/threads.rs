@@ -9,7 +9,8 @@ use super::{Outcome, tell};
 /// The most threads of parallel loops.
 const MOST: usize = 1024;
 
-/// Starts the threads of parallel loops, as many as `RAYON_NUM_THREADS` says or as there are cores. Where the system gives fewer, half of those are
+/// Starts the threads of parallel loops, as many as `RAYON_NUM_THREADS` says or as there are cores.
+/// Where the system gives fewer, half of those are
 /// taken, since drivers start threads of their own. Left to itself, rayon panics at the first loop.
 pub fn start_threads() -> Outcome<()> {
     let wanted = wanted(std::env::var("RAYON_NUM_THREADS").ok().as_deref())?;
@@ -64,7 +65,8 @@ pub fn check_threads(what: impl Display, threads: usize) -> Outcome<()> {
     }
 }
 
-/// Refuses what this machine has no memory for, before it is taken: an allocation that fails ends a program without a word.
+/// Refuses what this machine has no memory for, before it is taken: an allocation that fails ends a
+/// program without a word.
 pub fn check_memory(what: impl Display, bytes: u64) -> Outcome<()> {
     let free = free_memory();
     let is_given =

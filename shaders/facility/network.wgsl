@@ -12,12 +12,13 @@
 //     SERVERS     a Level: servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
 //                 came back and wait for the others
 //     TRAVELLERS  a Level: customers who began a trip here, along a way that takes time, less those who ended one
-//     PIECE       of a calendar, the next one; breakdowns and repairs that were drawn; customers that were picked at random
+//     PIECE       of a calendar, the next one; breakdowns and repairs that were drawn; customers picked at random
 //     CLOCK       of servers that are shared: facility/network/sharing.wgsl (2), and when it was moved last (2)
 //     DUE         and the departure that is due next, at the earliest: when (2), its serial (0: nobody is there)
 //     SINCE       with details: when the number of customers changed last (2)
-//     blocks      BLOCK for each class, from row BLOCK on: the line of that number (2), services and departures of the class that drew random numbers, and sums of which most events change some (facility/network/records.wgsl). Blocks are 128 bytes in lines of
-//                 128, for memory to be asked for few of them
+//     blocks      BLOCK for each class, from row BLOCK on: the line of that number (2), services and departures
+//                 that drew random numbers, and sums that most events change (facility/network/records.wgsl).
+//                 A block is 128 bytes, a line of memory
 //     others      OTHERS for each class: sums that few events change, and arrivals that drew random numbers
 //     details     (params.details; 0: none) ticks by number of customers: LENGTHS of 2 words; BINS words of sojourn and of wait for each class
 //     known       customers at each of the nodes that a shortest line is chosen of, four in a row
@@ -466,7 +467,11 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 var row = 0u;
                 name = pair_name(lp, who.class_, 8u * (i - 1u));
                 number = departures;
-                if parts { row = sibling_way(lp, who.class_, i - 1u); } else { row = way_of(lp, who.class_, state, name, number); }
+                if parts {
+                    row = sibling_way(lp, who.class_, i - 1u);
+                } else {
+                    row = way_of(lp, who.class_, state, name, number);
+                }
                 name.x |= DRAW_TRAVEL;
                 way = data[row];
                 to = way.z;

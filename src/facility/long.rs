@@ -132,7 +132,9 @@ impl Facility {
     }
 
     /// Makes one long run, and tells every measure with an interval from the means of `batches` parts of equal length after the warm-up: 10 to 30 serve well. Of the study,
-    /// `replications` and `stopping` have no part, nor have distributions. Batches that are correlated are named among the warnings: their intervals are wider for that, and may be too narrow still;
+    /// `replications` and `stopping` have no part, nor have distributions. Batches that are
+    /// correlated are named among the warnings: their intervals are wider for that, and may be
+    /// too narrow still;
     /// and so is what was not observed in every batch, of which no mean is told.
     ///
     /// A run on a device takes all of it: that pays for networks of thousands of nodes.
@@ -237,7 +239,8 @@ impl Facility {
                 column.parts.serial_summary(column.measure.name(), study.level)?;
             if correlated {
                 warnings.push(format!(
-                    "the batches of {what} are correlated: its interval is wider for that, and may be too narrow still; make the run longer"
+                    "the batches of {what} are correlated: its interval is wider for that, and may be \
+                    too narrow still; make the run longer"
                 ));
             }
             summary.observations = observed as u64;

@@ -90,7 +90,8 @@ impl Measure {
         matches!(self, Self::Utilisation | Self::Number | Self::Sojourn)
     }
 
-    /// How it is made of what replications saw. What is divided by the time of observation has one divisor in all of them.
+    /// How it is made of what replications saw. What is divided by the time of observation has
+    /// one divisor in all of them.
     fn estimator(self) -> Estimator {
         match self {
             Self::Wait | Self::Sojourn | Self::Loss | Self::Reneged | Self::Balked => Estimator::Ratio,
@@ -117,7 +118,8 @@ impl fmt::Display for Measure {
     }
 }
 
-/// A column of results: a measure of a class (or of all) at a node (or in the whole network), with what each replication adds to it.
+/// A column of results: a measure of a class (or of all) at a node (or in the whole network), with
+/// what each replication adds to it.
 pub(super) struct Measured {
     pub(super) node: Option<usize>,
     pub(super) class: Option<usize>,
@@ -234,7 +236,8 @@ impl Facility {
         }
     }
 
-    /// What a column without a divisor of its own is in a run, or in a part of one; NaN where there was nothing to observe.
+    /// What a column without a divisor of its own is in a run, or in a part of one; NaN where
+    /// there was nothing to observe.
     fn value(&self, column: &Measured, seen: &Seen<'_>) -> f64 {
         let ticks = f64::from(self.resolution.ticks_per_unit());
         let span = seen.span / ticks;

@@ -128,7 +128,8 @@ pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>),
     let told = named(short, |drawn| Some(format!("{}, {}", drawn.what, drawn.units)));
     if let Some(told) = told {
         warnings.push(format!(
-            "times that are drawn have means of few ticks of 1/{per_unit}, and are half a tick too short: {told}; choose a smaller unit of time, \
+            "times that are drawn have means of few ticks of 1/{per_unit}, and are half a tick too short: {told}; \
+             choose a smaller unit of time, \
              or leave `ticks_per_unit` out"
         ));
     }

@@ -281,7 +281,8 @@ pub(super) fn source(facility: &Facility) -> [u64; 2] {
     Identity::of(&facility.clone().laid_out(false)).source()
 }
 
-/// Which network it is: its description in one form, with its ticks, and without the times of runs, which the study has.
+/// Which network it is: its description in one form, with its ticks, and without the times of runs,
+/// which the study has.
 fn text(facility: &Facility) -> String {
     let mut network = facility.network().clone();
     network.ticks_per_unit = Some(facility.resolution().ticks_per_unit());

@@ -89,7 +89,8 @@ pub(super) struct Finding {
 
 const STATE: &str = "Keep what changes in variables of functions and in what the engine passes in";
 const ENGINE: &str = "That is the engine's own";
-const CARRY: &str = "Its words are added without a carry, which is wrong from the tick 2^32 on: use `time_add` for sums, and `time_since` for differences";
+const CARRY: &str = "Its words are added without a carry, which is wrong from the tick 2^32 on: use `time_add` for \
+    sums, and `time_since` for differences";
 const IDLE: &str = "this loop changes nothing that is read after it";
 const ENDLESS: &str = "Compilers take it out even where it never ends: take it out, or use what it computes";
 const ALONE: &str = "Each call serves one entity and must not depend on what other invocations do";

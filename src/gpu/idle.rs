@@ -1,4 +1,5 @@
-//! Loops that change nothing. A compiler takes such a loop out, and with it one that never ends, which then is no fault.
+//! Loops that change nothing. A compiler takes such a loop out, and with it one that never ends,
+//! which then is no fault.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,8 @@ struct Effects {
     others: bool,
 }
 
-/// The places of the loops of a function that change nothing that is read after them; of loops within each other the outer one.
+/// The places of the loops of a function that change nothing that is read after them; of loops
+/// within each other the outer one.
 pub(super) fn loops(function: &Function) -> Vec<Span> {
     let mut all = Effects::default();
     all.of(function, &function.body);

@@ -78,7 +78,8 @@ pub enum LinkError {
     },
     /// WGSL that is nested deeply is compiled by a thread with a large stack, and the system gives none.
     #[error(
-        "WGSL that is nested deeply needs a thread with a large stack: {reason}. Give the process more threads and memory, or the expressions fewer levels"
+        "WGSL that is nested deeply needs a thread with a large stack: {reason}. Give the process \
+        more threads and memory, or the expressions fewer levels"
     )]
     Stack {
         /// Why.

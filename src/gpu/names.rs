@@ -1,5 +1,7 @@
-//! A namespace of their own for users' files. What they declare at module scope and a file of the library declares as
-//! well, or calls of WGSL's, gets another name there before naga sees it: one as long, so that lines and columns stay.
+//! A namespace of their own for users' files. What they declare at module scope and a file of the
+//! library declares as
+//! well, or calls of WGSL's, gets another name there before naga sees it: one as long, so that
+//! lines and columns stay.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -42,7 +44,8 @@ fn is_built_in(name: &str) -> bool {
 }
 
 impl Program {
-    /// The error of a user's declaration, at this place of the joined text, that takes the name of a type of WGSL's.
+    /// The error of a user's declaration, at this place of the joined text, that takes the name
+    /// of a type of WGSL's.
     pub(super) fn takes_a_type(&self, place: Range<usize>) -> LinkError {
         let what = format!(
             "`{}` is the name of a type of WGSL's, which the engine uses",
@@ -93,7 +96,8 @@ impl Renamed {
 /// Gives users' names that the library has, too, other ones.
 ///
 /// # Errors
-/// The place of the first type in a user's file that has the name of one of WGSL's: signatures would mean other things.
+/// The place of the first type in a user's file that has the name of one of WGSL's: signatures
+/// would mean other things.
 pub(super) fn separate(text: &mut String, parts: &[Part]) -> Result<Renamed, Range<usize>> {
     if parts.iter().all(|part| part.library) || parts.iter().all(|part| !part.library) {
         return Ok(Renamed::default());
@@ -264,8 +268,10 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
     fn what_users_declare_collides_with_nothing_of_the_librarys() {
         for declared in [
             "fn leave(a: f32) -> f32 { return a; } const gather = 3u; var<private> out: u32;",
-            "fn min(a: u32, b: u32) -> u32 { return a * b; } fn f32(a: u32) -> u32 { return vec2(a); } fn vec2(a: u32) -> u32 { return a; }",
-            "struct leave { leave: u32, gather: leave_1 } struct leave_1 { read: u32 } fn main(out: leave) -> u32 { return out.leave; }",
+            "fn min(a: u32, b: u32) -> u32 { return a * b; } fn f32(a: u32) -> u32 { return vec2(a); \
+            } fn vec2(a: u32) -> u32 { return a; }",
+            "struct leave { leave: u32, gather: leave_1 } struct leave_1 { read: u32 } fn main(out: \
+            leave) -> u32 { return out.leave; }",
             "struct store { min: u32 }\nfn leave(leave: ptr<function, store>) { (*leave).min = 3u; }",
         ] {
             let handle = "fn handle(event: Event) -> u32 { /* leave */ let a = event.leave; return a; }\n";
@@ -274,7 +280,8 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
             }
         }
         // Its own `min` is what a model calls, and WGSL's what the library calls.
-        let model = "fn min(a: u32, b: u32) -> u32 { return a - b; } fn handle(e: Event) -> u32 { return min(e.leave, 2u); }";
+        let model = "fn min(a: u32, b: u32) -> u32 { return a - b; } fn handle(e: Event) -> u32 { return \
+            min(e.leave, 2u); }";
         let program = link(model).unwrap();
         let own = program.module().functions.iter().find(|(_, function)| {
             function.name.as_deref().is_some_and(|name| name.starts_with("mi") && name != "min")
@@ -284,7 +291,8 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
 
     #[test]
     fn messages_have_the_names_and_places_of_the_users() {
-        let model = "fn leave(a: u32) -> u32 { return a; }\nfn handle(event: Event) -> u32 { let a = 1u; return leave(a, 2u) + gather; }\nfn gather() {}\n";
+        let model = "fn leave(a: u32) -> u32 { return a; }\nfn handle(event: Event) -> u32 { let a = 1u; \
+            return leave(a, 2u) + gather; }\nfn gather() {}\n";
         let error = link(model).unwrap_err();
         let LinkError::Wgsl { file, line: 2, library: false, .. } = &error else { panic!("{error}") };
         let said = error.to_string();
@@ -307,7 +315,8 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
         }
     }
 
-    /// [`super::BUILT_IN`] is what the library calls of WGSL's, but for what a model's file may have to declare.
+    /// [`super::BUILT_IN`] is what the library calls of WGSL's, but for what a model's file may
+    /// have to declare.
     #[test]
     fn functions_of_wgsls_that_the_library_calls_are_known() {
         let every = "all any select arrayLength abs acos asin atan ceil clamp cos countLeadingZeros countOneBits \

@@ -1,5 +1,7 @@
-//! How large a user's WGSL is to a driver. Drivers copy every function to where it is called, and an array that is
-//! indexed as a value to every use: a page of WGSL can take gigabytes and minutes there. So it is measured on the naga
+//! How large a user's WGSL is to a driver. Drivers copy every function to where it is called, and
+//! an array that is
+//! indexed as a value to every use: a page of WGSL can take gigabytes and minutes there. So it is
+//! measured on the naga
 //! module first, and refused beyond bounds that a software adapter compiles in seconds.
 
 use naga::front::Typifier;
@@ -47,7 +49,8 @@ impl Program {
                 for (name, words, span) in indexed_values(module, function) {
                     if words > MOST_INDEXED {
                         let what = format!(
-                            "{name} has {words} words and is indexed: drivers copy it to each use, and {MOST_INDEXED} words is the bound"
+                            "{name} has {words} words and is indexed: drivers copy it to each use, \
+                            and {MOST_INDEXED} words is the bound"
                         );
                         findings.push(Finding { span: or(span, place), what, advice: TABLES });
                     } else {
@@ -70,7 +73,8 @@ impl Program {
                 format!("`{name}` has {own} statements and expressions, and {MOST_OWN} is the bound")
             } else if size.inlined > MOST_INLINED {
                 format!(
-                    "{} come to {} statements and expressions where each call is a copy, and {MOST_INLINED} is the bound",
+                    "{} come to {} statements and expressions where each call is a copy, and \
+                    {MOST_INLINED} is the bound",
                     chain(module, handle, &sizes, |size| size.inlined),
                     size.inlined
                 )
@@ -94,7 +98,8 @@ impl Program {
 const TABLES: &str = "Keep it in `data`, which is bound once for all";
 const SHORTER: &str = "Drivers copy functions to where they are called: take a loop, or fewer calls";
 
-/// The functions from this one on, of each the one that is largest of those that it calls: "`f` → `g` → … → `z`".
+/// The functions from this one on, of each the one that is largest of those that it calls: "`f` →
+/// `g` → … → `z`".
 fn chain(module: &Module, from: Handle<Function>, sizes: &[Size], key: impl Fn(&Size) -> u64) -> String {
     let mut names = Vec::new();
     let mut next = Some(from);
@@ -123,7 +128,8 @@ fn statements(block: &Block) -> u64 {
     block.iter().map(|statement| 1 + of(statement)).sum()
 }
 
-/// The arrays that a function indexes as values by what is known at run time only: what they are called, their words, and where.
+/// The arrays that a function indexes as values by what is known at run time only: what they are
+/// called, their words, and where.
 fn indexed_values(module: &Module, function: &Function) -> Vec<(String, u64, Span)> {
     let accesses = function.expressions.iter().filter_map(|(handle, made)| match *made {
         Expression::Access { base, .. } => Some((handle, base)),

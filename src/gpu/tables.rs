@@ -1,6 +1,8 @@
-//! Constant arrays of users' that are indexed at run time, as software adapters get them: functions that select.
+//! Constant arrays of users' that are indexed at run time, as software adapters get them: functions
+//! that select.
 //!
-//! naga stores such an array to a variable at each use, word by word, and LLVM's time grows with the square of such
+//! naga stores such an array to a variable at each use, word by word, and LLVM's time grows with
+//! the square of such
 //! stores: 1,000 words took minutes. What selects among as many values is compiled in a moment.
 
 use std::borrow::Cow;
@@ -112,7 +114,8 @@ fn of(text: &str, range: Range<usize>, name: &str, constant: Handle<naga::Consta
     None
 }
 
-/// The type of a constant array's elements and their values, in WGSL, where they are numbers, and enough of them.
+/// The type of a constant array's elements and their values, in WGSL, where they are numbers, and
+/// enough of them.
 fn values(module: &Module, constant: Handle<naga::Constant>) -> Option<(&'static str, Vec<String>)> {
     let constant = &module.constants[constant];
     let TypeInner::Array { base, size: naga::ArraySize::Constant(size), .. } =
@@ -168,7 +171,8 @@ mod tests {
     fn constant_arrays_that_are_indexed_become_functions() {
         let words = |of: &dyn Fn(u32) -> String, most| (0..most).map(of).collect::<Vec<_>>().join(", ");
         let text = format!(
-            "const A = array<u32, 20>({});\nconst B = array<i32, 16>({});\nconst C = array<f32, 17>();\nconst D = array<u32, 4>(1, 2, 3, 4);
+            "const A = array<u32, 20>({});\nconst B = array<i32, 16>({});\n\
+             const C = array<f32, 17>();\nconst D = array<u32, 4>(1, 2, 3, 4);
 fn f(x: u32) -> u32 {{ return A[A[x % 7u] + 1u] + A[3] + D[x]; }}
 fn g(x: i32) -> i32 {{ let A = array<u32, 20>(); return B[x] + i32(C [ x ]) + i32(A[x]); }}
 ",

@@ -479,7 +479,8 @@ impl<'m> Own<'m> {
         self.variables.get(&variable).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether one of these values is put into a pair, is kept outside of variables, or meets a word of a pair.
+    /// Whether one of these values is put into a pair, is kept outside of variables, or meets a
+    /// word of a pair.
     fn may_be_time(&self, made: &HashSet<Handle<Expression>>) -> bool {
         let expressions = &self.function.expressions;
         let kept = |(pointer, value): &(Handle<Expression>, _)| {

@@ -47,7 +47,8 @@
 //!        s.lo <= u.lo < s.hi                             u.lo < s.lo < u.hi
 //! ```
 //!
-//! Wider bounds (`i64`, `i128`, `f64`) become 32-bit ones with the same overlaps by [`narrow`]; [`decimal`] reads decimals, for
+//! Wider bounds (`i64`, `i128`, `f64`) become 32-bit ones with the same overlaps by [`narrow`];
+//! [`decimal`] reads decimals, for
 //! instance positions in a map's projection, exactly.
 //!
 //! # What bounds each
@@ -94,7 +95,8 @@
 //! there, whose pairs nobody compares with those of before. Where nearly all move, and only the pairs that overlap then are
 //! wanted, [`Matcher::find`] has less to do.
 //!
-//! The standard's services: [`hla`]. Without a GPU: [`host`], which finds the same pairs on all cores. [`reference`](mod@reference)
+//! The standard's services: [`hla`]. Without a GPU: [`host`], which finds the same pairs on all
+//! cores. [`reference`](mod@reference)
 //! tests each pair, for comparison.
 
 mod auto;

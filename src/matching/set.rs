@@ -306,7 +306,8 @@ pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     Ok(())
 }
 
-/// Whether a set of so many regions can be had on the host: their ids are 32 bits, with room for two bounds of two sets.
+/// Whether a set of so many regions can be had on the host: their ids are 32 bits, with room for
+/// two bounds of two sets.
 pub(super) fn check_host_len(label: &str, regions: u64) -> Result<(), MatchingError> {
     const LIMIT: u64 = 1 << 30;
     match regions > LIMIT {

@@ -106,10 +106,12 @@ pub(super) fn neighbours<M: Model>(model: &M, declared: Option<Declared>) -> Res
     Ok(())
 }
 
-/// What the columns of a model depend on: its WGSL, the words of a payload, the bytes of an output and whether its type is known in Rust.
+/// What the columns of a model depend on: its WGSL, the words of a payload, the bytes of an output
+/// and whether its type is known in Rust.
 type Of = (Source, &'static str, usize, bool);
 
-/// Columns of the models that were looked at last, the newest first: to link their WGSL takes as long as a hundred thousand events.
+/// Columns of the models that were looked at last, the newest first: to link their WGSL takes as
+/// long as a hundred thousand events.
 static LOOKED_AT: Mutex<VecDeque<(Of, Arc<Columns>)>> = Mutex::new(VecDeque::new());
 
 /// How many of them.

@@ -101,7 +101,8 @@ impl Observations {
         range.unzip()
     }
 
-    /// The estimate of a function of means, and the pseudo-values of the jackknife, by independent observation. None
+    /// The estimate of a function of means, and the pseudo-values of the jackknife, by
+    /// independent observation. None
     /// where leaving one out leaves no number.
     fn pseudo_values(&self, pool: &Pool) -> Result<(f64, Option<Vec<f64>>)> {
         let from = pool.from.iter().map(|name| Ok(self.floats(self.column(name)?)));
@@ -181,7 +182,8 @@ impl Observations {
         self.observed(|replication| column.values.get(replication), |a, b| a + b)
     }
 
-    /// The independent observations of a column, in their order: replications, or the means of antithetic pairs. Of a
+    /// The independent observations of a column, in their order: replications, or the means of
+    /// antithetic pairs. Of a
     /// function of means, its pseudo-values, which are nearly independent.
     pub(super) fn independent(&self, name: &str) -> Result<Vec<f64>> {
         if let Some(pool) = self.pooled(name) {

@@ -1,6 +1,8 @@
-//! How often intervals hold what theory says: each kind of measure, in short and long runs, by replications, batches and to a precision.
+//! How often intervals hold what theory says: each kind of measure, in short and long runs, by
+//! replications, batches and to a precision.
 //!
-//! `scripts/test --long` makes the whole table, of 400 experiments for each cell, and prints it as docs/statistics.md has it. By default a few cells are made.
+//! `scripts/test --long` makes the whole table, of 400 experiments for each cell, and prints it as
+//! docs/statistics.md has it. By default a few cells are made.
 
 use std::collections::BTreeMap;
 use std::fmt;

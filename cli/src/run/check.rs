@@ -84,7 +84,8 @@ pub(super) fn verdict(checked: &[Checked]) -> Outcome<()> {
         Some((_, fault)) => {
             format!("the check cannot compare runs that failed ({}): {fault}", ways.join(", ")).into()
         }
-        None => "the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. If this one does neither, \
+        None => "the check found different results: a model that uses f32, or reads beyond the end of `data`, may do that. \
+                 If this one does neither, \
              please report the adapter, the driver and the model"
             .into(),
     })

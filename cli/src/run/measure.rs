@@ -85,7 +85,8 @@ impl Formula {
         }
     }
 
-    /// The same over means, if it has a quotient by something that is not `constant`. `name` is that of the measure.
+    /// The same over means, if it has a quotient by something that is not `constant`. `name` is
+    /// that of the measure.
     pub(super) fn pooled(&self, name: &str, constant: &impl Fn(&str) -> bool) -> Option<Pooled> {
         if !self.divides(constant) {
             return None;

@@ -42,7 +42,9 @@ pub(crate) struct Args {
     /// Names the random streams; what the file says, or 1
     #[arg(long)]
     seed: Option<u64>,
-    /// Replications: what the file says, or 1 for processes and 1024 for replications. With --best the most of them; with --precision the most in the place of the default bound, which is printed
+    /// Replications: what the file says, or 1 for processes and 1024 for replications. With
+    /// --best the most of them; with --precision the most in the place of the default bound,
+    /// which is printed
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     replications: Option<u32>,
     /// Confidence level

@@ -143,7 +143,8 @@ impl File {
 
 /// What a value in TOML says.
 pub(super) fn parameter(value: &toml::Value) -> Result<(Kind, Vec<Value>), String> {
-    const WHAT: &str = "has to be a number, { time = … } in units of time, { ticks = … } or { probability = … } from 0 to 1, or a list in the place of the number";
+    const WHAT: &str = "has to be a number, { time = … } in units of time, { ticks = … } or { probability = … } from \
+        0 to 1, or a list in the place of the number";
     let number = |value: &toml::Value| match value {
         toml::Value::Integer(value) => Ok(Value::from(*value)),
         toml::Value::Float(value) => Ok(Value::from(*value)),
@@ -228,12 +229,14 @@ pub(super) fn ticks(resolution: Resolution, units: f64) -> Result<Ticks, String>
     let per_unit = resolution.ticks_per_unit();
     if ticks == Ticks::ZERO && units > 0.0 {
         return Err(format!(
-            "is {units:e}, less than half a tick of 1/{per_unit}: choose more `ticks_per_unit`, or a smaller unit of time"
+            "is {units:e}, less than half a tick of 1/{per_unit}: choose more `ticks_per_unit`, or a \
+            smaller unit of time"
         ));
     }
     if units > 0.0 && (resolution.units(ticks) / units - 1.0).abs() > 1e-3 {
         return Err(format!(
-            "is {units}, and {ticks} in whole ticks of 1/{per_unit}, which is more than a thousandth off: choose more `ticks_per_unit`"
+            "is {units}, and {ticks} in whole ticks of 1/{per_unit}, which is more than a thousandth \
+            off: choose more `ticks_per_unit`"
         ));
     }
     Ok(ticks)

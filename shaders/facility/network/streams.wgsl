@@ -1,7 +1,8 @@
 // The random streams of a network: which substream each draw is of (docs/guide-networks.md). The Rust twin is
 // `facility::model::streams`.
 //
-// A substream is named by a hash of (kind and name of the node, name of the class), by what is drawn, and by how often
+// A substream is named by a hash of (kind and name of the node, name of the class), by what is
+// drawn, and by how often
 // that was drawn before; so a part that is added, or another way to run, changes no number of the rest.
 //
 // import: facility/network/records.wgsl
@@ -10,7 +11,8 @@
 // COUNTS: what is counted of a class at a node, because it draws random numbers.
 const DEPARTURES = 1u;
 const ARRIVALS = 2u;
-// What is drawn. The name of a pair or node ends in 12 zero bits, which take one of these and, for several customers of
+// What is drawn. The name of a pair or node ends in 12 zero bits, which take one of these and, for
+// several customers of
 // one event, 8 times the number of the customer.
 const DRAW_SERVICE = 0u;  // or the time to the next arrival of a source; numbered by those before
 const DRAW_WAY = 1u;      // numbered by departures

@@ -6,7 +6,8 @@
 //                 place and number of listeners, FLAGS; the name of its random streams (2), zeros
 //     pairs       12 for each LP and class: law of service, law of patience (0: none), place and number of its ways, how one is
 //                 chosen (BY_CHANCE, IN_TURN, SHORTEST), its line (the lower goes first), customers at the beginning, siblings, whose ways come after those; of a
-//                 station, the first tag of who is there at the beginning; the name of its random streams (2), COUNTS, zero
+//                 station, the first tag of who is there at the beginning; the name of its random streams (2),
+//                 COUNTS, zero
 //     laws        8: kind, a number, three times
 //     ways        4: threshold and other of an alias table, LP, law of the time of travel (0: none) + class (laws lie at rows)
 //     calendars   3 words for each piece: how long it lasts (2); servers, or of a source, odds that who comes stays

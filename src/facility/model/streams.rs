@@ -29,7 +29,8 @@ pub(super) enum Draw {
 /// The kind of hash that names random streams, in [`mix`].
 const STREAMS: u32 = u32::from_be_bytes(*b"name");
 
-/// The name of the random streams of a node, or of a class of customers there: a hash of its kind and name, and of the
+/// The name of the random streams of a node, or of a class of customers there: a hash of its kind
+/// and name, and of the
 /// class's name. The lowest 12 bits are zeros: what is drawn takes their place.
 pub(super) fn name(node: &Node, class: Option<&str>) -> u64 {
     let kind = match node.kind {
@@ -65,7 +66,8 @@ fn same(numbers: impl Iterator<Item = u64>) -> Option<[usize; 2]> {
 }
 
 impl Facility {
-    /// The name of the substreams of what is drawn for a class at a node, for one of several customers of one event.
+    /// The name of the substreams of what is drawn for a class at a node, for one of several
+    /// customers of one event.
     pub(super) fn pair_name(&self, lp: u32, class: u32, draw: Draw, customer: u32) -> u64 {
         let [low, high] = [8, 9].map(|index| u64::from(self.pair(lp, class, index)));
         high << 32 | low | u64::from(8 * customer + draw as u32)
