@@ -38,6 +38,18 @@ macro_rules! debug_is_display {
 }
 pub(crate) use debug_is_display;
 
+/// Of a line too long to be shown, what lies around the byte `at`; and where that is in it.
+pub(crate) fn around(line: &str, at: usize) -> (&str, usize) {
+    const BEFORE: usize = 60;
+    const MOST: usize = 160;
+    if line.len() <= MOST {
+        return (line, at);
+    }
+    let begin = line.floor_char_boundary(at.saturating_sub(BEFORE));
+    let end = line.floor_char_boundary(begin.saturating_add(MOST));
+    (&line[begin..end], at.saturating_sub(begin))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

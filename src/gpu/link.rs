@@ -18,7 +18,7 @@ use naga::Statement;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use super::{Source, depth, names, words};
-use crate::text::{cut, quoted};
+use crate::text::{around, cut, quoted};
 
 /// Why WGSL files did not make a module.
 #[derive(thiserror::Error)]
@@ -387,18 +387,6 @@ impl Program {
         };
         LinkError::Wgsl { file, line, column, library, message, report }
     }
-}
-
-/// Of a line too long to be shown, what lies around the byte `at`; and where that is in it.
-fn around(line: &str, at: usize) -> (&str, usize) {
-    const BEFORE: usize = 60;
-    const MOST: usize = 160;
-    if line.len() <= MOST {
-        return (line, at);
-    }
-    let begin = line.floor_char_boundary(at.saturating_sub(BEFORE));
-    let end = line.floor_char_boundary(begin.saturating_add(MOST));
-    (&line[begin..end], at.saturating_sub(begin))
 }
 
 #[derive(Default)]
