@@ -386,8 +386,9 @@ fn chance(number: u64) -> (Vec<Node>, String) {
         kinds.push(Kind::Source { every: 1 + below(6) as u64, class, batch: 1 + below(2) as u32 });
     }
     let first = kinds.len();
-    for _ in 0..1 + below(4) {
-        let kind = below(6);
+    for number in 0..1 + below(4) {
+        // The first is no router: a network has a station or a delay.
+        let kind = if number == 0 { 1 + below(5) } else { below(6) };
         let servers = 1 + below(3) as u32;
         let mut station = Station {
             servers: Some(servers),

@@ -5,7 +5,7 @@ use eventhorizon::facility::{Follow, Network, Place, Study, Visit};
 fn visits(text: &str) -> Vec<Visit> {
     let head = "name = \"streams\"\nticks_per_unit = 1048576\n";
     let facility = Network::from_toml(&format!("{head}{text}")).unwrap().compile_unstable().unwrap();
-    facility.trace(&Study::new(7, 200.0, 0.0), Follow::first(1000), Place::Cpu).unwrap()
+    facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), Place::Cpu).unwrap()
 }
 
 /// What a time of a class's visits to a node is, in the order of another time.
