@@ -27,11 +27,11 @@ fn report() -> Report {
 #[test]
 fn the_table_is_for_people() {
     let expected = "\
-load  measure     mean   +/-  rel. %       5 %    median      95 %  theory  n  failed
- 0.8  served      1000    13     1.3       992      1000      1008       -  4       1
- 0.8  wait        4.00  0.56      14      3.58      4.12      4.25    4.00  4       1
- 0.9  served        12     -       -        12        12        12       -  1       0
- 0.9  wait    0.123457     -       -  0.123457  0.123457  0.123457       -  1       0
+load  measure      mean   +/-  rel. %       5 %    median      95 %  theory  n  failed
+ 0.8  served       1000    13     1.3       992      1000      1008       -  4       1
+ 0.8  wait         4.00  0.56      14      3.58      4.12      4.25    4.00  4       1
+ 0.9  served         12     -       -        12        12        12       -  1       0
+ 0.9  wait     0.123457     -       -  0.123457  0.123457  0.123457       -  1       0
 +/-: half width of the 95 % confidence interval
 failed: point 0, replication 3: code 5
 ";
