@@ -68,6 +68,15 @@ pub(crate) struct Args {
     /// Only the four neighbours that share an edge; otherwise also those that share a corner, at sqrt 2.
     #[arg(long, conflicts_with = "scen")]
     four: bool,
+    /// Costs of a straight and of a diagonal move; the diagonal one costs as much to twice as much.
+    /// Use 70,99 where costs of paths exceed 32 bits.
+    #[arg(
+        long,
+        value_name = "STRAIGHT,DIAGONAL",
+        conflicts_with_all = ["scen", "four", "graph"],
+        value_parser = costs
+    )]
+    costs: Option<Moves>,
     /// Writes the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for a graph search,step,vertex, with vertices numbered from 1 as in its file.
     #[arg(long, value_name = "CSV")]
     paths: Option<String>,
@@ -133,6 +142,14 @@ pub(crate) fn run(args: &Args) -> shared::Outcome<()> {
     }
 }
 
+/// Reads the costs of a straight and of a diagonal move.
+fn costs(text: &str) -> Result<Moves, String> {
+    let wrong = |_| "expected two whole numbers, such as 70,99".to_owned();
+    let (straight, diagonal) = text.split_once(',').ok_or("expected two numbers, such as 70,99")?;
+    let straight = straight.trim().parse().map_err(wrong)?;
+    Ok(Moves::Eight { straight, diagonal: diagonal.trim().parse().map_err(wrong)? })
+}
+
 /// Searches between random vertices of a graph.
 fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
     let graph = dimacs_graph(path, &read(path)?)?;
@@ -155,7 +172,9 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
             (vertex(), vertex())
         })
         .collect();
-    let ran = search_all(args, &guided, &searches, mapping, |gpu| Engine::graph(gpu, guided.clone()))?;
+    let remedy = format!("write the weights of {path} in larger units");
+    let ran =
+        search_all(args, (&guided, &remedy), &searches, mapping, |gpu| Engine::graph(gpu, guided.clone()))?;
     let shape = format!("{vertices} vertices, {} arcs", guided.graph().arcs());
     let told = tell(args, &ran, ("graph", shape), &[]);
     let written = write_paths(args, ["search", "step", "vertex"], |file| {
@@ -179,9 +198,10 @@ struct Ran<S: Space> {
 }
 
 /// Makes the searches on the device, or on the processor where there is none.
+/// `remedy` says what to do where the cost of a path exceeds 32 bits.
 fn search_all<S: Space>(
     args: &Args,
-    space: &S,
+    (space, remedy): (&S, &str),
     searches: &[(S::Cell, S::Cell)],
     mapping: Mapping,
     engine: impl FnOnce(&Gpu) -> Result<Engine<S>, SearchError>,
@@ -190,6 +210,13 @@ fn search_all<S: Space>(
         "{wide_bar} {human_pos} of {human_len} searches, {per_sec}, {eta} left",
     )?);
     let wants_paths = args.paths.is_some();
+    let dear = |error| match error {
+        SearchError::Overflow { search, limit } => Failure::from(format!(
+            "search {search}: a path to the goal, if there is one, costs {limit} or more, \
+             which exceeds 32 bits: {remedy}"
+        )),
+        other => Failure::from(other),
+    };
     let ran = match args.place.gpu()? {
         Some(gpu) => {
             let mut engine = engine(&gpu)?.with_mapping(mapping);
@@ -197,7 +224,7 @@ fn search_all<S: Space>(
                 engine = engine.with_paths();
             }
             let begun = Instant::now();
-            let found = engine.run_watched(searches, |over| bar.set_position(over))?;
+            let found = engine.run_watched(searches, |over| bar.set_position(over)).map_err(dear)?;
             let seconds = begun.elapsed().as_secs_f64();
             let queue = match engine.mapping() {
                 Mapping::Thread(design) => design.name(),
@@ -213,7 +240,8 @@ fn search_all<S: Space>(
         }
         None => {
             let begun = Instant::now();
-            let found = find_all(space, searches, wants_paths, |over| bar.set_position(over))?;
+            let found =
+                find_all(space, searches, wants_paths, |over| bar.set_position(over)).map_err(dear)?;
             let seconds = begun.elapsed().as_secs_f64();
             Ran {
                 adapter: "CPU".to_owned(),
@@ -255,6 +283,7 @@ fn tell<S: Space>(
         }
     }
     args.json.write(&json!({
+        "seed": args.seed,
         "searches": searches,
         "found": found.found(),
         "seconds": seconds,
@@ -276,7 +305,11 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
         Some(path) if path.ends_with(".png") => picture_map(path)?,
         Some(path) => moving_ai_map(path, &read(path)?, args.terrain.into())?,
     };
-    let grid = if args.four { grid.with_moves(Moves::MANHATTAN)? } else { grid };
+    let grid = match args.costs {
+        _ if args.four => grid.with_moves(Moves::MANHATTAN)?,
+        Some(moves) => grid.with_moves(moves)?,
+        None => grid,
+    };
     let scenario = match &args.scen {
         None => Vec::new(),
         Some(path) => scenario_for(&grid, args.map.as_deref().unwrap_or_default(), path)?,
@@ -285,7 +318,8 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
         None => grid.random_searches(args.searches, args.seed),
         Some(_) => scenario.iter().map(|search| (search.start, search.goal)).collect(),
     };
-    let ran = search_all(args, &grid, &searches, mapping, |gpu| Engine::grid(gpu, grid.clone()))?;
+    let remedy = "choose smaller costs, such as --costs 70,99";
+    let ran = search_all(args, (&grid, remedy), &searches, mapping, |gpu| Engine::grid(gpu, grid.clone()))?;
     let found = &ran.found;
 
     let wrong = wrong_lengths(&grid, &scenario, found.outcomes());

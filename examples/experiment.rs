@@ -188,7 +188,12 @@ fn run(args: &Args) -> Outcome<()> {
     let comparisons = comparisons(design, &observations, args.runs.level)?;
     let runs = observations[0].replications();
     let told = || -> Outcome<()> {
-        writeln!(stdout(), "{place}: {runs} runs of each of {} points, {seconds:.3} s", design.len())?;
+        writeln!(
+            stdout(),
+            "{place}: {} of each of {} points, {seconds:.3} s",
+            shared::count(runs, "run"),
+            design.len()
+        )?;
         writeln!(stdout(), "{report}")?;
         for (text, _) in &comparisons {
             writeln!(stdout(), "{text}")?;
@@ -225,12 +230,13 @@ fn run(args: &Args) -> Outcome<()> {
     };
     let (csv, drawn) = (args.csv.as_ref().map_or(Ok(()), csv), args.plot.as_ref().map_or(Ok(()), draw));
     let mut object = json!({
-        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "seed": args.seed,
+        "engine": if gpu.is_some() { "gpu" } else { "cpu" },
         "adapter": place,
         "replications": runs,
         "seconds": seconds,
         "fingerprint": format!("{fingerprint:016x}"),
-        "stopped": decisions.iter().map(|decision| format!("{decision:?}")).collect::<Vec<_>>(),
+        "stopped": decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
         "best": best.as_ref().and_then(|selected| selected.best),
         "comparisons": comparisons.iter().map(|(_, numbers)| numbers).collect::<Vec<_>>(),
     });

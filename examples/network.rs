@@ -232,11 +232,18 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
             tell(&report, study.stopping.as_ref(), saved)
         },
         args.csv.as_ref().map_or(Ok(()), csv),
-        args.json.write(&serde_json::to_value(&report)?),
+        as_json(args, &report),
         visits.map_or(Ok(()), trace),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),
         report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
     ])
+}
+
+/// Writes the report as JSON, with the seed.
+fn as_json(args: &Args, report: &Report) -> Outcome<()> {
+    let mut value = serde_json::to_value(report)?;
+    value["seed"] = args.seed.into();
+    args.json.write(&value)
 }
 
 /// The table, and how fast it came: of what a study has that was saved, others made `saved` events.
@@ -244,12 +251,12 @@ fn tell(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Outcome<()>
     write!(stdout(), "{report}")?;
     write!(
         stdout(),
-        "{} ({}), mapping {}: {} services, {} events, ",
+        "{} ({}), mapping {}: {}, {}, ",
         report.adapter,
         report.engine,
         report.mapping,
-        report.customers,
-        report.events
+        shared::count(report.customers, "service"),
+        shared::count(report.events, "event")
     )?;
     let executed = report.events.saturating_sub(saved);
     if saved > 0 {

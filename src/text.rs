@@ -1,5 +1,7 @@
 //! Of a user's text, what errors tell: sentences, and no more of a line than fits one.
 
+use std::fmt::Display;
+
 /// What errors quote of a text at the most, in characters.
 const MOST: usize = 160;
 
@@ -16,10 +18,17 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A number as errors tell it: with an exponent where it would have more digits than anybody counts.
+/// A number of things: "1 replication", "2 replications".
+pub(crate) fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
+}
+
+/// A number as errors print it: with an exponent where it has many digits, and to 15 significant digits,
+/// so that a sum prints as 0.95 and not as 0.9500000000000001.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
-        1e-9..1e18 => value.to_string(),
+        1e-9..1e15 => format!("{value:.14e}").parse().unwrap_or(value).to_string(),
+        1e15..1e18 => value.to_string(),
         _ if value == 0.0 || !value.is_finite() => value.to_string(),
         _ => format!("{value:e}"),
     }
@@ -65,6 +74,9 @@ mod tests {
     fn numbers_are_short() {
         let told = [0.5, -3.0, 0.0, 1e300, -2.5e-200, f64::NAN, f64::INFINITY].map(number);
         assert_eq!(told, ["0.5", "-3", "0", "1e300", "-2.5e-200", "NaN", "inf"]);
+        let told = [0.65 + 0.3, 0.1 + 0.2, 1.0 / 3.0, 123_456_789_012_345.0, 1e17].map(number);
+        assert_eq!(told, ["0.95", "0.3", "0.333333333333333", "123456789012345", "100000000000000000"]);
+        assert_eq!([0_u64, 1, 2].map(|number| count(number, "run")), ["0 runs", "1 run", "2 runs"]);
     }
 
     #[test]

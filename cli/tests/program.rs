@@ -44,9 +44,9 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn row<'v>(told: &'v Value, point: u64, name: &str) -> &'v Value {
-    let rows = told["outputs"].as_array().unwrap();
+    let rows = told["results"].as_array().unwrap();
     rows.iter()
-        .find(|row| row["point"] == point && row["name"] == name)
+        .find(|row| row["point"] == point && row["measure"] == name)
         .unwrap_or_else(|| panic!("{name}: {told}"))
 }
 
@@ -120,7 +120,7 @@ fn a_model_of_replications_agrees_with_theory() {
     }
     let precise =
         json(&["run", &file, "--set", "service=0.5", "--precision", "0.05", "--replications", "4096"]);
-    assert_eq!(precise["stopped"][0], "as precise as was asked for");
+    assert_eq!(precise["stopped"][0], "reached");
     assert!(row(&precise, 0, "wait")["relative_half_width"].as_f64().unwrap() <= 0.05);
 }
 
@@ -377,6 +377,8 @@ fn what_is_wrong_is_told_with_file_and_line() {
     refused(&["run", &counter, "--until", "5"], &["--until is for processes"]);
     refused(&["run", &counter, "--set", "service"], &["NAME=VALUE"]);
     refused(&["run", &counter, "--set", "none=1"], &["no such parameter", "between"]);
+    let twice = ["run", &counter, "--set", "service=1", "--set", "service=2"];
+    refused(&twice, &["--set service=1 and --set service=2", "the same parameter"]);
     refused(&["run", &counter, "--mapping", "grid"], &["thread, warp or auto"]);
     refused(&["run", "none.toml"], &["none.toml", "No such file"]);
     // What the WGSL has wrong comes of the device's side of things: with file and line, too.
@@ -522,7 +524,23 @@ fn all_commands_have_help_and_refuse_what_they_do_not_know() {
         "--until",
         "200",
     ]);
-    assert!(network["results"].is_array(), "{network}");
+    let counter =
+        json(&["run", &model("counter.toml"), "--set", "service=1", "--replications", "10", "--seed", "7"]);
+    // One vocabulary.
+    for (value, seed) in [(&network, 1), (&counter, 7)] {
+        assert_eq!((&value["schema"], &value["seed"]), (&1.into(), &seed.into()), "{value}");
+        assert_eq!(value["streams"], eventhorizon::random::STREAMS_VERSION, "{value}");
+        for key in
+            ["model", "engine", "adapter", "mapping", "replications", "seconds", "ticks_per_unit", "warnings"]
+        {
+            assert!(!value[key].is_null(), "{key}: {value}");
+        }
+        assert!(value["fingerprint"].is_string() && value["level"] == 0.95, "{value}");
+        assert_eq!(value["stopped"], serde_json::json!([]), "{value}");
+        for key in ["measure", "mean", "half_width", "theory", "observations"] {
+            assert!(value["results"][0].get(key).is_some(), "{key}: {value}");
+        }
+    }
     let matched = json(&["match", "--regions", "1000"]);
     assert_eq!(matched["regions"], 1000);
     let found = json(&["search", "--random", "32", "--searches", "50", "--backend", "cpu"]);

@@ -170,7 +170,8 @@ impl Common {
             writeln!(stdout(), "{} ({}), mapping {}", told.adapter, told.backend, told.mapping)?;
             writeln!(
                 stdout(),
-                "{replications} replications of {each} {unit}: {:.4} s, {rate:.3e} {unit}/s",
+                "{} of {each} {unit}: {:.4} s, {rate:.3e} {unit}/s",
+                shared::count(replications, "replication"),
                 told.seconds
             )?;
             writeln!(stdout(), "{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory")?;
@@ -184,20 +185,21 @@ impl Common {
                 writeln!(stdout(), "{name:18}{mean:>14}{half:>14}{theory:>14}")?;
             }
             outputs.push(json!({
-                "name": name, "mean": summary.mean, "half_width": half_width, "theory": theory,
+                "measure": name, "mean": summary.mean, "half_width": half_width, "theory": theory,
             }));
         }
         let failed = told.observations.failures().len();
         let mut object = json!({
-            "backend": told.backend,
+            "engine": told.backend,
+            "seed": self.seed,
             "adapter": told.adapter,
             "mapping": told.mapping,
             "replications": replications,
             "failed": failed,
             "seconds": told.seconds,
             "fingerprint": format!("{:016x}", told.fingerprint),
-            "stopped": told.decision.map(|decision| format!("{decision:?}")),
-            "outputs": outputs,
+            "stopped": told.decision.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
+            "results": outputs,
         });
         object[unit] = each.into();
         object[format!("{unit}_per_second")] = rate.into();

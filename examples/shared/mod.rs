@@ -11,6 +11,7 @@ pub mod rates;
 pub mod threads;
 
 use std::error::Error;
+use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -28,6 +29,7 @@ use eventhorizon::hybrid::HybridError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
 use eventhorizon::pdes::{Checkpoint, CheckpointError, SimulationError, Until};
+use eventhorizon::random::STREAMS_VERSION;
 use eventhorizon::replication::ReplicationError;
 use eventhorizon::search::SearchError;
 use eventhorizon::statistics::{
@@ -336,6 +338,10 @@ impl Where {
     }
 }
 
+/// The version of the JSON that programs write (docs/program.md).
+/// It increases when a key is removed or changes its meaning.
+const SCHEMA: u32 = 1;
+
 #[derive(Args)]
 pub struct Json {
     /// Writes the result as JSON to a file, or to standard output for `-` or no name.
@@ -354,9 +360,19 @@ impl Json {
         (Use::Writes, "--json", self.path.as_deref().map(Path::new))
     }
 
-    /// Writes `value`, if JSON is wanted.
+    /// Writes `value`, if JSON is wanted, with the versions of its format and of the random streams.
     pub fn write(&self, value: &serde_json::Value) -> Outcome<()> {
-        self.file().2.map_or(Ok(()), |path| write(path, format!("{value:#}\n").as_bytes()))
+        let Some(path) = self.file().2 else { return Ok(()) };
+        let mut value = value.clone();
+        let objects = match &mut value {
+            serde_json::Value::Array(all) => all.as_mut_slice(),
+            one => std::slice::from_mut(one),
+        };
+        for object in objects.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+            object.insert("schema".to_owned(), SCHEMA.into());
+            object.insert("streams".to_owned(), STREAMS_VERSION.into());
+        }
+        write(path, format!("{value:#}\n").as_bytes())
     }
 }
 
@@ -437,10 +453,15 @@ pub fn decided(decision: Decision) -> &'static str {
     }
 }
 
+/// A number of things: "1 replication", "2 replications".
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
+}
+
 /// What a run to a precision may take.
 pub fn bounds(budget: &Budget) -> String {
-    let events = budget.events.map(|most| format!("{most} events"));
-    let replications = budget.replications.map(|most| format!("{most} replications"));
+    let events = budget.events.map(|most| count(most, "event"));
+    let replications = budget.replications.map(|most| count(most, "replication"));
     let bounds: Vec<_> = events.into_iter().chain(replications).collect();
     format!("at most {} were allowed", bounds.join(" and "))
 }
@@ -459,5 +480,5 @@ pub fn selected(design: &Design, selected: &Selected) -> String {
         ended.filter_map(|(point, after)| Some(format!("{} after {}", all(&[point]), (*after)?))).collect();
     let ended = if ended.is_empty() { String::new() } else { format!("; out of it: {}", ended.join(", ")) };
     let runs = selected.observations.iter().map(Observations::replications).max().unwrap_or(0);
-    format!("{found} ({runs} runs{ended})")
+    format!("{found} ({}{ended})", count(runs, "run"))
 }

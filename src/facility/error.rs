@@ -65,7 +65,9 @@ pub enum FacilityError {
     },
     /// Probabilities that are none, or do not add up to 1.
     #[error(
-        "the ways of `{class}` from `{node}` have probabilities that add up to {sum}; make it 1, or leave one of them out, which then has the rest"
+        "the ways of `{class}` from `{node}` have probabilities that add up to {}; \
+         make it 1, or leave one of them out, which then has the rest",
+        number(*sum)
     )]
     Probabilities {
         /// The node.

@@ -321,6 +321,11 @@ fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer.deserialize_map(Table(std::marker::PhantomData))
 }
 
+/// A text without the byte order mark with which some editors begin it.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 impl Network {
     /// A network without nodes, with customers of one class.
     pub fn new(name: &str) -> Self {
@@ -348,7 +353,7 @@ impl Network {
     /// # Errors
     /// [`FacilityError::Toml`], with line and field.
     pub fn from_toml(text: &str) -> Result<Self, FacilityError> {
-        toml::from_str(text).map_err(|error| FacilityError::Toml(Box::new(error)))
+        toml::from_str(unmarked(text)).map_err(|error| FacilityError::Toml(Box::new(error)))
     }
 
     /// Reads a description in JSON.
@@ -356,7 +361,7 @@ impl Network {
     /// # Errors
     /// [`FacilityError::Json`], with line and column.
     pub fn from_json(text: &str) -> Result<Self, FacilityError> {
-        serde_json::from_str(text).map_err(FacilityError::Json)
+        serde_json::from_str(unmarked(text)).map_err(FacilityError::Json)
     }
 
     /// The same with these classes of customers.

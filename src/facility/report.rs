@@ -6,6 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use crate::statistics::Decision;
+use crate::text::count;
 
 use super::{FacilityError, Measure};
 
@@ -14,7 +15,8 @@ use super::{FacilityError, Measure};
 pub struct Row {
     /// The node; `(network)` for all of them together.
     pub node: String,
-    /// The class; none for all together.
+    /// The class; none for all together, which tables, CSV and JSON call `all`.
+    #[serde(serialize_with = "class")]
     pub class: Option<String>,
     /// What was measured.
     pub measure: Measure,
@@ -46,7 +48,8 @@ impl Row {
 /// What the runs of a network gave. [`Display`](fmt::Display) is the table for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// The network's name.
+    /// The network's name: `model` as serde data.
+    #[serde(rename = "model")]
     pub network: String,
     /// `cpu` or `gpu`.
     pub engine: &'static str,
@@ -75,7 +78,8 @@ pub struct Report {
     pub unit: String,
     /// Ticks in it: times are whole ticks.
     pub ticks_per_unit: u32,
-    /// Why no more replications were made, where a precision was asked for.
+    /// Why no more replications were made, where a precision was requested.
+    /// As serde data a list: its [name](Decision::name), or empty.
     #[serde(serialize_with = "decision")]
     pub stopped: Option<Decision>,
     /// What makes figures doubtful, in sentences.
@@ -110,15 +114,20 @@ fn hexadecimal<S: serde::Serializer>(fingerprint: &u64, serializer: S) -> Result
 
 #[expect(clippy::ref_option, reason = "serde calls it so")]
 fn decision<S: serde::Serializer>(decision: &Option<Decision>, serializer: S) -> Result<S::Ok, S::Error> {
-    match decision {
-        Some(decision) => serializer.collect_str(&format_args!("{decision:?}")),
-        None => serializer.serialize_none(),
-    }
+    serializer.collect_seq(decision.iter().map(|decision| decision.name()))
+}
+
+/// What results call all classes together. No class has this name.
+const ALL: &str = "all";
+
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn class<S: serde::Serializer>(class: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(class.as_deref().unwrap_or(ALL))
 }
 
 impl Report {
-    /// The rows as CSV: `node`, `class` (empty for all), `measure`, `mean`, `half_width`,
-    /// `theory`, `observations`, `lower`, `upper`.
+    /// The rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`, `half_width`, `theory`,
+    /// `observations`, `lower`, `upper`.
     ///
     /// # Errors
     /// [`FacilityError::Write`].
@@ -139,7 +148,7 @@ impl Report {
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             writer.write_record([
                 &row.node,
-                row.class.as_deref().unwrap_or_default(),
+                row.class.as_deref().unwrap_or(ALL),
                 row.measure.name(),
                 &number(row.mean),
                 &number(row.half_width),
@@ -166,12 +175,12 @@ impl fmt::Display for Report {
             self.results.iter().map(|row| of(row).chars().count()).max().unwrap_or(0).max(least)
         };
         let node = widest(|row| &row.node, 4);
-        let class = widest(|row| row.class.as_deref().unwrap_or("all"), 5);
+        let class = widest(|row| row.class.as_deref().unwrap_or(ALL), 5);
         writeln!(
             f,
-            "{}: {} replications until {} with a warm-up until {} ({}, {} ticks), intervals at {}",
+            "{}: {} until {} with a warm-up until {} ({}, {} ticks), intervals at {}",
             self.network,
-            self.replications,
+            count(self.replications, "replication"),
             self.until,
             self.warm_up,
             self.unit,
@@ -190,7 +199,7 @@ impl fmt::Display for Report {
             let here = (row.node.as_str(), row.class.as_deref());
             let (first, second) = match last == Some(here) {
                 true => ("", ""),
-                false => (here.0, here.1.unwrap_or("all")),
+                false => (here.0, here.1.unwrap_or(ALL)),
             };
             last = Some(here);
             writeln!(

@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Distribution;
 
-/// Where customers go. In a file: a name; a list of names or [`Link`]s; or `{ in_turn = [...] }` or `{ shortest = [...] }` for a list of names.
+/// Where customers go. In a file: a name or a [`Link`]; a list of them; or `{ in_turn = [...] }` or
+/// `{ shortest = [...] }` for a list of names.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Route {
@@ -96,6 +97,12 @@ impl<const N: usize> From<[Link; N]> for Route {
     }
 }
 
+impl From<Link> for Route {
+    fn from(link: Link) -> Self {
+        Self::Links(vec![link])
+    }
+}
+
 impl From<Vec<Link>> for Route {
     fn from(links: Vec<Link>) -> Self {
         Self::Links(links)
@@ -147,7 +154,8 @@ impl<'de> Deserialize<'de> for Route {
             type Value = Route;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "the name of a node, a list of links, { in_turn = [...] } or { shortest = [...] }",
+                    "the name of a node, a link such as { node = \"disk\" }, a list of them, \
+                     { in_turn = [...] } or { shortest = [...] }",
                 )
             }
             fn visit_str<E: de::Error>(self, node: &str) -> Result<Route, E> {
@@ -162,14 +170,27 @@ impl<'de> Deserialize<'de> for Route {
                 struct Choices {
                     in_turn: Option<Vec<String>>,
                     shortest: Option<Vec<String>>,
+                    // The fields of a link.
+                    node: Option<String>,
+                    probability: Option<f64>,
+                    class: Option<String>,
+                    becomes: Option<String>,
+                    travel: Option<Distribution>,
                 }
-                match Choices::deserialize(MapAccessDeserializer::new(map))? {
-                    Choices { in_turn: Some(in_turn), shortest: None } => Ok(Route::InTurn { in_turn }),
-                    Choices { in_turn: None, shortest: Some(shortest) } => Ok(Route::Shortest { shortest }),
-                    Choices { in_turn: None, shortest: None } => {
-                        Err(de::Error::missing_field("in_turn` or `shortest"))
+                let Choices { in_turn, shortest, node, probability, class, becomes, travel } =
+                    Choices::deserialize(MapAccessDeserializer::new(map))?;
+                let more = probability.is_some() || class.is_some() || becomes.is_some() || travel.is_some();
+                match (in_turn, shortest, node) {
+                    (None, None, Some(node)) => Ok(Link { node, probability, class, becomes, travel }.into()),
+                    (Some(_), None, None) | (None, Some(_), None) if more => {
+                        Err(de::Error::custom("`in_turn` and `shortest` take names of nodes only"))
                     }
-                    _ => Err(de::Error::custom("`in_turn` and `shortest` are said both; say one of them")),
+                    (Some(in_turn), None, None) => Ok(Route::InTurn { in_turn }),
+                    (None, Some(shortest), None) => Ok(Route::Shortest { shortest }),
+                    (None, None, None) => Err(de::Error::missing_field("node`, `in_turn` or `shortest")),
+                    _ => Err(de::Error::custom(
+                        "`in_turn`, `shortest` and `node` exclude each other: give one of them",
+                    )),
                 }
             }
         }

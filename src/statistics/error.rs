@@ -1,5 +1,7 @@
 //! What can be wrong with a design, a sample or a question asked of one.
 
+use crate::text::count;
+
 /// An error of the statistics and of the designs of experiments.
 ///
 /// None of them harms anything: the run's data are as they were, and the same question may be asked again
@@ -51,7 +53,10 @@ pub enum AnalysisError {
         known: String,
     },
     /// Every replication failed, or none was run: there is nothing to draw.
-    #[error("column `{name}` has no observation to draw; {failed} of {replications} replications failed")]
+    #[error(
+        "column `{name}` has no observation to draw; {failed} of {} failed",
+        count(*replications, "replication")
+    )]
     NoObservations {
         /// The column.
         name: String,
@@ -70,8 +75,9 @@ pub enum AnalysisError {
     },
     /// A selection among systems of which replications failed.
     #[error(
-        "{failed} replications of point {point} failed, and which system is the best cannot be said without them: find out why \
-         (`Observations::failures`), or leave the point out"
+        "{} of point {point} failed, and which system is the best cannot be said without them: find out why \
+         (`Observations::failures`), or leave the point out",
+        count(*failed, "replication")
     )]
     Failed {
         /// The point.
@@ -105,7 +111,9 @@ pub enum AnalysisError {
     },
     /// Columns that do not all have one value per replication.
     #[error(
-        "column `{name}` has {got} values for {expected} replications; each column needs one per replication"
+        "column `{name}` has {} for {}; each column needs one per replication",
+        count(*got, "value"),
+        count(*expected, "replication")
     )]
     ColumnLength {
         /// The column.
@@ -145,7 +153,10 @@ pub enum AnalysisError {
         replications: usize,
     },
     /// Antithetic pairs need an even number of replications.
-    #[error("{replications} replications do not form antithetic pairs; choose an even number")]
+    #[error(
+        "antithetic pairs need an even number of replications, and {replications} is odd; \
+         choose an even number"
+    )]
     Odd {
         /// Number of replications.
         replications: u64,

@@ -8,11 +8,11 @@ use std::io;
 /// The results of an experiment: a row per point and column, and the replications that failed.
 ///
 /// [`Display`](fmt::Display) is the table for people; in it, means have the digits that their interval
-/// supports. As serde data it has the fields `outputs` and `failures`.
+/// supports. As serde data it has the fields `results` and `failures`.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Report {
     /// One row per point and column.
-    #[serde(rename = "outputs")]
+    #[serde(rename = "results")]
     pub rows: Vec<Row>,
     /// The failed replications of all points.
     pub failures: Vec<PointFailure>,
@@ -26,7 +26,8 @@ pub struct Row {
     /// The point's factors.
     #[serde(serialize_with = "as_map")]
     pub factors: Vec<(String, Value)>,
-    /// The column.
+    /// The column: `measure` as serde data.
+    #[serde(rename = "measure")]
     pub name: String,
     /// Replications run, the failed ones included.
     pub replications: u64,
@@ -129,7 +130,7 @@ impl Report {
         let factors: Vec<_> = factors.iter().map(|(name, _)| format!("factor:{name}")).collect();
         let fields = [
             "point",
-            "name",
+            "measure",
             "replications",
             "failed",
             "observations",
@@ -200,7 +201,7 @@ impl fmt::Display for Report {
                 .iter()
                 .map(|(name, _)| name.clone())
                 .chain(
-                    ["output", "mean", "+/-", "rel. %", "5 %", "median", "95 %", "theory", "n", "failed"]
+                    ["measure", "mean", "+/-", "rel. %", "5 %", "median", "95 %", "theory", "n", "failed"]
                         .map(String::from),
                 )
                 .collect(),

@@ -83,6 +83,21 @@ pub enum Decision {
     Stopped,
 }
 
+impl Decision {
+    /// Returns its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continue(_) => "continue",
+            Self::Reached => "reached",
+            Self::ReplicationsSpent => "replications_spent",
+            Self::EventsSpent => "events_spent",
+            Self::TimeSpent => "time_spent",
+            Self::AllFailed => "all_failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
 /// The sequential procedure: from what is known to how many more replications.
 ///
 /// It is a pure function of what it is given. If the interval of n observations has the half width h and t is

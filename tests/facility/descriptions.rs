@@ -83,18 +83,21 @@ fn ways_are_names_lists_or_in_turn() {
     };
     assert_eq!(to("\"b\"").unwrap(), Route::from("b"));
     assert_eq!(to("[\"b\"]").unwrap(), Route::from("b"));
+    assert_eq!(to("{ node = \"b\", becomes = \"y\" }").unwrap(), Link::to("b").becoming("y").into());
     let links = [Link::to("b").with(0.25), Link::to("c").of("x").becoming("y")];
     let text = "[{ node = \"b\", probability = 0.25 }, { node = \"c\", class = \"x\", becomes = \"y\" }]";
     assert_eq!(to(text).unwrap(), Route::from(links));
     assert_eq!(to("{ in_turn = [\"b\", \"c\"] }").unwrap(), Route::in_turn(&["b", "c"]));
-    for wrong in ["3", "[3]", "{ node = \"b\" }", "[{ probability = 1.0 }]", "[{ node = \"b\", odds = 1 }]"] {
+    for wrong in
+        ["3", "[3]", "{ probability = 1.0 }", "[{ probability = 1.0 }]", "[{ node = \"b\", odds = 1 }]"]
+    {
         assert!(to(wrong).is_err(), "{wrong}");
     }
     for (wrong, named) in [
         ("{ in_turn = [\"b\"], weights = [1, 2] }", "`weights`"),
-        ("{ in_turn = [\"b\"], shortest = [\"b\"] }", "`in_turn` and `shortest`"),
+        ("{ in_turn = [\"b\"], shortest = [\"b\"] }", "exclude each other"),
         ("{ in_line = [\"b\"] }", "`in_line`"),
-        ("{}", "`in_turn` or `shortest`"),
+        ("{}", "`node`, `in_turn` or `shortest`"),
     ] {
         let error = to(wrong).unwrap_err().to_string();
         assert!(error.contains(named), "{error}");
@@ -495,4 +498,42 @@ fn refusals_say_what_is_meant() {
     );
     let error = refused(&twice.station("other", Station::new(EXPONENTIAL, "out"))).to_string();
     assert!(error.contains("names twice is `server`"), "{error}");
+}
+
+#[test]
+fn a_link_alone_is_a_list_of_one() {
+    let network = |to: &str| {
+        let text = format!(
+            "name = \"n\"\n[source.in]\ninterarrival = {{ exponential = 2 }}\nto = {to}\n\
+             [station.B]\nservice = {{ exponential = 1 }}\nto = \"out\"\n[sink.out]\n"
+        );
+        Network::from_toml(&text)
+    };
+    let travel = "{ node = \"B\", travel = { uniform = [20, 40] } }";
+    let alone = network(travel).unwrap();
+    assert_eq!(alone, network(&format!("[{travel}]")).unwrap());
+    assert_eq!(network("{ node = \"B\" }").unwrap(), network("[{ node = \"B\" }]").unwrap());
+    alone.compile().unwrap();
+    for (to, word) in [
+        ("{ node = \"B\", in_turn = [\"B\"] }", "exclude each other"),
+        ("{ in_turn = [\"B\"], probability = 0.5 }", "names of nodes only"),
+        ("{ travel = { constant = 1 } }", "`node`"),
+        ("{ node = \"B\", time = 3 }", "time"),
+    ] {
+        let error = network(to).unwrap_err().to_string();
+        assert!(error.contains(word), "{to}: {error}");
+    }
+    // Sums in binary are printed as people write them.
+    let shares = "[{ node = \"B\", probability = 0.65 }, { node = \"out\", probability = 0.3 }]";
+    let error = network(shares).unwrap().compile().unwrap_err().to_string();
+    assert!(error.contains("add up to 0.95;"), "{error}");
+}
+
+#[test]
+fn a_description_may_begin_with_a_byte_order_mark() {
+    let toml = "name = \"n\"\n[source.in]\ninterarrival = { exponential = 2 }\nto = \"out\"\n[sink.out]\n";
+    let network = Network::from_toml(toml).unwrap();
+    assert_eq!(Network::from_toml(&format!("\u{feff}{toml}")).unwrap(), network);
+    let json = serde_json::to_string(&network).unwrap();
+    assert_eq!(Network::from_json(&format!("\u{feff}{json}")).unwrap(), network);
 }

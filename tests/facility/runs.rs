@@ -392,7 +392,7 @@ fn a_report_is_a_table_csv_and_json() {
     );
     let json = serde_json::to_value(&report).unwrap();
     for key in [
-        "network",
+        "model",
         "engine",
         "mapping",
         "adapter",
@@ -400,10 +400,17 @@ fn a_report_is_a_table_csv_and_json() {
         "customers",
         "events",
         "fingerprint",
+        "ticks_per_unit",
         "results",
     ] {
         assert!(!json[key].is_null(), "{key}");
     }
+    assert_eq!(json["stopped"], serde_json::json!([]));
+    // All classes have one name in the table, CSV and JSON.
+    assert!(report.row("(network)", None, Measure::Number).is_some());
+    assert!(table.contains("(network)  all ") && csv.contains("\n(network),all,"), "{table}{csv}");
+    let all = |row: &serde_json::Value| row["node"] == "(network)" && row["class"] == "all";
+    assert!(json["results"].as_array().unwrap().iter().any(all), "{json}");
     let row = &json["results"][0];
     let keys: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
     for key in ["node", "class", "measure", "mean", "half_width", "lower", "upper", "theory"] {

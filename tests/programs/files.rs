@@ -347,7 +347,14 @@ fn results_go_to_standard_output_where_that_is_asked_for() {
     let folder = Folder::new("standard");
     let csv = told(&folder.network(&["--csv", "-"]));
     let all_rows = |table: &str, columns: usize| table.lines().all(|row| row.split(',').count() == columns);
-    assert!(csv.starts_with("node,class,measure,") && all_rows(&csv, 7), "{csv}");
+    assert!(csv.starts_with("node,class,measure,") && all_rows(&csv, 9), "{csv}");
+    // All classes together have one name everywhere.
+    let json: serde_json::Value = serde_json::from_str(&told(&folder.network(&["--json"]))).unwrap();
+    let table = told(&folder.network(&[]));
+    assert!(csv.contains("\n(network),all,number,") && table.contains("(network)  all "), "{csv}{table}");
+    assert!(json["results"].as_array().unwrap().iter().any(|row| row["class"] == "all"), "{json}");
+    let one = told(&folder.run("network", &[&["m.toml", "--backend=cpu", "--replications=1"]]));
+    assert!(one.starts_with("M/M/1: 1 replication until 60 "), "{one}");
     let visits = told(&folder.network(&["--trace", "2", "--trace-to", "-", "--csv", "table.csv"]));
     assert!(visits.starts_with("customer,from,") && all_rows(&visits, 8), "{visits}");
     assert_eq!(read_to_string(folder.at("table.csv")).unwrap(), csv);

@@ -56,6 +56,38 @@ fn a_picture_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
+fn moves_may_cost_less() {
+    let json = |args: &[&str]| -> serde_json::Value {
+        let output = run(
+            "astar",
+            &[&["--random", "32", "--searches", "50", "--backend", "cpu", "--json"], args].concat(),
+        );
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (usual, coarse) = (json(&[]), json(&["--costs", "70,99"]));
+    assert_eq!(
+        (&usual["found"], &usual["seed"], &usual["schema"]),
+        (&coarse["found"], &42.into(), &1.into())
+    );
+    assert_ne!(usual["fingerprint"], coarse["fingerprint"]);
+    assert_eq!(usual["fingerprint"], json(&["--costs", "2378,3363"])["fingerprint"]);
+    for (costs, words) in [
+        ("70", "such as 70,99"),
+        ("a,b", "such as 70,99"),
+        ("70,141", "twice as much"),
+        ("0,0", "at least 1"),
+    ] {
+        ended_with(&["--costs", costs], words);
+    }
+    ended_with(&["--costs", "70,99", "--four"], "--four");
+}
+
+fn ended_with(args: &[&str], word: &str) {
+    ended(&run("astar", &[args, &["--searches", "2", "--backend", "cpu"]].concat()), 2, &[word], "astar");
+}
+
+#[test]
 fn circles_of_free_arcs_end_and_are_named_as_the_file_does() {
     let queues = ["heap", "heap-4", "heap-interleaved", "cb-seq", "cb-seq-front", "cb-seq-sp", "splay"];
     for (file, arc) in [("zc1.gr", "3 to 1"), ("zc2.gr", "2 to 4")] {

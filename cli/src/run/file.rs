@@ -122,7 +122,14 @@ impl File {
                 parameter(value.get_ref()).map_err(|what| usage(format!("{place}: {name} {what}")))?;
             parameters.push(Parameter { name, kind, levels, place });
         }
-        for change in changes {
+        for (number, change) in changes.iter().enumerate() {
+            let name = |change: &str| change.split('=').next().unwrap_or_default().trim().to_owned();
+            if let Some(first) = changes[..number].iter().find(|first| name(first) == name(change)) {
+                return Err(usage(format!(
+                    "--set {first} and --set {change} set the same parameter. \
+                     Choose one, or give its values as a list, such as n=10,20"
+                )));
+            }
             set(&mut parameters, change)?;
         }
         let times = times(&parameters, written.processes.as_ref(), until);

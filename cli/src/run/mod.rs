@@ -446,10 +446,10 @@ fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> O
     let show = || -> Outcome<()> {
         writeln!(
             stdout(),
-            "{} on {adapter}, mapping {}: {replications} {}, {:.3} s, {} ticks per unit",
+            "{} on {adapter}, mapping {}: {}, {:.3} s, {} ticks per unit",
             file.name,
             told.mapping,
-            if replications == 1 { "run" } else { "runs" },
+            shared::count(replications, "run"),
             told.seconds,
             file.units.ticks_per_unit()
         )?;
@@ -476,6 +476,8 @@ fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> O
     let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { show() };
     let mut object = json!({
         "model": file.name,
+        "seed": args.seed.unwrap_or(file.seed),
+        "engine": "gpu",
         "adapter": adapter,
         "mapping": told.mapping,
         "replications": replications,
@@ -483,7 +485,8 @@ fn tell(args: &Args, file: &File, goal: &Goal, design: &Design, told: Told) -> O
         "warnings": file.warnings,
         "seconds": told.seconds,
         "fingerprint": format!("{:016x}", told.fingerprint),
-        "stopped": stopped,
+        "level": args.level,
+        "stopped": told.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
         "selected": told.selected.as_ref().map(|found| json!({
             "measure": args.best,
             "best": found.best,

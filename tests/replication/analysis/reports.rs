@@ -27,11 +27,11 @@ fn report() -> Report {
 #[test]
 fn the_table_is_for_people() {
     let expected = "\
-load  output      mean   +/-  rel. %       5 %    median      95 %  theory  n  failed
- 0.8  served      1000    13     1.3       992      1000      1008       -  4       1
- 0.8  wait        4.00  0.56      14      3.58      4.12      4.25    4.00  4       1
- 0.9  served        12     -       -        12        12        12       -  1       0
- 0.9  wait    0.123457     -       -  0.123457  0.123457  0.123457       -  1       0
+load  measure      mean   +/-  rel. %       5 %    median      95 %  theory  n  failed
+ 0.8  served       1000    13     1.3       992      1000      1008       -  4       1
+ 0.8  wait         4.00  0.56      14      3.58      4.12      4.25    4.00  4       1
+ 0.9  served         12     -       -        12        12        12       -  1       0
+ 0.9  wait     0.123457     -       -  0.123457  0.123457  0.123457       -  1       0
 +/-: half width of the 95 % confidence interval
 failed: point 0, replication 3: code 5
 ";
@@ -43,15 +43,15 @@ failed: point 0, replication 3: code 5
 #[test]
 fn json_has_the_named_keys() {
     let json: serde_json::Value = serde_json::from_str(&report().to_json()).unwrap();
-    let outputs = json["outputs"].as_array().unwrap();
-    assert_eq!(outputs.len(), 4);
-    assert_eq!(outputs[1]["name"], "wait");
-    assert_eq!(outputs[1]["mean"], 4.0);
-    assert_eq!(outputs[1]["theory"], 4.0);
-    assert_eq!(outputs[0]["theory"], serde_json::Value::Null);
-    assert_eq!(outputs[0]["factors"]["load"], 0.8);
-    assert_eq!(outputs[3]["half_width"], serde_json::Value::Null);
-    assert!(outputs[0]["half_width"].as_f64().unwrap() > 12.0);
+    let results = json["results"].as_array().unwrap();
+    assert_eq!(results.len(), 4);
+    assert_eq!(results[1]["measure"], "wait");
+    assert_eq!(results[1]["mean"], 4.0);
+    assert_eq!(results[1]["theory"], 4.0);
+    assert_eq!(results[0]["theory"], serde_json::Value::Null);
+    assert_eq!(results[0]["factors"]["load"], 0.8);
+    assert_eq!(results[3]["half_width"], serde_json::Value::Null);
+    assert!(results[0]["half_width"].as_f64().unwrap() > 12.0);
     assert_eq!(
         json["failures"],
         serde_json::json!([{ "point": 0, "replication": 3, "cause": { "code": 5 } }])
@@ -71,7 +71,7 @@ fn csv_reads_back() {
     assert_eq!(rows.len(), 4);
     assert_eq!(field(2, "factor:load"), "0.9");
     assert_eq!(
-        (field(0, "name"), field(0, "failed"), field(0, "observations")),
+        (field(0, "measure"), field(0, "failed"), field(0, "observations")),
         ("served".into(), "1".into(), "4".into())
     );
     // Every digit survives.
