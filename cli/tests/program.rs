@@ -449,7 +449,7 @@ fn what_can_be_drawn_is_drawn_and_the_rest_is_named() {
     let path = |name: &str| folder.join(name);
     // A constant, and a measure that is called as the picture of another one.
     let measures = "same = \"unit / unit\"\nwait_convergence = \"wait.maximum / unit\"\nidle =";
-    let file = changed(&folder, "counter", "idle =", measures);
+    let file = changed(&folder, "counter", "\nidle =", &format!("\n{measures}"));
     let svg = path("svg").display().to_string();
     let output = run(&["run", &file, "--set", "service=1", "--replications", "40", "--plot", &svg]);
     let notice = String::from_utf8_lossy(&output.stderr);

@@ -118,6 +118,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
     use SimulationError as S;
     let asked = match (error.downcast_ref::<SimulationError>(), error.downcast_ref::<ReplicationError>()) {
         (Some(S::Checkpoint(error)), _) => refused(error),
+        (Some(S::Gpu(GpuError::Link(_))), _) | (_, Some(ReplicationError::Gpu(GpuError::Link(_)))) => true,
         (Some(S::Gpu(_) | S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_)), _) => false,
         (Some(_), _) => true,
         (_, Some(ReplicationError::Gpu(_) | ReplicationError::Cut)) => false,

@@ -550,7 +550,7 @@ mod tests {
                 text + &format!("const c{} = c{n};\n", n + 1)
             })));
             assert!(link(
-                (0..8000)
+                (0..63)
                     .rev()
                     .fold(String::new(), |text, n| { text + &format!("fn f{}() {{ f{n}(); }}\n", n + 1) })
                     + "fn f0() {}"

@@ -13,17 +13,19 @@ use super::link::Marked;
 use super::{LinkError, Program};
 
 /// Functions of WGSL that the library calls. (Besides those whose names begin with one of [`FAMILIES`].)
-const BUILT_IN: [&str; 12] = [
+const BUILT_IN: [&str; 14] = [
     "select",
     "min",
     "max",
     "all",
     "any",
     "abs",
+    "clamp",
     "bitcast",
     "countLeadingZeros",
     "countTrailingZeros",
     "countOneBits",
+    "firstLeadingBit",
     "firstTrailingBit",
     "arrayLength",
 ];
@@ -321,7 +323,7 @@ fn gather(event: Event) -> u32 { return leave(event.leave); }
     fn functions_of_wgsls_that_the_library_calls_are_known() {
         let every = "all any select arrayLength abs acos asin atan ceil clamp cos countLeadingZeros countOneBits \
             countTrailingZeros cross determinant distance dot exp exp2 extractBits faceForward firstLeadingBit \
-            firstTrailingBit floor fma fract insertBits length log log2 max min mix modf normalize pow reverseBits \
+            firstTrailingBit floor fma fract insertBits log log2 max min mix modf normalize pow reverseBits \
             round sign sin sqrt tan trunc bitcast transpose pack2x16float unpack2x16float";
         for (name, text) in crate::shaders::texts() {
             let code: String = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();

@@ -179,7 +179,8 @@ fn observations<M: Model>(
         // The measures say it in the units of the model's users.
         observations.hide(&summed.iter().map(String::as_str).collect::<Vec<_>>())?;
     }
-    if !observations.all_failed() {
+    // What is derived is derived from measures.
+    if measured.iter().any(Option::is_some) {
         model.derive(&mut observations)?;
     }
     if !counted {
