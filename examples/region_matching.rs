@@ -10,10 +10,10 @@
 //! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The size is
 //! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
 //!
-//! Two times are given. "In all" is the first run over the data, from arrays on the host to the result, with the kernels
-//! built before on a small part of it. "With the data on the device" is a second run, for which
-//! buffers are there. Without a
-//! GPU the host's cores match, and there is one time.
+//! Two times are given. "In all" is the first run over the data, from arrays on the host to the
+//! result, with the kernels built before on a small part of it. "With the data on the device" is a
+//! second run, for which buffers are there. Without a GPU the host's cores match, and there is one
+//! time.
 
 pub(crate) mod shared;
 
@@ -51,8 +51,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
     /// Width of the regions around positions, in every dimension. It and the positions are
-    /// decimals, and taken exactly:
-    /// regions that touch do not overlap.
+    /// decimals, and taken exactly: regions that touch do not overlap.
     #[arg(long, value_name = "W", requires = "positions", value_parser = width)]
     width: Option<Decimal>,
     /// How the GPU finds pairs; the host's cores have one way.

@@ -193,9 +193,10 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on, the first Ctrl-C stops work at its next boundary, so that what
-/// there is by then can be told, and the second one ends the program. While a driver compiles there
-/// is no boundary, and the first one ends it.
+/// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on,
+/// the first Ctrl-C stops work at its next boundary, so that what there is by then can be told, and
+/// the second one ends the program. While a driver compiles there is no boundary, and the first one
+/// ends it.
 pub fn watch() -> ControlFlow<()> {
     static HEEDED: Once = Once::new();
     HEEDED.call_once(|| {
@@ -423,9 +424,9 @@ pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()>
 const MOST_EVENTS: u64 = 10_000_000_000;
 const MOST_REPLICATIONS: u64 = 1 << 22;
 
-/// To stop where each half width is at most this share of its mean, or after that number of replications.
-/// By default the bound is
-/// one of events, so that results do not depend on how fast a machine is.
+/// To stop where each half width is at most this share of its mean, or after that number of
+/// replications. By default the bound is one of events, so that results do not depend on how fast a
+/// machine is.
 pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<Stopping> {
     let precision = Precision { level, ..Precision::relative(relative) };
     let budget = match replications {

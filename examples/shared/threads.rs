@@ -10,8 +10,8 @@ use super::{Outcome, tell};
 const MOST: usize = 1024;
 
 /// Starts the threads of parallel loops, as many as `RAYON_NUM_THREADS` says or as there are cores.
-/// Where the system gives fewer, half of those are
-/// taken, since drivers start threads of their own. Left to itself, rayon panics at the first loop.
+/// Where the system gives fewer, half of those are taken, since drivers start threads of their own.
+/// Left to itself, rayon panics at the first loop.
 pub fn start_threads() -> Outcome<()> {
     let wanted = wanted(std::env::var("RAYON_NUM_THREADS").ok().as_deref())?;
     let free = free_threads(wanted);

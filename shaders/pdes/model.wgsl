@@ -59,9 +59,8 @@ fn stream_purpose(purpose: u32, number: u32) {
 const SUBSTREAM_NAMED = 0x40000000u;
 
 // Opens the substream of (name, number), with 2^18 draws: what is drawn, and how often it was drawn
-// before. The LP has no
-// part in it. A number that wraps after 2^32 events continues with new substreams. stream_main()
-// returns to the event's own.
+// before. The LP has no part in it. A number that wraps after 2^32 events continues with new
+// substreams. stream_main() returns to the event's own.
 fn stream_named(name: vec2<u32>, number: u32) {
     stream_enter(SUBSTREAM | SUBSTREAM_NAMED | ((stream_home.z & 0x3fffu) << 16u), vec3<u32>(name, number));
 }

@@ -180,8 +180,8 @@ pub enum FacilityError {
         /// Offered load over the servers.
         load: f64,
     },
-    /// Two nodes, or classes at nodes, with the same hash of their names: they would draw the
-    /// same random numbers.
+    /// Two nodes, or classes at nodes, with the same hash of their names: they would draw the same
+    /// random numbers.
     #[error(
         "the random streams of `{first}` and `{second}` have the same 64-bit name: rename one of the two nodes"
     )]

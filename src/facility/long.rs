@@ -131,11 +131,11 @@ impl Facility {
         Ok(self.resolution.units(part_end(Ticks::ZERO, end, latest as u64, PARTS as u64)))
     }
 
-    /// Makes one long run, and tells every measure with an interval from the means of `batches` parts of equal length after the warm-up: 10 to 30 serve well. Of the study,
-    /// `replications` and `stopping` have no part, nor have distributions. Batches that are
-    /// correlated are named among the warnings: their intervals are wider for that, and may be
-    /// too narrow still;
-    /// and so is what was not observed in every batch, of which no mean is told.
+    /// Makes one long run, and tells every measure with an interval from the means of `batches`
+    /// parts of equal length after the warm-up: 10 to 30 serve well. Of the study, `replications`
+    /// and `stopping` have no part, nor have distributions. Batches that are correlated are named
+    /// among the warnings: their intervals are wider for that, and may be too narrow still; and so
+    /// is what was not observed in every batch, of which no mean is told.
     ///
     /// A run on a device takes all of it: that pays for networks of thousands of nodes.
     ///

@@ -90,8 +90,8 @@ impl Measure {
         matches!(self, Self::Utilisation | Self::Number | Self::Sojourn)
     }
 
-    /// How it is made of what replications saw. What is divided by the time of observation has
-    /// one divisor in all of them.
+    /// How it is made of what replications saw. What is divided by the time of observation has one
+    /// divisor in all of them.
     fn estimator(self) -> Estimator {
         match self {
             Self::Wait | Self::Sojourn | Self::Loss | Self::Reneged | Self::Balked => Estimator::Ratio,
@@ -140,7 +140,23 @@ fn parts(of: impl Fn(u8) -> Measure) -> impl Iterator<Item = Measure> {
     QUANTILES.into_iter().map(move |percent| of(u8::try_from(percent).expect("below 100")))
 }
 
+/// Customers of a station in a replication from which on averages of quantiles are hardly biased:
+/// docs/statistics.md has the coverage with fewer and with more.
+const ENOUGH: u64 = 5000;
+
 impl Facility {
+    /// The warning of quantiles that are averaged over replications with few customers each.
+    pub(super) fn few_for_quantiles(&self, services: u64, replications: u32) -> Option<String> {
+        let stations = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Station { .. })).count();
+        let each = services / u64::from(replications).max(1) / (stations as u64).max(1);
+        (self.details() && replications > 1 && each < ENOUGH).then(|| {
+            format!(
+                "quantiles are averages over the replications, and biased where these are short: a station had some \
+                 {each} customers in each, and should have {ENOUGH}; make the runs longer rather than more"
+            )
+        })
+    }
+
     /// What is measured.
     pub(super) fn columns(&self) -> Vec<Measured> {
         use Measure::*;
@@ -236,8 +252,8 @@ impl Facility {
         }
     }
 
-    /// What a column without a divisor of its own is in a run, or in a part of one; NaN where
-    /// there was nothing to observe.
+    /// What a column without a divisor of its own is in a run, or in a part of one; NaN where there
+    /// was nothing to observe.
     fn value(&self, column: &Measured, seen: &Seen<'_>) -> f64 {
         let ticks = f64::from(self.resolution.ticks_per_unit());
         let span = seen.span / ticks;

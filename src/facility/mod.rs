@@ -63,10 +63,13 @@
 //! Times are whole ticks ([`Network::ticks_per_unit`]), of which a unit of time has as many as make
 //! the times of the description exact ([`Facility::rounding`] names what is rounded); each time
 //! that is drawn is rounded once. Ways from node to node take no time unless it is said. Where all
-//! from one node to another take some, never less than a known
-//! one, and nobody chooses the shortest line, that is the model's lookahead, and the windows of large networks are as long; else there is none, and what
-//! happens at one time has an order by rounds (see [`pdes::Model`](crate::pdes::Model)). At a node, changes of the number of servers come first, then departures, arrivals, and ends of
-//! patience; arrivals at one time in one round are in the order of their classes, those along ways that take time after others, then of the nodes that they come from, and then of when they entered the network.
+//! from one node to another take some, never less than a known one, and nobody chooses the shortest
+//! line, that is the model's lookahead, and the windows of large networks are as long; else there
+//! is none, and what happens at one time has an order by rounds (see
+//! [`pdes::Model`](crate::pdes::Model)). At a node, changes of the number of servers come first,
+//! then departures, arrivals, and ends of patience; arrivals at one time in one round are in the
+//! order of their classes, those along ways that take time after others, then of the nodes that
+//! they come from, and then of when they entered the network.
 //!
 //! * *Blocking.* Who is served goes to the next node, and his server stays his until that node takes him in: two rounds later if it has room, and else when somebody leaves there, in
 //!   the order in which they came. Both are at the same time, so no tick is lost. But for these two rounds he counts at his old station, too, even if the next has room: who comes there at

@@ -379,8 +379,8 @@ impl Facility {
         self.resolution
     }
 
-    /// Warnings of times that are not whole ticks, and of means that are few; the first times
-    /// of each kind by name.
+    /// Warnings of times that are not whole ticks, and of means that are few; the first times of
+    /// each kind by name.
     pub fn rounding(&self) -> &[String] {
         &self.rounding
     }

@@ -24,8 +24,8 @@ pub struct Network {
     /// The unit of time, for people: `minute`.
     #[serde(default = "unit")]
     pub unit: String,
-    /// Ticks in a unit of time: times are whole ticks. Chosen by the times of the description,
-    /// if it is not said ([`Resolution::for_times`](crate::time::Resolution::for_times)).
+    /// Ticks in a unit of time: times are whole ticks. Chosen by the times of the description, if
+    /// it is not said ([`Resolution::for_times`](crate::time::Resolution::for_times)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks_per_unit: Option<u32>,
     /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). Where a station has priorities, the first goes first.

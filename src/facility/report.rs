@@ -20,14 +20,13 @@ pub struct Row {
     pub class: Option<String>,
     /// What was measured.
     pub measure: Measure,
-    /// The estimate from all replications; none where there was nothing to observe in any.
-    /// Means of times, shares and
-    /// deviations are those of all that was observed, whatever the replication.
+    /// The estimate from all replications; none where there was nothing to observe in any. Means of
+    /// times, shares and deviations are those of all that was observed, whatever the replication.
     pub mean: Option<f64>,
     /// Half the width of its confidence interval.
     pub half_width: Option<f64>,
-    /// The lower end of that. The interval of a deviation, and any of batches, need not have
-    /// the estimate in its middle.
+    /// The lower end of that. The interval of a deviation, and any of batches, need not have the
+    /// estimate in its middle.
     pub lower: Option<f64>,
     /// The upper end.
     pub upper: Option<f64>,

@@ -315,6 +315,7 @@ impl Facility {
         now.room = facility.room().into();
         let written = saving.last(|| SavedStudy::of_replications(self, now, &columns, &lengths))?;
         let mut warnings = self.rounding_until(study.until);
+        warnings.extend(facility.few_for_quantiles(now.customers, done));
         for column in &mut columns {
             let what = facility.told_of(column);
             if facility.unserved(column, warm_up, until) {
@@ -330,8 +331,7 @@ impl Facility {
         }
         let known = theory::known(&facility);
         let results = columns.iter().map(|column| {
-            let summary = summary(column, study.level)?;
-            Ok(facility.row(column, &summary, facility.theory(column, &known)))
+            Ok(facility.row(column, &summary(column, study.level)?, facility.theory(column, &known)))
         });
         let (engine, adapter, mapping) = match &maker {
             Maker::Cpu(_) => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),

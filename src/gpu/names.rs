@@ -1,7 +1,6 @@
 //! A namespace of their own for users' files. What they declare at module scope and a file of the
-//! library declares as
-//! well, or calls of WGSL's, gets another name there before naga sees it: one as long, so that
-//! lines and columns stay.
+//! library declares as well, or calls of WGSL's, gets another name there before naga sees it: one
+//! as long, so that lines and columns stay.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -46,8 +45,8 @@ fn is_built_in(name: &str) -> bool {
 }
 
 impl Program {
-    /// The error of a user's declaration, at this place of the joined text, that takes the name
-    /// of a type of WGSL's.
+    /// The error of a user's declaration, at this place of the joined text, that takes the name of
+    /// a type of WGSL's.
     pub(super) fn takes_a_type(&self, place: Range<usize>) -> LinkError {
         let what = format!(
             "`{}` is the name of a type of WGSL's, which the engine uses",

@@ -1,8 +1,7 @@
 //! How large a user's WGSL is to a driver. Drivers copy every function to where it is called, and
-//! an array that is
-//! indexed as a value to every use: a page of WGSL can take gigabytes and minutes there. So it is
-//! measured on the naga
-//! module first, and refused beyond bounds that a software adapter compiles in seconds.
+//! an array that is indexed as a value to every use: a page of WGSL can take gigabytes and minutes
+//! there. So it is measured on the naga module first, and refused beyond bounds that a software
+//! adapter compiles in seconds.
 
 use naga::front::Typifier;
 use naga::proc::ResolveContext;

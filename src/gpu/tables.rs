@@ -2,8 +2,8 @@
 //! that select.
 //!
 //! naga stores such an array to a variable at each use, word by word, and LLVM's time grows with
-//! the square of such
-//! stores: 1,000 words took minutes. What selects among as many values is compiled in a moment.
+//! the square of such stores: 1,000 words took minutes. What selects among as many values is
+//! compiled in a moment.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -258,8 +258,7 @@ impl<H: Handler> Registered for Kept<H> {
 }
 
 /// Runs functions at once, each in a thread of its own (the first in this one), and returns what
-/// they return, in their order. Those for which the system
-/// gives no thread follow in this one.
+/// they return, in their order. Those for which the system gives no thread follow in this one.
 fn at_once<R: Send>(functions: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     let functions: Vec<_> = functions.into_iter().map(|function| Mutex::new(Some(function))).collect();
     let run = |number: usize| {

@@ -96,8 +96,7 @@
 //! wanted, [`Matcher::find`] has less to do.
 //!
 //! The standard's services: [`hla`]. Without a GPU: [`host`], which finds the same pairs on all
-//! cores. [`reference`](mod@reference)
-//! tests each pair, for comparison.
+//! cores. [`reference`](mod@reference) tests each pair, for comparison.
 
 mod auto;
 mod brute;

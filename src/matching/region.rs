@@ -94,8 +94,7 @@ impl From<Kind> for u32 {
 const SIGN: u32 = 1 << 31;
 
 /// The number type of bounds on the host: those of [`Coordinate`], `i64`, `i128` and `f64`. The
-/// device takes the wider ones
-/// through [`narrow`](super::narrow).
+/// device takes the wider ones through [`narrow`](super::narrow).
 pub trait Bound: Copy + PartialOrd + std::fmt::Display + Send + Sync + sealed::Sealed {
     /// What is compared in place of it.
     #[doc(hidden)]

@@ -118,17 +118,16 @@ impl<P: Payload> Event<P> {
 /// time: then time goes in *rounds*. A round executes what each LP holds at that time when the round begins, and what it schedules for itself;
 /// what is sent for the same time is held by the next round (superdense time). An event that never happens (a delay of `TIME_NEVER`) must not be scheduled: it counts as beyond the last tick.
 ///
-/// A model may declare constants, types and functions of its own, too. Module-scope variables, barriers, entry points, and the engine's
-/// own functions and variables are refused, with file and line: what an event leaves behind is in
-/// `state`. The file has a namespace of its
-/// own: what it declares may have a name that the engine has, too. Only types may not be called as
-/// WGSL's are (`u32`, `vec2`).
+/// A model may declare constants, types and functions of its own, too. Module-scope variables,
+/// barriers, entry points, and the engine's own functions and variables are refused, with file and
+/// line: what an event leaves behind is in `state`. The file has a namespace of its own: what it
+/// declares may have a name that the engine has, too. Only types may not be called as WGSL's are
+/// (`u32`, `vec2`).
 ///
 /// Drivers copy functions to where they are called. So a function is refused that comes to more
-/// than 80,000 statements and expressions with
-/// all that it calls, or to more than 20,000 alone; a chain of more than 64 calls; an indexed
-/// constant array of more than 1,024 words (keep it
-/// in `data`); and a loop that changes nothing, which compilers take out even where it never ends.
+/// than 80,000 statements and expressions with all that it calls, or to more than 20,000 alone; a
+/// chain of more than 64 calls; an indexed constant array of more than 1,024 words (keep it in
+/// `data`); and a loop that changes nothing, which compilers take out even where it never ends.
 ///
 /// Parameters and data, if the model has any, are declared in the WGSL as
 ///
@@ -258,9 +257,8 @@ pub trait Model {
         Vec::new()
     }
 
-    /// Adds columns that are made of others, where an experiment has runs that came to their
-    /// end: ratios, whose estimate is
-    /// that of pooled sums ([`Observations::pool`]). By default none.
+    /// Adds columns that are made of others, where an experiment has runs that came to their end:
+    /// ratios, whose estimate is that of pooled sums ([`Observations::pool`]). By default none.
     ///
     /// # Errors
     /// [`AnalysisError`], as from what it calls.

@@ -109,13 +109,13 @@ impl Stream {
         self.next = 0;
     }
 
-    /// Goes to the first draw of the substream of (`name`, `number`): a hash of what is drawn,
-    /// and how often it was drawn
-    /// before. The owner has no part in it, so it does not matter in which row of a model it is drawn.
+    /// Goes to the first draw of the substream of (`name`, `number`): a hash of what is drawn, and
+    /// how often it was drawn before. The owner has no part in it, so it does not matter in which
+    /// row of a model it is drawn.
     ///
     /// Each substream has 2^18 draws. A number that wraps after 2^32 events continues with new
-    /// substreams: the upper word
-    /// of the stream's index, modulo 2^14, is part of the name. For models of
+    /// substreams: the upper word of the stream's index, modulo 2^14, is part of the name. For
+    /// models of
     /// [`pdes`](crate::pdes), whose index is the
     /// number of the event. WGSL: `stream_named`.
     pub fn named(&mut self, name: u64, number: u32) {

@@ -298,17 +298,14 @@ impl Observations {
         self.push(Column { name: name.into(), values })
     }
 
-    /// Adds a column whose estimate is a function of the means of the columns `from`: a ratio
-    /// of two of them, say, which
-    /// is that of their sums over all replications. The average of each replication's own ratio
-    /// is biased where
-    /// replications are short.
+    /// Adds a column whose estimate is a function of the means of the columns `from`: a ratio of
+    /// two of them, say, which is that of their sums over all replications. The average of each
+    /// replication's own ratio is biased where replications are short.
     ///
     /// Its interval is that of the jackknife: each replication, or antithetic pair, is left out
-    /// once. The column itself
-    /// has the function of each replication's own values, for quantiles and plots. Where that
-    /// is no number (a mean of
-    /// nothing) the replication has no part in those, and in the estimate all the same.
+    /// once. The column itself has the function of each replication's own values, for quantiles and
+    /// plots. Where that is no number (a mean of nothing) the replication has no part in those, and
+    /// in the estimate all the same.
     ///
     /// # Errors
     /// [`AnalysisError::NoColumn`] and [`AnalysisError::RepeatedColumn`].

@@ -1,10 +1,9 @@
 //! Means, ratios and deviations over independent parts of an experiment: replications, or batches of one run.
 //!
 //! A mean of times is a sum over a count, and both are random. The average of the parts' own means
-//! is biased where
-//! parts are short: a part with few observations weighs as much as one with many. So sums are
-//! pooled over the parts,
-//! and the interval comes from the jackknife (Miller, The jackknife: a review, Biometrika 61, 1974).
+//! is biased where parts are short: a part with few observations weighs as much as one with many.
+//! So sums are pooled over the parts, and the interval comes from the jackknife (Miller, The
+//! jackknife: a review, Biometrika 61, 1974).
 
 use super::error::Result;
 use super::series::lag1;
@@ -19,8 +18,8 @@ pub enum Estimator {
     Mean,
     /// A sum over a count: a mean of times, a share.
     Ratio,
-    /// The standard deviation of all observations of all parts. Its interval is symmetric on
-    /// the logarithmic scale.
+    /// The standard deviation of all observations of all parts. Its interval is symmetric on the
+    /// logarithmic scale.
     Deviation,
 }
 
@@ -164,13 +163,11 @@ impl Pooled {
     }
 
     /// The estimate with its Student interval, of independent parts. `observations` counts the
-    /// parts that had something
-    /// to observe: the interval has one degree of freedom less than that. `variance` is that of
-    /// a part's pseudo-value.
+    /// parts that had something to observe: the interval has one degree of freedom less than that.
+    /// `variance` is that of a part's pseudo-value.
     ///
-    /// The interval of a deviation takes the skewness of its pseudo-values into account (Hall,
-    /// On the removal of
-    /// skewness by transformation, J. R. Statist. Soc. B 54, 1992).
+    /// The interval of a deviation takes the skewness of its pseudo-values into account (Hall, On
+    /// the removal of skewness by transformation, J. R. Statist. Soc. B 54, 1992).
     ///
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
@@ -178,13 +175,11 @@ impl Pooled {
         Ok(self.told(name, level, false)?.0)
     }
 
-    /// The estimate with its interval, of parts that follow each other in one run, such as
-    /// batches; and whether they are
-    /// correlated, more than independent parts are 19 times in 20.
+    /// The estimate with its interval, of parts that follow each other in one run, such as batches;
+    /// and whether they are correlated, more than independent parts are 19 times in 20.
     ///
-    /// The interval is wider where neighbours are alike, as that of an autoregressive process
-    /// of the first order with
-    /// their correlation, and takes the skewness into account.
+    /// The interval is wider where neighbours are alike, as that of an autoregressive process of
+    /// the first order with their correlation, and takes the skewness into account.
     ///
     /// # Errors
     /// [`AnalysisError::Level`](super::AnalysisError::Level).
@@ -278,9 +273,8 @@ const MOST_ALIKE: f64 = 0.8;
 const LEAST_FREEDOM: u64 = 3;
 
 /// An estimate, and the pseudo-values of its parts: their mean is the estimate without its first
-/// bias, and their
-/// spread tells its error. Those of a deviation are logarithms, and so is their estimate, which has
-/// no such bias.
+/// bias, and their spread tells its error. Those of a deviation are logarithms, and so is their
+/// estimate, which has no such bias.
 struct Jackknife {
     estimate: f64,
     pseudo: Option<Vec<f64>>,
@@ -368,8 +362,7 @@ impl Spread {
 }
 
 /// The inverse of Hall's transformation: the quantile of a skewed mean, from that of a symmetric
-/// one. `skewness` is that
-/// of the mean.
+/// one. `skewness` is that of the mean.
 fn unskewed(skewness: f64, quantile: f64) -> f64 {
     match skewness.abs() < 1e-6 {
         true => quantile,

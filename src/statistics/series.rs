@@ -104,8 +104,7 @@ pub fn batch_means(series: &[f64], batches: usize, level: f64) -> Result<BatchMe
 }
 
 /// The correlation of neighbours, by von Neumann's ratio, and whether it is larger than that of
-/// independent values is 19
-/// times in 20. 0 of equal values.
+/// independent values is 19 times in 20. 0 of equal values.
 pub(super) fn lag1(values: &[f64]) -> (f64, bool) {
     const NORMAL_95: f64 = 1.644_853_626_951_472_7;
     let Moments { count, mean: Some(mean), .. } = compensated(values) else { return (0.0, false) };

@@ -37,10 +37,9 @@ impl Precision {
 pub struct Budget {
     /// Replications per point in all, failed ones included; none for no bound.
     pub replications: Option<u64>,
-    /// Events of all points in all, as far as replications are of events; none for no bound.
-    /// Unlike a time it ends the same
-    /// experiment at the same replication on every machine. The [minimum](Stopping::minimum) is
-    /// run however many it takes.
+    /// Events of all points in all, as far as replications are of events; none for no bound. Unlike
+    /// a time it ends the same experiment at the same replication on every machine. The
+    /// [minimum](Stopping::minimum) is run however many it takes.
     pub events: Option<u64>,
     /// Wall time, above 0; none for no bound. The [minimum](Stopping::minimum) of replications is run however long it takes, because
     /// fewer give no interval to speak of: a run always has results.

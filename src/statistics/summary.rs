@@ -101,9 +101,8 @@ impl Observations {
         range.unzip()
     }
 
-    /// The estimate of a function of means, and the pseudo-values of the jackknife, by
-    /// independent observation. None
-    /// where leaving one out leaves no number.
+    /// The estimate of a function of means, and the pseudo-values of the jackknife, by independent
+    /// observation. None where leaving one out leaves no number.
     fn pseudo_values(&self, pool: &Pool) -> Result<(f64, Option<Vec<f64>>)> {
         let from = pool.from.iter().map(|name| Ok(self.floats(self.column(name)?)));
         let from = from.collect::<Result<Vec<_>>>()?;
@@ -183,8 +182,7 @@ impl Observations {
     }
 
     /// The independent observations of a column, in their order: replications, or the means of
-    /// antithetic pairs. Of a
-    /// function of means, its pseudo-values, which are nearly independent.
+    /// antithetic pairs. Of a function of means, its pseudo-values, which are nearly independent.
     pub(super) fn independent(&self, name: &str) -> Result<Vec<f64>> {
         if let Some(pool) = self.pooled(name) {
             return Ok(self.pseudo_values(pool)?.1.unwrap_or_default());

@@ -1,6 +1,5 @@
 //! Networks of fixed times, made by chance, against a simulator of their own that is written from
-//! docs/guide-networks.md
-//! alone: every visit of every customer is the same.
+//! docs/guide-networks.md alone: every visit of every customer is the same.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -278,8 +277,8 @@ impl<'a> Simulator<'a> {
 
     fn at_station(&mut self, place: usize, station: &Station, what: What) {
         let now = self.now;
-        // Where servers may be free while customers wait, they are taken after completions,
-        // shifts and repairs.
+        // Where servers may be free while customers wait, they are taken after completions, shifts
+        // and repairs.
         let wakes = station.breakdown.is_some() || !station.schedule.is_empty();
         match what {
             What::Completion(.., service) => {

@@ -100,9 +100,8 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Reads a file, and those that it names. `changes` are `NAME=VALUES` of parameters;
-    /// `until` is the end of runs where it
-    /// is not that of the file.
+    /// Reads a file, and those that it names. `changes` are `NAME=VALUES` of parameters; `until` is
+    /// the end of runs where it is not that of the file.
     pub(super) fn read(path: &Path, changes: &[String], until: Option<f64>) -> Outcome<Self> {
         let text = read(path, MOST_TEXT)?;
         let written: Written = toml::from_str(&text)

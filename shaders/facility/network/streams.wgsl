@@ -2,8 +2,8 @@
 // `facility::model::streams`.
 //
 // A substream is named by a hash of (kind and name of the node, name of the class), by what is
-// drawn, and by how often
-// that was drawn before; so a part that is added, or another way to run, changes no number of the rest.
+// drawn, and by how often that was drawn before; so a part that is added, or another way to run,
+// changes no number of the rest.
 //
 // import: facility/network/records.wgsl
 // import: facility/network/tables.wgsl
@@ -12,8 +12,7 @@
 const DEPARTURES = 1u;
 const ARRIVALS = 2u;
 // What is drawn. The name of a pair or node ends in 12 zero bits, which take one of these and, for
-// several customers of
-// one event, 8 times the number of the customer.
+// several customers of one event, 8 times the number of the customer.
 const DRAW_SERVICE = 0u;  // or the time to the next arrival of a source; numbered by those before
 const DRAW_WAY = 1u;      // numbered by departures
 const DRAW_TRAVEL = 2u;  // by departures, too

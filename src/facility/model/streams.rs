@@ -30,8 +30,8 @@ pub(super) enum Draw {
 const STREAMS: u32 = u32::from_be_bytes(*b"name");
 
 /// The name of the random streams of a node, or of a class of customers there: a hash of its kind
-/// and name, and of the
-/// class's name. The lowest 12 bits are zeros: what is drawn takes their place.
+/// and name, and of the class's name. The lowest 12 bits are zeros: what is drawn takes their
+/// place.
 pub(super) fn name(node: &Node, class: Option<&str>) -> u64 {
     let kind = match node.kind {
         Kind::Source { .. } => SOURCE,

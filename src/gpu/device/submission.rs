@@ -89,8 +89,8 @@ impl Drop for Compiling {
 /// How long the host waits for submitted work before it gives the device up.
 ///
 /// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
-/// Compilation does not count: a submission in
-/// which a software adapter compiles may take half an hour.
+/// Compilation does not count: a submission in which a software adapter compiles may take half an
+/// hour.
 pub const HOST_WAIT: Duration = Duration::from_secs(120);
 
 /// The same where a software adapter compiles kernels that were not dispatched before.
