@@ -139,7 +139,8 @@ fn what_an_ended_process_left_is_removed_and_what_another_writes_is_not() {
     saved.save(&file).unwrap();
     let mut kept: Vec<_> = others.iter().copied().chain(["run", "run.1.3.part"]).collect();
     let mut names = folder.names();
-    (kept.sort_unstable(), names.sort_unstable());
+    kept.sort_unstable();
+    names.sort_unstable();
     assert_eq!(names, kept);
     drop(written);
     saved.save(&file).unwrap();
