@@ -49,6 +49,7 @@ pub fn check_files(files: &[Named<'_>]) -> Outcome<()> {
         if what == Use::Saves {
             let tried = Autosave::new(path, Duration::MAX).check();
             tried.map_err(|error| usage(format!("{name} {}: {error}", path.display())))?;
+            super::SAVES.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }
     Ok(())

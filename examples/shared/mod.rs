@@ -188,6 +188,9 @@ fn closed(error: &(dyn Error + 'static)) -> bool {
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether there is something to save before the program ends.
+static SAVES: AtomicBool = AtomicBool::new(false);
+
 /// Whether Ctrl-C was pressed in a program that [`watches`](watch) it.
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
@@ -196,12 +199,13 @@ pub fn interrupted() -> bool {
 /// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on,
 /// the first Ctrl-C stops work at its next boundary, so that what there is by then can be told, and
 /// the second one ends the program. While a driver compiles there is no boundary, and the first one
-/// ends it.
+/// ends it, unless it has something to save.
 pub fn watch() -> ControlFlow<()> {
     static HEEDED: Once = Once::new();
     HEEDED.call_once(|| {
         let heeded = ctrlc::set_handler(|| {
-            if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() {
+            let loses = SAVES.load(Ordering::Relaxed);
+            if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() && !loses {
                 std::process::exit(130);
             }
             tell("notice: stopping, with what there is. Ctrl-C again ends the program at once.");

@@ -135,10 +135,10 @@ impl Distribution {
     /// The times that have to be many ticks long, so that what is drawn is right.
     pub(super) fn scales(&self) -> [Option<f64>; 2] {
         match *self {
-            Self::Constant(time)
-            | Self::Exponential(time)
-            | Self::Normal { mean: time, .. }
-            | Self::Weibull { scale: time, .. } => [Some(time), None],
+            Self::Constant(time) | Self::Exponential(time) | Self::Weibull { scale: time, .. } => {
+                [Some(time), None]
+            }
+            Self::Normal { mean, deviation } => [Some(mean), Some(deviation)],
             Self::Uniform([low, high]) | Self::Triangular([low, _, high]) => [Some(high - low), None],
             Self::Erlang { stages, mean } => [Some(mean / f64::from(stages.max(1))), None],
             Self::Hyperexponential { first, second, .. } => [Some(first), Some(second)],

@@ -11,7 +11,7 @@ use super::contract::{Allowed, Check, Finding, calls, or};
 use super::{LinkError, Program};
 
 /// Statements and expressions of a function with all that it calls.
-const MOST_INLINED: u64 = 80_000;
+const MOST_INLINED: u64 = 200_000;
 
 /// Functions of a chain in which each calls the next.
 const MOST_DEEP: u32 = 64;

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use naga::{
-    BinaryOperator, Block, Expression, Function, Handle, Literal, LocalVariable, ScalarKind, Span, Statement,
-    TypeInner,
+    BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, LocalVariable, ScalarKind,
+    Span, Statement, TypeInner,
 };
 
 use super::Program;
@@ -211,7 +211,10 @@ impl<'m> Units<'m> {
     fn of(program: &'m Program) -> Self {
         let module = program.module();
         let params = module.global_variables.iter();
-        let mut params = params.filter(|(_, variable)| variable.name.as_deref() == Some("params"));
+        let is_struct =
+            |variable: &GlobalVariable| matches!(module.types[variable.ty].inner, TypeInner::Struct { .. });
+        let mut params =
+            params.filter(|(_, variable)| variable.name.as_deref() == Some("params") && is_struct(variable));
         let params = params.next().map(|(handle, _)| handle);
         let mut units = Self { program, params, own: Vec::new(), arguments: HashMap::new() };
         for (handle, function) in module.functions.iter() {

@@ -3,9 +3,11 @@
 //! ```
 //! use eventhorizon::matching::{decimal, narrow, reference};
 //!
-//! // As 64-bit floats, the upper bound 1.2 + 1.1 / 2 lies above the lower bound 2.3 - 1.1 / 2. As
-//! decimals they touch. let positions = [["2.3".parse()?], ["1.2".parse()?]]; let regions =
-//! decimal::around(&positions, "1.1".parse()?)?; let near = narrow(&regions, &regions)?;
+//! // As 64-bit floats, the upper bound 1.2 + 1.1 / 2 lies above the lower bound 2.3 - 1.1 / 2.
+//! // As decimals they touch.
+//! let positions = [["2.3".parse()?], ["1.2".parse()?]];
+//! let regions = decimal::around(&positions, "1.1".parse()?)?;
+//! let near = narrow(&regions, &regions)?;
 //! assert_eq!(reference::find(&near.subscriptions, &near.updates), [[0, 0], [1, 1]]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -125,7 +125,7 @@ impl<P: Payload> Event<P> {
 /// (`u32`, `vec2`).
 ///
 /// Drivers copy functions to where they are called. So a function is refused that comes to more
-/// than 80,000 statements and expressions with all that it calls, or to more than 20,000 alone; a
+/// than 200,000 statements and expressions with all that it calls, or to more than 20,000 alone; a
 /// chain of more than 64 calls; an indexed constant array of more than 1,024 words (keep it in
 /// `data`); and a loop that changes nothing, which compilers take out even where it never ends.
 ///

@@ -146,12 +146,12 @@ impl Pooled {
 
     /// How many parts have something to observe.
     pub fn observed(&self) -> usize {
-        self.parts().filter(|part| part.count > 0.0).count()
+        self.parts().filter(|part| part.count > 0.0 && self.counts(part)).count()
     }
 
     /// Whether a part has a value beyond all bounds.
     pub(crate) fn has_infinite(&self) -> bool {
-        self.numbers.contains(&f64::INFINITY)
+        self.numbers.iter().any(|number| number.is_infinite())
     }
 
     /// Takes back all that was observed.

@@ -341,7 +341,7 @@ fn sums_and_counts_are_carried_from_word_to_word() {
             // Sums are in `shaders/facility/network.wgsl` SERVERS and TRAVELLERS, the rows of blocks but the first, and the others.
             let classes = network.classes.len();
             let sums = (1..3).chain((8..8 * (1 + classes)).filter(|row| row % 8 > 0));
-            for row in sums.chain(8 * (1 + classes)..12 * classes + 8) {
+            for row in sums.chain(8 * (1 + classes)..13 * classes + 8) {
                 for word in file[place + 16 * (lp * rows + row)..][..16].chunks_exact_mut(4) {
                     // Most are full, so that what is carried goes on.
                     let filled = if stream.below(4) == 0 { stream.draw() } else { u32::MAX };
