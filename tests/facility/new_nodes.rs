@@ -64,7 +64,7 @@ fn of_servers_that_are_shared_only_means_count() {
                     .with_discipline(Discipline::Sharing),
             )
             .sink("out");
-        let report = studied(&network, &Study::new(48, 4500.0, 500.0));
+        let report = studied(&network, &Study { seed: 3, ..Study::new(24, 4500.0, 500.0) });
         let (inside, all, furthest, which) = covered(&report);
         assert!(all >= 12 && furthest < 2.5 && inside * 4 >= all * 3, "{which}\n{report}");
         assert_eq!(
