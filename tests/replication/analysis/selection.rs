@@ -188,7 +188,7 @@ fn what_cannot_be_selected_from_is_refused() {
     let column = Column { name: "x".into(), values: Values::F64(vec![1.0; 30]) };
     let failed = Failure { replication: 3, cause: FailureCause::Code(1) };
     let failed = Observations::new(30, vec![column.clone()], [failed], Pairing::Independent).unwrap();
-    refused(fine, &[two[0].clone(), failed], "1 replications of point 1 failed");
+    refused(fine, &[two[0].clone(), failed], "1 replication of point 1 failed");
     let pairs = Observations::new(30, vec![column], [], Pairing::Antithetic).unwrap();
     refused(fine, &[two[0].clone(), pairs], "pairing");
     // An engine that gives the observations of all points, and not of those that are left.
