@@ -397,7 +397,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// How many, or by default so many.
+    /// The number given, or the default.
     pub fn replications(&self, default: u32) -> u32 {
         self.replications.unwrap_or(default)
     }

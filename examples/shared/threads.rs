@@ -54,7 +54,7 @@ fn free_threads(wanted: usize) -> usize {
     })
 }
 
-/// Refuses what takes so many threads at once, beside those of parallel loops.
+/// Refuses what needs more threads at once than the system gives, beside those of parallel loops.
 pub fn check_threads(what: impl Display, threads: usize) -> Outcome<()> {
     let free = free_threads(threads);
     match free == threads {

@@ -135,7 +135,7 @@ impl Facility {
     /// parts of equal length after the warm-up: 10 to 30 serve well. Of the study, `replications`
     /// and `stopping` have no part, nor have distributions. Batches that are correlated are named
     /// among the warnings: their intervals are wider for that, and may be too narrow still; and so
-    /// is what was not observed in every batch, of which no mean is told.
+    /// is what was not observed in every batch, which has no mean.
     ///
     /// A run on a device takes all of it: that pays for networks of thousands of nodes.
     ///

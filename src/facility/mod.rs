@@ -62,7 +62,7 @@
 //!
 //! Times are whole ticks ([`Network::ticks_per_unit`]), of which a unit of time has as many as make
 //! the times of the description exact ([`Facility::rounding`] names what is rounded); each time
-//! that is drawn is rounded once. Ways from node to node take no time unless it is said. Where all
+//! that is drawn is rounded once. Ways from node to node take no time by default. Where all
 //! from one node to another take some, never less than a known one, and nobody chooses the shortest
 //! line, that is the model's lookahead, and the windows of large networks are as long; else there
 //! is none, and what happens at one time has an order by rounds (see

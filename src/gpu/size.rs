@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// Functions of which each calls the one before so many times.
+    /// Functions of which each calls the one before `times` times.
     fn calling(functions: u32, times: usize) -> String {
         (1..=functions).fold("fn f0(x: u32) -> u32 { return x ^ 5u; }\n".to_owned(), |text, n| {
             let calls = vec![format!("f{}(x)", n - 1); times].join(" + ");
@@ -182,7 +182,7 @@ mod tests {
     fn chains_of_calls_are_bounded() {
         assert_eq!(refused(&calling(10, 2)), None);
         let (line, what) = refused(&calling(30, 2)).unwrap();
-        // Each line is a function; the first that is too large is told.
+        // Each line is a function; the error names the first that is too large.
         assert!((10..20).contains(&line), "{what}");
         let top = format!("`f{}` → `f{}` → ", line - 1, line - 2);
         let bound = MOST_INLINED.to_string();

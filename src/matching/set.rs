@@ -306,7 +306,7 @@ pub(super) fn check<T: Copy + PartialOrd + Display, const D: usize>(
     Ok(())
 }
 
-/// Whether a set of so many regions can be had on the host: their ids are 32 bits, with room for
+/// Whether the host holds a set of this number of regions: their ids are 32 bits, with room for
 /// two bounds of two sets.
 pub(super) fn check_host_len(label: &str, regions: u64) -> Result<(), MatchingError> {
     const LIMIT: u64 = 1 << 30;
@@ -326,7 +326,7 @@ pub(super) fn check_all<T: Bound, const D: usize>(
     if regions.par_chunks(1 << 12).all(|some| look(some).is_some()) {
         return Ok(());
     }
-    // One after the other, so that the first at fault is told.
+    // One after the other, so that the error names the first at fault.
     (0..).zip(regions).try_for_each(|(number, region)| check(label, number, region))
 }
 

@@ -4,7 +4,8 @@ use glam::UVec2;
 
 use super::{Graph, Grid, MAX_SIDE, SearchError};
 
-/// How the letters of a Moving AI map are read. `.`, `G` (ground) and `S` (swamp) are passable from each other, and `@`, `O` and `T` are blocked;
+/// How the letters of a Moving AI map are read. `.`, `G` (ground) and `S` (swamp) are passable from
+/// each other, and `@`, `O` and `T` are blocked;
 /// water, `W`, differs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Terrain {

@@ -138,7 +138,8 @@ impl Grid {
         Ok(grid)
     }
 
-    /// The same map with a medium for each cell, row by row: land and water, say. A move leads between cells of the same medium only,
+    /// The same map with a medium for each cell, row by row: land and water, say. A move leads
+    /// between cells of the same medium only,
     /// and both cells beside a diagonal move have that medium, too.
     ///
     /// ```

@@ -90,7 +90,8 @@ fn errors_of_scenarios_name_the_line() {
     }
 }
 
-/// The length of the shortest path on a map of letters with moves of cost 1 to eight neighbours, by rounds that go on until nothing changes.
+/// The length of the shortest path on a map of letters with moves of cost 1 to eight neighbours, by
+/// rounds that go on until nothing changes.
 fn plain_length(rows: &[Vec<u8>], terrain: Terrain, start: UVec2, goal: UVec2) -> Option<u32> {
     let (width, height) = (rows[0].len(), rows.len());
     let kind = |x: usize, y: usize| match rows[y][x] {
