@@ -556,7 +556,7 @@ fn seen(visit: &Visit) -> Seen {
 
 #[test]
 fn every_visit_of_networks_with_fixed_times_is_that_of_a_simulator_written_apart() {
-    let count = if std::env::var_os("EVENTHORIZON_LONG").is_some() { 1000 } else { 60 };
+    let count = if std::env::var_os("EVENTHORIZON_LONG").is_some() { 50_000 } else { 1000 };
     let (mut visits, mut outcomes) = (0, std::collections::BTreeMap::new());
     for number in 0..count {
         let (nodes, text) = chance(number);
