@@ -9,7 +9,6 @@ use eventhorizon::pdes::{CpuSimulation, Until};
 use eventhorizon::statistics::theory::ClosedNetwork;
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 use super::common::gpu;
 
@@ -98,7 +97,7 @@ fn any_network() {
     };
     let case = (1_u32..40).prop_flat_map(network);
     let gpu = gpu();
-    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(24) });
+    let mut runner = super::common::random_cases(24);
     let checked =
         runner.run(&(case, any::<u64>(), 0_u64..400, 1_u64..3000), |(facilities, seed, interval, end)| {
             let facilities = facilities.into_iter().map(|(mean, to, held)| (Ticks::new(mean), to, held + 1));

@@ -11,7 +11,6 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 const HORIZON: Options = Options {
     seed: 4,
@@ -180,7 +179,7 @@ fn random_models_agree() {
         (0u32..8, 1u32..4),
         0u64..2000,
     );
-    let mut runner = TestRunner::new(Config { cases: 6, failure_persistence: None, ..Config::default() });
+    let mut runner = super::common::random_cases(6);
     runner
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
@@ -216,7 +215,7 @@ fn random_models_with_events_of_their_own_agree() {
         0u64..500,
         any::<bool>(),
     );
-    let mut runner = TestRunner::new(Config { cases: 6, failure_persistence: None, ..Config::default() });
+    let mut runner = super::common::random_cases(6);
     runner
         .run(&strategy, |(lps, lookahead, children, queue, seed, (group, tiles), cut, yawns)| {
             let mut model = Busy { lookahead: Ticks::new(lookahead), ..Busy::new(lps) };

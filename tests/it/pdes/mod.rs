@@ -26,7 +26,6 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::{QueueDesign, Traverse};
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 fn phold(lps: u32, population: u32, rate: f64) -> Phold {
     Phold::new(lps, population, rate, 10.0, Resolution::default()).unwrap()
@@ -425,7 +424,7 @@ fn random_models_agree() {
         (0u32..9, 1u32..5),
         0u64..3000,
     );
-    let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+    let mut runner = common::random_cases(24);
     runner
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();

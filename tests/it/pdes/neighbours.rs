@@ -11,7 +11,6 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 pub(super) const NEIGHBOURS: Options = Options {
     seed: 6,
@@ -544,7 +543,7 @@ fn random_models_agree() {
         0u64..2000,
         any::<bool>(),
     );
-    let mut runner = TestRunner::new(Config { cases: 6, failure_persistence: None, ..Config::default() });
+    let mut runner = super::common::random_cases(6);
     runner
         .run(&strategy, |((lps, near), population, times, seed, queue, (group, tiles), events, fifos)| {
             let options = Options {

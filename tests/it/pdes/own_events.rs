@@ -10,7 +10,6 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 /// `tests/wgsl/busy.wgsl`
 #[derive(Clone, Copy, Debug)]
@@ -441,7 +440,7 @@ fn random_models_with_events_of_their_own_agree() {
         (0u32..8, 1u32..4),
         0u64..500,
     );
-    let mut runner = TestRunner::new(Config { cases: 8, failure_persistence: None, ..Config::default() });
+    let mut runner = super::common::random_cases(8);
     runner
         .run(&strategy, |(lps, lookahead, children, queue, seed, (group, tiles), cut)| {
             let mut model = Busy::new(lps);

@@ -17,7 +17,6 @@ use eventhorizon::statistics::{
 };
 use eventhorizon::time::{Resolution, Ticks};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 use super::common::counted::Counted;
 use super::common::models::{Mischief, Ring};
@@ -479,7 +478,7 @@ fn random_experiments_agree() {
         (any::<u64>(), any::<bool>(), any::<bool>()),
         0u32..8,
     );
-    let mut runner = TestRunner::new(Config { cases: 8, failure_persistence: None, ..Config::default() });
+    let mut runner = super::common::random_cases(8);
     runner
         .run(
             &strategy,

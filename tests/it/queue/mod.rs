@@ -11,7 +11,6 @@ use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::queue::{Lanes, QueueDesign};
 use eventhorizon::wgsl;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 /// The words of an event; where events have 4, the others are zero.
 type Event = [u32; 8];
@@ -244,7 +243,7 @@ fn random_operations_match_a_binary_heap() {
     };
     let strategy = (1u32..24)
         .prop_flat_map(|capacity| (Just(capacity), proptest::collection::vec(queue(capacity), 1..70)));
-    let mut runner = TestRunner::new(Config { cases: 8, failure_persistence: None, ..Config::default() });
+    let mut runner = common::random_cases(8);
     runner
         .run(&strategy, |(capacity, queues)| {
             let (adopted, scripts): (Vec<_>, Vec<_>) = queues.into_iter().unzip();

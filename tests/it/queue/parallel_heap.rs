@@ -6,7 +6,6 @@ use std::collections::BinaryHeap;
 use eventhorizon::gpu::{Buffer, Gpu};
 use eventhorizon::queue::{HeapBatch, HeapItem, ParallelHeap, ParallelHeapError};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 use super::common::{POISON, gpu};
 
@@ -367,7 +366,7 @@ fn random_batches_match_a_binary_heap() {
     };
     let strategy = prop_oneof![Just(64u32), Just(128)]
         .prop_flat_map(move |node| (Just(node), 0..20 * node, proptest::collection::vec(batch(node), 1..40)));
-    let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+    let mut runner = super::common::random_cases(24);
     runner
         .run(&strategy, |(node, capacity, batches)| {
             let mut twin = Twin::new(&gpu, capacity, node, "random");
