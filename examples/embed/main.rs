@@ -1,8 +1,8 @@
 //! A wgpu program of its own in which a simulation lives: a queueing network on a torus, drawn while it runs from the buffer that holds its states.
 //!
 //! The program owns the device, the queue and the encoder of each frame. It lends the device ([`Gpu::from_device`]), records some windows into the encoder
-//! ([`Simulation::record`]) and then a render pass that binds [`Simulation::states_buffer`]: nothing is read back to be drawn. How far the run is comes by a
-//! small readback that never holds a frame up ([`Simulation::told`]).
+//! (`Simulation::record`) and then a render pass that binds `Simulation::states_buffer`: nothing is read back to be drawn. How far the run is comes by a
+//! small readback that never holds a frame up (`Simulation::told`).
 //!
 //! ```text
 //! cargo run --release --example embed                                   # a window; drag to move, scroll to zoom

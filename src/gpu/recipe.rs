@@ -44,6 +44,11 @@ impl Recipe {
         self.entry
     }
 
+    /// The files, without those that they import.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
     /// The values of `override`s.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
         self.constants.iter().map(|&(name, bits)| (name, f64::from_bits(bits))).collect()

@@ -63,7 +63,7 @@ impl Tuning {
     pub(super) fn workgroups_for(&self, len: u32, arrays: u32) -> u32 {
         let tiles = len.div_ceil(self.tile());
         // llvmpipe ends the loops of an invocation after 65,535 iterations in all; a sort takes up to 1000 for a tile (32 items,
-        // counted by hand; `few_workgroups_serve_many_tiles` in tests/primitives/main.rs).
+        // counted by hand; `few_workgroups_serve_many_tiles` in tests/it/primitives/mod.rs).
         let least = tiles.div_ceil(32).clamp(1, MAX_WORKGROUPS / arrays);
         tiles.min(self.workgroups / arrays).max(least)
     }

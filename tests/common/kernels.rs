@@ -1,5 +1,7 @@
 //! Every kernel that the library can link for the models that ship, on every target: for `tests/translate.rs` and the tests in a browser.
 
+use std::collections::HashSet;
+
 use eventhorizon::facility::Distribution;
 use eventhorizon::gpu::Recipe;
 use eventhorizon::models::{
@@ -8,7 +10,7 @@ use eventhorizon::models::{
 use eventhorizon::time::Resolution;
 use eventhorizon::{facility, gpu, matching, pdes, primitives, queue, replication, search, self_test};
 
-/// A module adds its line here.
+/// Each once. A module adds its line here.
 pub fn recipes() -> Vec<Recipe> {
     let units = Resolution::default();
     let phold = Phold::new(1024, 16, 0.1, 10.0, units).unwrap();
@@ -36,7 +38,8 @@ pub fn recipes() -> Vec<Recipe> {
         replication::kernels(&Workshop).unwrap(),
         self_test::kernels(),
     ];
-    recipes.into_iter().flatten().collect()
+    let mut seen = HashSet::new();
+    recipes.into_iter().flatten().filter(|recipe| seen.insert(recipe.clone())).collect()
 }
 
 /// A network with these services. Networks have one of three interpreters: one for exponential or fixed times, one for any, and one for all that there is, details among it.

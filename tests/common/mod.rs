@@ -7,13 +7,14 @@ pub mod like;
 pub mod models;
 pub mod replications;
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// The devices that the tests of a file share, and how many tests have each at present.
-static GPUS: [OnceLock<Gpu>; 2] = [const { OnceLock::new() }; 2];
+/// The devices that the tests of a module share, with its name, and how many tests have each at present.
+static GPUS: [Mutex<Option<(String, Gpu)>>; 2] = [const { Mutex::new(None) }; 2];
 static TESTS: Mutex<[u32; 2]> = Mutex::new([0; 2]);
 
 /// A test's part in one of these devices, until its thread ends.
@@ -34,20 +35,35 @@ impl Drop for Share {
     }
 }
 
-/// A device that the tests of a file share, always the same one in a thread. A missing adapter is a failure: tests that were skipped prove nothing.
+/// A device that the tests of a module share, always the same one in a thread. A missing adapter is a failure: tests
+/// that were skipped prove nothing.
 ///
-/// There are two, because lavapipe compiles and runs all that a device is given in one thread: two tests would wait for each other.
+/// There are two, because lavapipe compiles and runs all that a device is given in one thread: two tests would wait
+/// for each other. The next module has others: a device keeps its kernels, which for all modules are 10 GB.
 pub fn gpu() -> Gpu {
     thread_local!(static MINE: Share = Share::new());
-    MINE.with(|share| GPUS[share.0].get_or_init(own_gpu).clone())
+    let thread = std::thread::current();
+    // Tests run in threads with their names; what they spawn has none.
+    let module = thread.name().map(|name| name.split_once("::").map_or("", |(module, _)| module));
+    MINE.with(|share| {
+        let mut shared = GPUS[share.0].lock().unwrap();
+        match &*shared {
+            Some((of, gpu)) if module.is_none_or(|module| module == of) => gpu.clone(),
+            _ => {
+                let gpu = own_gpu();
+                *shared = Some((module.unwrap_or_default().to_owned(), gpu.clone()));
+                gpu
+            }
+        }
+    })
 }
 
 /// A device of a test's own, for tests that do harm to it.
 pub fn own_gpu() -> Gpu {
     let _ = env_logger::builder().is_test(true).try_init();
     let gpu = Gpu::new().unwrap_or_else(|error| panic!("these tests need an adapter: {error}"));
-    // Never dropped: NVIDIA's driver (580.159) can deadlock when a device is destroyed while other threads end.
-    std::mem::forget(gpu.clone());
+    // Never destroyed: NVIDIA's driver (580.159) can deadlock when a device is destroyed while other threads end.
+    std::mem::forget(gpu.device().clone());
     gpu
 }
 
@@ -66,4 +82,14 @@ pub fn each_queue<T: Copy>(values: &[T]) -> Vec<(QueueDesign, T)> {
 /// The designs that are queues of their own: all but the calendar, which fills up elsewhere.
 pub fn queues() -> impl Iterator<Item = QueueDesign> {
     QueueDesign::ALL.into_iter().filter(|design| design.source().is_some())
+}
+
+/// Runs a test with random cases: the same ones each time, so that drivers which cache kernels have them.
+/// With EVENTHORIZON_LONG it is 20 times as many, and other ones each time.
+pub fn random_cases(cases: u32) -> TestRunner {
+    let config = |cases| Config { cases, failure_persistence: None, ..Config::default() };
+    match std::env::var_os("EVENTHORIZON_LONG") {
+        None => TestRunner::new_with_rng(config(cases), TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
+        Some(_) => TestRunner::new(config(20 * cases)),
+    }
 }

@@ -1,0 +1,158 @@
+//! The host engine: the bits of the sequential engine on any threads and ranks; processes; faults; handlers on the GPU.
+
+#![allow(clippy::cast_possible_truncation, reason = "small numbers in tests")]
+
+mod devices;
+mod faults;
+mod handlers;
+#[cfg(feature = "mpi")]
+mod mpi;
+mod processes;
+mod saved;
+
+use std::sync::Arc;
+
+use crate::common;
+use eventhorizon::facility::{Distribution, Facility, Link, Network, Source, Station};
+use eventhorizon::hybrid::{
+    Entity, HybridError, Lp, Message, Options, Simulation, Spread, Transport, in_process,
+};
+use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
+use eventhorizon::pdes::{CpuModel, CpuSimulation, Fingerprint, Replica, Stop, Until};
+use eventhorizon::time::{Resolution, Ticks};
+
+fn ticks(units: f64) -> Ticks {
+    Resolution::default().ticks(units).unwrap()
+}
+
+fn spreads() -> [Spread; 3] {
+    [Spread::Block, Spread::Hash, Spread::Map(Arc::new(|name| u32::from(name.is_multiple_of(3))))]
+}
+
+/// Runs a simulation on ranks of this process, to one end after the other: events and fingerprint, which all ranks must agree on.
+pub(crate) fn on_ranks<E: Entity>(
+    ranks: u32,
+    make: impl Fn(Option<Box<dyn Transport>>) -> Result<Simulation<E>, HybridError> + Sync,
+    ends: &[Ticks],
+) -> Vec<(u64, Fingerprint)> {
+    let run = |transport| {
+        let mut simulation = make(transport).unwrap();
+        let mut seen = Vec::new();
+        for &end in ends {
+            let progress = simulation.run(end).unwrap();
+            seen.push((progress.events, simulation.fingerprint().unwrap()));
+        }
+        seen
+    };
+    let mut all = match ranks {
+        1 => vec![run(None)],
+        _ => in_process(ranks, |rank| run(Some(Box::new(rank)))),
+    };
+    let first = all.pop().unwrap();
+    assert!(all.iter().all(|other| *other == first), "ranks know different ends");
+    first
+}
+
+/// The model on the sequential engine and on the host engine.
+fn same<M>(model: &M, ends: &[f64])
+where
+    M: CpuModel<State: Send, Payload: Message> + Clone + Send + Sync + 'static,
+{
+    let ends: Vec<_> = ends.iter().copied().map(ticks).collect();
+    let replica = Replica { point: 0, number: 3 };
+    let mut sequential = CpuSimulation::of_replica(model, 42, replica).unwrap();
+    let expected: Vec<_> = ends
+        .iter()
+        .map(|&end| (sequential.run(Until::time(end)).unwrap().events, sequential.fingerprint()))
+        .collect();
+    for (ranks, threads, spread) in [(1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 2), (3, 1, 1), (4, 2, 1)]
+        .map(|(r, t, s)| (r, t, spreads()[s].clone()))
+    {
+        let what = format!("{}: {ranks} ranks of {threads} threads, {spread:?}", model.name());
+        let make = |transport| {
+            let options = Options {
+                seed: 42,
+                replica,
+                threads: Some(threads),
+                spread: spread.clone(),
+                ..Options::default()
+            };
+            Lp::simulation(model.clone(), transport, options)
+        };
+        assert_eq!(on_ranks(ranks, make, &ends), expected, "{what}");
+    }
+}
+
+#[test]
+fn models_have_the_bits_of_the_sequential_engine() {
+    let units = Resolution::default();
+    same(&Phold::new(500, 4, 0.1, 10.0, units).unwrap(), &[0.0, 33.3, 120.0]);
+    same(&Phold::new(300, 4, 0.1, 0.01, units).unwrap().with_neighbours(4).unwrap(), &[12.0]);
+    same(&CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap(), &[20.0, 40.0]);
+    same(&Torus::new(6, 6, 64, 1.0, 0.01, units).unwrap(), &[20.0]);
+    same(&FifoTorus::new(5, 5, 64, 1.0, units).unwrap(), &[20.0]);
+    let ring: Vec<_> = (0..64).map(|i| (i, (i + 1) % 64)).collect();
+    same(&Epidemic::new(64, &ring, 3, 0.5, 0.6, 1.0, units).unwrap(), &[30.0]);
+}
+
+#[test]
+fn without_a_lookahead_time_goes_in_rounds() {
+    same(&Phold::new(200, 3, 0.5, 0.0, Resolution::new(2).unwrap()).unwrap(), &[0.0001, 0.0002]);
+    same(&Phold::new(1, 3, 0.5, 1.0, Resolution::default()).unwrap(), &[50.0]);
+}
+
+/// Networks of queues: a tandem without times of travel, and towns in a ring, between which customers travel.
+pub(crate) fn networks() -> [Facility; 2] {
+    let exponential = Distribution::Exponential;
+    let tandem = Network::new("tandem")
+        .source("in", Source::new(exponential(2.0), "first"))
+        .station("first", Station::new(exponential(1.0), "second"))
+        .station("second", Station::new(Distribution::Uniform([0.5, 1.5]), "out"))
+        .sink("out");
+    let mut towns = Network::new("towns").with_travel(Distribution::Uniform([0.5, 2.0]));
+    for town in 0..30 {
+        let name = |town| format!("town {}", town % 30);
+        let to = [
+            Link::to(&name(town + 1)),
+            Link::to(&name(town + 29)).with(0.4),
+            Link::to(&name(town + 7)).with(0.1),
+        ];
+        towns =
+            towns.station(&name(town), Station::new(exponential(1.0), to).with_servers(2).with_population(3));
+    }
+    [tandem, towns].map(|network| network.compile().unwrap())
+}
+
+#[test]
+fn queueing_networks_have_the_bits_of_the_sequential_engine() {
+    let [tandem, towns] = networks();
+    same(&tandem, &[100.0, 300.0]);
+    same(&towns, &[9.5, 60.0]);
+}
+
+#[test]
+fn a_watcher_stops_all_ranks_and_the_run_goes_on() {
+    let model = Phold::new(2000, 4, 0.1, 0.1, Resolution::default()).unwrap();
+    let end = ticks(60.0);
+    let expected = on_ranks(1, |transport| Lp::simulation(model, transport, Options::default()), &[end]);
+    let ran = in_process(2, |rank| {
+        let second = rank.rank() == 1;
+        let mut simulation = Lp::simulation(model, Some(Box::new(rank)), Options::default()).unwrap();
+        let mut told = 0;
+        let watch = |_: &_| {
+            told += 1;
+            if second { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        };
+        let first = simulation.run_watched(end, watch).unwrap();
+        if first.stop == Some(Stop::Watcher) {
+            assert!(first.now < end);
+        } else {
+            // It was over before anybody was asked.
+            assert_eq!(first.stop, Some(Stop::Time));
+        }
+        let progress = simulation.run(end).unwrap();
+        assert_eq!(progress.stop, Some(Stop::Time));
+        (progress.events, simulation.fingerprint().unwrap())
+    });
+    assert_eq!(ran, [expected[0]; 2]);
+}

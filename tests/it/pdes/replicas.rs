@@ -1,0 +1,500 @@
+//! Many runs of a model at once: every mapping gives the bits of the sequential engine.
+
+mod experiments;
+mod faults;
+mod odd;
+
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Priorities, Torus};
+use eventhorizon::pdes::{
+    Capacity, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, FaultKind, Mapping, Options, Ran,
+    Replica, Results, Simulation, SimulationError, Sync as Synchronise, Until,
+};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::statistics::{
+    AnalysisError, Budget, Decision, Design, Experiment, FailureCause, Observations, Point, Precision,
+    Stopping,
+};
+use eventhorizon::time::{Resolution, Ticks};
+use proptest::prelude::*;
+
+use super::common::counted::Counted;
+use super::common::models::{Mischief, Ring};
+use super::common::queues;
+use super::own_events::{Busy, Wide};
+use super::{gpu, until};
+use odd::{Late, OddOneOut, Scribe, TwoAtFault};
+
+/// Those that are not chosen from the others.
+const MAPPINGS: [Mapping; 3] = [Mapping::Team, Mapping::Thread, Mapping::Grid];
+const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };
+/// When tokens of `OddOneOut` have gone from LP to LP some ten times.
+const END: Until = Until::time(Ticks::new(20_000));
+
+fn mapped(mapping: Mapping) -> EngineOptions {
+    EngineOptions { mapping, ..EngineOptions::default() }
+}
+
+/// One point, so many runs.
+fn runs(replications: u32) -> Experiment {
+    Experiment::new(Design::default(), replications, 42)
+}
+
+fn units() -> Resolution {
+    Resolution::default()
+}
+
+/// What is known of a point, as text with all its digits. (A NaN is equal to itself there.)
+fn known(observations: &[Observations]) -> Vec<String> {
+    let text =
+        |point: &Observations| format!("{:?} {:?}", point.columns(), point.failures().collect::<Vec<_>>());
+    observations.iter().map(text).collect()
+}
+
+/// Whether two engines found the same in every run. Windows are no result: [`Sync`](eventhorizon::pdes::Sync) and budgets decide how many there are.
+#[track_caller]
+fn assert_same<O: bytemuck::Pod>(found: &Results<O>, expected: &Results<O>, what: &str) {
+    assert_eq!(found.runs.len(), expected.runs.len(), "{what}");
+    for (point, (found, expected)) in found.runs.iter().zip(&expected.runs).enumerate() {
+        assert_eq!(found.len(), expected.len(), "{what}");
+        for (number, runs) in found.iter().zip(expected).enumerate() {
+            match runs {
+                (Ok(found), Ok(expected)) => {
+                    let of = |ran: &Ran<O>| (ran.progress.events, ran.progress.now, ran.progress.stop);
+                    assert_eq!(of(found), of(expected), "{what}: point {point}, run {number}");
+                    assert_eq!(
+                        found.fingerprint, expected.fingerprint,
+                        "{what}: point {point}, run {number}"
+                    );
+                    assert_eq!(found.totals, expected.totals, "{what}: point {point}, run {number}");
+                }
+                (Err(found), Err(expected)) => {
+                    let [found, expected] = [found, expected].map(|fault| (fault.kind, fault.lp));
+                    assert_eq!(found, expected, "{what}: point {point}, run {number}");
+                }
+                (found, expected) => panic!("{what}: point {point}, run {number}: {found:?}, {expected:?}"),
+            }
+        }
+    }
+    assert_eq!(known(&found.observations), known(&expected.observations), "{what}");
+    assert_eq!(found.fingerprint, expected.fingerprint, "{what}");
+}
+
+/// Runs an experiment in every mapping and by the sequential engine, whose results it returns; by teams with windows of either kind, where they can be had.
+#[track_caller]
+fn agree<M>(
+    experiment: &Experiment,
+    until: Until,
+    build: impl Fn(&Point<'_>) -> M + Copy + 'static,
+) -> Results<M::Output>
+where
+    M: CpuModel<Output: Send> + Sync,
+{
+    agree_on(&gpu(), experiment, until, &MAPPINGS.map(mapped), build)
+}
+
+#[track_caller]
+fn agree_on<M>(
+    gpu: &Gpu,
+    experiment: &Experiment,
+    until: Until,
+    ways: &[EngineOptions],
+    build: impl Fn(&Point<'_>) -> M + Copy + 'static,
+) -> Results<M::Output>
+where
+    M: CpuModel<Output: Send> + Sync,
+{
+    let build = move |point: &Point<'_>| Ok::<_, std::convert::Infallible>(build(point));
+    let expected = CpuEngine::new(build).run(experiment, until).unwrap();
+    let check = |options: EngineOptions, found: &Results<M::Output>| {
+        assert_same(found, &expected, &format!("{options:?}"));
+        assert!(options.mapping == Mapping::Auto || found.mapping == options.mapping);
+    };
+    for &options in ways {
+        if options.mapping != Mapping::Team || options.sync != Synchronise::Auto {
+            check(options, &Engine::new(gpu, build, options).run(experiment, until).unwrap());
+            continue;
+        }
+        for sync in [Synchronise::Yawns, Synchronise::Horizon] {
+            let options = EngineOptions { sync, ..options };
+            match Engine::new(gpu, build, options).run(experiment, until) {
+                Ok(found) => check(options, &found),
+                Err(SimulationError::TeamSync { sync: Synchronise::Horizon }) => {
+                    let models = (0..experiment.design.len())
+                        .map(|point| build(&experiment.design.point(point)).unwrap());
+                    let small = |model: &M| {
+                        model.lookahead() > Ticks::ZERO && model.lps() * model.capacity().queue <= 500
+                    };
+                    let chosen = options.queue.is_some() || options.fixed || until.events != u64::MAX;
+                    assert!(chosen || !models.into_iter().all(|model| small(&model)), "{options:?}");
+                }
+                Err(error) => panic!("{options:?}: {error}"),
+            }
+        }
+    }
+    expected
+}
+
+/// How many runs failed.
+fn failed<O>(results: &Results<O>) -> usize {
+    results.runs.iter().flatten().filter(|run| run.is_err()).count()
+}
+
+fn phold(lps: u32, population: u32, rate: f64, lookahead: f64) -> Phold {
+    Phold::new(lps, population, rate, lookahead, units()).unwrap()
+}
+
+#[test]
+fn every_mapping_gives_the_bits_of_the_cpu() {
+    for lps in [1, 2, 31, 32, 33, 70] {
+        let ways = [Mapping::Team, Mapping::Thread, Mapping::Grid, Mapping::Auto].map(mapped);
+        agree_on(&gpu(), &runs(9), until(100.0), &ways, move |_| phold(lps, 4, 0.1, 10.0));
+    }
+}
+
+#[test]
+fn phold_with_any_lookahead_and_on_a_ring() {
+    for (rate, lookahead, end) in
+        [(0.1, 0.0, 60.0), (2.0, 0.001, 3.0), (0.001, 10.0, 3000.0), (1.0, 100.0, 250.0)]
+    {
+        agree(&runs(7), until(end), move |_| phold(40, 3, rate, lookahead));
+    }
+    for lookahead in [0.0, 5.0] {
+        agree(&runs(5), until(90.0), move |_| phold(37, 2, 0.1, lookahead).with_neighbours(6).unwrap());
+    }
+    // Delays of no tick at all, and rounds at one time.
+    agree(&runs(5), until(4e-5), |_| phold(20, 3, 1e6, 0.0));
+}
+
+#[test]
+fn call_centres() {
+    let build = |_: &Point<'_>| CallCentre::new(13, 3, 4.0, 1.0, 0.5, 32, units()).unwrap();
+    let results = agree(&runs(9), until(40.0), build);
+    let waited = results.observations[0].summary("wait", 0.95).unwrap().mean.unwrap();
+    assert!((0.05..0.6).contains(&waited), "{waited}");
+    // A line that is full ends the run that it is in; nobody is patient, and twice as many come as are served.
+    let crowded = |_: &Point<'_>| CallCentre::new(3, 2, 3.0, 1.0, 0.001, 16, units()).unwrap();
+    let results = agree(&runs(60), until(12.0), crowded);
+    assert!((10..50).contains(&failed(&results)), "{}", failed(&results));
+    let faults = results.runs[0].iter().filter_map(|run| run.as_ref().err());
+    assert!(faults.clone().all(|fault| fault.kind == FaultKind::MemoryFull));
+    assert!(faults.clone().any(|fault| fault.lp != 0));
+    let listed: Vec<_> = results.observations[0].failures().collect();
+    assert_eq!(listed.len(), failed(&results));
+    for (fault, failure) in faults.zip(listed) {
+        assert_eq!(failure.cause, FailureCause::Fault { kind: fault.kind.to_string(), lp: fault.lp });
+    }
+}
+
+#[test]
+fn priorities() {
+    agree(&runs(9), until(150.0), |_| {
+        Priorities::new(11, &[(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)], 20, units()).unwrap()
+    });
+    // Classes without customers have no measure, rather than one that is no number.
+    let results = agree(&runs(4), until(60.0), |_| Priorities::new(9, &[(0.3, 1.5)], 20, units()).unwrap());
+    assert!(results.observations[0].column("system_0").is_ok() && failed(&results) == 0);
+    assert!(results.observations[0].column("system_1").is_err());
+    assert_eq!(results.observations[0].failures().len(), 0);
+}
+
+fn epidemic(people: u32, hub: u32, contact_rate: f64) -> Epidemic {
+    let edges = Epidemic::random_edges(people, people * 2, hub, 99);
+    Epidemic::new(people, &edges, 2, 0.5, contact_rate, 1.0, units()).unwrap()
+}
+
+#[test]
+fn epidemics() {
+    agree(&runs(9), until(6.0), |_| epidemic(90, 30, 0.6));
+    let design = Design::default().cross("contact", [0.3, 0.9]).unwrap();
+    let experiment = Experiment::new(design, 12, 5).with_common_random_numbers();
+    let results = agree(&experiment, until(500.0), |point| epidemic(60, 20, point.real("contact", 0.0)));
+    // Everybody's illness is the same at both points, so whoever was infected at the lower rate is at the higher one.
+    let [low, high] =
+        [0, 1].map(|point| results.observations[point].column("attack_rate").unwrap().values.clone());
+    assert!((0..12).all(|run| low.get(run) <= high.get(run)));
+    assert!((0..12).any(|run| low.get(run) < high.get(run)));
+}
+
+#[test]
+fn networks_of_queues() {
+    let torus = |_: &Point<'_>| Torus::new(5, 6, 70, 1.0, 0.01, units()).unwrap();
+    agree(&runs(6), until(8.0), move |point| torus(point).with_warm_up(units().ticks(2.0).unwrap()));
+    agree(&runs(6), until(40.0), |_| Torus::new(1, 9, 20, 1.0, 0.5, units()).unwrap());
+    // Windows of YAWNS hold a tick here: they are for little work only.
+    agree(&runs(6), until(1.5), |_| FifoTorus::new(6, 4, 40, 1.0, units()).unwrap());
+    let results = agree_on(&gpu(), &runs(40), until(60.0), &[mapped(Mapping::Thread)], |_| {
+        FifoTorus::new(3, 4, 24, 1.0, units()).unwrap()
+    });
+    let busy = results.observations[0].summary("utilisation", 0.95).unwrap().mean.unwrap();
+    // The formula is of the long run; these begin with two customers everywhere.
+    assert!((busy - 24.0 / 35.0).abs() < 0.05, "{busy}");
+}
+
+#[test]
+fn events_of_their_own_payloads_of_6_words_and_lp_memory() {
+    for end in [Until::time(Ticks::new(77)), Until::EMPTY] {
+        agree(&runs(3), end, |_| Busy::new(33));
+        agree(&runs(3), end, |_| Busy { lookahead: Ticks::ZERO, ..Busy::new(33) });
+        agree(&runs(3), end, |_| Wide::new(20));
+    }
+    // LP memory of many rows, and of none that was asked for but is there.
+    agree(&runs(3), Until::EMPTY, |_| Busy { room: 60, ..Busy::new(12) });
+    // Each event has others for a while, more than a window's budget.
+    agree(&runs(3), Until::EMPTY, |_| Busy {
+        lookahead: Ticks::new(100_000),
+        capacity: Capacity { queue: 3000, mailbox: 60 },
+        ..Busy::with_children(6, 4)
+    });
+    // The same without a lookahead: budgets are of rounds.
+    agree(&runs(3), Until::EMPTY, |_| Busy {
+        lookahead: Ticks::ZERO,
+        capacity: Capacity { queue: 3000, mailbox: 60 },
+        ..Busy::with_children(6, 4)
+    });
+    // A token goes round at one time.
+    agree(&runs(3), Until::EMPTY, |_| Ring { step: 0, stride: 11, ..Ring::new(40, 60) });
+    agree(&runs(3), Until::time(Ticks::new(3)), |_| Ring { step: 0, stride: 11, ..Ring::new(40, 60) });
+}
+
+#[test]
+fn runs_that_end_by_a_number_of_events() {
+    for events in [0, 1, 100, 101, 900] {
+        let ways = [Mapping::Team, Mapping::Grid, Mapping::Auto].map(mapped);
+        agree_on(&gpu(), &runs(5), Until::events(events), &ways, |_| phold(50, 4, 0.1, 10.0));
+        agree_on(&gpu(), &runs(5), Until::events(events), &ways, |_| Busy::new(33));
+    }
+}
+
+#[test]
+fn workgroups_queues_and_kernels_without_optional_features() {
+    let gpu = gpu();
+    let team = mapped(Mapping::Team);
+    let mut ways = Vec::new();
+    let served_by_one = queues().filter(|queue| queue.lanes() == 1);
+    for (queue, group_size) in served_by_one.zip([1, 8, 128, 64, 256, 32, 16].into_iter().cycle()) {
+        ways.push(EngineOptions { group_size: Some(group_size), queue: Some(queue), ..team });
+    }
+    for group_size in [1, 8, 64] {
+        ways.push(EngineOptions { group_size: Some(group_size), ..mapped(Mapping::Thread) });
+    }
+    agree_on(&gpu, &runs(11), Until::EMPTY, &ways, |_| Busy::new(33));
+    let ways = [Mapping::Team, Mapping::Thread].map(mapped);
+    for gpu in [gpu.without(wgpu::Features::all()), gpu.checked()] {
+        agree_on(&gpu, &runs(5), until(50.0), &ways, |_| phold(70, 4, 0.1, 10.0));
+    }
+}
+
+#[test]
+fn threads_that_are_spread_over_more_and_fewer_workgroups() {
+    // Where the device is hardware, how many runs share a workgroup is found by trials, in runs that last.
+    let gpu = gpu().taken_for_hardware();
+    for (replications, end) in [(1, 100.0), (33, 100.0), (97, 2000.0), (2100, 40.0)] {
+        agree_on(&gpu, &runs(replications), until(end), &[mapped(Mapping::Thread)], |_| {
+            phold(5, 3, 0.1, 10.0)
+        });
+    }
+    // A second experiment of about the size begins with what the first one found.
+    let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 10.0));
+    let expected = CpuEngine::new(build).run(&runs(97), until(2000.0)).unwrap();
+    let mut engine = Engine::new(&gpu, build, mapped(Mapping::Thread));
+    for round in 0..2 {
+        let found = engine.run(&runs(97), until(2000.0)).unwrap();
+        assert_same(&found, &expected, &format!("round {round}"));
+    }
+}
+
+#[test]
+fn threads_whose_first_keys_are_near() {
+    // In workgroup memory are 21 keys of each run, or none where there is no room for as many.
+    let gpu = gpu().taken_for_hardware();
+    let ways =
+        [1, 32, 64, 256].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Thread) });
+    for (lps, population, lookahead) in [(40, 4, 10.0), (1, 3, 10.0), (12, 4, 0.0)] {
+        agree_on(&gpu, &runs(7), until(60.0), &ways, move |_| phold(lps, population, 0.1, lookahead));
+    }
+    // With a tick to a unit of time, most events come together with others of their LP. In heaps of few keys, of those that are near, and of all levels that are written out and one more.
+    let ticks = Resolution::new(1).unwrap();
+    for (lps, population) in [(1, 2), (3, 4), (2, 11), (2, 60)] {
+        agree_on(&gpu, &runs(7), Until::time(Ticks::new(150)), &ways[1..3], move |_| {
+            Phold::new(lps, population, 2.0, 3.0, ticks).unwrap()
+        });
+        // And without a lookahead, some of them held back until the round is over.
+        agree_on(&gpu, &runs(7), Until::time(Ticks::new(60)), &ways[1..3], move |_| {
+            Phold::new(lps, population, 1.0, 0.0, ticks).unwrap()
+        });
+    }
+}
+
+#[test]
+fn near_teams_that_share_a_workgroup() {
+    let ways = [8, 32, 64].map(|size| EngineOptions { group_size: Some(size), ..mapped(Mapping::Team) });
+    for lps in [1, 3, 5, 16] {
+        // Windows full and nearly empty; and times so far that a word does not tell them, which teams of a workgroup come to by turns.
+        for (rate, end) in [(0.1, 60.0), (0.001, 3000.0), (0.000_001, 2e6)] {
+            agree_on(&gpu(), &runs(11), until(end), &ways, move |_| phold(lps, 4, rate, 10.0));
+        }
+    }
+}
+
+#[test]
+fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
+    let gpu = gpu().taken_for_hardware();
+    let build =
+        |point: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(16, 4, point.real("rate", 1.0), 10.0));
+    let design = Design::default().cross("rate", [0.000_01, 0.001, 0.000_1]).unwrap();
+    let experiment = Experiment::new(design, 40, 1);
+    // Runs of one point end long before the others; and a second experiment begins with what was found.
+    for end in [until(1e6), until(2e5)] {
+        let expected = CpuEngine::new(build).run(&experiment, end).unwrap();
+        let mut engine = Engine::new(&gpu, build, mapped(Mapping::Team));
+        for round in 0..2 {
+            assert_same(&engine.run(&experiment, end).unwrap(), &expected, &format!("round {round}"));
+        }
+    }
+}
+
+#[test]
+fn windows_to_the_event_horizon_among_equal_and_far_times() {
+    let ways = [4, 32].map(|size| EngineOptions {
+        group_size: Some(size),
+        sync: Synchronise::Horizon,
+        ..mapped(Mapping::Team)
+    });
+    // A tick to a unit of time: most events come together with others. And lookaheads of a tick beside delays of 2^40 and more, which no word tells exactly.
+    let ticks = |mean: f64, lookahead: f64, lps, population| {
+        Phold::new(lps, population, 1.0 / mean, lookahead, Resolution::new(1).unwrap()).unwrap()
+    };
+    for (lps, population) in [(1, 3), (2, 2), (7, 4), (32, 1), (33, 2)] {
+        for (mean, lookahead) in [(0.5, 1.0), (3.0, 1.0), (3.0, 40.0), (1e12, 1.0), (1e15, 1e6)] {
+            let end = Until::time(Ticks::new((30.0 * (mean + lookahead)) as u64));
+            agree_on(&gpu(), &runs(7), end, &ways, move |_| ticks(mean, lookahead, lps, population));
+        }
+    }
+}
+
+/// Windows to the event horizon keep 16 rows that an event wrote, and follow as many events of an LP at one time as a window's budget; what they cannot follow is left to those of YAWNS.
+#[test]
+fn events_that_no_window_to_the_horizon_can_follow() {
+    for (rows, again) in [(12, 0), (16, 3), (17, 0), (40, 1), (5, 200)] {
+        agree(&runs(6), Until::time(Ticks::new(60_000)), move |_| Scribe { rows, again });
+    }
+}
+
+#[test]
+fn models_without_a_lookahead_are_for_threads_unless_capacities_are_fixed() {
+    // With fewer runs teams are tried, too.
+    let found = |options| {
+        let build = |_: &Point<'_>| Ok::<_, std::convert::Infallible>(phold(5, 3, 0.1, 0.0));
+        Engine::new(&gpu().taken_for_hardware(), build, options)
+            .run(&runs(1030), until(20.0))
+            .unwrap()
+            .mapping
+    };
+    assert_eq!(found(mapped(Mapping::Auto)), Mapping::Thread);
+    assert_eq!(found(EngineOptions { fixed: true, ..mapped(Mapping::Auto) }), Mapping::Team);
+}
+
+#[test]
+fn batches_and_slices_do_not_show() {
+    // 16 KiB bind a few runs at once.
+    let small = gpu().binding_at_most(1 << 14);
+    let ways = [Mapping::Team, Mapping::Thread].map(mapped);
+    agree_on(&small, &runs(40), until(70.0), &ways, |_| phold(20, 3, 0.1, 10.0));
+    agree_on(&small, &runs(40), until(20.0), &ways, |_| {
+        CallCentre::new(5, 3, 4.0, 1.0, 0.5, 32, units()).unwrap()
+    });
+    // Long runs of few LPs: some thousand windows, and more events.
+    agree_on(&gpu(), &runs(4), until(30_000.0), &ways, |_| phold(3, 2, 0.1, 10.0));
+}
+
+#[test]
+fn runs_that_begin_with_room_for_one_event_are_those_with_room_for_all() {
+    let ways = [Mapping::Team, Mapping::Thread].map(mapped);
+    let gpu = gpu();
+    agree_on(&gpu, &runs(9), until(60.0), &ways, |_| phold(50, 9, 0.1, 10.0).with_capacity(TINY));
+    agree_on(&gpu, &runs(9), until(30.0), &ways, |_| phold(20, 9, 0.1, 0.0).with_capacity(TINY));
+    agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Busy { capacity: TINY, ..Busy::new(33) });
+    agree_on(&gpu, &runs(9), Until::EMPTY, &ways, |_| Wide { capacity: TINY, ..Wide::new(20) });
+    agree_on(&gpu, &runs(9), until(8.0), &ways, |_| epidemic(60, 20, 0.6).with_capacity(TINY));
+    // What was learned stays: a run of more begins with it.
+    let build = |_: &Point<'_>| Ok::<_, SimulationError>(phold(50, 9, 0.1, 10.0).with_capacity(TINY));
+    let expected = CpuEngine::new(build).run(&runs(20), until(60.0)).unwrap();
+    for options in ways {
+        let mut engine = Engine::new(&gpu, build, options);
+        engine.run(&runs(3), until(60.0)).unwrap();
+        assert_same(&engine.run(&runs(20), until(60.0)).unwrap(), &expected, "again");
+    }
+}
+
+#[test]
+fn where_capacities_are_fixed_too_little_room_is_a_fault_of_each_run() {
+    let gpu = gpu();
+    // Some of the runs have enough.
+    let tight = |_: &Point<'_>| {
+        Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0).with_capacity(Capacity { queue: 11, mailbox: 8 }))
+    };
+    let options = |mapping| EngineOptions { fixed: true, queue: Some(QueueDesign::Heap), ..mapped(mapping) };
+    let team = Engine::new(&gpu, tight, options(Mapping::Team)).run(&runs(60), until(60.0)).unwrap();
+    let grid = Engine::new(&gpu, tight, options(Mapping::Grid)).run(&runs(60), until(60.0)).unwrap();
+    assert_same(&team, &grid, "team and grid");
+    assert!((5..55).contains(&failed(&team)), "{}", failed(&team));
+    for run in &team.runs[0] {
+        assert!(
+            run.as_ref().err().is_none_or(|fault| fault.needed > 8
+                && [FaultKind::QueueFull, FaultKind::MailboxFull].contains(&fault.kind))
+        );
+    }
+    for kind in [FaultKind::QueueFull, FaultKind::MailboxFull] {
+        assert!(
+            team.runs[0].iter().any(|run| run.as_ref().is_err_and(|fault| fault.kind == kind)),
+            "{kind:?}"
+        );
+    }
+    // And those are the runs that they are with all the room.
+    let roomy = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 4, 0.1, 10.0));
+    let expected = CpuEngine::new(roomy).run(&runs(60), until(60.0)).unwrap();
+    for (found, expected) in team.runs[0].iter().zip(&expected.runs[0]) {
+        if let Ok(found) = found {
+            assert_eq!(found.fingerprint, expected.as_ref().unwrap().fingerprint);
+        }
+    }
+    // Threads have a queue for all of a run's events, and no mailbox.
+    let tiny = |_: &Point<'_>| Ok::<_, SimulationError>(phold(40, 9, 0.1, 10.0).with_capacity(TINY));
+    let results = Engine::new(&gpu, tiny, options(Mapping::Thread)).run(&runs(20), until(60.0)).unwrap();
+    assert!(
+        results.runs[0].iter().all(|run| run.as_ref().is_err_and(|fault| fault.kind == FaultKind::QueueFull))
+    );
+    assert_eq!(results.observations[0].failures().len(), 20);
+}
+
+#[test]
+fn random_experiments_agree() {
+    let strategy = (
+        (1u32..80, 1u32..6, 1u32..40),
+        (0.02f64..2.0, 0.02f64..2.0),
+        prop_oneof![Just(0.0), 0.001f64..20.0],
+        prop_oneof![Just(0.0), 0.001f64..20.0],
+        (any::<u64>(), any::<bool>(), any::<bool>()),
+        0u32..8,
+    );
+    let mut runner = super::common::random_cases(8);
+    runner
+        .run(
+            &strategy,
+            |((lps, population, replications), (slow, fast), first, second, (seed, common, tiny), group)| {
+                let design = Design::default().cross("rate", [slow, fast]).unwrap();
+                let design = design.cross("lookahead", [first, second]).unwrap();
+                let experiment = Experiment { common, ..Experiment::new(design, replications, seed) };
+                let ways = [Mapping::Team, Mapping::Thread]
+                    .map(|mapping| EngineOptions { group_size: Some(1 << group), ..mapped(mapping) });
+                let build = move |point: &Point<'_>| {
+                    let model = phold(lps, population, point.real("rate", 1.0), point.real("lookahead", 1.0));
+                    if tiny { model.with_capacity(TINY) } else { model }
+                };
+                agree_on(&gpu(), &experiment, until(3.0 / slow.max(0.3)), &ways, build);
+                Ok(())
+            },
+        )
+        .unwrap();
+}
