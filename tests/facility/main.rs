@@ -6,6 +6,7 @@
 mod common;
 mod coverage;
 mod descriptions;
+mod down;
 mod fel;
 mod forks;
 #[path = "../common/hostile.rs"]
