@@ -10,12 +10,13 @@
 // LP memory (rows):
 //     GUESTS      the line of those who wait at other nodes for room here: first + 1, last + 1 (0: nobody waits)
 //     SERVERS     a Level: servers that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that
-//                 came back and wait for the others
+//                 came back and wait for the others; of a station with breakdowns, servers that are down
 //     TRAVELLERS  a Level: customers who began a trip here, along a way that takes time, less those who ended one
 //     PIECE       of a calendar, the next one; breakdowns and repairs that were drawn; customers picked at random
 //     CLOCK       of servers that are shared: facility/network/sharing.wgsl (2), and when it was moved last (2)
 //     DUE         and the departure that is due next, at the earliest: when (2), its serial (0: nobody is there)
 //     SINCE       with details: when the number of customers changed last (2)
+//     INTERRUPTED a Level: customers whose service waits for a repair
 //     blocks      BLOCK for each class, from row BLOCK on: the line of that number (2), services and departures
 //                 that drew random numbers, and sums that most events change (facility/network/records.wgsl).
 //                 A block is 128 bytes, a line of memory
@@ -25,7 +26,7 @@
 //     servers     2 for each server of a station with SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
 //     trace       (params.trace; 0: none) how many notes there are; notes: facility/network/records.wgsl
 //     slots       2, or 1 where all lines are rings of one class, or 3 where something needs it, for each customer that may wait: entered, arrived; class, next + 1, previous + 1, serial;
-//                 service that is left, or of a guest, who sent him, or of one who shares servers, when he leaves, or of one who was parted, missing siblings
+//                 service that is left, or of a guest, who sent him and the number of his arrival, or of one who shares servers, when he leaves, or of one who was parted, missing siblings
 //
 // import: facility/network/laws.wgsl
 // import: facility/network/lines.wgsl
@@ -248,6 +249,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
         case SHIFT: {
             if !SPECIAL { return; }
             own = SHIFT;
+            let was_down = out_of_order(state);
             if place == 2u {
                 slot = place;
                 let drawn = memory_get(PIECE);
@@ -264,6 +266,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
                 number = drawn.y;
                 name.x |= select(DRAW_UP, DRAW_REPAIR, place == 1u);
             }
+            change_down(was_down, out_of_order(state));
             next = nobody(0u);
         }
         case COMPLETION: {
@@ -342,7 +345,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
             if (SPECIAL && kind == ADMIT) || returns {
                 who = customer_of(found);
                 sender = who.left;
-                if kind == ADMIT { number = next_arrival(lp, who.class_); }
+                if kind == ADMIT { number = slot_row(found, 2u).z; }
             }
             waits = Customer(who.class_, who.entered, who.arrived, sender);
             came = who.arrived;
@@ -432,6 +435,7 @@ fn handle(lp: u32, event: Event, state: ptr<function, State>) {
     if joins {
         slot = wait(lp, waits, line, (line != GUESTS) & ((discipline == LIFO) | begins), state);
         serial = (*state).serial;
+        if SPECIAL && line == GUESTS { set_slot_row(slot, 2u, vec4<u32>(waits.left, number, 0u)); }
         if law != 0u { own = RENEGE; }
     }
     let fresh = all(next.left == TIME_NEVER);

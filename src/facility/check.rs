@@ -3,6 +3,7 @@
 use super::distribution::whole;
 use super::names::{Names, setting};
 use super::network::Network;
+use super::resolution::Scale;
 use super::traffic::{arrive, leave, stable, traffic};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES, Route};
 use crate::time::{Resolution, Ticks};
@@ -160,9 +161,10 @@ impl Way {
 /// The nodes of a network, in the order of their LPs.
 pub(super) fn check(
     network: &Network,
-    resolution: Resolution,
+    scale: Scale,
     allow_unstable: bool,
 ) -> Result<Vec<Node>, FacilityError> {
+    let resolution = scale.resolution;
     named(network)?;
     match (network.until, network.warm_up) {
         (Some(until), warm_up) => observed(resolution, until, warm_up.unwrap_or(0.0)).map(drop)?,
@@ -188,7 +190,7 @@ pub(super) fn check(
     leave(&nodes, &outside, classes)?;
     together(&nodes)?;
     // Before rates are found, and loads: what cannot be drawn would be told as too much of them.
-    drawn(&nodes, network, resolution)?;
+    drawn(&nodes, network, scale)?;
     match traffic(&mut nodes, &outside) {
         Err(_) if allow_unstable => {}
         result => result?,
@@ -245,16 +247,21 @@ fn named(network: &Network) -> Result<(), FacilityError> {
 }
 
 /// That all times that anybody spends can be drawn, and that calendars are of whole ticks.
-fn drawn(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<(), FacilityError> {
-    let law = |node: &str, law: Option<&Distribution>, what: &dyn Fn() -> String| match law
-        .map_or(Ok(()), |law| law.words(resolution).map(drop))
+fn drawn(nodes: &[Node], network: &Network, scale: Scale) -> Result<(), FacilityError> {
+    let law_at = |scale, node: &str, law: Option<&Distribution>, what: &dyn Fn() -> String| match law
+        .map_or(Ok(()), |law| law.words(scale).map(drop))
     {
         Ok(()) => Ok(()),
         Err(reason) => Err(FacilityError::Distribution { node: node.to_owned(), what: what(), reason }),
     };
+    let law =
+        |node: &str, law: Option<&Distribution>, what: &dyn Fn() -> String| law_at(scale, node, law, what);
     law(&network.name, network.travel.as_ref(), &|| "time of travel of all ways".to_owned())?;
     for node in nodes {
         let name = &*node.name;
+        // The clock of shared servers has no room for a time beyond the end of runs.
+        let shared = matches!(node.kind, Kind::Station { discipline: Discipline::Sharing, .. });
+        let served = if shared { Scale::new(scale.resolution, None) } else { scale };
         let mut calendar = "a piece of its schedule";
         if let Kind::Source { interarrival, .. } = &node.kind {
             law(name, Some(interarrival), &|| "time between arrivals".to_owned())?;
@@ -262,14 +269,14 @@ fn drawn(nodes: &[Node], network: &Network, resolution: Resolution) -> Result<()
         }
         for (number, &(lasts, _)) in node.calendar.iter().enumerate() {
             let value = || format!("{lasts} long (piece {} of {})", number + 1, node.calendar.len());
-            whole(lasts, resolution).map_err(|reason| setting(name, calendar, value(), reason))?;
+            whole(lasts, scale).map_err(|reason| setting(name, calendar, value(), reason))?;
         }
         if let Some((up, down)) = &node.breakdown {
             law(name, Some(up), &|| "time between breakdowns".to_owned())?;
             law(name, Some(down), &|| "time of repairs".to_owned())?;
         }
         for (class, pair) in network.classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes) {
-            law(name, pair.service.as_ref(), &|| format!("service of `{class}`"))?;
+            law_at(served, name, pair.service.as_ref(), &|| format!("service of `{class}`"))?;
             law(name, pair.patience.as_ref(), &|| format!("patience of `{class}`"))?;
             for way in pair.all_ways() {
                 let to = || format!("time of travel to `{}`", nodes[way.node].name);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::no_time;
+use super::resolution::Scale;
 use crate::random::{lognormal_spread, probability, weibull_power};
 use crate::text::number;
 use crate::time::{Resolution, Ticks};
@@ -81,7 +82,12 @@ fn cut_normal(mean: f64, deviation: f64) -> [f64; 2] {
 const LEAST_MEAN: u64 = 500;
 
 /// A time that is not zero, in whole ticks, if they say what was meant; or why not.
-pub(super) fn whole(units: f64, resolution: Resolution) -> Result<Ticks, String> {
+pub(super) fn whole(units: f64, scale: Scale) -> Result<Ticks, String> {
+    scale.never(units).map_or_else(|| reached(units, scale.resolution), Ok)
+}
+
+/// The same of a time that runs reach.
+fn reached(units: f64, resolution: Resolution) -> Result<Ticks, String> {
     match resolution.ticks(units).map_err(|error| no_time(&error))? {
         Ticks::ZERO => {
             let units = number(units);
@@ -157,9 +163,10 @@ impl Distribution {
     }
 
     /// The law as kernels read it, 8 words: kind, a number, three times. Or why there is none.
-    pub(super) fn words(&self, resolution: Resolution) -> Result<[u32; 8], String> {
+    pub(super) fn words(&self, scale: Scale) -> Result<[u32; 8], String> {
+        let resolution = scale.resolution;
         let time = |units: f64| resolution.ticks(units).map_err(|error| no_time(&error));
-        let positive = |units: f64| whole(units, resolution);
+        let positive = |units: f64| reached(units, resolution);
         let drawn = |units: f64| match positive(units)? {
             ticks if ticks.get() < LEAST_MEAN => Err(format!(
                 "{units} is a mean of {} ticks, and what is drawn is rounded down to whole ones; choose more ticks per unit, so that it is {LEAST_MEAN} or more",
@@ -169,7 +176,7 @@ impl Distribution {
         };
         let zero = Ticks::ZERO;
         let (kind, number, times) = match *self {
-            Self::Constant(value) => (0, 0, [positive(value)?, zero, zero]),
+            Self::Constant(value) => (0, 0, [whole(value, scale)?, zero, zero]),
             Self::Exponential(mean) => (1, 0, [drawn(mean)?, zero, zero]),
             Self::Uniform([low, high]) => {
                 let times = [time(low)?, positive(high)?, zero];
@@ -241,7 +248,7 @@ mod tests {
             Distribution::Lognormal { mean: 2.0, deviation: 1.0 },
             Distribution::Weibull { scale: 2.0, shape: 1.5 },
         ] {
-            let words = law.words(resolution).unwrap();
+            let words = law.words(Scale::new(resolution, None)).unwrap();
             let n = 200_000_u32;
             let (mut sum, mut squares) = (0.0, 0.0);
             for index in 0..n {
@@ -277,7 +284,7 @@ mod tests {
             Distribution::Erlang { stages: 100, mean: 0.01 },
             Distribution::Uniform([1.0, 1.0001]),
         ] {
-            assert!(law.words(Resolution::default()).is_err(), "{law:?}");
+            assert!(law.words(Scale::new(Resolution::default(), None)).is_err(), "{law:?}");
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::statistics::{Estimator, Part, Pooled};
 use crate::time::Ticks;
 
 use super::check::{Kind, Node, Pair};
+use super::distribution::whole;
 use super::model::{LAST_BIN, QUANTILES, bin_edges};
+use super::resolution::Scale;
 use super::sums::{Seen, real};
 use super::theory;
 use super::{Discipline, Facility, MAX_CLASSES, Quantile};
@@ -19,7 +21,9 @@ use super::{Discipline, Facility, MAX_CLASSES, Quantile};
 pub enum Measure {
     /// Customers served in a unit of time; of a source, sent; of a sink, arrived.
     Throughput,
-    /// The share of its servers that is busy (with this class), on average.
+    /// The share of its servers that holds a customer (of this class), on average: one that is served,
+    /// whose service waits for a repair, or that waits until another node has room. [`Measure::Busy`] is
+    /// the share that serves.
     Utilisation,
     /// Customers who are there, on average; at a fork, those whose siblings have not all come back. In the whole network, who was parted counts once.
     Number,
@@ -43,6 +47,13 @@ pub enum Measure {
     Balked,
     /// The share of the servers that waits until another node has room, on average.
     Blocked,
+    /// The share of the servers that is down, on average, whether they hold a customer or not.
+    /// [`Measure::Busy`], [`Measure::Blocked`], this and the share that is idle add up to 1.
+    Down,
+    /// The share of the servers that serves, on average: [`Measure::Utilisation`] of all classes without
+    /// customers that wait for a repair, or for room at another node. Where a station has breakdowns, or
+    /// customers that are blocked.
+    Busy,
     /// Siblings who came back to their fork and wait there for the others, on average.
     Siblings,
     /// The share of time in which nobody is there.
@@ -72,6 +83,8 @@ impl Measure {
             Self::Reneged => "reneged",
             Self::Balked => "balked",
             Self::Blocked => "blocked",
+            Self::Down => "down",
+            Self::Busy => "busy",
             Self::Siblings => "siblings",
             Self::Empty => "empty",
             Self::WaitQuantile(50) => "wait_50",
@@ -208,9 +221,12 @@ impl Facility {
             if shared {
                 columns.push(new(Some(number), None, Utilisation));
             }
-            if matches!(node.kind, Kind::Station { servers: Some(_), .. }) && node.holds(&self.nodes) {
-                columns.push(new(Some(number), None, Blocked));
-            }
+            let states: &[Measure] = match node.kind {
+                Kind::Station { servers: Some(_), .. } if node.holds(&self.nodes) => &[Blocked, Busy],
+                Kind::Station { .. } if node.breakdown.is_some() => &[Down, Busy],
+                _ => &[],
+            };
+            columns.extend(states.iter().map(|&measure| new(Some(number), None, measure)));
             if node.kind == Kind::Fork {
                 columns.push(new(Some(number), None, Siblings));
             }
@@ -292,7 +308,13 @@ impl Facility {
             }
             Measure::Utilisation => real(sum.busy.0) / ticks / span / servers(),
             Measure::Siblings => real(seen.servers(number)) / ticks / span,
-            Measure::Blocked => real(seen.servers(number)) / ticks / span / servers(),
+            Measure::Blocked | Measure::Down => real(seen.servers(number)) / ticks / span / servers(),
+            Measure::Busy => {
+                // No station has both.
+                let breaks = self.nodes[number].breakdown.is_some();
+                let others = if breaks { seen.interrupted(number) } else { seen.servers(number) };
+                real(sum.busy.0.saturating_sub(others)) / ticks / span / servers()
+            }
             Measure::Number => real(sum.present.0) / ticks / span,
             Measure::Travelling => unreachable!("it is of the whole network"),
             Measure::Queue => real(sum.present.0.saturating_sub(sum.busy.0)) / ticks / span,
@@ -337,9 +359,22 @@ impl Facility {
         }
     }
 
+    /// The width of the bin of its histogram that a quantile's estimate lies in, in units. None of other
+    /// measures, and of the last bin, which has no end.
+    pub(super) fn bin_width(&self, measure: Measure, estimate: f64) -> Option<f64> {
+        use crate::pdes::Model as _;
+        if !matches!(measure, Measure::WaitQuantile(_) | Measure::SojournQuantile(_)) {
+            return None;
+        }
+        let bin = self.bin_of(self.resolution.ticks(estimate).ok()?);
+        let [from, to] = bin_edges(bin, self.params().bin_shift);
+        (bin != LAST_BIN).then(|| (to - from) / f64::from(self.resolution.ticks_per_unit()))
+    }
+
     /// Whether a column is a share of servers, and a schedule gives the station none between two times.
     pub(super) fn unserved(&self, column: &Measured, from: Ticks, to: Ticks) -> bool {
-        let share = matches!(column.measure, Measure::Utilisation | Measure::Blocked);
+        use Measure::{Blocked, Busy, Down, Utilisation};
+        let share = matches!(column.measure, Utilisation | Blocked | Down | Busy);
         let node = column.node.map(|node| &self.nodes[node]);
         share
             && node
@@ -354,15 +389,16 @@ impl Facility {
         format!("{}{class} at `{node}`", column.measure)
     }
 
+    /// The ticks of a piece of a calendar.
+    fn piece(&self, lasts: f64) -> u128 {
+        let scale = Scale::new(self.resolution, self.network.until);
+        whole(lasts, scale).map_or(0, |ticks| ticks.get().into())
+    }
+
     /// How many servers a calendar gives a station on average between two times, in ticks.
     fn servers_between(&self, node: &Node, from: Ticks, to: Ticks) -> f64 {
-        let pieces: Vec<(u128, f64)> = node
-            .calendar
-            .iter()
-            .map(|&(lasts, servers)| {
-                (self.resolution.ticks(lasts).map_or(0, |ticks| ticks.get().into()), servers)
-            })
-            .collect();
+        let pieces: Vec<(u128, f64)> =
+            node.calendar.iter().map(|&(lasts, servers)| (self.piece(lasts), servers)).collect();
         let round: u128 = pieces.iter().map(|piece| piece.0).sum();
         let whole: f64 = pieces.iter().map(|&(lasts, servers)| real(lasts) * servers).sum();
         // From the beginning until a time.

@@ -18,7 +18,7 @@ use crate::pdes::{Capacity, Context, Model};
 use crate::time::{Resolution, Ticks};
 
 use super::check::{Choice, Kind, Node, check};
-use super::resolution::resolution;
+use super::resolution::{Scale, resolution};
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES, Network};
 
 #[cfg(test)]
@@ -69,6 +69,7 @@ const PIECE: u32 = 3;
 const CLOCK: u32 = 4;
 const DUE: u32 = 5;
 const SINCE: u32 = 6;
+const INTERRUPTED: u32 = 7;
 const BLOCK: u32 = 8;
 const OTHERS: u32 = 5;
 
@@ -229,8 +230,11 @@ pub struct FacilityOutput {
     pub classes: [ClassOutput; MAX_CLASSES],
     /// How many went from here along ways that take time, less those who came here along such: of all nodes together ([`Level::plus`]), those on their way.
     pub trips: Level,
-    /// Servers that wait until another node has room; of a station that shares its servers, those that work; of a fork, siblings that wait for others.
+    /// Servers that wait until another node has room; of a station that shares its servers, those that work; of a fork, siblings that wait for others; of a station with
+    /// breakdowns, servers that are down.
     pub servers: Level,
+    /// Customers whose service waits for a repair.
+    pub interrupted: Level,
     /// Ticks with 0, 1, 2 … customers, and at the end with more; zeros, unless [`Facility::with_details`] says so.
     pub lengths: [u64; LENGTHS],
     /// By class, and at the end of all; zeros where there are no details, and of all where there is one class.
@@ -263,11 +267,12 @@ fn word(length: usize) -> u32 {
 impl Facility {
     fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
         let (resolution, rounding) = resolution(network)?;
-        let nodes = check(network, resolution, allow_unstable)?;
+        let scale = Scale::new(resolution, network.until);
+        let nodes = check(network, scale, allow_unstable)?;
         if let Some([first, second]) = streams::collision(&nodes, &network.classes) {
             return Err(FacilityError::SameStreams { first, second });
         }
-        let Tables { data, lookahead } = tables(&nodes, &network.classes, resolution);
+        let Tables { data, lookahead } = tables(&nodes, &network.classes, scale);
         let third = |node: &Node| {
             node.blocks || node.kind == Kind::Fork || matches!(discipline(node), PREEMPTIVE | SHARING)
         };
@@ -283,7 +288,7 @@ impl Facility {
             bin_shift: bin_shift(&nodes, resolution),
             ..FacilityParams::zeroed()
         };
-        let capacity = capacity(&nodes, resolution, lookahead);
+        let capacity = capacity(&nodes, scale, lookahead);
         let network = network.clone();
         let made = Self { network, nodes, resolution, rounding, data, params, capacity, lookahead };
         let made = made.laid_out(false);

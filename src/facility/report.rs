@@ -34,9 +34,18 @@ pub struct Row {
     pub theory: Option<f64>,
     /// Replications in which there was something to observe.
     pub observations: u64,
+    /// Of a quantile: the width of the bin of the histogram that the estimate lies in, in the network's unit
+    /// of time. The quantile is known to that; its interval is of the spread over replications alone.
+    pub resolution: Option<f64>,
 }
 
 impl Row {
+    /// The resolution as a share of the estimate, or where that is 0, in units.
+    fn resolved(&self) -> Option<String> {
+        let (width, mean) = (self.resolution?, self.mean?);
+        Some(if mean > 0.0 { format!("to {:.1} %", 100.0 * width / mean) } else { format!("to {width:.6}") })
+    }
+
     /// The distances to both ends of an interval in whose middle the estimate is not.
     fn distances(&self) -> Option<String> {
         let (below, above) = (self.mean? - self.lower?, self.upper? - self.mean?);
@@ -126,7 +135,7 @@ fn class<S: serde::Serializer>(class: &Option<String>, serializer: S) -> Result<
 
 impl Report {
     /// The rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`, `half_width`, `theory`,
-    /// `observations`, `lower`, `upper`.
+    /// `observations`, `lower`, `upper`, `resolution`.
     ///
     /// # Errors
     /// [`FacilityError::Write`].
@@ -142,6 +151,7 @@ impl Report {
             "observations",
             "lower",
             "upper",
+            "resolution",
         ])?;
         for row in &self.results {
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -155,6 +165,7 @@ impl Report {
                 &row.observations.to_string(),
                 &number(row.lower),
                 &number(row.upper),
+                &number(row.resolution),
             ])?;
         }
         writer.flush().map_err(csv::Error::from)?;
@@ -186,9 +197,12 @@ impl fmt::Display for Report {
             self.ticks_per_unit,
             self.level
         )?;
+        // Where there are quantiles, to what their histograms resolve them.
+        let resolution =
+            if self.results.iter().any(|row| row.resolution.is_some()) { "  resolution" } else { "" };
         writeln!(
             f,
-            "{:node$}  {:class$}  {:17}  {:>12}  {:>19}  {:>12}",
+            "{:node$}  {:class$}  {:17}  {:>12}  {:>19}  {:>12}{resolution}",
             "node", "class", "measure", "mean", "±", "theory"
         )?;
         let mut last = None;
@@ -203,11 +217,12 @@ impl fmt::Display for Report {
             last = Some(here);
             writeln!(
                 f,
-                "{first:node$}  {second:class$}  {:17}  {:>12}  {:>19}  {:>12}",
+                "{first:node$}  {second:class$}  {:17}  {:>12}  {:>19}  {:>12}{}",
                 row.measure,
                 number(row.mean),
                 row.distances().unwrap_or_else(|| number(row.half_width)),
-                number(row.theory)
+                number(row.theory),
+                row.resolved().map_or_else(String::new, |resolved| format!("  {resolved:>10}"))
             )?;
         }
         for warning in &self.warnings {

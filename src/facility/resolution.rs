@@ -3,10 +3,46 @@
 use std::fmt::Write as _;
 
 use super::{Discipline, Distribution, Facility, FacilityError, Network, Route};
-use crate::time::Resolution;
+use crate::time::{Resolution, Ticks, TimeError};
 
 /// What the clock of shared servers leaves of 62 bits of ticks: it counts up to 2^47.
 const SHARED: f64 = (1 << 15) as f64;
+
+/// The longest time of a description, in ticks: no run that the description has is longer.
+const LONGEST: u64 = 1 << 62;
+const MOST: f64 = 4_611_686_018_427_387_904.0;
+
+/// Ticks of a mean time, at the least.
+const FINE: f64 = 65_536.0;
+
+/// The longest time, in units, that has no more ticks than that at any resolution: 2^62 / 2^32.
+const FITS: f64 = (1 << 30) as f64;
+
+/// How times of a description become ticks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    pub(super) resolution: Resolution,
+    /// The end of runs, in units, beyond which a time need not fit; infinite where it is not known.
+    until: f64,
+}
+
+impl Scale {
+    pub(super) fn new(resolution: Resolution, until: Option<f64>) -> Self {
+        let fits = |until: &f64| resolution.ticks(*until).is_ok_and(|ticks| ticks.get() <= LONGEST);
+        Self { resolution, until: until.filter(fits).unwrap_or(f64::INFINITY) }
+    }
+
+    /// The ticks of a time that runs do not reach: it has too many, and is longer than they are.
+    pub(super) fn never(self, units: f64) -> Option<Ticks> {
+        let too_many = matches!(self.resolution.ticks(units), Err(TimeError::BeyondHorizon { .. }));
+        (too_many && units > self.until).then_some(Ticks::new(LONGEST))
+    }
+
+    /// Whether a time is one that runs do not reach.
+    pub(super) fn is_never(self, law: &Distribution) -> bool {
+        matches!(*law, Distribution::Constant(units) if self.never(units).is_some())
+    }
+}
 
 /// The times that a warning names; it counts the others.
 const MOST_NAMED: usize = 4;
@@ -95,23 +131,33 @@ impl Times {
 /// The resolution of a network, and warnings that name what it rounds.
 pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>), FacilityError> {
     let times = Times::of(network);
+    // A time that runs do not reach need not be exact, unless it fits anyway.
+    let until = network.until.unwrap_or(f64::INFINITY);
+    let matters = |units: f64| units.is_nan() || units <= until || units <= FITS;
     let resolution = match network.ticks_per_unit {
         Some(ticks) => Resolution::new(ticks)
             .map_err(|source| FacilityError::Time { what: "resolution (`ticks_per_unit`)", source })?,
         None => {
-            let constants: Vec<f64> = times.constants.iter().map(|constant| constant.units).collect();
             // The times of runs may be far shorter or longer than what happens in them.
             let ends = [network.until, network.warm_up].iter().flatten().count();
-            let lasting = times.constants[..constants.len() - ends].iter().chain(&times.drawn);
+            let lasting = times.constants[..times.constants.len() - ends].iter().chain(&times.drawn);
             let shortest =
                 lasting.map(|time| time.units).filter(|&units| units > 0.0).fold(f64::INFINITY, f64::min);
+            let constants = times.constants.iter().map(|constant| constant.units);
+            // The longest that fits where the shortest mean has enough ticks.
+            let may_fit = |&units: &f64| units * FINE <= MOST * shortest;
+            let longest = constants.clone().filter(may_fit).fold(0.0, f64::max);
+            let constants: Vec<f64> = constants.filter(|&units| matters(units)).collect();
             let shares = network.stations.values().any(|station| station.discipline == Discipline::Sharing);
-            let run = network.until.unwrap_or(0.0) * if shares { SHARED } else { 1.0 };
+            let run = network.until.map_or(longest, |until| until * if shares { SHARED } else { 1.0 });
             Resolution::for_times(&constants, shortest, run)
         }
     };
     let per_unit = resolution.ticks_per_unit();
-    let rounded = times.constants.iter().filter(|constant| !resolution.is_exact(constant.units));
+    let rounded = times
+        .constants
+        .iter()
+        .filter(|constant| matters(constant.units) && !resolution.is_exact(constant.units));
     let told = named(rounded, |constant| {
         let ticks = resolution.ticks(constant.units).ok()?;
         Some(format!("{}, {} -> {}", constant.what, constant.units, resolution.units(ticks)))

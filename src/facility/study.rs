@@ -73,8 +73,7 @@ pub enum Place<'g> {
     Gpu(&'g Gpu, EngineOptions),
 }
 
-/// Bytes of results that are kept at once. They bound how many replications are on a device together, and a device that has too few is not busy: `shop.toml` by threads on an H200, at
-/// 35 KB for a replication, made 0.72·10⁹ events a second with the 3,800 that 128 MiB hold and 1.42 with 10,000.
+/// Bytes of results that are kept at once; they bound how many replications are on a device together.
 const PART: usize = if cfg!(target_arch = "wasm32") { 128 << 20 } else { 512 << 20 };
 
 /// What a replication gave, by node.
@@ -419,6 +418,7 @@ impl Facility {
             upper: summary.interval.map(|interval| interval.upper),
             theory,
             observations: summary.observations,
+            resolution: summary.mean.and_then(|mean| self.bin_width(column.measure, mean)),
         }
     }
 

@@ -55,6 +55,11 @@ impl<'r> Seen<'r> {
         self.difference(|rows, age| Area(rows[node].servers.area(age))).0
     }
 
+    /// The area under the number of those whose service waits for a repair.
+    pub(super) fn interrupted(&self, node: usize) -> u128 {
+        self.difference(|rows, age| Area(rows[node].interrupted.area(age))).0
+    }
+
     /// The area under the number of those who are on their way.
     pub(super) fn travelling(&self) -> u128 {
         let all =

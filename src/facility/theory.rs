@@ -93,6 +93,12 @@ pub(super) fn known(facility: &Facility) -> Known {
     } else {
         mva::closed(nodes, &mut known);
     }
+    for (number, node) in nodes.iter().enumerate().filter(|(_, node)| node.calendar.is_empty()) {
+        if let Some((up, down)) = node.breakdown {
+            let share = down.mean() / (up.mean() + down.mean());
+            known.insert((number, None, Measure::Down), share);
+        }
+    }
     known
 }
 

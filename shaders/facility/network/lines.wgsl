@@ -154,3 +154,8 @@ fn worst_server(lp: u32) -> u32 {
     }
     return worst;
 }
+
+// Servers that are down, and customers whose service waits for a repair. While a station is down, no service begins or ends.
+fn out_of_order(state: ptr<function, State>) -> vec2<u32> {
+    return select(vec2<u32>(0u), vec2<u32>((*state).open, (*state).busy), (*state).down != 0u);
+}

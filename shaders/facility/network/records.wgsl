@@ -55,7 +55,9 @@ struct Quantiles {
 struct Output {
     classes: array<ClassOutput, CLASSES>,
     trips: Level,                          // that began here, less those that ended here
-    servers: Level,                        // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait
+    servers: Level,                        // that wait for another node; of a station that shares its servers, those that work; of a fork, siblings that wait;
+                                           // of a station with breakdowns, servers that are down
+    interrupted: Level,                    // customers whose service waits for a repair
     lengths: array<vec2<u32>, LENGTHS>,    // ticks with so many customers, and in the last, with more
     quantiles: array<Quantiles, CLASSES_AND_ALL>,
 }
@@ -69,6 +71,7 @@ const LENGTHS = 32u;
 const BINS = 464u;
 const BIN_ROWS = 116u;
 
+const INTERRUPTED = 7u; // the row of that name: facility/network.wgsl
 // Rows of a class's block; the first is a line.
 const PRESENT = 1u; // a Level
 const AGES = 2u;    // `came`; arrivals
@@ -140,6 +143,14 @@ fn with_change(row: vec4<u32>, change: i32, age: vec2<u32>) -> vec4<u32> {
     // a - b is not (not a + b).
     let turned = vec3<u32>(select(0u, 0xffffffffu, change < 0));
     return vec4<u32>(add_96(row.xyz ^ turned, product.xyz) ^ turned, row.w + u32(change));
+}
+
+// Changes the levels of servers that are down, and of customers that they interrupted: numbers until now, and from now on.
+fn change_down(before: vec2<u32>, after: vec2<u32>) {
+    let age = time_since(now(), params.warm_up);
+    let change = bitcast<vec2<i32>>(after - before);
+    if change.x != 0 { memory_set(SERVERS, with_change(memory_get(SERVERS), change.x, age)); }
+    if change.y != 0 { memory_set(INTERRUPTED, with_change(memory_get(INTERRUPTED), change.y, age)); }
 }
 
 // One that goes up or down by one.
@@ -396,6 +407,7 @@ fn output(lp: u32, state: ptr<function, State>) -> Output {
     for (var class_ = 0u; class_ < params.classes; class_ += 1u) { told.classes[class_] = class_output(class_); }
     told.trips = level_at(TRAVELLERS);
     told.servers = level_at(SERVERS);
+    told.interrupted = level_at(INTERRUPTED);
     if !detailed() { return told; }
     let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);
     for (var i = 0u; i < LENGTHS; i += 1u) {

@@ -2,7 +2,8 @@
 
 use super::level::{Level, TimeSums, number, row};
 use super::{
-    BLOCK, CLASSES, Customer, FacilityState, Here, OTHERS, SERVERS, SINCE, TRAVELLERS, halves, since, times,
+    BLOCK, CLASSES, Customer, FacilityState, Here, INTERRUPTED, OTHERS, SERVERS, SINCE, TRAVELLERS, halves,
+    since, times,
 };
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES, Quantile};
 use crate::time::Ticks;
@@ -177,6 +178,19 @@ impl Facility {
         }
     }
 
+    /// Changes the levels of servers that are down, and of customers that they interrupted: numbers until
+    /// now, and from now on.
+    pub(super) fn change_down(&self, before: [u32; 2], after: [u32; 2], context: &mut Here<'_>) {
+        let age = since(context.now(), self.params.warm_up);
+        for (row, (before, after)) in [SERVERS, INTERRUPTED].into_iter().zip(before.into_iter().zip(after)) {
+            if after != before {
+                let mut level: Level = bytemuck::cast(context.memory_get(row));
+                level.change(after.wrapping_sub(before).cast_signed(), age.get());
+                context.memory_set(row, bytemuck::cast(level));
+            }
+        }
+    }
+
     /// The first row of the others of a class.
     pub(super) fn others_of(&self, class: u32) -> u32 {
         BLOCK * (1 + self.params.classes) + OTHERS * class
@@ -249,7 +263,8 @@ impl Facility {
         self.params.details + super::word(LENGTHS) / 2 + (2 * class + which) * BIN_ROWS
     }
 
-    fn bin_of(&self, value: Ticks) -> u32 {
+    /// The bin of a time.
+    pub(in crate::facility) fn bin_of(&self, value: Ticks) -> u32 {
         let units = u32::try_from(value.get() >> self.params.bin_shift).unwrap_or(u32::MAX);
         if units < 16 {
             return units;
@@ -337,8 +352,8 @@ impl Facility {
         for (class, told) in (0..classes).zip(&mut output.classes) {
             *told = self.class_output(class, context);
         }
-        [output.trips, output.servers] =
-            [TRAVELLERS, SERVERS].map(|row| bytemuck::cast(context.memory_get(row)));
+        [output.trips, output.servers, output.interrupted] =
+            [TRAVELLERS, SERVERS, INTERRUPTED].map(|row| bytemuck::cast(context.memory_get(row)));
         if self.params.details == 0 {
             return output;
         }

@@ -14,6 +14,7 @@ use super::{
 use crate::facility::check::{Choice, Kind, Node, Pair, Way};
 use crate::facility::distribution::whole;
 use crate::facility::places::Places;
+use crate::facility::resolution::Scale;
 use crate::facility::traffic::work;
 use crate::facility::{Discipline, Distribution};
 
@@ -79,13 +80,13 @@ pub(super) struct Tables {
 /// Why nothing of a distribution or of a calendar is refused any more.
 const CHECKED: &str = "it was looked at when the network was checked";
 
-pub(super) fn tables(nodes: &[Node], names: &[String], resolution: Resolution) -> Tables {
+pub(super) fn tables(nodes: &[Node], names: &[String], scale: Scale) -> Tables {
     let classes = names.len();
     let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
     // Each law once: large networks have few, and what is read often is found in a cache.
     let mut laws: HashMap<[u32; 8], u32> = HashMap::new();
     let mut law = |data: &mut Vec<u32>, law: &Distribution| {
-        let words = law.words(resolution).expect(CHECKED);
+        let words = law.words(scale).expect(CHECKED);
         *laws.entry(words).or_insert_with(|| {
             let at = next_row(data);
             data.extend(words);
@@ -116,7 +117,7 @@ pub(super) fn tables(nodes: &[Node], names: &[String], resolution: Resolution) -
             [row[7], row[8]] = [word(data.len()), word(node.calendar.len())];
         }
         for &(lasts, value) in &node.calendar {
-            let ticks = whole(lasts, resolution).expect(CHECKED);
+            let ticks = whole(lasts, scale).expect(CHECKED);
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -150,7 +151,7 @@ pub(super) fn tables(nodes: &[Node], names: &[String], resolution: Resolution) -
             if let Some(service) = &pair.service {
                 row[0] = law(&mut data, service);
             }
-            if let Some(patience) = &pair.patience {
+            if let Some(patience) = pair.patience.as_ref().filter(|law| !scale.is_never(law)) {
                 row[1] = law(&mut data, patience);
             }
             row[3] = word(pair.ways.len());
@@ -238,7 +239,7 @@ fn held_at_first(node: &Node) -> u32 {
 
 /// What LPs hold: a source the next arrival, a station an event for each who is served, and who waits and may leave, and each of them who is on his way there. What they are sent in a window,
 /// which is as long as the lookahead.
-pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks) -> Capacity {
+pub(super) fn capacity(nodes: &[Node], scale: Scale, lookahead: Ticks) -> Capacity {
     let all = population(nodes);
     // Who is on his way to each node, on average, and how many come to it in a unit of time, of those from outside; and to which nodes others travel.
     let mut coming = vec![(0.0, 0.0); nodes.len()];
@@ -264,7 +265,8 @@ pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks)
         };
         let mut load = work(node) + travel;
         for pair in node.pairs.iter().filter(|pair| pair.from_outside) {
-            load += pair.rate * pair.patience.map_or(0.0, |patience| patience.mean());
+            let patience = pair.patience.filter(|law| !scale.is_never(law));
+            load += pair.rate * patience.map_or(0.0, |patience| patience.mean());
         }
         let open = if load.is_finite() { Capacity::poisson(load, 0.0).queue } else { 1 };
         let served = servers.map_or(all, |servers| servers.min(all)).saturating_add(open);
@@ -272,7 +274,7 @@ pub(super) fn capacity(nodes: &[Node], resolution: Resolution, lookahead: Ticks)
     };
     let queue = nodes.iter().zip(&coming).zip(&inside).map(held).max().unwrap_or(1).clamp(8, 1 << 16);
     let most = coming.iter().map(|coming| coming.1).filter(|rate| rate.is_finite()).fold(0.0, f64::max);
-    let mailbox = Capacity::poisson(0.0, most * resolution.units(lookahead)).mailbox.clamp(16, 1 << 12);
+    let mailbox = Capacity::poisson(0.0, most * scale.resolution.units(lookahead)).mailbox.clamp(16, 1 << 12);
     Capacity { queue, mailbox }
 }
 

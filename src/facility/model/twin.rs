@@ -18,6 +18,12 @@ fn free_servers(state: &FacilityState) -> u32 {
     if state.down == 0 { state.open.saturating_sub(state.busy) } else { 0 }
 }
 
+/// Servers that are down, and customers whose service waits for a repair. While a station is down, no
+/// service begins or ends.
+fn out_of_order(state: &FacilityState) -> [u32; 2] {
+    if state.down == 0 { [0, 0] } else { [state.open, state.busy] }
+}
+
 fn nobody(class: u32) -> Customer {
     Customer { class, entered: Ticks::ZERO, arrived: Ticks::ZERO, left: Ticks::NEVER }
 }
@@ -108,6 +114,7 @@ impl CpuModel for Facility {
         match kind {
             SHIFT => {
                 own = Some(SHIFT);
+                let was_down = out_of_order(state);
                 if place == 2 {
                     slot = place;
                     let [number, shifts, picked, zero] = context.memory_get(PIECE);
@@ -124,6 +131,7 @@ impl CpuModel for Facility {
                     number = shifts;
                     name = self.node_name(lp, [Draw::Up, Draw::Repair][place as usize]);
                 }
+                self.change_down(was_down, out_of_order(state), context);
                 next = nobody(0);
             }
             COMPLETION => {
@@ -182,12 +190,13 @@ impl CpuModel for Facility {
             }
             ADMIT | ARRIVAL => {
                 if kind == ADMIT {
-                    if context.memory_get(GUESTS)[0] == 0 || before >= self.node(lp, 2) {
+                    let [first, ..] = context.memory_get(GUESTS);
+                    if first == 0 || before >= self.node(lp, 2) {
                         return;
                     }
+                    [_, _, number, _] = self.slot_row(first - 1, 2, context);
                     who = self.take(lp, true, state, context);
                     sender = who.left.to_words();
-                    number = self.next_arrival(lp, who.class, context);
                 }
                 let returns = kind == ARRIVAL && who.entered.to_words()[1] == SIBLING | lp;
                 let home = who.entered.to_words()[0] >> 16;
@@ -274,6 +283,10 @@ impl CpuModel for Facility {
             let in_front = line != GUESTS && (discipline == LIFO || begins);
             slot = self.wait(lp, waits, line, in_front, state, context);
             serial = state.serial;
+            if line == GUESTS {
+                let [low, high] = waits.left.to_words();
+                self.set_slot_row(slot, 2, [low, high, number, 0], context);
+            }
             if law != 0 {
                 own = Some(RENEGE);
             }

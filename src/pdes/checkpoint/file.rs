@@ -43,7 +43,7 @@ pub(crate) static RUN: Kind = Kind {
 /// A study of a network: `facility/saved.rs`.
 pub(crate) static STUDY: Kind = Kind {
     name: "a study of a network",
-    version: 1,
+    version: 2,
     tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"told", *b"runs"],
 };
 

@@ -4,6 +4,7 @@
 
 mod coverage;
 mod descriptions;
+mod down;
 mod fel;
 mod forks;
 mod independent;

@@ -139,6 +139,7 @@ fn who_finds_no_room_keeps_his_server() {
     within(&report, "second", Some("customer"), Measure::Throughput, 2.0 / 3.0);
     within(&report, "second", Some("customer"), Measure::Utilisation, 2.0 / 3.0);
     within(&report, "first", None, Measure::Blocked, 1.0 / 3.0);
+    within(&report, "first", None, Measure::Busy, 2.0 / 3.0);
     within(&report, "first", Some("customer"), Measure::Utilisation, 1.0);
     assert!(report.row("second", Some("customer"), Measure::Loss).is_none(), "nobody comes from a source");
     // From a source, who finds no room is lost: M/M/1/3.
@@ -249,13 +250,13 @@ fn breakdowns_and_balking_are_markov_chains() {
     }
     let share = stationary(2 * most, &rates);
     let number: f64 = share.iter().enumerate().map(|(state, share)| (state / 2) as f64 * share).sum();
-    within(
-        &studied(&network, &Study::new(24, 4000.0, 300.0)),
-        "server",
-        Some("customer"),
-        Measure::Number,
-        number,
-    );
+    let report = studied(&network, &Study::new(24, 4000.0, 300.0));
+    within(&report, "server", Some("customer"), Measure::Number, number);
+    // Availability 8 / (8 + 2); a service of 0.5 is interrupted 0.5 / 8 times, for 2 each.
+    within(&report, "server", None, Measure::Down, 0.2);
+    within(&report, "server", None, Measure::Busy, 0.5);
+    within(&report, "server", Some("customer"), Measure::Utilisation, 0.625);
+    assert_eq!(report.row("server", None, Measure::Down).unwrap().theory, Some(0.2));
 
     let leaves = [0.0, 0.25, 0.5, 0.75];
     let network = Network::new("balking")
@@ -329,6 +330,39 @@ fn quantiles_that_no_bin_bounds_are_not_told() {
     assert!(row("quick", Measure::SojournQuantile(50)).mean.unwrap() > 9e-6);
     assert_eq!(row("long", Measure::SojournQuantile(50)).mean, None);
     assert!(report.warnings.iter().any(|one| one.starts_with("sojourn_50 at `long`")), "{report}");
+}
+
+#[test]
+fn a_quantile_stands_beside_the_width_of_its_bin() {
+    let network = Network::new("constant")
+        .source("in", Source::new(Distribution::Constant(2.0), "server"))
+        .station("server", Station::new(Distribution::Constant(1.0), "out"))
+        .sink("out");
+    let report = studied(&network, &Study { details: true, ..Study::new(2, 2000.0, 0.0) });
+    let row = |measure| report.row("server", Some("customer"), measure).unwrap();
+    for percent in [50, 90, 95, 99] {
+        let row = row(Measure::SojournQuantile(percent));
+        let (mean, width) = (row.mean.unwrap(), row.resolution.unwrap());
+        assert!(mean > 1.0 && mean - 1.0 <= width && width <= mean / 16.0, "{mean} {width}");
+        let printed = format!("to {:.1} %", 100.0 * width / mean);
+        assert!(report.to_string().lines().any(|line| line.ends_with(&printed)), "{report}");
+    }
+    // Nobody waits: the first bin begins at 0.
+    let wait = row(Measure::WaitQuantile(50));
+    let width = wait.resolution.unwrap();
+    assert!(wait.mean == Some(0.0) && width > 0.0 && width <= 1.0 / 64.0, "{width}");
+    assert_eq!(row(Measure::Sojourn).resolution, None);
+    let mut csv = Vec::new();
+    report.to_csv(&mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    assert!(csv.lines().next().unwrap().ends_with(",upper,resolution"), "{csv}");
+    assert!(
+        csv.lines().any(|line| line.contains("wait_50") && line.ends_with(&format!(",{width}"))),
+        "{csv}"
+    );
+    assert!(report.to_string().lines().nth(1).unwrap().ends_with("theory  resolution"), "{report}");
+    let plain = studied(&network, &Study::new(2, 2000.0, 0.0));
+    assert!(!plain.to_string().contains("resolution"), "{plain}");
 }
 
 #[test]

@@ -388,7 +388,7 @@ fn a_report_is_a_table_csv_and_json() {
     assert_eq!(csv.lines().count(), report.results.len() + 1);
     assert_eq!(
         csv.lines().next(),
-        Some("node,class,measure,mean,half_width,theory,observations,lower,upper")
+        Some("node,class,measure,mean,half_width,theory,observations,lower,upper,resolution")
     );
     let json = serde_json::to_value(&report).unwrap();
     for key in [
@@ -413,7 +413,7 @@ fn a_report_is_a_table_csv_and_json() {
     assert!(json["results"].as_array().unwrap().iter().any(all), "{json}");
     let row = &json["results"][0];
     let keys: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
-    for key in ["node", "class", "measure", "mean", "half_width", "lower", "upper", "theory"] {
+    for key in ["node", "class", "measure", "mean", "half_width", "lower", "upper", "theory", "resolution"] {
         assert!(keys.contains(&key), "{key} in {keys:?}");
     }
     assert!(report.row("garage", Some("customer"), Measure::Loss).is_some());

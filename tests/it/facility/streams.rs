@@ -1,6 +1,11 @@
 //! Random numbers of networks: common to a network and to its what-ifs, as docs/guide-networks.md says.
 
-use eventhorizon::facility::{Follow, Network, Place, Study, Visit};
+use std::collections::HashMap;
+
+use eventhorizon::facility::{Follow, Network, Outcome, Place, Study, Visit};
+use eventhorizon::pdes::EngineOptions;
+
+use super::common::gpu;
 
 fn visits(text: &str) -> Vec<Visit> {
     let head = "name = \"streams\"\nticks_per_unit = 1048576\n";
@@ -156,4 +161,32 @@ fn draws_of_a_kind_are_independent_of_those_of_another() {
     let product = moment(&light, a, &severe, b);
     let scale = (moment(&light, a, &light, a) * moment(&severe, b, &severe, b)).sqrt();
     assert!((product / scale).abs() < 3.0 / (count as f64).sqrt());
+}
+
+#[test]
+fn who_waits_elsewhere_for_room_draws_its_patience_once() {
+    let of = |capacity: u32, place: Place<'_>| {
+        let text = format!(
+            "name = \"guests\"\nticks_per_unit = 1048576\n[source.in]\ninterarrival = {{ exponential = 1 }}\nto = \"before\"\n\
+             [delay.before]\ntime = {{ constant = 1 }}\nto = \"desk\"\n[station.desk]\nservice = {{ exponential = 1.5 }}\n\
+             patience = {{ exponential = 4 }}\ncapacity = {capacity}\nwhen_full = \"block\"\nto = \"out\"\n[sink.out]\n"
+        );
+        let facility = Network::from_toml(&text).unwrap().compile_unstable().unwrap();
+        facility.trace(&Study::new(7, 600.0, 0.0), Follow::first(1000), place).unwrap()
+    };
+    // Customers come to the desk in one order, however much room there is.
+    let patience = |visits: &[Visit]| -> HashMap<u32, f64> {
+        let gone = visits.iter().filter(|visit| visit.node == "desk" && visit.outcome == Outcome::Reneged);
+        gone.map(|visit| (visit.customer, visit.left.unwrap() - visit.arrived)).collect()
+    };
+    let narrow = of(2, Place::Cpu);
+    let waited = narrow.iter().filter(|visit| visit.node == "before" && visit.left.is_some());
+    assert!(waited.filter(|visit| visit.left.unwrap() - visit.arrived > 1.5).count() > 50);
+    let gpu = gpu();
+    assert_eq!(narrow, of(2, Place::Gpu(&gpu, EngineOptions::default())));
+    let (narrow, wide) = (patience(&narrow), patience(&of(50, Place::Cpu)));
+    let both: Vec<_> = narrow.iter().filter_map(|(who, time)| Some((time, wide.get(who)?))).collect();
+    assert!(both.len() > 10, "{}", both.len());
+    // To the last bits of a difference of times.
+    assert!(both.iter().all(|(a, b)| (*a - *b).abs() < 1e-9), "{both:?}");
 }

@@ -110,3 +110,46 @@ fn a_run_of_any_length_fits() {
     assert!(longest(1e9).ticks(1e9).unwrap().get() <= 1 << 62);
     assert!(longest(1e12).ticks(1e12).unwrap().get() <= 1 << 62);
 }
+
+/// Services take nine decimals; what is said beside them needs too many ticks.
+fn decimals(until: Option<f64>, more: &str) -> Network {
+    let text = format!(
+        "name = \"decimals\"\n[source.in]\ninterarrival = {{ constant = 0.25 }}\nto = \"desk\"\n[station.desk]\n\
+         service = {{ constant = 0.123456789 }}\n{more}\nto = \"out\"\n[sink.out]\n"
+    );
+    let mut network = Network::from_toml(&text).unwrap();
+    network.until = until;
+    network
+}
+
+#[test]
+fn times_that_runs_do_not_reach_need_not_fit() {
+    let until = 100.0;
+    let base = study(&decimals(Some(until), ""), 2, until);
+    assert_eq!(base.ticks_per_unit, 1_000_000_000);
+    for more in [
+        "patience = { constant = 1e11 }",
+        "patience = { constant = 100000000000.3 }",
+        "schedule = [{ lasts = 1e11, servers = 1 }, { lasts = 1, servers = 0 }]",
+        "breakdown = { up = { constant = 1e11 }, down = { constant = 1 } }",
+    ] {
+        let report = study(&decimals(Some(until), more), 2, until);
+        assert_eq!((report.ticks_per_unit, &report.warnings[..]), (1_000_000_000, &[][..]), "{more}");
+        let busy = |report: &Report| report.row("desk", Some("customer"), Measure::Utilisation).unwrap().mean;
+        assert_eq!(busy(&report), busy(&base), "{more}");
+    }
+    // A repair that outlasts the run: the station is down from 10 on, and holds whom it served.
+    let more = "breakdown = { up = { constant = 10.3 }, down = { constant = 1e11 } }";
+    let facility = decimals(Some(until), more).compile_unstable().unwrap();
+    let report = facility.study(&Study::new(2, until, 0.0), Place::Cpu, |_, _| {}).unwrap();
+    let down = report.row("desk", None, Measure::Down).unwrap().mean.unwrap();
+    assert!((down - 0.897).abs() < 1e-12, "{down}");
+    // Without an end the ticks are fewer, and what they round is named.
+    let facility = decimals(None, "patience = { constant = 1e11 }").compile().unwrap();
+    assert!(facility.resolution().ticks_per_unit() < 1_000_000_000);
+    assert!(matches!(facility.rounding(), [one] if one.contains("`desk`: the service")), "{facility:?}");
+    // What runs reach has to fit.
+    let mut reached = decimals(Some(1e12), "patience = { constant = 1e11 }");
+    reached.ticks_per_unit = Some(1_000_000_000);
+    assert!(reached.compile().is_err());
+}
