@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// So many searches between random cells instead.
     #[arg(long, default_value_t = 100_000, conflicts_with = "scen")]
     searches: u32,
-    /// Queue design of searches by threads: heap, heap-4, heap-interleaved, cb-seq, cb-seq-front, cb-seq-sp, splay or auto.
+    /// Queue design of searches by threads: heap, heap-4, cb-seq, cb-seq-front, cb-seq-sp, splay or auto.
     #[arg(long, default_value = "auto")]
     queue: String,
     /// How searches are mapped to the device: thread (one invocation and a queue for each), bands (one invocation and lists without order), team (a workgroup for each) or auto. It changes the speed only.

@@ -344,4 +344,6 @@ fn names_and_designs_go_both_ways() {
     let error = "ladder".parse::<QueueDesign>().unwrap_err();
     assert!(error.to_string().contains("ladder"), "{error}");
     assert!(QueueDesign::ALL.iter().all(|design| error.to_string().contains(design.name())), "{error}");
+    let error = "heap-interleaved".parse::<QueueDesign>().unwrap_err();
+    assert_eq!(error.to_string(), "queue design `heap-interleaved` was removed: use `heap`");
 }

@@ -268,7 +268,6 @@ impl Cut {
             rows,
             at_once,
             tiles,
-            neighbours: queue.neighbours(),
             inbox: buckets == 0,
             // A dispatch has one dimension: a second one might launch workgroups of the next part too.
             dispatch_rows: at_once
@@ -469,8 +468,6 @@ struct Room {
     rows: u32,
     at_once: u32,
     tiles: u32,
-    /// Queues that lie in one another: a binding has room for whole groups of them.
-    neighbours: u32,
     /// Whether a dispatch reads a binding of the store, as the mailboxes of its rows. One of a calendar has all of them in reach anyway: cut like that,
     /// windows of 32,768 LPs with 1,024 events each would be three dispatches, one after the other, of which each takes as long as one: 810 us in place of 395 (H200).
     inbox: bool,
@@ -487,14 +484,9 @@ impl Room {
     }
 
     fn cut_in(&self, tiles: u32, bytes: [u64; 3]) -> Option<Cut> {
-        let fitting = |bytes: u64, together: u32| {
-            let bytes = bytes.saturating_mul(together.into());
-            let groups = self.bytes.checked_div(bytes).unwrap_or(u64::MAX);
-            u32::try_from(groups).unwrap_or(u32::MAX).saturating_mul(together)
-        };
-        let [queue, mail, memory] = bytes;
-        let (queue_rows, store_rows, memory_rows) =
-            (fitting(queue, self.neighbours), fitting(mail, 1), fitting(memory, 1));
+        let [queue_rows, store_rows, memory_rows] = bytes.map(|bytes| {
+            u32::try_from(self.bytes.checked_div(bytes).unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+        });
         // Dispatches are whole workgroups, and where bindings are their inboxes, these hold whole groups of mailboxes.
         let mut whole = self.at_once.saturating_mul(tiles);
         if self.inbox {
@@ -532,24 +524,21 @@ mod tests {
                     [(1, 1, 0), (10, 3, 1), (232, 150, 0), (3, 1000, 17), (5000, 10, 900), (5, 10, 7000)]
                 {
                     let sizes = [4096u64, 1 << 20, 128 << 20].into_iter();
-                    let kinds = [(1, true), (32, true), (1, false)];
-                    for (bytes, (neighbours, inbox)) in
-                        sizes.flat_map(|bytes| kinds.map(|kind| (bytes, kind)))
-                    {
+                    let kinds = [true, false];
+                    for (bytes, inbox) in sizes.flat_map(|bytes| kinds.map(|kind| (bytes, kind))) {
                         let room = Room {
                             bytes,
                             store_parts: 24,
                             rows,
                             at_once: group_size,
                             tiles,
-                            neighbours,
                             inbox,
                             dispatch_rows: 1 << 20,
                         };
                         let bytes_of = [16 * stride, 16 * mail, 16 * memory];
                         let Some(cut) = room.cut(bytes_of) else {
                             let least = if inbox { group_size.max(MAIL_LANES) } else { group_size }.min(rows);
-                            let queues = u64::from(least.next_multiple_of(neighbours)) * 16 * stride;
+                            let queues = u64::from(least) * 16 * stride;
                             let others = u64::from(least) * 16 * mail.max(memory);
                             let parts = u64::from(rows).div_ceil(24) * 16 * mail;
                             assert!(queues.max(others) > bytes || 2 * parts > bytes);
@@ -560,7 +549,7 @@ mod tests {
                         for (first, count) in cut.parts() {
                             assert_eq!((first, first % (group_size * cut.tiles)), (next, 0));
                             assert!(!inbox || first % MAIL_LANES == 0);
-                            let queues = u64::from(count.next_multiple_of(neighbours)) * 16 * stride;
+                            let queues = u64::from(count) * 16 * stride;
                             assert!(queues.max(u64::from(count) * 16 * memory) <= bytes);
                             let part = cut.part(first, count, 0);
                             assert!(!inbox || first + count <= part.inbox_first + cut.store_rows);

@@ -38,8 +38,6 @@ const CALENDAR: Files = Files {
     start: "pdes/calendar_start.wgsl",
     held: &["pdes/calendar_held.wgsl"],
 };
-const CALENDAR_ON_PROCESSORS: Files =
-    Files { window: &["pdes/calendar_window.wgsl", "pdes/calendar_step_once.wgsl"], ..CALENDAR };
 
 /// What stands in for the file that synchronises where windows go to the event horizon, and their first dispatch.
 const HORIZON: &str = "pdes/horizon.wgsl";
@@ -148,8 +146,6 @@ pub(super) struct Choice {
     pub(super) sorted: Option<Sort>,
     /// Events that the thread which executes a bucket picks from.
     pub(super) picked: u32,
-    /// Whether the device is a program.
-    pub(super) on_processor: bool,
     /// Whether windows count the loops of the library's files, too ([`Recipe::ending`]).
     pub(super) counted: bool,
     pub(super) outbox: Option<Outbox>,
@@ -178,7 +174,6 @@ impl Choice {
             buckets: 0,
             sorted: None,
             picked: 32,
-            on_processor: false,
             counted: false,
             outbox: None,
             declared,
@@ -198,7 +193,6 @@ impl Choice {
             buckets: cut.buckets,
             sorted: cut.sort,
             picked: cut.picked(),
-            on_processor: gpu.on_processor(),
             counted: counted(gpu, way.queue),
             outbox: cut.outbox,
             declared,
@@ -221,17 +215,12 @@ impl Recipes {
             buckets,
             sorted,
             picked,
-            on_processor,
             counted,
             outbox,
             declared,
         } = choice;
         let queue = way.queue;
-        let files = match (buckets, on_processor) {
-            (0, _) => QUEUES,
-            (_, false) => CALENDAR,
-            (_, true) => CALENDAR_ON_PROCESSORS,
-        };
+        let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
         let store = if stores.is_some() { "pdes/store_many.wgsl" } else { "pdes/store_one.wgsl" };
         // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
@@ -423,16 +412,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                 if buckets > 0 {
                     let usual = Choice::usual(way, declared);
                     let sorted = sorted.map(|sort| Sort { bins: 0, ..sort });
-                    let choice = Choice {
-                        int64,
-                        tiles,
-                        store,
-                        buckets,
-                        sorted,
-                        picked: 24,
-                        on_processor: true,
-                        ..usual
-                    };
+                    let choice = Choice { int64, tiles, store, buckets, sorted, picked: 24, ..usual };
                     let Recipes { window, sort, .. } =
                         Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
                     kernels.extend([window].into_iter().chain(sort));

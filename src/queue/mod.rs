@@ -46,8 +46,6 @@ pub enum QueueDesign {
     CbSeq(Traverse),
     /// The implicit heap with four children to a node: half as many levels, and four siblings in 64 aligned bytes.
     Heap4,
-    /// The binary heap, the nodes of 32 neighbouring queues side by side (section IV.C, future work).
-    HeapInterleaved,
     /// The splay tree (section III.B): logarithmic on average. Events stay where they are, with two links beside each: twice the
     /// memory of a heap.
     Splay,
@@ -104,12 +102,11 @@ impl Lanes {
 
 impl QueueDesign {
     /// Every design, for comparisons; CB-PAR once, with the lanes that [`QueueDesign::CB_PAR`] has.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::Heap,
         Self::CbSeq(Traverse::BackToFront),
         Self::CbSeq(Traverse::FrontToBack),
         Self::Heap4,
-        Self::HeapInterleaved,
         Self::Splay,
         Self::CbSeqSp,
         Self::CB_PAR,
@@ -126,7 +123,6 @@ impl QueueDesign {
             Self::CbSeq(Traverse::BackToFront) => "cb-seq",
             Self::CbSeq(Traverse::FrontToBack) => "cb-seq-front",
             Self::Heap4 => "heap-4",
-            Self::HeapInterleaved => "heap-interleaved",
             Self::Splay => "splay",
             Self::CbSeqSp => "cb-seq-sp",
             Self::CbPar(Lanes::Two) => "cb-par-2",
@@ -141,7 +137,7 @@ impl QueueDesign {
     /// The WGSL file of the design. None for the calendar, which is no queue of its own.
     pub fn source(self) -> Option<Source> {
         let path = match self {
-            Self::Heap | Self::Heap4 | Self::HeapInterleaved => "queue/heap.wgsl",
+            Self::Heap | Self::Heap4 => "queue/heap.wgsl",
             Self::CbSeq(_) => "queue/cb_seq.wgsl",
             Self::Splay => "queue/splay.wgsl",
             Self::CbSeqSp => "queue/cb_seq_sp.wgsl",
@@ -168,7 +164,6 @@ impl QueueDesign {
             Self::CbSeq(Traverse::BackToFront) => &[("CB_BACKWARD", 1.0)],
             Self::CbSeq(Traverse::FrontToBack) => &[("CB_BACKWARD", 0.0)],
             Self::Heap4 => &[("HEAP_ARITY", 4.0)],
-            Self::HeapInterleaved => &[("HEAP_INTERLEAVE", 32.0)],
             Self::CbPar(Lanes::Two) => &[("CB_LANES", 2.0)],
             Self::CbPar(Lanes::Four) => &[("CB_LANES", 4.0)],
             Self::CbPar(Lanes::Eight) => &[("CB_LANES", 8.0)],
@@ -189,13 +184,9 @@ impl QueueDesign {
     pub(crate) fn follows_links(self) -> bool {
         match self {
             Self::Splay => true,
-            Self::Heap
-            | Self::Heap4
-            | Self::HeapInterleaved
-            | Self::CbSeq(_)
-            | Self::CbSeqSp
-            | Self::CbPar(_)
-            | Self::Calendar => false,
+            Self::Heap | Self::Heap4 | Self::CbSeq(_) | Self::CbSeqSp | Self::CbPar(_) | Self::Calendar => {
+                false
+            }
         }
     }
 
@@ -204,7 +195,7 @@ impl QueueDesign {
     pub fn stride(self, capacity: u32) -> u64 {
         let capacity = u64::from(capacity);
         match self {
-            Self::Heap | Self::HeapInterleaved => (capacity + 1).next_multiple_of(2),
+            Self::Heap => (capacity + 1).next_multiple_of(2),
             Self::CbSeq(_) | Self::CbSeqSp | Self::CbPar(_) => capacity + 1,
             Self::Heap4 => (capacity + 3).next_multiple_of(4),
             Self::Splay => 2 * capacity + 2,
@@ -214,16 +205,7 @@ impl QueueDesign {
 
     /// The slots of a buffer for so many queues.
     pub fn slots(self, queues: u32, capacity: u32) -> u64 {
-        let whole = u64::from(queues).next_multiple_of(self.neighbours().into());
-        whole.saturating_mul(self.stride(capacity))
-    }
-
-    /// So many queues lie in one another, and a buffer has whole groups of them.
-    pub(crate) fn neighbours(self) -> u32 {
-        match self {
-            Self::HeapInterleaved => 32, // HEAP_INTERLEAVE
-            _ => 1,
-        }
+        u64::from(queues).saturating_mul(self.stride(capacity))
     }
 }
 
@@ -248,9 +230,22 @@ impl std::str::FromStr for QueueDesign {
     }
 }
 
+/// Designs that were removed, and what to use instead.
+const REMOVED: [(&str, &str); 1] = [("heap-interleaved", "heap")];
+
 /// No queue design has this name.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16", names = QueueDesign::ALL.map(QueueDesign::name).join(", "))]
 pub struct UnknownQueue(pub String);
+
+impl std::fmt::Display for UnknownQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(name) = self;
+        if let Some((_, successor)) = REMOVED.iter().find(|(removed, _)| removed == name) {
+            return write!(f, "queue design `{name}` was removed: use `{successor}`");
+        }
+        let names = QueueDesign::ALL.map(QueueDesign::name).join(", ");
+        write!(f, "'{name}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16")
+    }
+}
 
 crate::text::debug_is_display!(UnknownQueue);

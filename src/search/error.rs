@@ -208,7 +208,7 @@ pub enum SearchError {
     /// A queue design that no search can use.
     #[error(
         "the queue design {design} does not serve searches: one invocation keeps the open list of a search. Choose one of heap, heap-4, \
-         heap-interleaved, cb-seq, cb-seq-front, cb-seq-sp and splay, or the mapping team, which needs none"
+         cb-seq, cb-seq-front, cb-seq-sp and splay, or the mapping team, which needs none"
     )]
     Queue {
         /// Its name.

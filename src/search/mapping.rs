@@ -83,23 +83,12 @@ impl Open {
 
     /// Items of so many slots.
     pub(super) fn items_of(self, slots: u32, capacity: u32) -> u64 {
-        match self {
-            Self::Queue(design) => design.slots(slots, capacity),
-            _ => self.items(capacity) * u64::from(slots),
-        }
+        self.items(capacity) * u64::from(slots)
     }
 
-    /// So many slots lie in one another.
-    pub(super) fn neighbours(self) -> u64 {
-        match self {
-            Self::Queue(design) => design.neighbours().into(),
-            _ => 1,
-        }
-    }
-
-    /// The bytes of the least number of slots that a buffer can have.
+    /// The bytes of a slot's lists.
     pub(super) fn bytes(self, capacity: u32) -> u64 {
-        8 * self.items(capacity) * self.neighbours()
+        8 * self.items(capacity)
     }
 
     /// The longest lists that so many bytes have room for.
