@@ -199,22 +199,24 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
     group_size_at_most(gpu, size)
 }
 
-/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue. `neighbours`: whether windows are of [`Sync::Neighbours`](super::Sync).
-pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, neighbours: bool) -> u32 {
-    match (gpu.on_processor(), queue) {
+/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue. `busy`: whether much is executed in a window.
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, busy: bool) -> u32 {
+    let (on_processor, lanes) = (gpu.on_processor(), queue.lanes());
+    match on_processor {
         // Calendars are not sifted through: `bench phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
-        (_, QueueDesign::Calendar) => 1,
-        (true, QueueDesign::CbPar(_)) => 1,
-        (true, _) if room > SHORT_OF_A_THREAD => 1,
-        (true, _) => {
+        _ if queue.is_calendar() => 1,
+        true if lanes > 1 || room > SHORT_OF_A_THREAD => 1,
+        true => {
             let threads = std::thread::available_parallelism()
                 .map_or(1, |threads| u32::try_from(threads.get()).unwrap_or(1));
             let groups = rows.div_ceil(usual_group_size(gpu, rows, queue));
             (groups / (GROUPS_OF_A_THREAD * threads)).clamp(1, TILES_OF_A_THREAD)
         }
-        (_, QueueDesign::CbPar(lanes)) => (rows.min(DISPATCH_ROWS) * lanes.count()).div_ceil(TEAMS_AT_ONCE),
-        _ if neighbours && rows > AT_ONCE => rows.min(DISPATCH_ROWS).div_ceil(NEIGHBOURS_AT_ONCE).max(2),
-        (_, QueueDesign::CbSeq(_)) if room <= SHORT_QUEUE => rows.min(DISPATCH_ROWS).div_ceil(SHORT_AT_ONCE),
+        _ if lanes > 1 => (rows.min(DISPATCH_ROWS) * lanes).div_ceil(TEAMS_AT_ONCE),
+        _ if busy && rows > AT_ONCE => rows.min(DISPATCH_ROWS).div_ceil(NEIGHBOURS_AT_ONCE).max(2),
+        _ if queue.row().short_fit_caches && room <= SHORT_QUEUE => {
+            rows.min(DISPATCH_ROWS).div_ceil(SHORT_AT_ONCE)
+        }
         _ => rows.min(DISPATCH_ROWS).div_ceil(AT_ONCE),
     }
 }
@@ -261,7 +263,7 @@ impl Cut {
         let bindings = storage.min(all.saturating_sub(OTHER_BINDINGS + UNIFORM_BINDINGS));
         let lanes = queue.lanes();
         let at_once = at_once(group_size, lanes);
-        let buckets = if queue == QueueDesign::Calendar { buckets(needs.capacity) } else { 0 };
+        let buckets = if queue.is_calendar() { buckets(needs.capacity) } else { 0 };
         let room = Room {
             bytes: gpu.max_buffer_bytes(),
             store_parts: if bindings >= STORE_PARTS { STORE_PARTS } else { 1 },

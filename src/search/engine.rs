@@ -243,7 +243,7 @@ impl<S: Space> Engine<S> {
         // A processor has the lanes of a vector in lockstep.
         let alone = if self.gpu.on_processor() { LANES } else { 32 };
         let (open, usual) = match self.mapping() {
-            Mapping::Thread(design) if !Shape::serves(design) => {
+            Mapping::Thread(design) if !design.serves_alone() => {
                 return Err(SearchError::Queue { design: design.name() });
             }
             Mapping::Thread(design) => (Open::Queue(design), alone),

@@ -1,6 +1,6 @@
 //! How searches are mapped to invocations, and what each mapping keeps open.
 
-use crate::queue::QueueDesign;
+use crate::queue::{QueueDesign, Usual};
 
 /// Which invocations serve a search. The results are the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -51,7 +51,7 @@ pub struct UnknownMapping(pub String);
 crate::text::debug_is_display!(UnknownMapping);
 
 /// The design for searches by threads where nobody chooses.
-pub(super) const THREAD_QUEUE: QueueDesign = QueueDesign::Heap4;
+pub(super) const THREAD_QUEUE: QueueDesign = QueueDesign::usual_for(Usual::Searches);
 
 /// A mapping that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,12 +100,5 @@ impl Open {
             *(if self.bytes(middle) <= bytes { &mut fits } else { &mut beyond }) = middle;
         }
         fits
-    }
-}
-
-impl Shape {
-    /// Whether one invocation can serve a queue of this design.
-    pub(super) fn serves(design: QueueDesign) -> bool {
-        design.lanes() == 1 && design.source().is_some()
     }
 }

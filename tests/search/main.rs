@@ -25,7 +25,7 @@ type Searches = Vec<(UVec2, UVec2)>;
 
 /// Teams, and threads with every queue that one invocation serves.
 fn mappings() -> Vec<Mapping> {
-    let threads = queues().filter(|design| design.lanes() == 1).map(Mapping::Thread);
+    let threads = queues().map(Mapping::Thread);
     threads.chain([Mapping::Bands, Mapping::Team]).collect()
 }
 
