@@ -59,8 +59,7 @@ pub(crate) struct Args {
     /// So many searches between random cells instead.
     #[arg(long, default_value_t = 100_000, conflicts_with = "scen")]
     searches: u32,
-    /// Queue design of searches by threads: heap, heap-4, heap-interleaved, cb-seq, cb-seq-front, cb-seq-sp, splay or auto.
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", help = queue_help())]
     queue: String,
     /// How searches are mapped to the device: thread (one invocation and a queue for each), bands (one invocation and lists without order), team (a workgroup for each) or auto. It changes the speed only.
     #[arg(long, default_value_t = Mapping::Auto)]
@@ -112,6 +111,13 @@ impl From<Water> for Terrain {
 
 fn main() -> ExitCode {
     shared::main(run)
+}
+
+/// The help of `--queue`.
+fn queue_help() -> String {
+    let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_alone());
+    let names: Vec<_> = designs.map(QueueDesign::name).collect();
+    format!("Queue design of searches by threads: {} or auto", names.join(", "))
 }
 
 pub(crate) fn run(args: &Args) -> shared::Outcome<()> {

@@ -249,7 +249,7 @@ impl Round<'_> {
 
     fn queue(&mut self, traits: Traits, sync: Sync) -> Option<QueueDesign> {
         let calendar = traits.lookahead && matches!(sync, Sync::Auto | Sync::Yawns);
-        let queues = QueueDesign::ALL.into_iter().filter(|&queue| calendar || queue != QueueDesign::Calendar);
+        let queues = QueueDesign::ALL.into_iter().filter(|&queue| calendar || !queue.is_calendar());
         let queues: Vec<_> = queues.map(Some).chain([None]).collect();
         self.one_of(&queues)
     }

@@ -129,7 +129,7 @@ pub async fn self_test_async(gpu: &Gpu) -> SelfTest {
         check(format!("scan{with}"), Box::pin(scan(gpu))).await;
         check(format!("sort{with}"), Box::pin(sort(gpu))).await;
     }
-    for design in QueueDesign::ALL {
+    for design in QueueDesign::PRODUCTION {
         let options = Options { queue: Some(design), sync: Sync::Yawns, ..Options::default() };
         check(format!("PHOLD, {design}"), Box::pin(phold(gpu, options))).await;
     }

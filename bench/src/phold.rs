@@ -23,7 +23,7 @@ Examples:
   cargo run --release -p eventhorizon-bench -- phold
   cargo run --release -p eventhorizon-bench -- phold --queue heap --group-size 64,128 --population 4,16")]
 pub(crate) struct Args {
-    /// Queue designs to compare; all of them by default.
+    /// Queue designs to compare; by default those that the library chooses from (docs/queues.md names all).
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
     /// Invocations per workgroup to compare; the library's choice by default.
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
         return Err(shared::usage("PHOLD sends to anybody: windows by neighbours are for `bench sync`"));
     }
     let mut ways = Vec::new();
-    for queue in or(&args.queue, &QueueDesign::ALL) {
+    for queue in or(&args.queue, &QueueDesign::PRODUCTION) {
         for sync in or(&args.sync, &[Sync::Yawns]) {
             for group_size in or_auto(&args.group_size) {
                 for tiles in or_auto(&args.tiles) {

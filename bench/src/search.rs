@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long)]
     fronts: Option<u32>,
     /// Draws Figure 12 as PNG: searches per second over searches at once, for each queue design. If nothing else is said, for 64, 256, 1024, 4096 and 16384 searches at once, with
-    /// the designs heap, heap-4, cb-seq, cb-seq-sp and splay.
+    /// every design that one invocation serves.
     #[arg(long, value_name = "PNG")]
     figure: Option<std::path::PathBuf>,
     /// Obstacles per cell; by default 0.2.
@@ -366,10 +366,7 @@ fn measure<S: Space>(
         _ => vec!["thread".parse()?],
     };
     let queues = match (args.queue.as_slice(), figure) {
-        ([], true) => ["heap", "heap-4", "cb-seq", "cb-seq-sp", "splay"]
-            .map(str::parse)
-            .into_iter()
-            .collect::<Result<_, _>>()?,
+        ([], true) => QueueDesign::ALL.into_iter().filter(|design| design.serves_alone()).collect(),
         (given, _) => given.to_vec(),
     };
     let slots_list = match (args.slots.as_slice(), figure) {

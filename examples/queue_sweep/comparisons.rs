@@ -36,7 +36,7 @@ pub(crate) fn count(
 ) -> Result<Option<Comparisons>, GpuError> {
     let source = design.source().expect("a queue of its own");
     let program = Program::link("comparisons", &[eventhorizon::wgsl!("comparisons.wgsl"), source])?;
-    let kernel = |entry| Kernel::new(gpu, &program, entry, design.constants());
+    let kernel = |entry| Kernel::new(gpu, &program, entry, &design.constants());
     let (start, window) = (kernel("start")?, kernel("window")?);
     let too_large = |_| GpuError::TooLarge {
         what: "a queue".into(),

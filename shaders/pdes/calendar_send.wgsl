@@ -1,4 +1,4 @@
-// How events come to the buckets and lists of the calendar (pdes/calendar.wgsl), whosever they are. pdes/calendar_send_once.wgsl does the same, for processors.
+// How events come to the buckets and lists of the calendar (pdes/calendar.wgsl), whosever they are.
 //
 // Functions: calendar_send, calendar_sent, calendar_list_put.
 //

@@ -1,5 +1,5 @@
 // What is done for each event of a window with the calendar (pdes/calendar_window.wgsl): the first one is found, and what the model schedules is sent, or put in its place
-// among those of this cell. pdes/calendar_step_once.wgsl does the same, for processors.
+// among those of this cell.
 //
 // Functions: pending_first, schedule (the model's).
 //

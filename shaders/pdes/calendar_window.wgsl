@@ -8,7 +8,7 @@
 // import: pdes/calendar.wgsl
 // import: pdes/calendar_pick.wgsl
 //
-// needs: Reduced and Horizon (pdes/calendar_sync.wgsl); pending_first, schedule, calendar_* (pdes/calendar_step.wgsl, or on processors pdes/calendar_step_once.wgsl)
+// needs: Reduced and Horizon (pdes/calendar_sync.wgsl); pending_first, schedule, calendar_* (pdes/calendar_step.wgsl)
 
 // Sorted events of an LP that are left, from `next` on to before `end`, in room for so many at a place of the store.
 struct CalendarBatch {

@@ -6,10 +6,6 @@
 // four 64): one memory transaction for each level on the way down. Two children are the paper's heap; with four there are half as many
 // levels, each with more to compare.
 //
-// Where HEAP_INTERLEAVE is not 1, so many neighbouring queues lie in one another (the paper's future work, section IV.C): slot i of all
-// of them is followed by slot i + 1 of all of them, so that neighbouring invocations that look at the same place of their
-// queues read neighbouring memory. The last queues of a buffer are followed by room for those that would fill up the group.
-//
 // A thread opens one queue at a time. What the queue keeps between two openings is its meta word pair:
 // (events held, unused).
 //
@@ -17,7 +13,6 @@
 
 // 2 or 4.
 override HEAP_ARITY: u32 = 2u;
-override HEAP_INTERLEAVE: u32 = 1u;
 
 var<private> queue_base: u32;   // where the root lies
 var<private> queue_length: u32;
@@ -29,18 +24,17 @@ var<private> heap_frontier_length: u32;
 
 // Where the root of queue `owner` lies.
 fn heap_root(owner: u32) -> u32 {
-    let lane = owner % HEAP_INTERLEAVE;
-    return (owner - lane) * queue_stride() + (HEAP_ARITY - 1u) * HEAP_INTERLEAVE + lane;
+    return owner * queue_stride() + HEAP_ARITY - 1u;
 }
 
 // Where node `number` of the opened queue lies.
 fn heap_node(number: u32) -> u32 {
-    return queue_base + number * HEAP_INTERLEAVE;
+    return queue_base + number;
 }
 
 // A slot of the opened queue's that no event takes, nor anybody else: what its owner keeps beside its events.
 fn queue_aside() -> u32 {
-    return queue_base - HEAP_INTERLEAVE;
+    return queue_base - 1u;
 }
 
 // Opens queue `owner`, whose meta words are `kept`.
@@ -182,7 +176,7 @@ fn queue_scan_next() -> Item {
 // The place in `queue_events` for event number `index` of those that `queue_take` will make a queue of, where there
 // was none.
 fn queue_place(owner: u32, index: u32) -> u32 {
-    return heap_root(owner) + index * HEAP_INTERLEAVE;
+    return heap_root(owner) + index;
 }
 
 // The place in `queue_events` for event number `index` of those that `queue_take` will add to the opened queue. There must be room.

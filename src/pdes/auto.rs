@@ -4,25 +4,23 @@
 use web_time::{Duration, Instant};
 
 use crate::gpu::Gpu;
-use crate::queue::QueueDesign;
+use crate::queue::{QueueDesign, Usual};
 use crate::time::Ticks;
 
 use super::capacity::mean_for;
 use super::error::SimulationError;
-use super::recipes::{Way, Windows};
-use super::{Capacity, Model, Options, Progress, Sync, contract};
+use super::recipes::Way;
+use super::windows::{TABLE, Windows};
+use super::{Capacity, Model, Options, Progress, contract};
 
-/// The queue of each LP's own in windows of YAWNS. (`bench phold` on an H200, 1,024 to 1,048,576 LPs at rates 0.1, 0.001 and 0.00001, against the heap with two children to a node: with 4 events per LP 0.95 to
-/// 1.04 times as fast, 16 1.01 to 1.15, 128 1.11 to 1.36, 1,024 1.22 to 1.79; against CB-SEQ with 4 events 0.89 to 1.9, with 16 1.02 to 1.5. On llvmpipe they are as fast as each other.)
-pub(super) const USUAL: QueueDesign = QueueDesign::Heap4;
-
-/// And in wider ones, which look at the events of an LP one after the other: more children to a node are more to look at. (The same, horizons, `Heap4` against it: 4 and 16 events per LP 0.93 to 0.99 times as fast, 128
-/// 0.87 to 1.02; `bench sync`, neighbours, 512² stations: 0.97 and 0.98.)
-const USUAL_OF_WIDE: QueueDesign = QueueDesign::Heap;
+/// The queue of each LP's own in windows of YAWNS.
+pub(super) const USUAL: QueueDesign = QueueDesign::usual_for(Usual::Epochs);
+/// Where many events are sent to each LP in a window.
+const DENSE_QUEUE: QueueDesign = QueueDesign::usual_for(Usual::Dense);
 
 /// The queue of each LP's own, where nobody chooses one.
 pub(super) fn usual(windows: Windows) -> QueueDesign {
-    if windows.look() { USUAL_OF_WIDE } else { USUAL }
+    QueueDesign::usual_for(windows.queue)
 }
 
 /// From so many events on that are sent to an LP in a window on average, the calendar comes first. (`bench phold` on an H200, against `USUAL`: 2 of 4 events that are held, 0.99, 1.07 and 1.41
@@ -77,36 +75,35 @@ pub(super) fn candidates<M: Model>(
 ) -> Result<Vec<Way>, SimulationError> {
     let (none, capacity) = (model.lookahead() == Ticks::ZERO, model.capacity());
     // A calendar's buckets are windows of YAWNS, and no shorter than a tick.
-    let cells = |windows: Windows| !windows.look() && !none;
-    if options.queue == Some(QueueDesign::Calendar)
-        && (none || !matches!(options.sync, Sync::Auto | Sync::Yawns))
-    {
+    let epochs = |windows: Windows| !windows.looks() && !none;
+    let chosen = Windows::chosen(options.sync);
+    let calendar = options.queue.is_some_and(QueueDesign::is_calendar);
+    if calendar && (none || chosen.is_some_and(Windows::looks)) {
         return Err(SimulationError::Calendar);
     }
     let of = |windows: Windows| {
         let queues = match options.queue {
             Some(queue) => vec![queue],
-            None if cells(windows) => designs(gpu, model.lps(), capacity, options.fixed),
+            None if epochs(windows) => designs(gpu, model.lps(), capacity, options.fixed),
             None => vec![usual(windows)],
         };
-        let fitting = |queue: &QueueDesign| *queue != QueueDesign::Calendar || cells(windows);
+        let fitting = |queue: &QueueDesign| !queue.is_calendar() || epochs(windows);
         let queues = queues.into_iter().filter(fitting);
         queues.map(|queue| Way { queue, windows }).collect::<Vec<_>>()
     };
-    let (yawns, horizon) = (of(Windows::Yawns), of(Windows::Horizon));
-    Ok(match options.sync {
-        Sync::Yawns => yawns,
-        Sync::Horizon => horizon,
-        Sync::Neighbours => {
-            contract::neighbours(model, None)?;
-            of(Windows::Neighbours)
-        }
+    if let Some(windows) = chosen {
+        contract::keeps(windows, model, None)?;
+        return Ok(of(windows));
+    }
+    let mut order = TABLE.to_vec();
+    if options.fixed {
         // What mailboxes have to hold depends on how long windows are.
-        Sync::Auto if options.fixed => yawns,
-        Sync::Auto if none => [horizon, yawns].concat(),
-        Sync::Auto if begins_wide(model) => [horizon, yawns, of(Windows::Neighbours)].concat(),
-        Sync::Auto => [yawns, horizon, of(Windows::Neighbours)].concat(),
-    })
+        order.retain(|windows| !windows.looks());
+    } else if none || begins_wide(model) {
+        order.sort_by_key(|windows| (windows.needs_senders, !windows.looks()));
+    }
+    order.retain(|windows| !(none && windows.needs_senders));
+    Ok(order.into_iter().flat_map(of).collect())
 }
 
 /// Whether a model expects that a horizon goes far.
@@ -137,7 +134,7 @@ fn designs(gpu: &Gpu, lps: u32, capacity: Capacity, fixed: bool) -> Vec<QueueDes
     }
     let far_ahead = lps < FAR_AHEAD_LPS && sent * FAR_AHEAD < f64::from(capacity.queue);
     let dense = sent >= DENSE && !far_ahead;
-    if dense { vec![QueueDesign::Calendar, USUAL] } else { vec![USUAL, QueueDesign::Calendar] }
+    if dense { vec![DENSE_QUEUE, USUAL] } else { vec![USUAL, DENSE_QUEUE] }
 }
 
 /// A choice in the making. The run goes on for a while; then it is measured, and so is another way, and the faster of the two goes on for a while.
@@ -205,7 +202,7 @@ impl Auto {
         let Some((then, before)) = last.filter(|_| self.wanted.is_none()) else { return };
         let took = now - then;
         self.ran += took;
-        let wide = |way: &Way| way.windows.look();
+        let wide = |way: &Way| way.windows.looks();
         if self.before.is_none() {
             let sparse = !wide(&present) && self.is_sparse(progress.events, progress.windows);
             let patience = if sparse && self.next.iter().any(wide) { 1 } else { PATIENCE };
@@ -231,12 +228,12 @@ impl Auto {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let rate = events as f64 / took.as_secs_f64();
         log::info!("{present}: {rate:.3e} events/s");
-        let wide = |way: &Way| way.windows.look();
+        let wide = |way: &Way| way.windows.looks();
         let sparse = !wide(&present) && self.is_sparse(events, windows);
         if !wide(&present) {
             let full = !sparse && events > self.enough.saturating_mul(windows);
             let apart = events.saturating_mul(APART) < self.enough.saturating_mul(windows);
-            self.next.retain(|way| !(full && wide(way) || apart && way.queue == QueueDesign::Calendar));
+            self.next.retain(|way| !(full && wide(way) || apart && way.queue.is_calendar()));
         }
         if let Some((before, slower)) = self.before.take() {
             self.ran = Duration::ZERO;
@@ -282,9 +279,9 @@ mod tests {
     use crate::models::Phold;
     use crate::time::Resolution;
 
-    const HEAP: Way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
-    const CALENDAR: Way = Way { queue: QueueDesign::Calendar, windows: Windows::Yawns };
-    const WIDE: Way = Way { queue: QueueDesign::Heap, windows: Windows::Horizon };
+    const HEAP: Way = Way { queue: QueueDesign::Heap, windows: Windows::YAWNS };
+    const CALENDAR: Way = Way { queue: QueueDesign::Calendar, windows: Windows::YAWNS };
+    const WIDE: Way = Way { queue: QueueDesign::Heap, windows: Windows::HORIZON };
 
     fn at(events: u64, windows: u64) -> Progress {
         Progress { now: Ticks::ZERO, events, windows, stop: None }

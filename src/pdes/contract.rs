@@ -11,6 +11,7 @@ use crate::{random, statistics};
 
 use super::output::Columns;
 use super::recipes::{self, Recipes};
+use super::windows::Windows;
 use super::{Model, Payload, SimulationError};
 
 /// Links the model, and refuses a file that does not keep the contract. Returns the bytes of a state.
@@ -90,9 +91,16 @@ pub(super) fn declared<M: Model>(model: &M, start: &Recipe) -> Result<Declared, 
     Ok(Declared { senders, answer, next, earliest: has("earliest", 3, None) })
 }
 
-/// Refuses a model that has no lookahead or, as far as it is `declared`, does not say who may send to whom.
-pub(super) fn neighbours<M: Model>(model: &M, declared: Option<Declared>) -> Result<(), SimulationError> {
+/// Refuses a model that lacks what windows need: a lookahead and, as far as it is `declared`, who may send to whom.
+pub(super) fn keeps<M: Model>(
+    windows: Windows,
+    model: &M,
+    declared: Option<Declared>,
+) -> Result<(), SimulationError> {
     let refused = |problem| SimulationError::Neighbours { problem };
+    if !windows.needs_senders {
+        return Ok(());
+    }
     if model.lookahead() == Ticks::ZERO {
         // What is sent for the present time is executed in rounds, which are the same for all.
         return Err(refused("takes a lookahead of at least 1 tick"));

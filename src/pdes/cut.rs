@@ -199,22 +199,24 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
     group_size_at_most(gpu, size)
 }
 
-/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue. `neighbours`: whether windows are of [`Sync::Neighbours`](super::Sync).
-pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, neighbours: bool) -> u32 {
-    match (gpu.on_processor(), queue) {
+/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue. `busy`: whether much is executed in a window.
+pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, busy: bool) -> u32 {
+    let (on_processor, lanes) = (gpu.on_processor(), queue.lanes());
+    match on_processor {
         // Calendars are not sifted through: `bench phold` on an H200, 1,048,576 LPs at rate 0.1: 1.1 to 1.2 times as fast as with four.
-        (_, QueueDesign::Calendar) => 1,
-        (true, QueueDesign::CbPar(_)) => 1,
-        (true, _) if room > SHORT_OF_A_THREAD => 1,
-        (true, _) => {
+        _ if queue.is_calendar() => 1,
+        true if lanes > 1 || room > SHORT_OF_A_THREAD => 1,
+        true => {
             let threads = std::thread::available_parallelism()
                 .map_or(1, |threads| u32::try_from(threads.get()).unwrap_or(1));
             let groups = rows.div_ceil(usual_group_size(gpu, rows, queue));
             (groups / (GROUPS_OF_A_THREAD * threads)).clamp(1, TILES_OF_A_THREAD)
         }
-        (_, QueueDesign::CbPar(lanes)) => (rows.min(DISPATCH_ROWS) * lanes.count()).div_ceil(TEAMS_AT_ONCE),
-        _ if neighbours && rows > AT_ONCE => rows.min(DISPATCH_ROWS).div_ceil(NEIGHBOURS_AT_ONCE).max(2),
-        (_, QueueDesign::CbSeq(_)) if room <= SHORT_QUEUE => rows.min(DISPATCH_ROWS).div_ceil(SHORT_AT_ONCE),
+        _ if lanes > 1 => (rows.min(DISPATCH_ROWS) * lanes).div_ceil(TEAMS_AT_ONCE),
+        _ if busy && rows > AT_ONCE => rows.min(DISPATCH_ROWS).div_ceil(NEIGHBOURS_AT_ONCE).max(2),
+        _ if queue.row().short_fit_caches && room <= SHORT_QUEUE => {
+            rows.min(DISPATCH_ROWS).div_ceil(SHORT_AT_ONCE)
+        }
         _ => rows.min(DISPATCH_ROWS).div_ceil(AT_ONCE),
     }
 }
@@ -261,14 +263,13 @@ impl Cut {
         let bindings = storage.min(all.saturating_sub(OTHER_BINDINGS + UNIFORM_BINDINGS));
         let lanes = queue.lanes();
         let at_once = at_once(group_size, lanes);
-        let buckets = if queue == QueueDesign::Calendar { buckets(needs.capacity) } else { 0 };
+        let buckets = if queue.is_calendar() { buckets(needs.capacity) } else { 0 };
         let room = Room {
             bytes: gpu.max_buffer_bytes(),
             store_parts: if bindings >= STORE_PARTS { STORE_PARTS } else { 1 },
             rows,
             at_once,
             tiles,
-            neighbours: queue.neighbours(),
             inbox: buckets == 0,
             // A dispatch has one dimension: a second one might launch workgroups of the next part too.
             dispatch_rows: at_once
@@ -469,8 +470,6 @@ struct Room {
     rows: u32,
     at_once: u32,
     tiles: u32,
-    /// Queues that lie in one another: a binding has room for whole groups of them.
-    neighbours: u32,
     /// Whether a dispatch reads a binding of the store, as the mailboxes of its rows. One of a calendar has all of them in reach anyway: cut like that,
     /// windows of 32,768 LPs with 1,024 events each would be three dispatches, one after the other, of which each takes as long as one: 810 us in place of 395 (H200).
     inbox: bool,
@@ -487,14 +486,9 @@ impl Room {
     }
 
     fn cut_in(&self, tiles: u32, bytes: [u64; 3]) -> Option<Cut> {
-        let fitting = |bytes: u64, together: u32| {
-            let bytes = bytes.saturating_mul(together.into());
-            let groups = self.bytes.checked_div(bytes).unwrap_or(u64::MAX);
-            u32::try_from(groups).unwrap_or(u32::MAX).saturating_mul(together)
-        };
-        let [queue, mail, memory] = bytes;
-        let (queue_rows, store_rows, memory_rows) =
-            (fitting(queue, self.neighbours), fitting(mail, 1), fitting(memory, 1));
+        let [queue_rows, store_rows, memory_rows] = bytes.map(|bytes| {
+            u32::try_from(self.bytes.checked_div(bytes).unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+        });
         // Dispatches are whole workgroups, and where bindings are their inboxes, these hold whole groups of mailboxes.
         let mut whole = self.at_once.saturating_mul(tiles);
         if self.inbox {
@@ -532,24 +526,21 @@ mod tests {
                     [(1, 1, 0), (10, 3, 1), (232, 150, 0), (3, 1000, 17), (5000, 10, 900), (5, 10, 7000)]
                 {
                     let sizes = [4096u64, 1 << 20, 128 << 20].into_iter();
-                    let kinds = [(1, true), (32, true), (1, false)];
-                    for (bytes, (neighbours, inbox)) in
-                        sizes.flat_map(|bytes| kinds.map(|kind| (bytes, kind)))
-                    {
+                    let kinds = [true, false];
+                    for (bytes, inbox) in sizes.flat_map(|bytes| kinds.map(|kind| (bytes, kind))) {
                         let room = Room {
                             bytes,
                             store_parts: 24,
                             rows,
                             at_once: group_size,
                             tiles,
-                            neighbours,
                             inbox,
                             dispatch_rows: 1 << 20,
                         };
                         let bytes_of = [16 * stride, 16 * mail, 16 * memory];
                         let Some(cut) = room.cut(bytes_of) else {
                             let least = if inbox { group_size.max(MAIL_LANES) } else { group_size }.min(rows);
-                            let queues = u64::from(least.next_multiple_of(neighbours)) * 16 * stride;
+                            let queues = u64::from(least) * 16 * stride;
                             let others = u64::from(least) * 16 * mail.max(memory);
                             let parts = u64::from(rows).div_ceil(24) * 16 * mail;
                             assert!(queues.max(others) > bytes || 2 * parts > bytes);
@@ -560,7 +551,7 @@ mod tests {
                         for (first, count) in cut.parts() {
                             assert_eq!((first, first % (group_size * cut.tiles)), (next, 0));
                             assert!(!inbox || first % MAIL_LANES == 0);
-                            let queues = u64::from(count.next_multiple_of(neighbours)) * 16 * stride;
+                            let queues = u64::from(count) * 16 * stride;
                             assert!(queues.max(u64::from(count) * 16 * memory) <= bytes);
                             let part = cut.part(first, count, 0);
                             assert!(!inbox || first + count <= part.inbox_first + cut.store_rows);

@@ -233,7 +233,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows + away)?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
-        let found = way.windows.found_rows() * rows;
+        let found = way.windows.found_rows * rows;
         let lps = Buffer::storage(gpu, "LPs", control + 2 * CONTROL_ROWS as u64 + found)?;
         lps.write(gpu, control, &control_at(0, 0, (Ticks::ZERO, 0), Ticks::ZERO))?;
         Ok(Self {

@@ -64,6 +64,7 @@ mod schema;
 mod simulation;
 mod sync;
 mod totals;
+mod windows;
 
 pub use capacity::Capacity;
 pub use checkpoint::{Autosave, Checkpoint, CheckpointError};

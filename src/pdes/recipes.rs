@@ -6,7 +6,8 @@ use crate::shaders;
 
 use super::contract::{self, Declared};
 use super::cut::{CALENDAR_CHUNK, Cut, Outbox, Sort, at_once, group_size_at_most};
-use super::{Model, Payload, Sync, replicas};
+use super::windows::{Relax, TABLE, Windows};
+use super::{Model, Payload, auto, replicas};
 
 /// The files that say where events are pending, and so how far a window goes and what `schedule` does in it.
 struct Files {
@@ -38,55 +39,11 @@ const CALENDAR: Files = Files {
     start: "pdes/calendar_start.wgsl",
     held: &["pdes/calendar_held.wgsl"],
 };
-const CALENDAR_ON_PROCESSORS: Files =
-    Files { window: &["pdes/calendar_window.wgsl", "pdes/calendar_step_once.wgsl"], ..CALENDAR };
 
-/// What stands in for the file that synchronises where windows go to the event horizon, and their first dispatch.
-const HORIZON: &str = "pdes/horizon.wgsl";
-const LOOK: &str = "pdes/horizon_look.wgsl";
-/// What comes between them for horizons of each LP's own.
-const RELAX: &str = "pdes/neighbours_relax.wgsl";
-/// Rows that an invocation of it serves.
+/// Rows that an invocation of relaxations serves.
 const RELAX_ROWS: u32 = 2;
 /// Invocations of a workgroup of relaxations. (Of 512, windows of a torus of 262,144 stations hold 1.025 times as many events and take 1.025 times as long, of 128 0.97 and 0.99: `bench sync`, H100.)
 const RELAX_SIZE: u32 = 256;
-
-/// How far windows go: [`Sync`](super::Sync), decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Windows {
-    Yawns,
-    Horizon,
-    Neighbours,
-}
-
-impl Windows {
-    /// Whether a dispatch, `look`, finds how far they go before they execute. Others are cells of time.
-    pub(super) fn look(self) -> bool {
-        match self {
-            Self::Yawns => false,
-            Self::Horizon | Self::Neighbours => true,
-        }
-    }
-
-    /// The rows in `lps` that they keep for each LP: what dry runs found, and the bounds of neighbours.
-    pub(super) fn found_rows(self) -> u64 {
-        match self {
-            Self::Yawns => 0,
-            Self::Horizon => 1,
-            Self::Neighbours => 5,
-        }
-    }
-}
-
-impl From<Windows> for Sync {
-    fn from(windows: Windows) -> Self {
-        match windows {
-            Windows::Yawns => Self::Yawns,
-            Windows::Horizon => Self::Horizon,
-            Windows::Neighbours => Self::Neighbours,
-        }
-    }
-}
 
 /// What a run may change without changing results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +54,7 @@ pub(super) struct Way {
 
 impl std::fmt::Display for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} with {}", self.queue, Sync::from(self.windows))
+        write!(f, "{} with {}", self.queue, self.windows.name)
     }
 }
 
@@ -148,8 +105,6 @@ pub(super) struct Choice {
     pub(super) sorted: Option<Sort>,
     /// Events that the thread which executes a bucket picks from.
     pub(super) picked: u32,
-    /// Whether the device is a program.
-    pub(super) on_processor: bool,
     /// Whether windows count the loops of the library's files, too ([`Recipe::ending`]).
     pub(super) counted: bool,
     pub(super) outbox: Option<Outbox>,
@@ -160,10 +115,16 @@ pub(super) struct Choice {
 /// they were 0.58 times as fast, and llvmpipe (Mesa 22.3.6) has wrong results then: which of the loops that is was not found, nor whether it is of what it shares with Mesa's other drivers. (NVIDIA's and
 /// SwiftShader have right ones.)
 fn counted(gpu: &Gpu, queue: QueueDesign) -> bool {
-    queue == QueueDesign::Splay || gpu.on_processor() || gpu.info().driver_info.contains("Mesa")
+    !queue.is_bounded() || gpu.on_processor() || gpu.info().driver_info.contains("Mesa")
 }
 
 impl Choice {
+    /// The one by which a model's file is checked.
+    pub(super) fn plain(declared: Declared) -> Self {
+        let windows = Windows::YAWNS;
+        Self::usual(Way { queue: auto::usual(windows), windows }, declared)
+    }
+
     /// One for any device.
     pub(super) fn usual(way: Way, declared: Declared) -> Self {
         Self {
@@ -178,7 +139,6 @@ impl Choice {
             buckets: 0,
             sorted: None,
             picked: 32,
-            on_processor: false,
             counted: false,
             outbox: None,
             declared,
@@ -198,7 +158,6 @@ impl Choice {
             buckets: cut.buckets,
             sorted: cut.sort,
             picked: cut.picked(),
-            on_processor: gpu.on_processor(),
             counted: counted(gpu, way.queue),
             outbox: cut.outbox,
             declared,
@@ -221,17 +180,12 @@ impl Recipes {
             buckets,
             sorted,
             picked,
-            on_processor,
             counted,
             outbox,
             declared,
         } = choice;
         let queue = way.queue;
-        let files = match (buckets, on_processor) {
-            (0, _) => QUEUES,
-            (_, false) => CALENDAR,
-            (_, true) => CALENDAR_ON_PROCESSORS,
-        };
+        let files = if buckets > 0 { CALENDAR } else { QUEUES };
         let product = product(int64);
         let store = if stores.is_some() { "pdes/store_many.wgsl" } else { "pdes/store_one.wgsl" };
         // Kernels where one invocation serves an LP have one for each that a window's workgroup serves at once.
@@ -252,8 +206,7 @@ impl Recipes {
             paths.extend(stored.then_some(store));
             let mut sources: Vec<_> = paths.into_iter().map(shaders::file).collect();
             sources.extend(queue.source());
-            let recipe =
-                Recipe::new(name, entry, sources).with(queue.constants().iter().copied()).with(sizes);
+            let recipe = Recipe::new(name, entry, sources).with(queue.constants()).with(sizes);
             recipe.with(calendar.into_iter().flatten()).with(cut.into_iter().flatten().filter(|_| stored))
         };
         let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
@@ -262,15 +215,12 @@ impl Recipes {
         let begin = [files.synchronise, files.start, REDUCE];
         let reduce = if subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
         let subgroup = subgroup.map(|size| ("SUBGROUP", f64::from(size)));
-        let synchronise: &[_] = match way.windows {
-            Windows::Yawns => &[files.synchronise],
-            Windows::Horizon => &[HORIZON, "pdes/reach_for_all.wgsl"],
-            Windows::Neighbours => &[HORIZON, "pdes/neighbours.wgsl"],
+        let look = way.windows.look.as_ref();
+        let relax = look.and_then(|look| look.relax.as_ref());
+        let synchronise = look.map_or(std::slice::from_ref(&files.synchronise), |look| look.reach);
+        let defaults = |&Relax { answer, next, .. }: &Relax| {
+            [(!declared.answer).then_some(answer), (!declared.next).then_some(next)].into_iter().flatten()
         };
-        let (wide, neighbours) = (way.windows.look(), way.windows == Windows::Neighbours);
-        let mut answers = vec![if neighbours { "pdes/answers.wgsl" } else { "pdes/answers_none.wgsl" }];
-        answers.extend((neighbours && !declared.answer).then_some("pdes/answer_default.wgsl"));
-        answers.extend((neighbours && !declared.next).then_some("pdes/next_default.wgsl"));
         let dry = if declared.earliest { "pdes/dry_earliest.wgsl" } else { "pdes/dry_run.wgsl" };
         let held = |entry, kernel| with_pending(entry, kernel, files.held, false, kernel);
         let gather = |entry, kernel| {
@@ -292,17 +242,14 @@ impl Recipes {
         Self {
             start: with_model("start_lps", "pdes/start.wgsl", &begin, false),
             settle: with_pending("settle_lps", "pdes/settle.wgsl", &begin, false, "pdes/settle.wgsl"),
-            look: wide.then(|| {
-                let recipe = with_model(
-                    "look_ahead",
-                    LOOK,
-                    &[&[dry, MAILBOXES, reduce], &answers[..]].concat(),
-                    false,
-                );
-                recipe.with(subgroup).with(neighbours.then_some(("LOOK_FAR", 1.0)))
+            look: look.map(|look| {
+                let mut files = vec![dry, MAILBOXES, reduce, look.answers];
+                files.extend(relax.into_iter().flat_map(defaults));
+                let overrides = look.overrides.iter().map(|&(name, value)| (name, f64::from(value)));
+                with_model("look_ahead", look.file, &files, false).with(subgroup).with(overrides)
             }),
-            relax: neighbours.then(|| {
-                with_model("relax", RELAX, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
+            relax: relax.map(|relax| {
+                with_model("relax", relax.file, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
             }),
             relax_rows: RELAX_ROWS * relax_size,
             counted,
@@ -351,6 +298,17 @@ impl Recipes {
     }
 }
 
+impl Recipes {
+    /// All but those of windows, and what is for parts of a run.
+    fn others(self) -> impl Iterator<Item = Recipe> {
+        let Self {
+            start, settle, gather, digest, digest_memory, count_held, lift, lower, first, sort, ..
+        } = self;
+        let all = [start, settle, gather, digest, digest_memory, count_held, lift, lower];
+        all.into_iter().chain(first.into_iter().flatten()).chain(sort)
+    }
+}
+
 pub(super) fn product(int64: bool) -> &'static str {
     if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" }
 }
@@ -369,83 +327,60 @@ pub(super) fn totals(entry: &'static str, group_size: u32) -> Recipe {
         .with([("GROUP_SIZE", f64::from(group_size))])
 }
 
-/// Every kernel that a simulation of `model` may link.
+/// Every kernel that a simulation of `model` may link by the library's choice; those of the paper's queue designs in one form each.
 #[doc(hidden)]
 pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);
     kernels.extend(replicas::kernels(model));
-    let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
-    let recipes =
-        Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::usual(way, Declared::default()));
-    let declared = contract::declared(model, &recipes.start).expect("a model that links");
-    for queue in QueueDesign::ALL {
+    let recipes = |choice| Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+    let start = recipes(Choice::plain(Declared::default())).start;
+    let declared = contract::declared(model, &start).expect("a model that links");
+    let usual = |queue, windows| Choice::usual(Way { queue, windows }, declared);
+    for queue in QueueDesign::PRODUCTION {
+        let (calendar, wide) = (queue.is_calendar(), queue == auto::usual(Windows::HORIZON));
+        let sort = Sort { group_size: 128, team: 128, bins: 256, subgroup: None };
+        let (buckets, sorted) = if calendar { (8, Some(sort)) } else { (0, None) };
+        let goes = |windows: &Windows| !windows.looks() || !calendar;
+        let asked = |windows: &Windows| goes(windows) && (!windows.needs_senders || wide && declared.senders);
         for int64 in [false, true] {
             for (store, tiles) in [(None, 4), (None, 1), (Some((1024, 24)), 1)] {
-                let buckets = if queue == QueueDesign::Calendar { 8 } else { 0 };
-                let sorted =
-                    (buckets > 0).then_some(Sort { group_size: 128, team: 128, bins: 256, subgroup: None });
-                let recipes = |windows| {
-                    let way = Way { queue, windows };
-                    let usual = Choice::usual(way, declared);
-                    let choice = Choice { int64, tiles, store, buckets, sorted, ..usual };
-                    Recipes::new::<M::Payload>(model.name(), &model.source(), choice)
-                };
-                if buckets == 0 {
-                    let neighbours = declared.senders && queue == QueueDesign::Heap;
-                    let neighbours = neighbours.then_some(Windows::Neighbours);
-                    for windows in [Windows::Horizon].into_iter().chain(neighbours) {
-                        let Recipes { look, relax, window, .. } = recipes(windows);
-                        kernels.extend(look.into_iter().chain(relax).chain([window]));
-                    }
+                let of = |windows| Choice { int64, tiles, store, buckets, sorted, ..usual(queue, windows) };
+                for windows in TABLE.into_iter().filter(asked) {
+                    let Recipes { look, relax, window, .. } = recipes(of(windows));
+                    kernels.extend(look.into_iter().chain(relax).chain([window]));
                 }
-                // What is sent away is the same for all queues: one of each kind.
-                if !int64 && (queue == QueueDesign::Heap || queue.lanes() > 1) {
+                // What is sent away is the same for all queues.
+                if !int64 && wide {
                     let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
-                    let usual = Choice::usual(Way { queue, windows: Windows::Yawns }, declared);
-                    let choice = Choice { int64, tiles, store, outbox, ..usual };
-                    let part = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                    let part = recipes(Choice { outbox, ..of(Windows::YAWNS) });
                     kernels.extend([part.window].into_iter().chain(part.arrive));
                 }
                 // How workgroups reduce is the same for all queues: once with each of what reduces.
-                if !int64 && [QueueDesign::Heap, QueueDesign::Calendar].contains(&queue) {
-                    let horizon = (buckets == 0).then_some(Windows::Horizon);
-                    for windows in [Windows::Yawns].into_iter().chain(horizon) {
-                        let usual = Choice::usual(Way { queue, windows }, declared);
+                if !int64 && (wide || calendar) {
+                    for windows in [Windows::YAWNS, Windows::HORIZON].into_iter().filter(goes) {
                         let sorted =
                             sorted.map(|_| Sort { group_size: 64, team: 16, bins: 64, subgroup: Some(32) });
-                        let choice =
-                            Choice { tiles, store, buckets, sorted, picked: 0, subgroup: Some(32), ..usual };
-                        let Recipes { look, window, sort, .. } =
-                            Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                        let choice = Choice { sorted, picked: 0, subgroup: Some(32), ..of(windows) };
+                        let Recipes { look, window, sort, .. } = recipes(choice);
                         kernels.extend(look.into_iter().chain([window]).chain(sort));
                     }
                 }
-                if buckets > 0 {
-                    let usual = Choice::usual(way, declared);
+                let plain = of(Windows::YAWNS);
+                if calendar {
                     let sorted = sorted.map(|sort| Sort { bins: 0, ..sort });
-                    let choice = Choice {
-                        int64,
-                        tiles,
-                        store,
-                        buckets,
-                        sorted,
-                        picked: 24,
-                        on_processor: true,
-                        ..usual
-                    };
-                    let Recipes { window, sort, .. } =
-                        Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
+                    let Recipes { window, sort, .. } = recipes(Choice { sorted, picked: 24, ..plain });
                     kernels.extend([window].into_iter().chain(sort));
                 }
-                let recipes = recipes(Windows::Yawns);
-                kernels.push(recipes.window);
-                if tiles > 1 || buckets > 0 {
-                    kernels.extend([recipes.start, recipes.settle, recipes.gather, recipes.digest]);
-                    kernels.extend([recipes.digest_memory, recipes.count_held, recipes.lift, recipes.lower]);
-                    kernels.extend(recipes.first.into_iter().flatten().chain(recipes.sort));
+                if tiles > 1 || calendar {
+                    kernels.extend(recipes(plain).others());
                 }
             }
         }
+    }
+    for queue in QueueDesign::ALL.into_iter().filter(|queue| queue.row().paper) {
+        let plain = recipes(usual(queue, Windows::YAWNS));
+        kernels.push(plain.window.clone());
+        kernels.extend(plain.others());
     }
     kernels
 }

@@ -24,7 +24,7 @@ use super::capacity::{mean_for, room_for};
 use super::contract;
 use super::error::SimulationError;
 use super::output::Columns;
-use super::recipes::{Choice, Way, Windows};
+use super::recipes::Choice;
 use super::{Capacity, CpuModel, Model, Replica, Sync, Until};
 use driver::{Driver, Fastest};
 pub(super) use mapping::kernels;
@@ -449,13 +449,8 @@ fn some<O>(
 
 /// Refuses a model whose file does not keep the contract of [`Model`]. Returns the bytes of a state.
 fn check_contract<M: Model>(model: &M) -> Result<u32, SimulationError> {
-    let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
     let recipes = |declared| {
-        super::recipes::Recipes::new::<M::Payload>(
-            model.name(),
-            &model.source(),
-            Choice::usual(way, declared),
-        )
+        super::recipes::Recipes::new::<M::Payload>(model.name(), &model.source(), Choice::plain(declared))
     };
     let declared = contract::declared(model, &recipes(contract::Declared::default()).start)?;
     contract::check(&recipes(declared), model, declared)

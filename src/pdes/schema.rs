@@ -1,10 +1,9 @@
 //! The structs of a model as its WGSL lays them out, for programs that learn of a model when they run.
 
 use crate::gpu::{FieldUse, StructLayout, is_words};
-use crate::queue::QueueDesign;
 
 use super::contract::{self, Declared};
-use super::recipes::{Choice, Recipes, Way, Windows};
+use super::recipes::{Choice, Recipes};
 use super::{Model, SimulationError};
 
 /// The structs of a model's file: names, types and places of their fields.
@@ -26,8 +25,7 @@ impl Schema {
     /// # Errors
     /// [`SimulationError`] where the file does not link, with file and line, or lacks what every model declares.
     pub fn of<M: Model>(model: &M) -> Result<Self, SimulationError> {
-        let way = Way { queue: QueueDesign::Heap, windows: Windows::Yawns };
-        let choice = Choice::usual(way, Declared::default());
+        let choice = Choice::plain(Declared::default());
         let recipes = Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
         let program = contract::linked(model, &recipes.start)?;
         Ok(Self {

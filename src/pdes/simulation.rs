@@ -31,7 +31,7 @@ use super::error::SimulationError;
 use super::growth::{self, Snapshot};
 use super::memory::Memory;
 use super::plans::{self, Plans};
-use super::recipes::{Choice, Recipes, Way, Windows};
+use super::recipes::{Choice, Recipes, Way};
 use super::results::Results;
 use super::{Capacity, Checkpoint, Model, Progress, Replica, Stop, Sync, Until};
 use rebuild::{cannot_grow, new_snapshot, of_design, tiles_for};
@@ -186,9 +186,8 @@ impl<M: Model> Simulation<M> {
                     before = Some(error);
                 }
                 Ok(simulation) => {
-                    if contract::neighbours(model, Some(simulation.rebuild.declared)).is_err() {
-                        candidates.retain(|way| way.windows != Windows::Neighbours);
-                    }
+                    let declared = Some(simulation.rebuild.declared);
+                    candidates.retain(|way| contract::keeps(way.windows, model, declared).is_ok());
                     let auto = Auto::new(&candidates, rows, model.events_held(), begin.elapsed());
                     return Ok(Self { auto, ..simulation });
                 }
@@ -223,7 +222,7 @@ impl<M: Model> Simulation<M> {
         let on_processor = gpu.on_processor();
         let cautious = on_processor && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
-        if way.windows.look() && !options.fixed {
+        if way.windows.looks() && !options.fixed {
             let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
             let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, way, roomy.capacity));
@@ -237,9 +236,7 @@ impl<M: Model> Simulation<M> {
             let recipes_of =
                 |declared| Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, way, declared, &cut));
             let declared = contract::declared(model, &recipes_of(Declared::default()).start)?;
-            if way.windows == Windows::Neighbours {
-                contract::neighbours(model, Some(declared))?;
-            }
+            contract::keeps(way.windows, model, Some(declared))?;
             let recipes = recipes_of(declared);
             let state_bytes = contract::check(&recipes, model, declared)?;
             let results = results.clone().map(|columns| Results::new(gpu, model, columns, &cut));
@@ -372,7 +369,7 @@ impl<M: Model> Simulation<M> {
 
     /// How far apart LPs may stand after any window.
     fn apart(&self) -> Apart {
-        if self.further || self.way.windows.look() { Apart::Further } else { Apart::Cell }
+        if self.further || self.way.windows.looks() { Apart::Further } else { Apart::Cell }
     }
 
     async fn run_paced<V: Verdict>(
@@ -564,7 +561,7 @@ impl<M: Model> Simulation<M> {
 
     /// How far windows go now: never [`Sync::Auto`].
     pub fn sync(&self) -> Sync {
-        self.way.windows.into()
+        self.way.windows.sync
     }
 
     fn record_progress(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Download, GpuError> {

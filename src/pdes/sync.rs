@@ -1,5 +1,7 @@
 //! How far windows go.
 
+use super::windows::Windows;
+
 /// How a simulation on the GPU finds how far its LPs may go at once. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -26,12 +28,7 @@ impl Sync {
 
     /// The name on a command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Yawns => "yawns",
-            Self::Horizon => "horizon",
-            Self::Neighbours => "neighbours",
-        }
+        Windows::chosen(self).map_or("auto", |windows| windows.name)
     }
 }
 

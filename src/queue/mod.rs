@@ -5,7 +5,7 @@
 //! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell
 //! words from an `Item` and the other way round; of four of them those that searches keep have the first two alone.) The kernel that is linked with it brings the buffer `queue_events` and the functions
 //! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots of one queue).
-//! [`QueueDesign::slots`] says how long the buffer is.
+//! [`QueueDesign::slots`] says how long the buffer is. All that the host knows of a design is a row of a table: [`Design`].
 //!
 //! | function | what it does |
 //! | --- | --- |
@@ -28,39 +28,19 @@
 //! [`ParallelHeap`] is another thing: one queue for the whole device, which takes and gives many items at a time. No kernel calls it; it
 //! is dispatches of its own.
 
+mod design;
 mod parallel_heap;
 
+pub use design::{Design, Stride, Usual};
 #[doc(hidden)]
 pub use parallel_heap::kernels;
 pub use parallel_heap::{HeapBatch, HeapItem, ParallelHeap, ParallelHeapError};
 
 use crate::gpu::Source;
 
-/// A priority-queue design.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum QueueDesign {
-    /// The implicit binary heap (section III.B): logarithmic in the events held, for queues of any length.
-    Heap,
-    /// The circular buffer with sequential insertion (section III.A): linear, and fastest for short queues.
-    CbSeq(Traverse),
-    /// The implicit heap with four children to a node: half as many levels, and four siblings in 64 aligned bytes.
-    Heap4,
-    /// The binary heap, the nodes of 32 neighbouring queues side by side (section IV.C, future work).
-    HeapInterleaved,
-    /// The splay tree (section III.B): logarithmic on average. Events stay where they are, with two links beside each: twice the
-    /// memory of a heap.
-    Splay,
-    /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
-    CbSeqSp,
-    /// The circular buffer with parallel insertion (section III.A): so many invocations serve a queue together.
-    CbPar(Lanes),
-    /// The calendar: events by the cell of time that they lie in, each cell as long as the lookahead. Mailbox and queue are one: who sends
-    /// appends to the destination's bucket, and a window sorts one bucket of each LP. Only the engine of `pdes` has it. Of a model's
-    /// capacities, `queue` is the room of each of an LP's two lists for what is later or finds its bucket full, and buckets are made for
-    /// `mailbox` events; only a list can overflow.
-    Calendar,
-}
+/// A priority-queue design: a row of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QueueDesign(&'static Design);
 
 /// From where CB-SEQ looks for the place of a new event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,51 +84,59 @@ impl Lanes {
 
 impl QueueDesign {
     /// Every design, for comparisons; CB-PAR once, with the lanes that [`QueueDesign::CB_PAR`] has.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::Heap,
         Self::CbSeq(Traverse::BackToFront),
         Self::CbSeq(Traverse::FrontToBack),
         Self::Heap4,
-        Self::HeapInterleaved,
         Self::Splay,
         Self::CbSeqSp,
         Self::CB_PAR,
         Self::Calendar,
     ];
 
+    /// Those that the library takes by default, each where it is the fastest. The others are the paper's.
+    pub const PRODUCTION: [Self; 3] = [Self::Heap, Self::Heap4, Self::Calendar];
+
     /// CB-PAR with the paper's number of lanes, which is also what the name `cb-par` stands for.
     pub const CB_PAR: Self = Self::CbPar(Lanes::ThirtyTwo);
 
-    /// The name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Heap => "heap",
-            Self::CbSeq(Traverse::BackToFront) => "cb-seq",
-            Self::CbSeq(Traverse::FrontToBack) => "cb-seq-front",
-            Self::Heap4 => "heap-4",
-            Self::HeapInterleaved => "heap-interleaved",
-            Self::Splay => "splay",
-            Self::CbSeqSp => "cb-seq-sp",
-            Self::CbPar(Lanes::Two) => "cb-par-2",
-            Self::CbPar(Lanes::Four) => "cb-par-4",
-            Self::CbPar(Lanes::Eight) => "cb-par-8",
-            Self::CbPar(Lanes::Sixteen) => "cb-par-16",
-            Self::CbPar(Lanes::ThirtyTwo) => "cb-par-32",
-            Self::Calendar => "calendar",
+    /// A design that is not the library's.
+    #[doc(hidden)]
+    pub const fn of(row: &'static Design) -> Self {
+        Self(row)
+    }
+
+    /// Its row of the table.
+    pub const fn row(self) -> &'static Design {
+        self.0
+    }
+
+    /// The design that the library takes for something.
+    pub const fn usual_for(usual: Usual) -> Self {
+        let (mut design, table) = (0, design::TABLE);
+        // Ends: each is in the table, which a test compares.
+        loop {
+            let mut number = 0;
+            while number < table[design].0.usual_for.len() {
+                if table[design].0.usual_for[number] as u8 == usual as u8 {
+                    return table[design];
+                }
+                number += 1;
+            }
+            design += 1;
         }
+    }
+
+    /// The name on a command line.
+    pub const fn name(self) -> &'static str {
+        self.0.name
     }
 
     /// The WGSL file of the design. None for the calendar, which is no queue of its own.
     pub fn source(self) -> Option<Source> {
-        let path = match self {
-            Self::Heap | Self::Heap4 | Self::HeapInterleaved => "queue/heap.wgsl",
-            Self::CbSeq(_) => "queue/cb_seq.wgsl",
-            Self::Splay => "queue/splay.wgsl",
-            Self::CbSeqSp => "queue/cb_seq_sp.wgsl",
-            Self::CbPar(_) => "queue/cb_par.wgsl",
-            Self::Calendar => return None,
-        };
-        Some(crate::shaders::file(path))
+        let path = self.0.file?;
+        Some(self.0.text.map_or_else(|| crate::shaders::file(path), |text| Source::library(path, text)))
     }
 
     /// Events of 16 bytes (4 words: timestamp, then a payload of 2 words) as simulation uses them, with their order.
@@ -162,68 +150,40 @@ impl QueueDesign {
     }
 
     /// The values of the design's `override`s.
-    pub fn constants(self) -> &'static [(&'static str, f64)] {
-        match self {
-            Self::Heap | Self::Splay | Self::CbSeqSp | Self::Calendar => &[],
-            Self::CbSeq(Traverse::BackToFront) => &[("CB_BACKWARD", 1.0)],
-            Self::CbSeq(Traverse::FrontToBack) => &[("CB_BACKWARD", 0.0)],
-            Self::Heap4 => &[("HEAP_ARITY", 4.0)],
-            Self::HeapInterleaved => &[("HEAP_INTERLEAVE", 32.0)],
-            Self::CbPar(Lanes::Two) => &[("CB_LANES", 2.0)],
-            Self::CbPar(Lanes::Four) => &[("CB_LANES", 4.0)],
-            Self::CbPar(Lanes::Eight) => &[("CB_LANES", 8.0)],
-            Self::CbPar(Lanes::Sixteen) => &[("CB_LANES", 16.0)],
-            Self::CbPar(Lanes::ThirtyTwo) => &[("CB_LANES", 32.0)],
-        }
+    pub fn constants(self) -> Vec<(&'static str, f64)> {
+        self.0.overrides.iter().map(|&(name, value)| (name, value.into())).collect()
     }
 
     /// The invocations that serve a queue: one, but for CB-PAR.
-    pub fn lanes(self) -> u32 {
-        match self {
-            Self::CbPar(lanes) => lanes.count(),
-            _ => 1,
-        }
+    pub const fn lanes(self) -> u32 {
+        self.0.lanes
     }
 
-    /// Whether it follows links that lie in its slots: where a driver cuts its loops, what it takes for a link may be something else, so its kernels are checked.
-    pub(crate) fn follows_links(self) -> bool {
-        match self {
-            Self::Splay => true,
-            Self::Heap
-            | Self::Heap4
-            | Self::HeapInterleaved
-            | Self::CbSeq(_)
-            | Self::CbSeqSp
-            | Self::CbPar(_)
-            | Self::Calendar => false,
-        }
+    /// Whether it is the calendar, where mailbox and queue are one.
+    pub const fn is_calendar(self) -> bool {
+        self.0.file.is_none()
+    }
+
+    /// Whether one invocation can serve a queue of it, as teams of replicas and searches need.
+    pub const fn serves_alone(self) -> bool {
+        self.0.lanes == 1 && !self.is_calendar()
+    }
+
+    /// Whether its slots and loops are bounded whatever lies in the slots, so that kernels may be linked without checks.
+    pub(crate) const fn is_bounded(self) -> bool {
+        !self.0.follows_links && self.0.text.is_none()
     }
 
     /// The slots that a queue of `capacity` events takes, of the size of one event each, and at least one of them for what its owner keeps beside its events; none for the
     /// calendar.
     pub fn stride(self, capacity: u32) -> u64 {
-        let capacity = u64::from(capacity);
-        match self {
-            Self::Heap | Self::HeapInterleaved => (capacity + 1).next_multiple_of(2),
-            Self::CbSeq(_) | Self::CbSeqSp | Self::CbPar(_) => capacity + 1,
-            Self::Heap4 => (capacity + 3).next_multiple_of(4),
-            Self::Splay => 2 * capacity + 2,
-            Self::Calendar => 0,
-        }
+        let Stride { per_event, besides, multiple } = self.0.stride;
+        (u64::from(per_event) * u64::from(capacity) + u64::from(besides)).next_multiple_of(multiple.into())
     }
 
-    /// The slots of a buffer for so many queues.
+    /// The slots of a buffer for a number of queues.
     pub fn slots(self, queues: u32, capacity: u32) -> u64 {
-        let whole = u64::from(queues).next_multiple_of(self.neighbours().into());
-        whole.saturating_mul(self.stride(capacity))
-    }
-
-    /// So many queues lie in one another, and a buffer has whole groups of them.
-    pub(crate) fn neighbours(self) -> u32 {
-        match self {
-            Self::HeapInterleaved => 32, // HEAP_INTERLEAVE
-            _ => 1,
-        }
+        u64::from(queues).saturating_mul(self.stride(capacity))
     }
 }
 
@@ -233,6 +193,8 @@ impl std::fmt::Display for QueueDesign {
     }
 }
 
+crate::text::debug_is_display!(QueueDesign);
+
 impl std::str::FromStr for QueueDesign {
     type Err = UnknownQueue;
 
@@ -240,17 +202,24 @@ impl std::str::FromStr for QueueDesign {
         if name == "cb-par" {
             return Ok(Self::CB_PAR);
         }
-        Self::ALL
-            .into_iter()
-            .chain(Lanes::ALL.map(Self::CbPar))
-            .find(|design| design.name() == name)
-            .ok_or_else(|| UnknownQueue(name.to_owned()))
+        let found = design::TABLE.into_iter().find(|design| design.name() == name);
+        found.ok_or_else(|| UnknownQueue(name.to_owned()))
     }
 }
 
 /// No queue design has this name.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16", names = QueueDesign::ALL.map(QueueDesign::name).join(", "))]
 pub struct UnknownQueue(pub String);
+
+impl std::fmt::Display for UnknownQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(name) = self;
+        if let Some((_, successor)) = design::REMOVED.iter().find(|(removed, _)| removed == name) {
+            return write!(f, "queue design `{name}` was removed: use `{successor}`");
+        }
+        let names = QueueDesign::ALL.map(QueueDesign::name).join(", ");
+        write!(f, "'{name}' is no queue design: there are {names}, and cb-par with -2, -4, -8 or -16")
+    }
+}
 
 crate::text::debug_is_display!(UnknownQueue);

@@ -243,7 +243,7 @@ impl<S: Space> Engine<S> {
         // A processor has the lanes of a vector in lockstep.
         let alone = if self.gpu.on_processor() { LANES } else { 32 };
         let (open, usual) = match self.mapping() {
-            Mapping::Thread(design) if !Shape::serves(design) => {
+            Mapping::Thread(design) if !design.serves_alone() => {
                 return Err(SearchError::Queue { design: design.name() });
             }
             Mapping::Thread(design) => (Open::Queue(design), alone),
@@ -302,8 +302,7 @@ impl<S: Space> Engine<S> {
         let marks = 4 * u64::from(self.space.count());
         let open = 8 * shape.open.items(capacity);
         let limit = self.gpu.max_buffer_bytes();
-        // Marks have no neighbours: a group of lists may have fewer slots than it has room for.
-        let lists = limit / shape.open.bytes(capacity) * shape.open.neighbours();
+        let lists = limit / shape.open.bytes(capacity);
         let fits = lists.min(limit / marks).min(limit / size_of::<Slot>() as u64);
         // A processor serves as many at once as its cores have lanes; two workgroups for each share the work at the end of a dispatch, and more would share the caches: lavapipe on
         // two busy cores, 64 x 64 cells, heap-4, took 0.9 s of a processor for 10,000 searches with 32 slots and 1.3 s with 256. A GPU of today takes some thousand

@@ -1,6 +1,7 @@
 //! What can go wrong in path search.
 
 use crate::gpu::{GpuError, LinkError};
+use crate::queue::QueueDesign;
 
 /// An error of the `search` module. Nothing was changed; the next call may succeed.
 #[derive(thiserror::Error)]
@@ -207,8 +208,9 @@ pub enum SearchError {
     },
     /// A queue design that no search can use.
     #[error(
-        "the queue design {design} does not serve searches: one invocation keeps the open list of a search. Choose one of heap, heap-4, \
-         heap-interleaved, cb-seq, cb-seq-front, cb-seq-sp and splay, or the mapping team, which needs none"
+        "the queue design {design} does not serve searches: one invocation keeps the open list of a search. Choose one of {names}, or the \
+         mapping team, which needs none",
+        names = serving()
     )]
     Queue {
         /// Its name.
@@ -285,4 +287,10 @@ impl From<LinkError> for SearchError {
     fn from(error: LinkError) -> Self {
         Self::Gpu(error.into())
     }
+}
+
+/// The names of the queue designs that serve searches.
+fn serving() -> String {
+    let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_alone());
+    designs.map(QueueDesign::name).collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,6 @@
 //! How searches are mapped to invocations, and what each mapping keeps open.
 
-use crate::queue::QueueDesign;
+use crate::queue::{QueueDesign, Usual};
 
 /// Which invocations serve a search. The results are the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -51,7 +51,7 @@ pub struct UnknownMapping(pub String);
 crate::text::debug_is_display!(UnknownMapping);
 
 /// The design for searches by threads where nobody chooses.
-pub(super) const THREAD_QUEUE: QueueDesign = QueueDesign::Heap4;
+pub(super) const THREAD_QUEUE: QueueDesign = QueueDesign::usual_for(Usual::Searches);
 
 /// A mapping that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,23 +83,12 @@ impl Open {
 
     /// Items of so many slots.
     pub(super) fn items_of(self, slots: u32, capacity: u32) -> u64 {
-        match self {
-            Self::Queue(design) => design.slots(slots, capacity),
-            _ => self.items(capacity) * u64::from(slots),
-        }
+        self.items(capacity) * u64::from(slots)
     }
 
-    /// So many slots lie in one another.
-    pub(super) fn neighbours(self) -> u64 {
-        match self {
-            Self::Queue(design) => design.neighbours().into(),
-            _ => 1,
-        }
-    }
-
-    /// The bytes of the least number of slots that a buffer can have.
+    /// The bytes of a slot's lists.
     pub(super) fn bytes(self, capacity: u32) -> u64 {
-        8 * self.items(capacity) * self.neighbours()
+        8 * self.items(capacity)
     }
 
     /// The longest lists that so many bytes have room for.
@@ -111,12 +100,5 @@ impl Open {
             *(if self.bytes(middle) <= bytes { &mut fits } else { &mut beyond }) = middle;
         }
         fits
-    }
-}
-
-impl Shape {
-    /// Whether one invocation can serve a queue of this design.
-    pub(super) fn serves(design: QueueDesign) -> bool {
-        design.lanes() == 1 && design.source().is_some()
     }
 }

@@ -339,12 +339,12 @@ fn walking(files: &Files) -> Recipe {
     Recipe::new("search/walk", "walk", sources).with([("GROUP_SIZE", WALK_GROUP.into())])
 }
 
-/// The kernel that searches. A queue that follows links is checked ([`QueueDesign::follows_links`]), and so is a user's heuristic.
+/// The kernel that searches. A queue that is not bounded whatever lies in it is checked, and so is a user's heuristic.
 fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuError> {
     let recipe = searching(shape, files);
     match (shape.open, files) {
         (_, Files::Graph { own: false, .. }) => recipe.kernel(gpu),
-        (Open::Queue(queue), _) if queue.follows_links() => recipe.kernel(gpu),
+        (Open::Queue(queue), _) if !queue.is_bounded() => recipe.kernel(gpu),
         // SAFETY: as that of `trusted`, and the queue's loops and slots are bounded by the items held, whatever these are. Where loops are cut, items
         // are lost or doubled, and each is still one that was put there. What lies in slots beyond those held is compared as well: zeros, or items of an earlier search on the same map.
         _ => unsafe { trusted(gpu, &recipe) },
@@ -374,17 +374,28 @@ unsafe fn trusted(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
 /// Every kernel that the module may build.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
-    let queues = QueueDesign::ALL.into_iter().filter(|design| Shape::serves(*design)).map(Open::Queue);
+    let (paper, others): (Vec<_>, Vec<_>) = QueueDesign::ALL
+        .into_iter()
+        .filter(|design| design.serves_alone())
+        .partition(|queue| queue.row().paper);
     let shape = |open| Shape { open, group_size: 64 };
     let grids = [true, false].map(|uniform| Files::Grid { uniform });
     let graphs = ["search/guess_none.wgsl", "search/guess_straight.wgsl"]
         .map(|path| Files::Graph { heuristic: shaders::file(path), own: true });
+    let queues = others.into_iter().map(Open::Queue);
     let lists = queues.clone().chain([Open::Bands, Open::Team]);
     let on_grids = lists.flat_map(|open| grids.each_ref().map(|files| searching(shape(open), files)));
     let on_graphs = queues.flat_map(|open| graphs.each_ref().map(|files| searching(shape(open), files)));
     let walks = grids.iter().chain(&graphs[..1]).map(walking);
     let waves = grids.iter().chain(&graphs[..1]).flat_map(fronts);
-    on_grids.chain(on_graphs).chain(walks).chain(waves).chain(super::all_pairs::kernels()).collect()
+    let on_request = paper.into_iter().map(|queue| searching(shape(Open::Queue(queue)), &grids[0]));
+    on_grids
+        .chain(on_request)
+        .chain(on_graphs)
+        .chain(walks)
+        .chain(waves)
+        .chain(super::all_pairs::kernels())
+        .collect()
 }
 
 #[cfg(test)]

@@ -70,18 +70,20 @@ pub fn own_gpu() -> Gpu {
 /// What outputs are filled with before a dispatch, so that an element nobody wrote is seen.
 pub const POISON: u32 = 0xdead_beef;
 
-/// Every queue design with values of what else a test tries. The heap and CB-SEQ meet all of them, the others one each,
-/// in turn, so that a design does not make every test longer.
+/// Every queue design that the library chooses from with every value of what else a test tries.
 pub fn each_queue<T: Copy>(values: &[T]) -> Vec<(QueueDesign, T)> {
-    let plain = |queue: &QueueDesign| matches!(queue, QueueDesign::Heap | QueueDesign::CbSeq(_));
-    let (all, others): (Vec<_>, Vec<_>) = QueueDesign::ALL.into_iter().partition(plain);
-    let all = all.into_iter().flat_map(|queue| values.iter().map(move |&value| (queue, value)));
-    all.chain(others.into_iter().zip(values.iter().copied().cycle())).collect()
+    let each = |queue| values.iter().map(move |&value| (queue, value));
+    QueueDesign::PRODUCTION.into_iter().flat_map(each).collect()
 }
 
-/// The designs that are queues of their own: all but the calendar, which fills up elsewhere.
+/// Those of them that are queues of their own: all but the calendar, which fills up elsewhere.
 pub fn queues() -> impl Iterator<Item = QueueDesign> {
-    QueueDesign::ALL.into_iter().filter(|design| design.source().is_some())
+    QueueDesign::PRODUCTION.into_iter().filter(|design| !design.is_calendar())
+}
+
+/// The designs of the paper. They need not meet all that a run may be.
+pub fn paper_queues() -> impl Iterator<Item = QueueDesign> {
+    QueueDesign::ALL.into_iter().filter(|design| design.row().paper)
 }
 
 /// Runs a test with random cases: the same ones each time, so that drivers which cache kernels have them.

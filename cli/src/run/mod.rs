@@ -309,7 +309,7 @@ fn simulate<P: Payload>(args: &Args, file: &File, replications: u32, goal: &Goal
             (pdes::Mapping::Thread, None),
             (pdes::Mapping::Team, Some(QueueDesign::Heap)),
             (pdes::Mapping::Grid, Some(QueueDesign::Heap)),
-            (pdes::Mapping::Grid, Some(QueueDesign::Splay)),
+            (pdes::Mapping::Grid, Some(QueueDesign::Heap4)),
         ];
         for (mapping, queue) in ways {
             if shared::interrupted() {

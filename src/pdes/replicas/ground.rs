@@ -5,11 +5,11 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::gpu::{Gpu, GpuError, Kernel, Pace, Recipe};
-use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::super::cut::group_size_at_most;
 use super::super::error::SimulationError;
+use super::super::windows::Windows;
 use super::super::{Event, Model, Sync, Until, auto};
 use super::driver::{Driver, about};
 use super::mapping::{Crowd, Mapping, Recipes, plain_group};
@@ -39,11 +39,11 @@ const PATIENCE: u32 = 2;
 
 impl<M: Model> Driver<'_, M> {
     fn team(&self) -> Result<Crowd, SimulationError> {
-        if matches!(self.options.sync, Sync::Horizon | Sync::Neighbours) {
+        if Windows::chosen(self.options.sync).is_some_and(|windows| !windows.serves_teams) {
             return Err(SimulationError::TeamSync { sync: self.options.sync });
         }
         let queue = match self.options.queue {
-            Some(QueueDesign::Calendar | QueueDesign::CbPar(_)) => return Err(SimulationError::TeamQueue),
+            Some(queue) if !queue.serves_alone() => return Err(SimulationError::TeamQueue),
             Some(queue) => queue,
             None => auto::USUAL,
         };
@@ -78,11 +78,10 @@ impl<M: Model> Driver<'_, M> {
         let counted = self.until.events != Until::EMPTY.events;
         let chosen = self.options.fixed || self.options.queue.is_some() || counted;
         let ahead = self.prepared.models.iter().all(|model| model.lookahead() > Ticks::ZERO);
-        let horizon = match self.options.sync {
-            Sync::Auto => ahead,
-            Sync::Yawns => false,
-            Sync::Horizon if ahead => true,
-            Sync::Horizon | Sync::Neighbours => return None,
+        let horizon = match Windows::chosen(self.options.sync) {
+            None => ahead,
+            Some(windows) if windows.serves_near_teams && (ahead || !windows.looks()) => windows.looks(),
+            Some(_) => return None,
         };
         (fits && !chosen && pool / lps <= NEAR_EVENTS).then_some(Crowd::Near {
             group_size,

@@ -157,10 +157,10 @@ impl Recipes {
         let with = |entry, files: &[&'static str], size: u32, name: &str| {
             let mut sources: Vec<_> =
                 [RUN, M::Payload::FILE].iter().chain(files).map(|file| shaders::file(file)).collect();
-            let constants = queue.map_or(&[][..], |queue| queue.constants());
+            let constants = queue.into_iter().flat_map(QueueDesign::constants);
             sources.extend(queue.and_then(QueueDesign::source));
             let size = [("GROUP_SIZE", f64::from(size))];
-            Recipe::new(name, entry, sources).with(constants.iter().copied()).with(size)
+            Recipe::new(name, entry, sources).with(constants).with(size)
         };
         let with_model = |entry, files: &[&'static str], size| {
             let files = [files, &[params, product(int64)]].concat();

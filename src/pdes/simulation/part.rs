@@ -13,7 +13,8 @@ use super::super::checkpoint::Contents;
 use super::super::cut::{Outbox, Place, group_size_at_most};
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::memory::{FAILURE, Run, needed};
-use super::super::{Checkpoint, Event, Model, Options, Progress, Stop, Sync, Until};
+use super::super::windows::Windows;
+use super::super::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
 use super::Simulation;
 
 /// One of the parts.
@@ -66,23 +67,22 @@ impl<M: Model> PartOf<M> {
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let refused = |problem| Err(SimulationError::Parts { problem });
-        if options.queue == Some(QueueDesign::Calendar) {
+        if options.queue.is_some_and(QueueDesign::is_calendar) {
             return refused("has no calendar: choose another queue design, or leave it to the library");
         }
-        let sync = match options.sync {
-            Sync::Neighbours => {
+        let windows = match Windows::chosen(options.sync) {
+            Some(windows) if !windows.serves_parts => {
                 return refused("has one horizon for all: choose `Sync::Yawns` or `Sync::Horizon`");
             }
-            Sync::Auto if model.lookahead() == Ticks::ZERO => Sync::Horizon,
-            Sync::Auto => Sync::Yawns,
-            chosen @ (Sync::Yawns | Sync::Horizon) => chosen,
+            Some(windows) => windows,
+            None if model.lookahead() == Ticks::ZERO => Windows::HORIZON,
+            None => Windows::YAWNS,
         };
         if model.lps() < parts {
             return refused("takes an LP for each of them at least: take fewer devices");
         }
-        let windows = if sync == Sync::Horizon { super::Windows::Horizon } else { super::Windows::Yawns };
         let queue = Some(options.queue.unwrap_or_else(|| auto::usual(windows)));
-        let options = Options { queue, sync, ..options };
+        let options = Options { queue, sync: windows.sync, ..options };
         let lps = range(model.lps(), (own, parts));
         let place = Place { own, parts, room: 0 };
         let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
@@ -115,7 +115,7 @@ impl<M: Model> PartOf<M> {
 
     /// Whether a window is two dispatches, between which the horizon is agreed on.
     pub(crate) fn looks(&self) -> bool {
-        self.simulation.way.windows.look()
+        self.simulation.way.windows.looks()
     }
 
     /// Bytes of an event on its way.

@@ -11,8 +11,9 @@ use super::super::cut::{Cut, Needs, at_once, usual_tiles};
 use super::super::error::{Fault, FaultKind, SimulationError};
 use super::super::growth::{self, Snapshot};
 use super::super::memory::Memory;
-use super::super::recipes::{Choice, Recipes, Way, Windows};
-use super::super::{Capacity, Event, Model, Payload, Sync, Until, lift, plans};
+use super::super::recipes::{Choice, Recipes, Way};
+use super::super::windows::Windows;
+use super::super::{Capacity, Event, Model, Payload, Until, lift, plans};
 use super::{Rebuild, Simulation};
 
 impl<M: Model> Simulation<M> {
@@ -31,13 +32,13 @@ impl<M: Model> Simulation<M> {
     /// As [`Simulation::set_queue`].
     pub async fn set_queue_async(&mut self, queue: QueueDesign) -> Result<(), SimulationError> {
         self.progress_async().await?;
-        let calendar = queue == QueueDesign::Calendar;
-        let yawns = matches!(self.sync, Sync::Auto | Sync::Yawns) && self.memory.run.lookahead > Ticks::ZERO;
-        if calendar && !yawns {
+        let (calendar, chosen) = (queue.is_calendar(), Windows::chosen(self.sync));
+        let epochs = !chosen.is_some_and(Windows::looks) && self.memory.run.lookahead > Ticks::ZERO;
+        if calendar && !epochs {
             return Err(SimulationError::Calendar);
         }
         // What was only tried is no choice.
-        let windows = if calendar { Windows::Yawns } else { self.auto.settled(self.way).windows };
+        let windows = if calendar { Windows::YAWNS } else { self.auto.settled(self.way).windows };
         let way = Way { queue, windows };
         self.rebuild(way, self.memory.capacity(), &[]).await?;
         self.auto = Auto::new(&[way], self.memory.cut.rows, None, Duration::ZERO);
@@ -89,8 +90,7 @@ impl<M: Model> Simulation<M> {
     pub(super) async fn change(&mut self, way: Way, ends: &[Until]) -> Result<(), SimulationError> {
         let (before, begin) = (self.way, Instant::now());
         // (Not what the memory has room for: after windows to the event horizon, what relaxations ask of LPs whose dry runs hold is of long before.)
-        let changed = if way.queue == before.queue && way.windows.found_rows() <= before.windows.found_rows()
-        {
+        let changed = if way.queue == before.queue && way.windows.found_rows <= before.windows.found_rows {
             self.change_windows(way)
         } else {
             self.rebuild(way, self.memory.capacity(), ends).await
@@ -98,7 +98,7 @@ impl<M: Model> Simulation<M> {
         match changed {
             Ok(()) => {
                 log::info!("{way} instead of {before}");
-                self.further |= before.windows.look();
+                self.further |= before.windows.looks();
                 // Windows may take far longer with it.
                 self.pace = self.pace.clone().slower(64);
             }
@@ -114,7 +114,7 @@ impl<M: Model> Simulation<M> {
         let declared = self.rebuild.declared;
         let differ = declared.for_run(counted) != declared.for_run(self.counted);
         self.counted = counted;
-        if differ && self.way.windows.look() { self.change_windows(self.way) } else { Ok(()) }
+        if differ && self.way.windows.looks() { self.change_windows(self.way) } else { Ok(()) }
     }
 
     /// The same run in the same memory, with other windows.
@@ -220,9 +220,7 @@ pub(super) fn tiles_for(
 ) -> u32 {
     // A workgroup chooses its rows by a bit for each tile.
     let most = rows.div_ceil(at_once(group_size, queue.lanes())).clamp(1, 32);
-    chosen
-        .unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue, windows == Windows::Neighbours))
-        .clamp(1, most)
+    chosen.unwrap_or_else(|| usual_tiles(gpu, rows, queue, capacity.queue, windows.is_busy)).clamp(1, most)
 }
 
 /// Room for a snapshot.
@@ -254,16 +252,16 @@ mod tests {
         let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
         let mut cpu = CpuSimulation::new(&model, 0).unwrap();
         let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
-        let (heap, splay) = (QueueDesign::Heap, QueueDesign::Splay);
+        let (heap, heap_4) = (QueueDesign::Heap, QueueDesign::Heap4);
         let ways = [
-            (Windows::Neighbours, heap),
-            (Windows::Horizon, heap),
-            (Windows::Neighbours, heap),
-            (Windows::Yawns, heap),
-            (Windows::Yawns, QueueDesign::Calendar),
-            (Windows::Neighbours, splay),
-            (Windows::Horizon, heap),
-            (Windows::Neighbours, splay),
+            (Windows::NEIGHBOURS, heap),
+            (Windows::HORIZON, heap),
+            (Windows::NEIGHBOURS, heap),
+            (Windows::YAWNS, heap),
+            (Windows::YAWNS, QueueDesign::Calendar),
+            (Windows::NEIGHBOURS, heap_4),
+            (Windows::HORIZON, heap),
+            (Windows::NEIGHBOURS, heap_4),
         ];
         for (i, (windows, queue)) in (1..).zip(ways) {
             let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
@@ -272,16 +270,16 @@ mod tests {
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
             let way = Way { queue, windows };
-            let looked = simulation.way.windows.look();
+            let looked = simulation.way.windows.looks();
             pollster::block_on(simulation.change(way, &[end])).unwrap();
             assert_eq!(simulation.way, way);
-            assert_eq!(simulation.apart() == Apart::Further, looked || windows.look(), "{way}");
+            assert_eq!(simulation.apart() == Apart::Further, looked || windows.looks(), "{way}");
             let more = Until::events(cpu.run(end).unwrap().events + 9);
             for end in [end, more] {
                 let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
                 assert_eq!((found.now, found.events), (expected.now, expected.events), "{way}");
                 assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{way}");
-                assert_eq!(simulation.apart() == Apart::Further, windows.look(), "{way}");
+                assert_eq!(simulation.apart() == Apart::Further, windows.looks(), "{way}");
             }
         }
     }

@@ -10,7 +10,7 @@ use eventhorizon::pdes::{
     Capacity, CpuModel, CpuSimulation, Fault, FaultKind, Model, Options, Replica, SimulationError, Stop,
     Sync, Until,
 };
-use eventhorizon::queue::{Lanes, QueueDesign, Traverse};
+use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
 
 use super::common::like::Like;
@@ -142,9 +142,7 @@ fn queueing_networks_are_cut() {
 #[test]
 fn queues_of_all_kinds_are_cut() {
     let model = Phold::new(70, 4, 0.1, 10.0, Resolution::default()).unwrap();
-    for queue in
-        [QueueDesign::CbSeq(Traverse::BackToFront), QueueDesign::Heap4, QueueDesign::CbPar(Lanes::Eight)]
-    {
+    for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
         same(&model, &[until(60.0)], &[2], Options { queue: Some(queue), ..Options::default() });
     }
 }

@@ -15,7 +15,7 @@ use eventhorizon::models::ModelError;
 use eventhorizon::pdes::{
     CpuModel, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until,
 };
-use eventhorizon::queue::{QueueDesign, Traverse};
+use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 
 fn ticks(units: f64) -> Ticks {
@@ -66,12 +66,12 @@ where
     let options = Options { seed: 17, ..Options::default() };
     let whole = same(model, options, &[until(end)]);
     let shapes = [(1, 1), (8, 2), (64, 1), (32, 1), (16, 1), (64, 2), (8, 1), (64, 2), (32, 2)];
-    for (queue, (group_size, tiles)) in QueueDesign::ALL.into_iter().zip(shapes.into_iter().cycle()) {
+    for (queue, (group_size, tiles)) in QueueDesign::PRODUCTION.into_iter().zip(shapes.into_iter().cycle()) {
         let options =
             Options { queue: Some(queue), group_size: Some(group_size), tiles: Some(tiles), ..options };
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
     }
-    for queue in [QueueDesign::Heap, QueueDesign::CbSeqSp] {
+    for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
         let options = Options { queue: Some(queue), sync: Sync::Horizon, ..options };
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
     }
@@ -84,9 +84,9 @@ where
 {
     for (queue, group_size, tiles, sync) in [
         (QueueDesign::Heap, 1, 1, Sync::Neighbours),
-        (QueueDesign::CbSeq(Traverse::BackToFront), 8, 2, Sync::Neighbours),
-        (QueueDesign::CB_PAR, 64, 2, Sync::Neighbours),
-        (QueueDesign::Splay, 64, 1, Sync::Horizon),
+        (QueueDesign::Heap4, 8, 2, Sync::Neighbours),
+        (QueueDesign::Heap, 64, 2, Sync::Neighbours),
+        (QueueDesign::Heap4, 64, 1, Sync::Horizon),
     ] {
         let (group_size, tiles) = (Some(group_size), Some(tiles));
         let options = Options { seed: 17, queue: Some(queue), group_size, tiles, sync, ..Options::default() };

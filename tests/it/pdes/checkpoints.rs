@@ -74,12 +74,13 @@ where
 fn any_engine_and_queue_design_goes_on_where_any_other_was_saved() {
     let gpu = gpu();
     let calendar = QueueDesign::Calendar;
-    let ways: Vec<_> = QueueDesign::ALL.into_iter().flat_map(|queue| [by(queue), by(calendar)]).collect();
+    let ways: Vec<_> =
+        QueueDesign::PRODUCTION.into_iter().flat_map(|queue| [by(queue), by(calendar)]).collect();
     // LP memory, and more events in a window than an LP executes; then events of 32 bytes, data.
     through(&gpu, &Busy::new(70), &ways, |step| Until::events(90 * step));
-    through(&gpu, &phold(2, 300, 0.1), &ways[..6], |step| Until::events(700 * step));
-    through(&gpu, &phold(130, 9, 0.1), &ways[..6], |step| until(6.1 * step as f64));
-    through(&gpu, &Wide::new(33), &ways[..6], |step| Until::time(Ticks::new(9 * step)));
+    through(&gpu, &phold(2, 300, 0.1), &ways[..], |step| Until::events(700 * step));
+    through(&gpu, &phold(130, 9, 0.1), &ways[..], |step| until(6.1 * step as f64));
+    through(&gpu, &Wide::new(33), &ways[..], |step| Until::time(Ticks::new(9 * step)));
     through(&gpu, &Ring::new(40, 1000), &ways[..4], |step| Until::events(333 * step));
     through(&gpu, &Counted::new(50), &ways[..4], |step| Until::time(Ticks::new(77 * step)));
 }

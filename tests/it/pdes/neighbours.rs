@@ -220,7 +220,7 @@ fn sizes_around_workgroups_and_many_senders() {
 #[test]
 fn growth_from_room_for_one_event() {
     let gpu = gpu();
-    for queue in [QueueDesign::Heap, QueueDesign::CbSeqSp] {
+    for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
         let options = Options { queue: Some(queue), ..NEIGHBOURS };
         let ends = [until(0.0), until(2.0), Until::events(3000), until(9.0)];
         same(&gpu, &fifo(9, 8, 700).with_capacity(TINY), options, &ends);

@@ -10,7 +10,7 @@ use eventhorizon::pdes::{
     Capacity, Context, CpuModel, CpuSimulation, Event, MAX_CLASSES, Model, Number, Options, Outputs,
     Simulation, SimulationError, Totals, Until,
 };
-use eventhorizon::queue::{QueueDesign, Traverse};
+use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{PooledAverage, Tally, Values};
 use eventhorizon::time::Ticks;
 
@@ -96,7 +96,7 @@ fn outputs_that_are_cut_over_bindings() {
     let mut model = Counted::new(56);
     model.capacity = Capacity { queue: 8, mailbox: 8 };
     let small = gpu.binding_at_most(1 << 13);
-    let queue = Some(QueueDesign::CbSeq(Traverse::BackToFront));
+    let queue = Some(QueueDesign::Heap4);
     let options = Options { queue, group_size: Some(64), ..Options::default() };
     let refused = Simulation::new(&small, &model, options).unwrap().outputs(END).unwrap_err();
     assert!(matches!(refused, SimulationError::Gpu(GpuError::TooLarge { needed: 11264, limit: 8192, .. })));

@@ -253,7 +253,7 @@ fn what_a_budget_leaves_over_runs_in_the_next_windows() {
     model.params.children = 4;
     model.lookahead = Ticks::new(100_000);
     model.capacity.queue = 3000;
-    for queue in [QueueDesign::Heap, QueueDesign::ALL[1]] {
+    for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
         for end in [Until::events(300), Until::EMPTY] {
             let options = Options { seed: 5, queue: Some(queue), ..Options::default() };
             same(&gpu, &model, options, &[Until::time(Ticks::new(40)), end]);
@@ -292,7 +292,7 @@ fn rules_for_own_events_and_memory_are_checked_in_both_engines() {
         [(2, FaultKind::Past, 1), (4, FaultKind::MemoryFull, 1), (5, FaultKind::MemoryFull, 0)]
     {
         for culprit in [0, 64, 99] {
-            for queue in [QueueDesign::Heap, QueueDesign::ALL[1]] {
+            for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
                 let model = Busy::new(100).breaking(rule, culprit);
                 let [on_gpu, on_cpu] = faults(&gpu, &model, queue);
                 assert_eq!(on_gpu, on_cpu, "rule {rule}");
@@ -435,7 +435,7 @@ fn random_models_with_events_of_their_own_agree() {
         1u32..100,
         1u64..500,
         0u32..4,
-        0..QueueDesign::ALL.len(),
+        0..QueueDesign::PRODUCTION.len(),
         any::<u64>(),
         (0u32..8, 1u32..4),
         0u64..500,
@@ -447,7 +447,7 @@ fn random_models_with_events_of_their_own_agree() {
             model.lookahead = Ticks::new(lookahead);
             model.params.children = children;
             model.capacity = Capacity { queue: 2000, mailbox: 400 };
-            let queue = Some(QueueDesign::ALL[queue]);
+            let queue = Some(QueueDesign::PRODUCTION[queue]);
             let options = Options {
                 seed,
                 queue,

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::common;
-use common::{POISON, gpu, queues};
+use common::{POISON, gpu};
 use eventhorizon::gpu::{Buffer, Gpu, Kernel, Program, Source};
 use eventhorizon::queue::{Lanes, QueueDesign};
 use eventhorizon::wgsl;
@@ -203,8 +203,8 @@ fn on_cpu(
 
 fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) {
     for order in orders() {
-        for design in queues().filter(|design| design.lanes() == 1).chain(Lanes::ALL.map(QueueDesign::CbPar))
-        {
+        let alone = QueueDesign::ALL.into_iter().filter(|design| design.serves_alone());
+        for design in alone.chain(Lanes::ALL.map(QueueDesign::CbPar)) {
             let expected = on_cpu(design, &order, capacity, adopted, scripts);
             let found = on_gpu(gpu, design, &order, capacity, adopted, scripts);
             for (q, (found, expected)) in found.iter().zip(&expected).enumerate() {
@@ -342,4 +342,20 @@ fn names_and_designs_go_both_ways() {
     let error = "ladder".parse::<QueueDesign>().unwrap_err();
     assert!(error.to_string().contains("ladder"), "{error}");
     assert!(QueueDesign::ALL.iter().all(|design| error.to_string().contains(design.name())), "{error}");
+    let error = "heap-interleaved".parse::<QueueDesign>().unwrap_err();
+    assert_eq!(error.to_string(), "queue design `heap-interleaved` was removed: use `heap`");
+}
+
+#[test]
+fn the_page_offers_designs_that_there_are() {
+    let page = std::fs::read_to_string("web/www/index.html").unwrap();
+    let (_, rest) = page.split_once("<select name=\"queue\">").unwrap();
+    let (options, _) = rest.split_once("</select>").unwrap();
+    let names: Vec<_> =
+        options.split("<option>").skip(1).map(|option| option.replace("</option>", "")).collect();
+    for name in &names {
+        assert!(name.parse::<QueueDesign>().is_ok(), "{name}");
+    }
+    let mut queues = QueueDesign::PRODUCTION.into_iter().filter(|design| !design.is_calendar());
+    assert!(queues.all(|design| names.iter().any(|name| name == design.name())));
 }

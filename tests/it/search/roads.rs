@@ -15,7 +15,7 @@ use super::graphs::random;
 type Searches = Vec<(u32, u32)>;
 
 fn mappings() -> impl Iterator<Item = Mapping> {
-    queues().filter(|design| design.lanes() == 1).map(Mapping::Thread)
+    queues().map(Mapping::Thread)
 }
 
 fn engine(graph: &Guided, mapping: Mapping) -> Engine<Guided> {

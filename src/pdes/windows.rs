@@ -1,0 +1,142 @@
+//! The table of synchronisations: a row is all that the host knows of one.
+
+use crate::queue::Usual;
+
+use super::Sync;
+
+/// A row of the table. All that depends on how windows find their ends reads its fields.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub(super) sync: Sync,
+    /// The name on a command line.
+    pub(super) name: &'static str,
+    /// The dispatches before a window executes. None where windows are epochs, whose ends the file of
+    /// what is pending finds (`pdes/yawns.wgsl`, `pdes/calendar_sync.wgsl`): calendars go with these alone.
+    pub(super) look: Option<Look>,
+    /// Rows in `lps` kept for each LP.
+    pub(super) found_rows: u64,
+    /// What it takes a queue design for.
+    pub(super) queue: Usual,
+    /// Whether so much is executed in a window that more LPs are served at once.
+    pub(super) is_busy: bool,
+    /// Whether it needs a lookahead of at least a tick and a model that says who may send to whom.
+    pub(super) needs_senders: bool,
+    /// Whether a run may be cut over devices.
+    pub(super) serves_parts: bool,
+    /// Whether teams of replicas with queues in buffers have it.
+    pub(super) serves_teams: bool,
+    /// Whether near teams of replicas have it; where it looks ahead, with a lookahead only.
+    pub(super) serves_near_teams: bool,
+}
+
+/// What is dispatched before a window executes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    /// The file of the first dispatch.
+    pub(super) file: &'static str,
+    pub(super) overrides: &'static [(&'static str, u32)],
+    /// What it keeps for relaxations.
+    pub(super) answers: &'static str,
+    /// The relaxations between the first dispatch and the window.
+    pub(super) relax: Option<Relax>,
+    /// Files that say how far the window goes, linked with the kernel that executes it.
+    pub(super) reach: &'static [&'static str],
+}
+
+/// What is dispatched several times between the two.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Relax {
+    pub(super) file: &'static str,
+    /// Stands in for a model's `answer`.
+    pub(super) answer: &'static str,
+    /// Stands in for a model's `next_to` and `next_gap`.
+    pub(super) next: &'static str,
+}
+
+/// How far windows go: [`Sync`], decided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Windows(&'static Rule);
+
+/// Every one of them.
+pub(super) const TABLE: [Windows; 3] = [Windows::YAWNS, Windows::HORIZON, Windows::NEIGHBOURS];
+
+const LOOK: Look = Look {
+    file: "pdes/horizon_look.wgsl",
+    overrides: &[],
+    answers: "pdes/answers_none.wgsl",
+    relax: None,
+    reach: &["pdes/horizon.wgsl", "pdes/reach_for_all.wgsl"],
+};
+
+impl Windows {
+    pub(super) const YAWNS: Self = Self(&Rule {
+        sync: Sync::Yawns,
+        name: "yawns",
+        look: None,
+        found_rows: 0,
+        queue: Usual::Epochs,
+        is_busy: false,
+        needs_senders: false,
+        serves_parts: true,
+        serves_teams: true,
+        serves_near_teams: true,
+    });
+    pub(super) const HORIZON: Self = Self(&Rule {
+        sync: Sync::Horizon,
+        name: "horizon",
+        look: Some(LOOK),
+        found_rows: 1,
+        queue: Usual::Wide,
+        is_busy: false,
+        needs_senders: false,
+        serves_parts: true,
+        serves_teams: false,
+        serves_near_teams: true,
+    });
+    pub(super) const NEIGHBOURS: Self = Self(&Rule {
+        sync: Sync::Neighbours,
+        name: "neighbours",
+        look: Some(Look {
+            overrides: &[("LOOK_FAR", 1)],
+            answers: "pdes/answers.wgsl",
+            relax: Some(Relax {
+                file: "pdes/neighbours_relax.wgsl",
+                answer: "pdes/answer_default.wgsl",
+                next: "pdes/next_default.wgsl",
+            }),
+            reach: &["pdes/horizon.wgsl", "pdes/neighbours.wgsl"],
+            ..LOOK
+        }),
+        found_rows: 5,
+        queue: Usual::Wide,
+        is_busy: true,
+        needs_senders: true,
+        serves_parts: false,
+        serves_teams: false,
+        serves_near_teams: false,
+    });
+
+    /// Those that somebody chose; none where the library chooses.
+    pub(super) fn chosen(sync: Sync) -> Option<Self> {
+        TABLE.into_iter().find(|windows| windows.sync == sync)
+    }
+
+    /// Whether a dispatch finds how far windows go before they execute. Others are epochs.
+    pub(super) fn looks(self) -> bool {
+        self.look.is_some()
+    }
+}
+
+impl std::ops::Deref for Windows {
+    type Target = Rule;
+
+    fn deref(&self) -> &Rule {
+        self.0
+    }
+}
+
+impl std::fmt::Debug for Windows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -1,0 +1,189 @@
+//! The table of queue designs: a row is all that the host knows of one.
+
+use super::{Lanes, QueueDesign, Traverse};
+
+/// A row of the table of queue designs. All that depends on a design reads its fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Design {
+    /// The name on a command line.
+    pub name: &'static str,
+    /// The WGSL file in `shaders/`. None for the calendar, where mailbox and queue are one.
+    pub file: Option<&'static str>,
+    /// The WGSL, if the file is not one of `shaders/`: then kernels are linked with all checks.
+    pub text: Option<&'static str>,
+    /// Values of the file's `override`s.
+    pub overrides: &'static [(&'static str, u32)],
+    /// Invocations that serve a queue together.
+    pub lanes: u32,
+    /// Whether it follows links that lie in its slots. Its kernels are checked: where a driver cuts
+    /// loops, what is taken for a link may be something else.
+    pub follows_links: bool,
+    /// Whether short queues lie so close together that more of them fit the caches at once.
+    pub short_fit_caches: bool,
+    /// The slots of a queue.
+    pub stride: Stride,
+    /// Whether the design is kept for comparison with the paper: it is linked on request only.
+    pub paper: bool,
+    /// What the library takes it for by default.
+    pub usual_for: &'static [Usual],
+}
+
+/// The slots that a queue takes, of the size of one event each: a function of its capacity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stride {
+    /// Slots of an event.
+    pub per_event: u32,
+    /// Slots besides, at least one of which takes no event: its owner keeps something there.
+    pub besides: u32,
+    /// The stride is a multiple of this.
+    pub multiple: u32,
+}
+
+/// What the library needs a queue design for where nobody chooses one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Usual {
+    /// Windows within an epoch: YAWNS.
+    Epochs,
+    /// Windows beyond an epoch, which look at an LP's events one after the other.
+    Wide,
+    /// Windows within an epoch in which many events are sent to each LP.
+    Dense,
+    /// Searches by threads.
+    Searches,
+}
+
+impl Design {
+    /// The row of a design that nobody takes by default, in the WGSL file `file`, whose queues take a
+    /// slot for each event and one besides.
+    pub const fn new(name: &'static str, file: &'static str) -> Self {
+        Self {
+            name,
+            file: Some(file),
+            text: None,
+            overrides: &[],
+            lanes: 1,
+            follows_links: false,
+            short_fit_caches: false,
+            stride: Stride { per_event: 1, besides: 1, multiple: 1 },
+            paper: false,
+            usual_for: &[],
+        }
+    }
+
+    const fn cb_seq(name: &'static str, overrides: &'static [(&'static str, u32)]) -> Self {
+        Self { overrides, short_fit_caches: true, paper: true, ..Self::new(name, "queue/cb_seq.wgsl") }
+    }
+
+    const fn cb_par(name: &'static str, overrides: &'static [(&'static str, u32)]) -> Self {
+        Self { overrides, lanes: overrides[0].1, paper: true, ..Self::new(name, "queue/cb_par.wgsl") }
+    }
+}
+
+const HEAP: Design = Design {
+    stride: Stride { per_event: 1, besides: 1, multiple: 2 },
+    // Looking at events in order visits all children of a node (notes/queues.md).
+    usual_for: &[Usual::Wide],
+    ..Design::new("heap", "queue/heap.wgsl")
+};
+const HEAP_4: Design = Design {
+    overrides: &[("HEAP_ARITY", 4)],
+    stride: Stride { per_event: 1, besides: 3, multiple: 4 },
+    // Half as many levels to sift through (notes/queues.md).
+    usual_for: &[Usual::Epochs, Usual::Searches],
+    ..Design::new("heap-4", "queue/heap.wgsl")
+};
+const CALENDAR: Design = Design {
+    file: None,
+    stride: Stride { per_event: 0, besides: 0, multiple: 1 },
+    usual_for: &[Usual::Dense],
+    ..Design::new("calendar", "")
+};
+const CB_SEQ: Design = Design::cb_seq("cb-seq", &[("CB_BACKWARD", 1)]);
+const CB_SEQ_FRONT: Design = Design::cb_seq("cb-seq-front", &[("CB_BACKWARD", 0)]);
+const SPLAY: Design = Design {
+    follows_links: true,
+    stride: Stride { per_event: 2, besides: 2, multiple: 1 },
+    paper: true,
+    ..Design::new("splay", "queue/splay.wgsl")
+};
+const CB_SEQ_SP: Design = Design { paper: true, ..Design::new("cb-seq-sp", "queue/cb_seq_sp.wgsl") };
+const CB_PAR_2: Design = Design::cb_par("cb-par-2", &[("CB_LANES", 2)]);
+const CB_PAR_4: Design = Design::cb_par("cb-par-4", &[("CB_LANES", 4)]);
+const CB_PAR_8: Design = Design::cb_par("cb-par-8", &[("CB_LANES", 8)]);
+const CB_PAR_16: Design = Design::cb_par("cb-par-16", &[("CB_LANES", 16)]);
+const CB_PAR_32: Design = Design::cb_par("cb-par-32", &[("CB_LANES", 32)]);
+
+/// Every design of the library's.
+pub(super) const TABLE: [QueueDesign; 12] = [
+    QueueDesign::Heap,
+    QueueDesign::Heap4,
+    QueueDesign::Calendar,
+    QueueDesign(&CB_SEQ),
+    QueueDesign(&CB_SEQ_FRONT),
+    QueueDesign::Splay,
+    QueueDesign::CbSeqSp,
+    QueueDesign(&CB_PAR_2),
+    QueueDesign(&CB_PAR_4),
+    QueueDesign(&CB_PAR_8),
+    QueueDesign(&CB_PAR_16),
+    QueueDesign(&CB_PAR_32),
+];
+
+/// Designs that were removed, and what to use instead.
+pub(super) const REMOVED: [(&str, &str); 1] = [("heap-interleaved", "heap")];
+
+#[expect(non_upper_case_globals, non_snake_case, reason = "they are used as variants of an enum are")]
+impl QueueDesign {
+    /// The implicit binary heap (section III.B): logarithmic in the events held.
+    pub const Heap: Self = Self(&HEAP);
+    /// The implicit heap with four children to a node: half as many levels, and four siblings in 64
+    /// aligned bytes.
+    pub const Heap4: Self = Self(&HEAP_4);
+    /// The splay tree (section III.B): logarithmic on average. Events stay where they are, with two links
+    /// beside each: twice the memory of a heap.
+    pub const Splay: Self = Self(&SPLAY);
+    /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
+    pub const CbSeqSp: Self = Self(&CB_SEQ_SP);
+    /// The calendar: events by the epoch that they lie in, each as long as the lookahead. Mailbox and
+    /// queue are one: a sender appends to the destination's bucket, and a window sorts one bucket of each
+    /// LP. Only the engine of `pdes` has it. Of a model's capacities, `queue` is the room of each of an
+    /// LP's two lists for what is later or finds its bucket full, and buckets are made for `mailbox`
+    /// events; only a list can overflow.
+    pub const Calendar: Self = Self(&CALENDAR);
+
+    /// The circular buffer with sequential insertion (section III.A): linear, for short queues.
+    pub const fn CbSeq(traverse: Traverse) -> Self {
+        match traverse {
+            Traverse::BackToFront => Self(&CB_SEQ),
+            Traverse::FrontToBack => Self(&CB_SEQ_FRONT),
+        }
+    }
+
+    /// The circular buffer with parallel insertion (section III.A): several invocations serve a queue.
+    pub const fn CbPar(lanes: Lanes) -> Self {
+        match lanes {
+            Lanes::Two => Self(&CB_PAR_2),
+            Lanes::Four => Self(&CB_PAR_4),
+            Lanes::Eight => Self(&CB_PAR_8),
+            Lanes::Sixteen => Self(&CB_PAR_16),
+            Lanes::ThirtyTwo => Self(&CB_PAR_32),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_takes_designs_that_are_not_the_papers_alone() {
+        for usual in [Usual::Epochs, Usual::Wide, Usual::Dense, Usual::Searches] {
+            let takers = TABLE.into_iter().filter(|design| design.row().usual_for.contains(&usual));
+            assert_eq!(takers.collect::<Vec<_>>(), [QueueDesign::usual_for(usual)], "{usual:?}");
+        }
+        for design in TABLE {
+            assert_eq!(design.row().paper, design.row().usual_for.is_empty(), "{design}");
+        }
+    }
+}
