@@ -1,16 +1,11 @@
 //! A federation in the words of the HLA standard: ships report their positions, coast stations watch parts of the sea, and
 //! data distribution management says which station must hear of which ship.
 //!
-//! Shows: `matching::hla::Service`, and that a step costs what moved.
+//! Shows: `matching::hla::Service`, and that a step costs what moved. Prints a line for each hour: who hears of each ship.
 //!
 //! ```text
 //! cargo run --release --example federation
 //! ```
-
-mod shared;
-
-use std::io::{Write as _, stdout};
-use std::process::ExitCode;
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::Matcher;
@@ -20,11 +15,7 @@ use eventhorizon::matching::hla::{Federate, Service};
 const SEA: [u32; 2] = [100_000, 50_000];
 const SHIP: u32 = 0;
 
-fn main() -> ExitCode {
-    shared::main(|_: &shared::Nothing| run())
-}
-
-fn run() -> shared::Outcome<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut service = Service::new(&Matcher::new(&Gpu::new()?), SEA);
 
     // Five stations along the coast, each a federate of its own, see 30 km of it and 25 km out.
@@ -52,12 +43,12 @@ fn run() -> shared::Outcome<()> {
     }
 
     for hour in 0..6 {
-        write!(stdout(), "hour {hour}:")?;
+        print!("hour {hour}:");
         for (number, (ship, ..)) in ships.iter().enumerate() {
             let stations: Vec<_> = service.recipients(*ship)?.iter().map(|federate| federate.0).collect();
-            write!(stdout(), "   ship {number} -> stations {stations:?}")?;
+            print!("   ship {number} -> stations {stations:?}");
         }
-        writeln!(stdout())?;
+        println!();
         for (number, (_, region, east, north)) in (0..).zip(&mut ships) {
             *east += 7_000 + 2_000 * number;
             service.modify(*region, around(*east, *north))?;

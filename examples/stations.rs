@@ -2,11 +2,7 @@
 //! A user's own model: customers who walk between stations. The behaviour is in `stations.wgsl`.
 //!
 //! Shows: all that a model needs besides its WGSL file, and that theory agrees with what comes of it.
-
-mod shared;
-
-use std::io::{Write as _, stdout};
-use std::process::ExitCode;
+//! Prints the adapter, and how busy the stations were beside what theory says (`cargo run --release --example stations`).
 
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::pdes::{Capacity, Model, Options, Simulation, Until};
@@ -66,12 +62,10 @@ pub(crate) fn busy(gpu: &Gpu, model: &Stations) -> Result<[f64; 2], Box<dyn std:
     Ok([busy, theory.utilisation(0).ok_or("no such station")?])
 }
 
-fn main() -> ExitCode { shared::main(|_: &shared::Nothing| run()) }
-
-fn run() -> shared::Outcome<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = Gpu::new()?;
-    writeln!(stdout(), "{gpu}")?;
+    println!("{gpu}");
     let [busy, theory] = busy(&gpu, &Stations { stations: 10_000, minutes: Resolution::default() })?;
-    writeln!(stdout(), "stations were busy {:.2} % of the day; theory says {:.2} %", 100.0 * busy, 100.0 * theory)?;
+    println!("stations were busy {:.2} % of the day; theory says {:.2} %", 100.0 * busy, 100.0 * theory);
     Ok(())
 }

@@ -2,7 +2,7 @@
 """Runs descriptions of examples/networks with Ciw, too, and checks that both say the same.
 
     pip install ciw
-    cargo build --release --example network
+    cargo build --release -p eventhorizon-cli
     python3 scripts/compare_ciw.py [--program PATH] [--backend cpu|gpu] [--replications N] [FILE.toml ...]
 
 Both make independent replications of the same description. A mean agrees if it lies no further from the other than 1.5 times the half width of the
@@ -158,7 +158,7 @@ def simulate(net, until, warm_up, replications):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--program", default="target/release/examples/network")
+    options.add_argument("--program", default="target/release/eventhorizon")
     options.add_argument("--backend", default="cpu")
     options.add_argument("--replications", type=int, default=16, choices=sorted(n + 1 for n in STUDENT))
     options.add_argument("--share", type=float, default=0.1, help="of the time that the description says")
@@ -174,7 +174,7 @@ def main():
         except Unlike as unlike:
             print(f"{net['name']}: not compared: {unlike}")
             continue
-        command = [args.program, str(file), "--json", "-", "--backend", args.backend]
+        command = [args.program, "network", str(file), "--json", "-", "--backend", args.backend]
         command += ["--replications", str(args.replications), "--until", str(until), "--warm-up", str(warm_up)]
         ours = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         rows = {}

@@ -5,7 +5,7 @@
 //!
 //! let report = eventhorizon::self_test(&Gpu::new()?);
 //! if !report.passed() {
-//!     println!("{report}"); // what a bug report asks for; `examples/doctor.rs` prints it with all else that matters
+//!     println!("{report}"); // what a bug report asks for; `eventhorizon doctor` prints it with all else that matters
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -42,7 +42,7 @@ struct Linked {
 static LINKED: LazyLock<Vec<Linked>> = LazyLock::new(|| {
     let handlers = hybrid::kernels(
         eventhorizon::wgsl!("wgsl/hybrid_batched.wgsl"),
-        eventhorizon::wgsl!("../examples/activity/plan.wgsl"),
+        eventhorizon::wgsl!("wgsl/hybrid_team.wgsl"),
     );
     let recipes =
         [kernels::recipes(), handlers, pdes::output_kernels(&counted::Counted::new(1)), statistics()];

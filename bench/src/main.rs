@@ -20,17 +20,12 @@ mod replication;
 mod search;
 mod sync;
 
-#[path = "../../examples/shared/figure.rs"]
-mod figure;
-#[path = "../../examples/shared/mod.rs"]
-mod shared;
-
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 use eventhorizon::gpu::Gpu;
-use shared::Outcome;
+use eventhorizon_cli::shared::{self, Outcome, figure};
 
 /// Measures how fast the library is on the present adapter, and checks what it times
 #[derive(Parser)]

@@ -1,6 +1,6 @@
 //! The benchmarks, as people meet them: their help, what they refuse, and small runs.
 
-#[path = "../../tests/programs/ended.rs"]
+#[path = "../../cli/tests/programs/ended.rs"]
 mod ended;
 
 use std::io::pipe;

@@ -1,34 +1,13 @@
-//! The program `eventhorizon`. `run` is its own; the other commands are examples of the library, which run alone, too.
-
-#![allow(
-    clippy::duplicate_mod,
-    reason = "each example brings what all programs share, as where it is a program of its own"
-)]
-
-mod run;
-
-#[path = "../../examples/shared/mod.rs"]
-mod shared;
-
-#[allow(dead_code, reason = "its `main` is that of the example")]
-#[path = "../../examples/astar.rs"]
-mod astar;
-#[allow(dead_code, reason = "its `main` is that of the example")]
-#[path = "../../examples/doctor.rs"]
-mod doctor;
-#[allow(dead_code, reason = "its `main` is that of the example")]
-#[path = "../../examples/network.rs"]
-mod network;
-#[allow(dead_code, reason = "its `main` is that of the example")]
-#[path = "../../examples/queue_sweep.rs"]
-mod queue_sweep;
-#[allow(dead_code, reason = "its `main` is that of the example")]
-#[path = "../../examples/region_matching.rs"]
-mod region_matching;
+//! The program `eventhorizon`: each command is a module of `commands`.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use eventhorizon_cli::commands::{
+    activity, astar, doctor, experiment, moving_crowd, mrip_mm1, mrip_pi, mrip_walk, network, phold,
+    phold_ranks, queue_bulk, queue_sweep, region_matching, run, soak, torus, wlp_vs_tlp,
+};
+use eventhorizon_cli::shared;
 
 /// Discrete-event simulation on any GPU
 #[derive(Parser)]
@@ -52,6 +31,30 @@ enum Command {
     Sweep(queue_sweep::Args),
     /// Tells of the adapters of this machine, and checks the one that the library would take
     Doctor(doctor::Args),
+    /// Run PHOLD, the benchmark of parallel discrete-event simulation, and print its event rate
+    Phold(phold::Args),
+    /// Run PHOLD over ranks (threads, MPI processes) or over devices, and print its event rate
+    PholdRanks(phold_ranks::Args),
+    /// Compare measures against an epidemic in a factorial experiment
+    Experiment(experiment::Args),
+    /// Replicate an M/M/1 queue and compare its means with theory
+    MripMm1(mrip_mm1::Options),
+    /// Replicate a Monte Carlo estimate of pi
+    MripPi(mrip_pi::Options),
+    /// Replicate random walks over 30 chunks of a map
+    MripWalk(mrip_walk::Options),
+    /// Draw Figures 5 to 7 of "Warp-Level Parallelism" for this machine
+    WlpVsTlp(wlp_vs_tlp::Options),
+    /// Draw Figures 19 and 20 of Park and Fishwick: a closed torus of service facilities
+    Torus(torus::Args),
+    /// Measure the parallel heap in bulk, as in Figure 11 of Baudis et al.
+    QueueBulk(queue_bulk::Args),
+    /// Simulate people who plan their days, and the traffic they cause
+    Activity(activity::Args),
+    /// Match the moving regions of a crowd and draw who sees whom
+    MovingCrowd(moving_crowd::Options),
+    /// Compare random simulations with the sequential engine, for as long as requested
+    Soak(soak::Args),
 }
 
 fn main() -> ExitCode {
@@ -59,12 +62,24 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(told) => return told,
     };
-    match &program.command {
-        Command::Run(args) => shared::end(run::run(args)),
-        Command::Network(args) => network::shared::end(network::run(args)),
-        Command::Match(args) => region_matching::shared::end(region_matching::run(args)),
-        Command::Search(args) => astar::shared::end(astar::run(args)),
-        Command::Sweep(args) => queue_sweep::shared::end(queue_sweep::run(args)),
-        Command::Doctor(args) => doctor::shared::end(doctor::run(args)),
-    }
+    shared::end(match &program.command {
+        Command::Run(args) => run::run(args),
+        Command::Network(args) => network::run(args),
+        Command::Match(args) => region_matching::run(args),
+        Command::Search(args) => astar::run(args),
+        Command::Sweep(args) => queue_sweep::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Phold(args) => phold::run(args),
+        Command::PholdRanks(args) => phold_ranks::run(args),
+        Command::Experiment(args) => experiment::run(args),
+        Command::MripMm1(args) => mrip_mm1::run(args),
+        Command::MripPi(args) => mrip_pi::run(args),
+        Command::MripWalk(args) => mrip_walk::run(args),
+        Command::WlpVsTlp(args) => wlp_vs_tlp::run(args),
+        Command::Torus(args) => torus::run(args),
+        Command::QueueBulk(args) => queue_bulk::run(args),
+        Command::Activity(args) => activity::run(args),
+        Command::MovingCrowd(args) => moving_crowd::run(args),
+        Command::Soak(args) => soak::run(args),
+    })
 }

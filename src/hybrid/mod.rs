@@ -96,7 +96,7 @@
 //!
 //! # Speed
 //!
-//! PHOLD with 32,768 LPs, 16 events each, rate 0.1 and lookahead 10 ([`Lp`], `examples/phold_ranks.rs`), on the host of an NVIDIA H200 with 16 cores, in 10⁶ events per second: 3.8 with one thread, 7.3
+//! PHOLD with 32,768 LPs, 16 events each, rate 0.1 and lookahead 10 ([`Lp`], `eventhorizon phold-ranks`), on the host of an NVIDIA H200 with 16 cores, in 10⁶ events per second: 3.8 with one thread, 7.3
 //! with two, 14 with four, 25 with eight; two ranks of one thread each in one process 8.2.
 //!
 //! # Panics

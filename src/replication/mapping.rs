@@ -83,7 +83,7 @@ impl fmt::Display for Chosen {
 }
 
 impl fmt::Display for Mapping {
-    /// The word that examples take and print.
+    /// The word that programs take and print.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Thread => "thread",

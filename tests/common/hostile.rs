@@ -1,5 +1,5 @@
 //! What reads files of strangers: each takes any bytes, and neither panics nor takes memory that is not there. `fuzz/` gives them bytes by coverage,
-//! `tests/programs/hostile.rs` by chance.
+//! `tests/hostile/main.rs` by chance.
 
 #![allow(dead_code, unreachable_pub, reason = "each target uses a part of this module")]
 

@@ -1,0 +1,495 @@
+//! The case study of Chapuis, Eidenbenz, Santhi and Park (section 3): people who plan their days, and the traffic that comes of it.
+//!
+//! Shows: entities of several kinds, handlers of WGSL and of the library's own algorithms on the GPU, their Rust twins, ranks. Agents plan four activities by a genetic
+//! algorithm, travel to the first of them, and plan again. Controllers of districts count cars; every half hour the main one finds the shortest
+//! paths between all pairs of vertices, on roads that are the slower the more cars used them. All of it is integers: wherever handlers run, and on any number of ranks, the
+//! fingerprint is the same.
+//!
+//! ```text
+//! eventhorizon activity --picture town.png
+//! eventhorizon activity --agents 4096 --vertices 1024 --placement gpu
+//! eventhorizon activity --agents 65536 --placement gpu --devices 4
+//! ```
+
+mod plan;
+mod town;
+
+use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::hybrid::{
+    Context, Digest, Entity, Handle, Handlers, HybridError, Options, Placement, Simulation, Transport, Used,
+    in_process,
+};
+use eventhorizon::pdes::{Fingerprint, Progress};
+use eventhorizon::time::Ticks;
+use plan::{Answer, Call, Planner};
+use plotters::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use town::{Routes, Town};
+
+use crate::shared::{self, Outcome, Use};
+
+/// A tick is a second; nothing is faster than a minute.
+const LOOKAHEAD: u64 = 60;
+const HALF_HOUR: u64 = 1800;
+const HOUR: u64 = 3600;
+/// Runs begin so long after zero, so that activities may have been performed before.
+const MORNING: u64 = 48 * HOUR;
+
+#[derive(Parser)]
+#[command(
+    about = "Simulates people's days and the traffic in their town, with planning and routing on the GPU"
+)]
+pub struct Args {
+    /// People.
+    #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    agents: u32,
+    /// Vertices of the road network.
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=8192))]
+    vertices: u32,
+    /// Hours to simulate.
+    #[arg(long, default_value_t = 48, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    hours: u64,
+    /// Controllers of traffic, one for each district.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    districts: u32,
+    /// Generations of the genetic algorithm.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=200))]
+    generations: u32,
+    /// Names the town and the random streams.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Where handlers run: on the GPU, on the cores, or where it takes less time. It changes the speed only.
+    #[arg(long, value_enum, default_value_t = Place::Auto)]
+    placement: Place,
+    /// Devices, which share the calls of a window, each as many as it is fast: those of the best adapters in turn. It changes the speed only.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    devices: u32,
+    /// Ranks, each a thread of this process with threads of its own. It changes the speed only.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    ranks: u32,
+    /// Threads of each rank, 1024 at the most; by default one for each core.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Draws the town with the lightest, the middle and the heaviest traffic of all half hours: a PNG.
+    #[arg(long)]
+    picture: Option<PathBuf>,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Place {
+    Auto,
+    Gpu,
+    Cpu,
+}
+
+/// What entities send each other. Of one time, reports come before the half hour that counts them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Message {
+    /// To a controller: an agent sets out.
+    Trip { agent: u32, ends: [u32; 2] },
+    /// To an agent: so many seconds to go.
+    Way(u64),
+    /// To an agent: it has arrived, or begins.
+    Plan,
+    /// To the main controller: the cars of a district, road by road.
+    Report(Vec<u32>),
+    /// To a controller: report.
+    Count,
+    /// To the main controller: half an hour is over.
+    Traffic,
+    /// To controllers: seconds of the roads, and distances.
+    News { weights: Vec<u32>, distances: Vec<u32> },
+}
+
+struct Agent {
+    home: u32,
+    work: u32,
+    at: u32,
+    /// When each activity ended last.
+    last: [u64; 4],
+    /// What it is on its way to, and since when.
+    next: (usize, u64, u64),
+    done: u32,
+    /// The controller of its district, and the vertices of the town.
+    district: u32,
+    vertices: u32,
+    planner: Handle<Planner>,
+    generations: u32,
+}
+
+struct District {
+    town: Arc<Town>,
+    weights: Vec<u32>,
+    distances: Vec<u32>,
+    cars: Vec<u32>,
+    trips: u64,
+}
+
+struct Main {
+    districts: u32,
+    town: Arc<Town>,
+    cars: Vec<u32>,
+    /// Cars on all roads, half hour by half hour.
+    history: Vec<Vec<u32>>,
+    routes: Handle<Routes>,
+}
+
+enum Person {
+    Main(Main),
+    District(District),
+    Agent(Agent),
+}
+
+impl Entity for Person {
+    type Message = Message;
+
+    fn start(&mut self, context: &mut Context<Self>) {
+        let begin = match self {
+            // The first news are there before anybody sets out.
+            Self::Main(_) => return context.send(context.name(), Ticks::new(MORNING), Message::Traffic),
+            Self::District(_) => (MORNING + HALF_HOUR - LOOKAHEAD, Message::Count),
+            Self::Agent(agent) => {
+                let stream = context.stream();
+                agent.last = [240, 60, 900, 600].map(|most| MORNING - 60 * u64::from(stream.below(most)));
+                (MORNING + 2 * LOOKAHEAD + u64::from(stream.below(3600)), Message::Plan)
+            }
+        };
+        context.send(context.name(), Ticks::new(begin.0), begin.1);
+    }
+
+    fn receive(&mut self, message: Message, context: &mut Context<Self>) {
+        match self {
+            Self::Main(main) => main.receive(message, context),
+            Self::District(district) => district.receive(message, context),
+            Self::Agent(agent) => agent.receive(message, context),
+        }
+    }
+
+    fn state(&self, digest: &mut Digest) {
+        match self {
+            Self::Main(main) => digest.put(&(&main.cars, &main.history)),
+            Self::District(district) => digest.put(&(&district.cars, district.trips, &district.weights)),
+            Self::Agent(agent) => digest.put(&(agent.at, agent.last, agent.next, agent.done)),
+        }
+    }
+}
+
+impl Main {
+    fn receive(&mut self, message: Message, context: &mut Context<Person>) {
+        let now = context.now().get();
+        match message {
+            Message::Report(cars) => self.cars.iter_mut().zip(&cars).for_each(|(sum, cars)| *sum += cars),
+            _ => {
+                context.send(context.name(), Ticks::new(now + HALF_HOUR), Message::Traffic);
+                let weights = self.town.weights(&self.cars);
+                self.history.push(std::mem::replace(&mut self.cars, vec![0; weights.len()]));
+                let (districts, told) = (self.districts, weights.clone());
+                context.call(self.routes, weights, move |_, distances, context| {
+                    for district in 1..=districts {
+                        let news = Message::News { weights: told.clone(), distances: distances.clone() };
+                        context.send(district, Ticks::new(now + LOOKAHEAD), news);
+                    }
+                });
+            }
+        }
+    }
+}
+
+impl District {
+    fn receive(&mut self, message: Message, context: &mut Context<Person>) {
+        let now = context.now().get();
+        match message {
+            Message::Trip { agent, ends } => {
+                let path = self.town.path(ends, &self.weights, &self.distances);
+                let seconds = path.iter().map(|&road| u64::from(self.weights[road])).sum();
+                path.iter().for_each(|&road| self.cars[road] += 1);
+                self.trips += 1;
+                context.send(agent, Ticks::new(now + LOOKAHEAD), Message::Way(seconds));
+            }
+            Message::News { weights, distances } => (self.weights, self.distances) = (weights, distances),
+            _ => {
+                let cars = std::mem::replace(&mut self.cars, vec![0; self.weights.len()]);
+                context.send(0, Ticks::new(now + LOOKAHEAD), Message::Report(cars));
+                context.send(context.name(), Ticks::new(now + HALF_HOUR), Message::Count);
+            }
+        }
+    }
+}
+
+impl Agent {
+    fn receive(&mut self, message: Message, context: &mut Context<Person>) {
+        let now = context.now().get();
+        match message {
+            Message::Way(seconds) => {
+                let (activity, minutes, since) = self.next;
+                // It has been on its way while the way was asked for.
+                let end = (since + seconds).max(now) + 60 * minutes;
+                self.last[activity] = end;
+                self.done += 1;
+                context.send(context.name(), Ticks::new(end), Message::Plan);
+            }
+            _ => {
+                let minutes =
+                    |last: &u64| u32::try_from((now.saturating_sub(*last) / 60).min(2880)).unwrap_or(2880);
+                let elapsed = std::array::from_fn(|activity| minutes(&self.last[activity]));
+                let call = Call { elapsed, seed: context.stream().draw(), generations: self.generations };
+                context.call(self.planner, call, |person, [plan], context| {
+                    let Person::Agent(agent) = person else { unreachable!("an agent asked") };
+                    agent.sets_out(plan, context);
+                });
+            }
+        }
+    }
+
+    fn sets_out(&mut self, plan: Answer, context: &mut Context<Person>) {
+        let now = context.now().get();
+        let activity = plan.activity as usize;
+        let place = match activity {
+            plan::SLEEP => self.home,
+            plan::WORK => self.work,
+            _ => context.stream().below(self.vertices),
+        };
+        let ends = [self.at, place];
+        self.at = place;
+        self.next = (activity, plan.minutes.into(), now);
+        let name = context.name();
+        let trip = Message::Trip { agent: name, ends };
+        context.send(self.district, Ticks::new(now + LOOKAHEAD), trip);
+    }
+}
+
+/// What a rank ends with.
+struct Ran {
+    progress: Progress,
+    fingerprint: Fingerprint,
+    seconds: f64,
+    used: Vec<Used>,
+    /// Of the rank with the main controller.
+    history: Vec<Vec<u32>>,
+    trips: u64,
+}
+
+/// Every district holds the distances, and gets new ones while it holds them; between ranks they go as bytes besides, up to 5 for a number on each side.
+fn check_room(args: &Args) -> Outcome<()> {
+    const MOST: u64 = 1 << 38;
+    let pairs = u64::from(args.vertices).pow(2);
+    let districts = u64::from(args.districts);
+    let on_the_way = if args.ranks > 1 { 10 * districts } else { 0 };
+    let bytes = pairs * (4 * (2 * districts + 2) + on_the_way);
+    let fits = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    match bytes <= MOST && usize::try_from(bytes).is_ok_and(fits) {
+        true => Ok(()),
+        false => Err(shared::usage(format!(
+            "the distances between {} vertices, for {districts} districts, take {bytes} bytes, which the host's memory does not hold: choose \
+             less for --vertices or --districts",
+            args.vertices
+        ))),
+    }
+}
+
+pub fn run(args: &Args) -> Outcome<()> {
+    shared::check_files(&[(Use::WritesFile, "--picture", args.picture.as_deref()), args.json.file()])?;
+    check_room(args)?;
+    let open = || (0..args.devices).map(Gpu::nth).collect::<Result<Vec<_>, _>>();
+    let devices = match args.placement {
+        Place::Cpu => Vec::new(),
+        Place::Gpu => open()?,
+        Place::Auto => match open() {
+            Err(GpuError::NoAdapter { .. }) => Vec::new(),
+            other => other?,
+        },
+    };
+    let town = Arc::new(Town::new(args.vertices, args.agents, args.seed));
+    let bar = shared::bar(1000, "{wide_bar} {percent}% {msg}")?;
+    let tell = |progress: &Progress| {
+        let seconds = progress.now.get().saturating_sub(MORNING).min(args.hours * HOUR);
+        bar.set_position(1000 * seconds / (args.hours * HOUR));
+        bar.set_message(format!("{} events", progress.events));
+        shared::watch()
+    };
+    let ran = match args.ranks {
+        1 => vec![on_rank(args, &town, &devices, None, tell)],
+        ranks => {
+            shared::check_threads(format!("{ranks} ranks in one process"), ranks as usize)?;
+            in_process(ranks, |rank| on_rank(args, &town, &devices, Some(Box::new(rank)), tell))
+        }
+    };
+    bar.finish_and_clear();
+    let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
+    for other in &ran {
+        shared::same(&other.fingerprint, &ran[0].fingerprint, "two ranks know different fingerprints")?;
+    }
+    let first = &ran[0];
+    let trips: u64 = ran.iter().map(|ran| ran.trips).sum();
+    let history = ran.iter().map(|ran| &ran.history).find(|history| !history.is_empty());
+    let drawn = match (&args.picture, history) {
+        (Some(path), Some(history)) => draw(path, &town, history),
+        _ => Ok(()),
+    };
+    shared::all([tell_results(args, first, &ran, &town, trips), drawn])
+}
+
+fn on_rank(
+    args: &Args,
+    town: &Arc<Town>,
+    devices: &[Gpu],
+    transport: Option<Box<dyn Transport>>,
+    tell: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Ran, HybridError> {
+    let placement = match args.placement {
+        Place::Auto => Placement::Auto,
+        Place::Gpu => Placement::Gpu,
+        Place::Cpu => Placement::Cpu,
+    };
+    let mut handlers = Handlers::new(devices.iter().cloned(), placement);
+    let planner = handlers.add(plan::planner(devices)?);
+    let routes = handlers.add(Routes(Arc::clone(town)));
+    let (districts, roads) = (args.districts, town.roads.len());
+    let make = |name: u32| match name {
+        0 => Person::Main(Main {
+            districts,
+            town: Arc::clone(town),
+            cars: vec![0; roads],
+            history: Vec::new(),
+            routes,
+        }),
+        _ if name <= districts => Person::District(District {
+            town: Arc::clone(town),
+            weights: vec![0; roads],
+            distances: Vec::new(),
+            cars: vec![0; roads],
+            trips: 0,
+        }),
+        _ => {
+            let mut stream = eventhorizon::random::Stream::new(args.seed, name, u64::MAX);
+            let [home, work] = [(); 2].map(|()| stream.below(args.vertices));
+            Person::Agent(Agent {
+                home,
+                work,
+                at: home,
+                last: [0; 4],
+                next: (0, 0, 0),
+                done: 0,
+                district: 1 + name % districts,
+                vertices: args.vertices,
+                planner,
+                generations: args.generations,
+            })
+        }
+    };
+    let options =
+        Options { seed: args.seed, threads: args.threads.map(usize::from), handlers, ..Options::default() };
+    let entities = 1 + districts + args.agents;
+    let lookahead = Ticks::new(LOOKAHEAD);
+    let mut simulation = match transport {
+        None => Simulation::new(entities, lookahead, make, options)?,
+        Some(transport) => Simulation::on(transport, entities, lookahead, make, options)?,
+    };
+    let begun = Instant::now();
+    let progress = simulation.run_watched(Ticks::new(MORNING + args.hours * HOUR), tell)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let fingerprint = simulation.fingerprint()?;
+    let (mut history, mut trips) = (Vec::new(), 0);
+    for (_, person) in simulation.entities() {
+        match person {
+            Person::Main(main) => history.clone_from(&main.history),
+            Person::District(district) => trips += district.trips,
+            Person::Agent(_) => {}
+        }
+    }
+    Ok(Ran { progress, fingerprint, seconds, used: simulation.used(), history, trips })
+}
+
+fn tell_results(args: &Args, first: &Ran, ran: &[Ran], town: &Town, trips: u64) -> Outcome<()> {
+    let rate = first.progress.events as f64 / first.seconds;
+    let mut table = vec![
+        ("agents, vertices, roads", format!("{}, {}, {}", args.agents, args.vertices, town.roads.len())),
+        ("events", first.progress.events.to_string()),
+        ("trips", trips.to_string()),
+        ("seconds", format!("{:.3}", first.seconds)),
+        ("events per second", format!("{rate:.4e}")),
+        ("fingerprint", first.fingerprint.to_string()),
+    ];
+    for number in 0..first.used.len() {
+        let sum = |place: fn(&Used) -> (u64, f64)| {
+            let each = ran.iter().map(|ran| place(&ran.used[number]));
+            each.fold((0, 0.0), |sum, (calls, seconds)| (sum.0 + calls, sum.1 + seconds))
+        };
+        let (on_gpu, on_cpu) = (sum(|used| used.gpu), sum(|used| used.cpu));
+        let name = if number == 0 { "calls of planning" } else { "calls of all pairs" };
+        let told = format!(
+            "{} on the GPU in {:.3} s, {} on the CPU in {:.3} s",
+            on_gpu.0, on_gpu.1, on_cpu.0, on_cpu.1
+        );
+        table.push((name, told));
+        if args.devices > 1 {
+            let of = |device: usize| -> u64 {
+                ran.iter().filter_map(|ran| ran.used[number].devices.get(device)).sum()
+            };
+            let calls: Vec<_> = (0..args.devices as usize).map(|device| of(device).to_string()).collect();
+            table.push(("    on each device", calls.join(", ")));
+        }
+    }
+    let json = json!({
+        "model": "activity",
+        "agents": args.agents,
+        "vertices": args.vertices,
+        "hours": args.hours,
+        "ranks": args.ranks,
+        "devices": args.devices,
+        "seed": args.seed,
+        "events": first.progress.events,
+        "windows": first.progress.windows,
+        "trips": trips,
+        "seconds": first.seconds,
+        "event_rate": rate,
+        "fingerprint": first.fingerprint.to_string(),
+    });
+    if !args.json.on_stdout() {
+        for (name, value) in table {
+            writeln!(stdout(), "{name:<26}{value}")?;
+        }
+    }
+    args.json.write(&json)
+}
+
+/// Figure 5: the town by the lightest, the middle and the heaviest traffic.
+fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
+    const SIDE: u32 = 700;
+    let mut order: Vec<_> = (1..history.len()).collect();
+    order.sort_by_key(|&half| history[half].iter().map(|&cars| u64::from(cars)).sum::<u64>());
+    let chosen: Vec<_> = [0, order.len() / 2, order.len().saturating_sub(1)]
+        .iter()
+        .filter_map(|&place| order.get(place))
+        .collect();
+    let mut pixels = vec![0; 9 * (SIDE * SIDE) as usize];
+    let root = BitMapBackend::with_buffer(&mut pixels, (3 * SIDE, SIDE)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let extent = town.places.iter().flatten().max().copied().unwrap_or(1).max(1);
+    for (area, &&half) in root.split_evenly((1, 3)).iter().zip(&chosen) {
+        let pixel = |vertex: u32| {
+            let at = town.places[vertex as usize].map(|at| 20 + at * (SIDE - 40) / extent);
+            (i32::try_from(at[0]).unwrap_or(0), i32::try_from(at[1]).unwrap_or(0))
+        };
+        for (road, &cars) in town.roads.iter().zip(&history[half]) {
+            let heat = (f64::from(cars) / f64::from(road.capacity)).min(2.0) / 2.0;
+            let colour = HSLColor(0.33 * (1.0 - heat), 0.9, 0.42);
+            let width = if heat > 0.5 { 4 } else { 2 };
+            area.draw(&PathElement::new(road.ends.map(pixel), colour.stroke_width(width)))?;
+        }
+        shared::tell(&format!("{}: half hour {half} of {}", path.display(), history.len() - 1));
+    }
+    root.present()?;
+    drop(root);
+    shared::write_png(path, (3 * SIDE, SIDE), png::ColorType::Rgb, &pixels)
+}

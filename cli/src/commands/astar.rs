@@ -1,0 +1,470 @@
+//! Shortest paths on a map or in a graph: thousands of A* searches at once.
+//!
+//! Shows: maps and graphs from files, or maps made at random, batches of searches on the GPU, or on the CPU where there is none, and what to do with the paths.
+//!
+//! ```text
+//! eventhorizon search
+//! eventhorizon search --random 256 --density 0.2 --searches 10000 --picture searches.png
+//! eventhorizon search --map tests/data/movingai/arena.map --scen tests/data/movingai/arena.map.scen --paths paths.csv
+//! eventhorizon search --graph roads.gr --coords roads.co --searches 1000
+//! ```
+//!
+//! With a scenario the lengths of all paths are compared with those that the scenario tells; the exit code is 1 if one differs.
+
+use std::io::{BufReader, Write as _, stdout};
+use std::path::Path;
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::random::Stream;
+use eventhorizon::search::reference::{AStar, find_all};
+use eventhorizon::search::{
+    Engine, Grid, Guided, Mapping, Moves, Outcome, Results, ScenarioSearch, SearchError, Space, Terrain,
+    dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
+};
+use glam::UVec2;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use crate::shared::{self, Failure, Use};
+
+#[derive(Parser)]
+#[command(about = "Finds shortest paths on a map, and tells how many searches per second were made")]
+pub struct Args {
+    /// A map: of the Moving AI benchmarks (.map), or a picture (.png), of which the dark half is blocked.
+    #[arg(long, value_name = "FILE")]
+    map: Option<String>,
+    /// How the water, W, of a .map file is passable: from water only, as the format says; as open ground; or not at all (land).
+    #[arg(long, value_enum, requires = "map", default_value_t = Water::Format)]
+    terrain: Water,
+    /// A graph of the 9th DIMACS challenge (.gr) instead of a map.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["map", "random", "four", "picture"])]
+    graph: Option<String>,
+    /// The coordinates of its vertices (.co): the straight line to the goal is the heuristic then.
+    #[arg(long, value_name = "FILE", requires = "graph")]
+    coords: Option<String>,
+    /// A square map with random obstacles instead, of so many cells a side.
+    #[arg(long, value_name = "SIDE", default_value_t = 64, conflicts_with = "map")]
+    random: u32,
+    /// Obstacles of the random map for each cell.
+    #[arg(long, default_value_t = 0.2)]
+    density: f64,
+    /// A scenario of the Moving AI benchmarks: its searches are made, and the lengths of the paths checked.
+    #[arg(long, value_name = "FILE", requires = "map")]
+    scen: Option<String>,
+    /// So many searches between random cells instead.
+    #[arg(long, default_value_t = 100_000, conflicts_with = "scen")]
+    searches: u32,
+    #[arg(long, default_value = "auto", help = queue_help())]
+    queue: String,
+    /// How searches are mapped to the device: thread (one invocation and a queue for each), bands (one invocation and lists without order), team (a workgroup for each) or auto. It changes the speed only.
+    #[arg(long, default_value_t = Mapping::Auto)]
+    mapping: Mapping,
+    /// Only the four neighbours that share an edge; otherwise also those that share a corner, at sqrt 2.
+    #[arg(long, conflicts_with = "scen")]
+    four: bool,
+    /// Costs of a straight and of a diagonal move; the diagonal one costs as much to twice as much.
+    /// Use 70,99 where costs of paths exceed 32 bits.
+    #[arg(
+        long,
+        value_name = "STRAIGHT,DIAGONAL",
+        conflicts_with_all = ["scen", "four", "graph"],
+        value_parser = costs
+    )]
+    costs: Option<Moves>,
+    /// Writes the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for a graph search,step,vertex, with vertices numbered from 1 as in its file.
+    #[arg(long, value_name = "CSV")]
+    paths: Option<String>,
+    /// Draws the first search of a random map, or the longest of a scenario: path white, cells looked at dark.
+    #[arg(long, value_name = "PNG")]
+    picture: Option<String>,
+    /// Names the random map and searches.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    #[command(flatten)]
+    place: shared::Where,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+/// The names of [`Terrain`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Water {
+    Format,
+    Open,
+    Land,
+}
+
+impl From<Water> for Terrain {
+    fn from(water: Water) -> Self {
+        match water {
+            Water::Format => Self::Format,
+            Water::Open => Self::Open,
+            Water::Land => Self::Land,
+        }
+    }
+}
+
+/// The help of `--queue`.
+fn queue_help() -> String {
+    let designs = QueueDesign::ALL.into_iter().filter(|design| design.serves_alone());
+    let names: Vec<_> = designs.map(QueueDesign::name).collect();
+    format!("Queue design of searches by threads: {} or auto", names.join(", "))
+}
+
+pub fn run(args: &Args) -> shared::Outcome<()> {
+    shared::check_files(&[
+        (Use::Reads, "--map", args.map.as_deref().map(Path::new)),
+        (Use::Reads, "--scen", args.scen.as_deref().map(Path::new)),
+        (Use::Reads, "--graph", args.graph.as_deref().map(Path::new)),
+        (Use::Reads, "--coords", args.coords.as_deref().map(Path::new)),
+        (Use::Writes, "--paths", args.paths.as_deref().map(Path::new)),
+        (Use::WritesFile, "--picture", args.picture.as_deref().map(Path::new)),
+        args.json.file(),
+    ])?;
+    let mapping = match (args.queue.as_str(), args.mapping) {
+        ("auto", mapping) => mapping,
+        (_, Mapping::Team | Mapping::Bands) => {
+            return Err(shared::usage(
+                "--queue chooses the queue of searches by threads: leave --mapping off, or make it thread",
+            ));
+        }
+        (name, _) => {
+            let design = name.parse::<QueueDesign>();
+            Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, and auto")))?)
+        }
+    };
+    match &args.graph {
+        Some(path) => in_graph(args, path, mapping),
+        None => on_map(args, mapping),
+    }
+}
+
+/// Reads the costs of a straight and of a diagonal move.
+fn costs(text: &str) -> Result<Moves, String> {
+    let wrong = |_| "expected two whole numbers, such as 70,99".to_owned();
+    let (straight, diagonal) = text.split_once(',').ok_or("expected two numbers, such as 70,99")?;
+    let straight = straight.trim().parse().map_err(wrong)?;
+    Ok(Moves::Eight { straight, diagonal: diagonal.trim().parse().map_err(wrong)? })
+}
+
+/// Searches between random vertices of a graph.
+fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
+    let graph = dimacs_graph(path, &read(path)?)?;
+    let guided = match &args.coords {
+        None => Guided::from(graph),
+        Some(path) => Guided::straight(graph, &dimacs_coordinates(path, &read(path)?)?)?,
+    };
+    if let (Some((from, to)), Some(_)) = (guided.graph().free_arc(), &args.paths) {
+        let (from, to) = (u64::from(from) + 1, u64::from(to) + 1);
+        return Err(shared::usage(format!(
+            "{path}: the arc from the vertex {from} to {to} has the weight 0, with which paths could go in circles. Leave --paths off, or give the arc a weight"
+        )));
+    }
+    let vertices = u64::from(guided.graph().vertices());
+    check_memory(args.searches, vertices)?;
+    let searches: Vec<_> = (0..if vertices == 0 { 0 } else { args.searches })
+        .map(|search| {
+            let mut stream = Stream::new(args.seed, 0x7061_6972, search.into());
+            let mut vertex = || ((u64::from(stream.draw()) * vertices) >> 32) as u32;
+            (vertex(), vertex())
+        })
+        .collect();
+    let remedy = format!("write the weights of {path} in larger units");
+    let ran =
+        search_all(args, (&guided, &remedy), &searches, mapping, |gpu| Engine::graph(gpu, guided.clone()))?;
+    let shape = format!("{vertices} vertices, {} arcs", guided.graph().arcs());
+    let told = tell(args, &ran, ("graph", shape), &[]);
+    let written = write_paths(args, ["search", "step", "vertex"], |file| {
+        for search in 0..searches.len() {
+            for (step, vertex) in ran.found.path(search).enumerate() {
+                file.serialize((search, step, u64::from(vertex) + 1))?;
+            }
+        }
+        Ok(())
+    });
+    shared::all([told, written])
+}
+
+/// What searches came to, and how.
+struct Ran<S: Space> {
+    adapter: String,
+    mapping: String,
+    queue: &'static str,
+    seconds: f64,
+    found: Results<S::Cell>,
+}
+
+/// Makes the searches on the device, or on the processor where there is none.
+/// `remedy` says what to do where the cost of a path exceeds 32 bits.
+fn search_all<S: Space>(
+    args: &Args,
+    (space, remedy): (&S, &str),
+    searches: &[(S::Cell, S::Cell)],
+    mapping: Mapping,
+    engine: impl FnOnce(&Gpu) -> Result<Engine<S>, SearchError>,
+) -> shared::Outcome<Ran<S>> {
+    let bar = ProgressBar::new(searches.len() as u64).with_style(ProgressStyle::with_template(
+        "{wide_bar} {human_pos} of {human_len} searches, {per_sec}, {eta} left",
+    )?);
+    let wants_paths = args.paths.is_some();
+    let dear = |error| match error {
+        SearchError::Overflow { search, limit } => Failure::from(format!(
+            "search {search}: a path to the goal, if there is one, costs {limit} or more, \
+             which exceeds 32 bits: {remedy}"
+        )),
+        other => Failure::from(other),
+    };
+    let ran = match args.place.gpu()? {
+        Some(gpu) => {
+            let mut engine = engine(&gpu)?.with_mapping(mapping);
+            if wants_paths {
+                engine = engine.with_paths();
+            }
+            let begun = Instant::now();
+            let found = engine.run_watched(searches, |over| bar.set_position(over)).map_err(dear)?;
+            let seconds = begun.elapsed().as_secs_f64();
+            let queue = match engine.mapping() {
+                Mapping::Thread(design) => design.name(),
+                _ => "none",
+            };
+            Ran {
+                adapter: gpu.info().name.clone(),
+                mapping: engine.mapping().to_string(),
+                queue,
+                seconds,
+                found,
+            }
+        }
+        None => {
+            let begun = Instant::now();
+            let found =
+                find_all(space, searches, wants_paths, |over| bar.set_position(over)).map_err(dear)?;
+            let seconds = begun.elapsed().as_secs_f64();
+            Ran {
+                adapter: "CPU".to_owned(),
+                mapping: "sequential".to_owned(),
+                queue: "BinaryHeap",
+                seconds,
+                found,
+            }
+        }
+    };
+    bar.finish_and_clear();
+    Ok(ran)
+}
+
+/// Writes what there is to tell, and JSON where that is asked for.
+fn tell<S: Space>(
+    args: &Args,
+    ran: &Ran<S>,
+    shape: (&str, String),
+    more: &[(&str, String)],
+) -> shared::Outcome<()> {
+    let Ran { adapter, mapping, queue, seconds, found } = ran;
+    let searches = found.outcomes().len();
+    let rate = searches as f64 / seconds;
+    if !args.json.on_stdout() && !shared::on_stdout(args.paths.as_deref().map(Path::new)) {
+        let lines = [
+            ("adapter", adapter.clone()),
+            shape,
+            ("mapping, queue", format!("{mapping}, {queue}")),
+            ("searches", searches.to_string()),
+            ("found", found.found().to_string()),
+            ("expanded", found.expanded().to_string()),
+            ("seconds", format!("{seconds:.6}")),
+            ("searches per second", format!("{rate:.4e}")),
+        ];
+        let fingerprint = ("fingerprint", format!("{:016x}", found.fingerprint()));
+        for (name, value) in lines.iter().chain(more).chain([&fingerprint]) {
+            writeln!(stdout(), "{name:<24}{value}")?;
+        }
+    }
+    args.json.write(&json!({
+        "seed": args.seed,
+        "searches": searches,
+        "found": found.found(),
+        "seconds": seconds,
+        "searches_per_second": rate,
+        "expanded": found.expanded(),
+        "queue": queue,
+        "mapping": mapping,
+        "adapter": adapter,
+        "fingerprint": format!("{:016x}", found.fingerprint()),
+    }))
+}
+
+/// Searches on a map: those of a scenario, or between random cells.
+fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
+    let side = u64::from(args.random);
+    check_memory(args.searches, if args.map.is_some() { 0 } else { side * side })?;
+    let grid = match &args.map {
+        None => Grid::random(args.random, args.density, args.seed)?,
+        Some(path) if path.ends_with(".png") => picture_map(path)?,
+        Some(path) => moving_ai_map(path, &read(path)?, args.terrain.into())?,
+    };
+    let grid = match args.costs {
+        _ if args.four => grid.with_moves(Moves::MANHATTAN)?,
+        Some(moves) => grid.with_moves(moves)?,
+        None => grid,
+    };
+    let scenario = match &args.scen {
+        None => Vec::new(),
+        Some(path) => scenario_for(&grid, args.map.as_deref().unwrap_or_default(), path)?,
+    };
+    let searches: Vec<_> = match args.scen {
+        None => grid.random_searches(args.searches, args.seed),
+        Some(_) => scenario.iter().map(|search| (search.start, search.goal)).collect(),
+    };
+    let remedy = "choose smaller costs, such as --costs 70,99";
+    let ran = search_all(args, (&grid, remedy), &searches, mapping, |gpu| Engine::grid(gpu, grid.clone()))?;
+    let found = &ran.found;
+
+    let wrong = wrong_lengths(&grid, &scenario, found.outcomes());
+    let written = write_paths(args, ["search", "step", "x", "y"], |file| {
+        for search in 0..searches.len() {
+            for (step, cell) in found.path(search).enumerate() {
+                file.serialize((search, step, cell.x, cell.y))?;
+            }
+        }
+        Ok(())
+    });
+    let drawn = args.picture.as_ref().map_or(Ok(()), |path| {
+        let shown = (0..searches.len()).max_by_key(|&search| {
+            let cost = found.outcomes()[search].cost;
+            if scenario.is_empty() {
+                (cost.is_some(), u32::MAX - u32::try_from(search).unwrap_or(0))
+            } else {
+                (true, cost.unwrap_or(0))
+            }
+        });
+        draw(path, &grid, shown.map(|search| searches[search]))
+    });
+    let checked = match scenario.len() {
+        0 => "none to compare with".to_owned(),
+        all => format!("{} of {all} as the scenario tells", all - wrong.len()),
+    };
+    let shape = ("map", format!("{} x {}", grid.width(), grid.height()));
+    let shown = tell(args, &ran, shape, &[("lengths", checked)]);
+    let told = |(search, length): &(usize, f64)| {
+        let told = &scenario[*search];
+        format!(
+            "search {search} from {} to {}: the scenario tells a length of {}, and this is {length}",
+            told.start, told.goal, told.length
+        )
+    };
+    let verdict = match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.iter().take(10).map(told).collect::<Vec<_>>().join("\n").into()),
+    };
+    shared::all([shown, written, drawn, verdict])
+}
+
+/// Refuses more searches, or more cells, than the host holds: starts and goals, outcomes, and what
+/// a search knows of a cell.
+fn check_memory(searches: u32, cells: u64) -> shared::Outcome<()> {
+    let what = format!("{searches} searches in a space of {cells} cells");
+    shared::check_memory(what, 48 * u64::from(searches) + 16 * cells)
+}
+
+/// The searches of a scenario, if it is one for a map of this size. A map of the same size and another name is spoken of.
+fn scenario_for(grid: &Grid, map: &str, path: &str) -> shared::Outcome<Vec<ScenarioSearch>> {
+    let scenario = moving_ai_scenario(path, &read(path)?)?;
+    scenario.iter().try_for_each(|search| search.check_size(path, grid))?;
+    if let Some(search) = scenario.iter().find(|search| !search.is_on(map)) {
+        shared::tell(&format!(
+            "warning: {path}, line {}: the search is on {}, and the map is {map}",
+            search.line, search.map
+        ));
+    }
+    Ok(scenario)
+}
+
+fn read(path: &str) -> shared::Outcome<String> {
+    shared::read_text(Path::new(path), 1 << 32)
+}
+
+/// Searches whose lengths are not those of the scenario, with their lengths.
+fn wrong_lengths(grid: &Grid, scenario: &[ScenarioSearch], outcomes: &[Outcome]) -> Vec<(usize, f64)> {
+    let length = |outcome: &Outcome| outcome.cost.map_or(f64::INFINITY, |cost| grid.length(cost));
+    let lengths = outcomes.iter().map(length).enumerate();
+    lengths
+        .zip(scenario)
+        .filter(|((_, length), told)| !told.agrees(*length))
+        .map(|(wrong, _)| wrong)
+        .collect()
+}
+
+/// Writes paths, if they are wanted.
+fn write_paths<const N: usize>(
+    args: &Args,
+    head: [&str; N],
+    rows: impl FnOnce(&mut csv::Writer<&mut Vec<u8>>) -> csv::Result<()>,
+) -> shared::Outcome<()> {
+    let Some(path) = &args.paths else { return Ok(()) };
+    let mut table = Vec::new();
+    let mut file = csv::Writer::from_writer(&mut table);
+    file.write_record(head)?;
+    rows(&mut file)?;
+    file.flush()?;
+    drop(file);
+    shared::write(Path::new(path), &table)
+}
+
+/// A map from a picture: cells whose grey is below a half, or that are transparent, are blocked.
+fn picture_map(path: &str) -> Result<Grid, Failure> {
+    let named = |error: &dyn std::fmt::Display| format!("{path}: {error}");
+    let file = std::fs::File::open(path).map_err(|error| named(&error))?;
+    let mut decoder = png::Decoder::new(BufReader::new(file));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(|error| named(&error))?;
+    let (width, height) = (reader.info().width, reader.info().height);
+    // Before memory is taken for what the file claims.
+    if width.max(height) > eventhorizon::search::MAX_SIDE {
+        return Err(format!("{path}: {width} times {height} cells are more than a map has").into());
+    }
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    let frame = reader.next_frame(&mut pixels).map_err(|error| named(&error))?;
+    let samples = frame.color_type.samples();
+    let terrain = pixels[..frame.buffer_size()].chunks_exact(samples).map(|pixel| {
+        let (grey, opaque) = match *pixel {
+            [grey] => (u32::from(grey), true),
+            [grey, alpha] => (u32::from(grey), alpha > 127),
+            [red, green, blue, ref alpha @ ..] => {
+                let grey = (u32::from(red) + u32::from(green) + u32::from(blue)) / 3;
+                (grey, alpha.first().is_none_or(|alpha| *alpha > 127))
+            }
+            [] => (0, false),
+        };
+        u8::from(opaque && grey > 127)
+    });
+    Ok(Grid::new(width, height, terrain.collect())?)
+}
+
+/// The paper's Figure 5: obstacles black, the path white, cells that were looked at dark, others light.
+fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), Failure> {
+    const BLOCKED: u8 = 0;
+    const VISITED: u8 = 96;
+    const OPEN: u8 = 192;
+    const PATH: u8 = 255;
+    let mut pixels: Vec<u8> =
+        grid.terrain().iter().map(|terrain| if *terrain == 0 { BLOCKED } else { OPEN }).collect();
+    if let Some((start, goal)) = search {
+        let index = |cell: UVec2| cell.y as usize * grid.width() as usize + cell.x as usize;
+        let mut search = AStar::new(grid);
+        let mut shown = |search: &AStar<'_>| {
+            for y in 0..grid.height() {
+                for x in (0..grid.width()).filter(|x| search.visited(UVec2::new(*x, y))) {
+                    pixels[index(UVec2::new(x, y))] = VISITED;
+                }
+            }
+        };
+        search.find(start, goal);
+        shown(&search);
+        let (_, cells) = search.find_path(start, goal);
+        cells.iter().for_each(|cell| pixels[index(*cell)] = PATH);
+    }
+    shared::write_png(Path::new(path), (grid.width(), grid.height()), png::ColorType::Grayscale, &pixels)
+}

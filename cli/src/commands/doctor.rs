@@ -1,0 +1,179 @@
+//! What there is to run on, and whether it does what the library rests on. Its output is what a bug report asks for.
+//!
+//! Shows: `self_test`, and what of a device matters to the library. The exit code is 1 where a check fails.
+//!
+//! ```text
+//! eventhorizon doctor
+//! eventhorizon doctor --json report.json
+//! WGPU_ADAPTER_NAME=llvmpipe eventhorizon doctor      # another adapter than the best
+//! ```
+
+use std::io::{Write as _, stdout};
+
+use clap::Parser;
+use eventhorizon::gpu::{Gpu, SLICE, Subgroups};
+use serde_json::{Value, json};
+
+use crate::shared::{self, Outcome};
+
+/// Tells of the adapters of this machine, and checks the one that the library would take
+#[derive(Parser)]
+pub struct Args {
+    /// Tells of the adapters and does not check the one
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+pub fn run(args: &Args) -> Outcome<()> {
+    shared::check_files(&[args.json.file()])?;
+    let told = !args.json.on_stdout();
+    let adapters = pollster::block_on(adapters());
+    let gpu = Gpu::new()?;
+    if told {
+        writeln!(stdout(), "eventhorizon {}, {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS)?;
+        writeln!(stdout(), "\nadapters")?;
+        for adapter in &adapters {
+            writeln!(stdout(), "  {}", line(adapter))?;
+        }
+        writeln!(stdout(), "\nthe library takes\n  {gpu}")?;
+    }
+    let paths = paths(&gpu);
+    if told {
+        for (what, how) in &paths {
+            writeln!(stdout(), "  {what:<24}{how}")?;
+        }
+    }
+    let mut object = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "system": std::env::consts::OS,
+        "adapters": adapters,
+        "adapter": gpu.info().name,
+        "paths": paths.iter().map(|(what, how)| ((*what).to_owned(), Value::from(how.as_str()))).collect::<serde_json::Map<_, _>>(),
+        "limits": format!("{:?}", gpu.limits()),
+        "features": format!("{:?}", gpu.features()),
+    });
+    if args.list {
+        return args.json.write(&object);
+    }
+    if told {
+        writeln!(stdout(), "\nchecks")?;
+    }
+    let report = eventhorizon::self_test(&gpu);
+    if told {
+        for line in report.to_string().lines() {
+            writeln!(stdout(), "  {line}")?;
+        }
+    }
+    let checks = report.checks.iter().map(|check| {
+        json!({
+            "name": check.name,
+            "passed": check.outcome.is_ok(),
+            "note": check.outcome.as_ref().unwrap_or_else(|wrong| wrong),
+            "seconds": check.took.as_secs_f64(),
+        })
+    });
+    object["checks"] = checks.collect();
+    object["passed"] = report.passed().into();
+    let verdict = match report.failures().next() {
+        None => Ok(()),
+        Some(first) => Err(format!(
+            "this adapter does not do what the library rests on: {} fails first. Update its driver, or choose another adapter \
+             (WGPU_ADAPTER_NAME); please report what is above",
+            first.name
+        )
+        .into()),
+    };
+    shared::all([args.json.write(&object), verdict])
+}
+
+/// What wgpu finds, as it says so.
+async fn adapters() -> Vec<Value> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY);
+    let found = instance.enumerate_adapters(backends).await;
+    let adapter = |adapter: &wgpu::Adapter| {
+        let (info, limits) = (adapter.get_info(), adapter.limits());
+        json!({
+            "name": info.name,
+            "backend": format!("{:?}", info.backend),
+            "type": format!("{:?}", info.device_type),
+            "driver": format!("{} {}", info.driver, info.driver_info),
+            "max_buffer_size": limits.max_buffer_size,
+            "max_storage_buffer_binding_size": limits.max_storage_buffer_binding_size,
+            "max_storage_buffers_per_shader_stage": limits.max_storage_buffers_per_shader_stage,
+            "max_compute_workgroup_storage_size": limits.max_compute_workgroup_storage_size,
+            "max_compute_invocations_per_workgroup": limits.max_compute_invocations_per_workgroup,
+            "subgroups": adapter.features().contains(wgpu::Features::SUBGROUP),
+            "int64": adapter.features().contains(wgpu::Features::SHADER_INT64),
+        })
+    };
+    found.iter().map(adapter).collect()
+}
+
+fn line(adapter: &Value) -> String {
+    let text = |key: &str| adapter[key].as_str().unwrap_or_default().to_owned();
+    let number = |key: &str| adapter[key].as_u64().unwrap_or_default();
+    let mut line = format!(
+        "{} ({}, {}, {}): bindings of {} MiB, {} of them, {} KiB of workgroup memory, workgroups of {}",
+        text("name"),
+        text("backend"),
+        text("type"),
+        text("driver").trim(),
+        number("max_storage_buffer_binding_size") >> 20,
+        number("max_storage_buffers_per_shader_stage"),
+        number("max_compute_workgroup_storage_size") >> 10,
+        number("max_compute_invocations_per_workgroup"),
+    );
+    for (key, name) in [("subgroups", ", subgroups"), ("int64", ", 64-bit integers")] {
+        if adapter[key] == true {
+            line += name;
+        }
+    }
+    line
+}
+
+/// Of the ways that the library has, those that it would take.
+fn paths(gpu: &Gpu) -> Vec<(&'static str, String)> {
+    let limits = gpu.limits();
+    let whole = |subgroups: &Subgroups| {
+        let sizes = subgroups
+            .layouts()
+            .iter()
+            .filter(|layout| layout.whole)
+            .map(|layout| layout.group_size.to_string());
+        match sizes.collect::<Vec<_>>() {
+            none if none.is_empty() => "not used: they are whole in no workgroup".to_owned(),
+            sizes => format!("in sorts, scans and teams, in workgroups of {}", sizes.join(", ")),
+        }
+    };
+    let products = match gpu.has(wgpu::Features::SHADER_INT64) {
+        true => "of the device's 64-bit integers",
+        false => "in halves of 16 bits: the device has no 64-bit integers",
+    };
+    let runs = match gpu.info().device_type {
+        wgpu::DeviceType::Cpu => "by threads: a processor plays the GPU",
+        _ => "by teams or threads, whichever is faster in a trial; large ones one after the other",
+    };
+    let neighbours = match limits.max_compute_invocations_per_workgroup {
+        most @ 0..=256 => format!("relaxed in workgroups of {most}"),
+        most => format!("relaxed in workgroups of up to {most}"),
+    };
+    vec![
+        ("subgroups", gpu.subgroups().as_ref().map_or("not used: the device has none".into(), whole)),
+        ("products", products.into()),
+        (
+            "bindings",
+            format!(
+                "{} storage buffers of {} MiB",
+                limits.max_storage_buffers_per_shader_stage,
+                gpu.max_buffer_bytes() >> 20
+            ),
+        ),
+        ("workgroup memory", format!("{} KiB", limits.max_compute_workgroup_storage_size >> 10)),
+        ("horizons of neighbours", neighbours),
+        ("many runs at once", runs.into()),
+        ("submissions", format!("of about {} ms", SLICE.as_millis())),
+    ]
+}

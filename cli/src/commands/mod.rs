@@ -1,0 +1,30 @@
+//! A module for each command: `Args` or `Options` for its command line, and `run`.
+
+#[cfg(feature = "pictures")]
+pub mod activity;
+#[cfg(feature = "pictures")]
+pub mod astar;
+pub mod doctor;
+#[cfg(feature = "pictures")]
+pub mod experiment;
+#[cfg(feature = "pictures")]
+pub mod moving_crowd;
+mod mrip;
+pub mod mrip_mm1;
+pub mod mrip_pi;
+pub mod mrip_walk;
+#[cfg(feature = "pictures")]
+pub mod network;
+pub mod phold;
+pub mod phold_ranks;
+pub mod queue_bulk;
+#[cfg(feature = "pictures")]
+pub mod queue_sweep;
+pub mod region_matching;
+#[cfg(feature = "pictures")]
+pub mod run;
+pub mod soak;
+#[cfg(feature = "pictures")]
+pub mod torus;
+#[cfg(feature = "pictures")]
+pub mod wlp_vs_tlp;

@@ -1,0 +1,227 @@
+//! What the commands `mrip-*` share: options, the run, and how it is told.
+
+use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use eventhorizon::replication::{
+    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Stopping, Twin,
+};
+use serde_json::json;
+
+use crate::shared::{self, Json, Outcome, Runs, Where, bar};
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum MappingName {
+    Thread,
+    Warp,
+    Coop,
+    Auto,
+}
+
+#[derive(Args)]
+pub struct Common {
+    #[command(flatten)]
+    pub runs: Runs,
+    #[arg(long, value_enum, default_value = "auto")]
+    pub mapping: MappingName,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+/// A result column with the value that theory gives, where it gives one.
+pub type Column<'a> = (&'a str, Option<f64>);
+
+/// What was run, and where.
+pub struct Told {
+    backend: String,
+    adapter: String,
+    mapping: String,
+    /// Of one replication: how much of what.
+    work: (&'static str, u32),
+    seconds: f64,
+    fingerprint: u64,
+    observations: Observations,
+    decision: Option<Decision>,
+}
+
+/// Replications where nobody says how many.
+const REPLICATIONS: u32 = 1024;
+
+impl Common {
+    /// Runs the replications of one parameter point; `work` is what one of them does, for the rate.
+    pub fn run<M: Twin + Copy + Sync>(
+        &self,
+        model: M,
+        params: &M::Params,
+        columns: &[Column<'_>],
+        work: (&'static str, u32),
+    ) -> Outcome<Told> {
+        shared::check_files(&[self.json.file()])?;
+        let stopping = self.runs.stopping()?;
+        let experiment = Experiment::new(Design::default(), self.runs.replications(REPLICATIONS), self.seed);
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let bar = bar(self.runs.replications(REPLICATIONS).into(), "{wide_bar} {pos} of {len} replications")?;
+        let watch = |ended| {
+            bar.set_position(ended);
+            shared::watch()
+        };
+        let Some(gpu) = self.place.gpu()? else {
+            let engine = CpuEngine::new(model)?;
+            let begun = Instant::now();
+            let (fingerprint, observations, decision) = match &stopping {
+                None => {
+                    let mut results = engine.run_watched(params, &experiment, watch)?;
+                    (results.fingerprint, results.observations.remove(0), None)
+                }
+                Some(stopping) => {
+                    let mut run = engine.run_until_watched(params, &experiment, stopping, &names, watch)?;
+                    (run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
+                }
+            };
+            let seconds = begun.elapsed().as_secs_f64();
+            bar.finish_and_clear();
+            let (backend, adapter, mapping) = ("cpu".into(), "processor, all cores".into(), "cpu".into());
+            return Ok(Told {
+                backend,
+                adapter,
+                mapping,
+                work,
+                seconds,
+                fingerprint,
+                observations,
+                decision,
+            });
+        };
+        let mapping = match self.mapping {
+            MappingName::Thread => Mapping::Thread,
+            MappingName::Warp => Mapping::Warp,
+            MappingName::Coop => Mapping::Cooperative,
+            MappingName::Auto => Mapping::Auto,
+        };
+        let mut engine = Engine::new(&gpu, model)?.with_mapping(mapping);
+        let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, Some(watch))?;
+        bar.finish_and_clear();
+        if timed.0 < 1.0 && !shared::interrupted() {
+            // The first run compiled the kernels, tried the mappings and learned how long slices may be: time another.
+            timed =
+                self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, None::<fn(u64) -> _>)?;
+        }
+        let (seconds, fingerprint, observations, decision) = timed;
+        let info = gpu.info();
+        Ok(Told {
+            backend: "gpu".into(),
+            adapter: info.name.clone(),
+            mapping: engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string(),
+            work,
+            seconds,
+            fingerprint,
+            observations,
+            decision,
+        })
+    }
+
+    #[allow(clippy::type_complexity, reason = "unpacked at once")]
+    fn on<M: Model>(
+        &self,
+        engine: &mut Engine<M>,
+        stopping: Option<&Stopping>,
+        params: &M::Params,
+        experiment: &Experiment,
+        names: &[&str],
+        watch: Option<impl FnMut(u64) -> ControlFlow<()>>,
+    ) -> Outcome<(f64, u64, Observations, Option<Decision>)> {
+        let begun = Instant::now();
+        Ok(match stopping {
+            None => {
+                let mut results = match watch {
+                    Some(watch) => engine.run_watched(params, experiment, watch)?,
+                    None => engine.run(params, experiment)?,
+                };
+                let seconds = begun.elapsed().as_secs_f64();
+                (seconds, results.fingerprint, results.observations.remove(0), None)
+            }
+            Some(stopping) => {
+                let mut run = match watch {
+                    Some(watch) => engine.run_until_watched(params, experiment, stopping, names, watch)?,
+                    None => engine.run_until(params, experiment, stopping, names)?,
+                };
+                let seconds = begun.elapsed().as_secs_f64();
+                (seconds, run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
+            }
+        })
+    }
+
+    /// Prints what came out.
+    pub fn tell(&self, told: &Told, columns: &[Column<'_>]) -> Outcome<()> {
+        let (unit, each) = told.work;
+        let replications = told.observations.replications();
+        #[allow(clippy::cast_precision_loss, reason = "a rate")]
+        let rate = replications as f64 * f64::from(each) / told.seconds;
+        let mut outputs = Vec::new();
+        if !self.json.on_stdout() {
+            writeln!(stdout(), "{} ({}), mapping {}", told.adapter, told.backend, told.mapping)?;
+            writeln!(
+                stdout(),
+                "{} of {each} {unit}: {:.4} s, {rate:.3e} {unit}/s",
+                shared::count(replications, "replication"),
+                told.seconds
+            )?;
+            writeln!(stdout(), "{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory")?;
+        }
+        for (name, theory) in columns {
+            let summary = told.observations.summary(name, self.runs.level)?;
+            let half_width = summary.interval.map(|interval| interval.half_width);
+            if !self.json.on_stdout() {
+                let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
+                let (mean, half, theory) = (number(summary.mean), number(half_width), number(*theory));
+                writeln!(stdout(), "{name:18}{mean:>14}{half:>14}{theory:>14}")?;
+            }
+            outputs.push(json!({
+                "measure": name, "mean": summary.mean, "half_width": half_width, "theory": theory,
+            }));
+        }
+        let failed = told.observations.failures().len();
+        let mut object = json!({
+            "engine": told.backend,
+            "seed": self.seed,
+            "adapter": told.adapter,
+            "mapping": told.mapping,
+            "replications": replications,
+            "failed": failed,
+            "seconds": told.seconds,
+            "fingerprint": format!("{:016x}", told.fingerprint),
+            "stopped": told.decision.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
+            "results": outputs,
+        });
+        object[unit] = each.into();
+        object[format!("{unit}_per_second")] = rate.into();
+        let written = self.json.write(&object);
+        if self.json.on_stdout() {
+            return written;
+        }
+        writeln!(stdout(), "fingerprint {:016x}", told.fingerprint)?;
+        if shared::interrupted() {
+            writeln!(
+                stdout(),
+                "stopped early, after {replications} of {} replications",
+                self.runs.replications(REPLICATIONS)
+            )?;
+        }
+        if let Some(decision) = told.decision {
+            writeln!(stdout(), "stopped: {decision:?}")?;
+        }
+        for failure in told.observations.failures().take(10) {
+            writeln!(stdout(), "replication {} failed: {}", failure.replication, failure.cause)?;
+        }
+        if failed > 10 {
+            writeln!(stdout(), "and {} more", failed - 10)?;
+        }
+        written
+    }
+}

@@ -1,0 +1,55 @@
+//! Many replications of an M/M/1 queue: idle time, time in queue and time in system with their confidence intervals, and what
+//! theory says. The second model of Passerat-Palmbach et al., "Warp-Level Parallelism" (ESM 2011).
+//!
+//! `eventhorizon mrip-mm1 -- --replications 32768`
+//!
+//! Theory is exact for what is simulated: the mean over the first clients of a system that starts empty. The time is that of a
+//! whole run, readback and statistics included, but for the first, which compiles the kernels.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use eventhorizon::models::Mm1;
+use eventhorizon::replication::Model as _;
+use eventhorizon::statistics::theory;
+
+use super::mrip;
+use crate::shared;
+
+#[derive(Parser)]
+#[command(about = "M/M/1 replications in parallel")]
+pub struct Options {
+    #[command(flatten)]
+    common: mrip::Common,
+    /// Clients per replication
+    #[arg(long, default_value_t = 10_000)]
+    clients: u32,
+    /// Arrivals per unit of time
+    #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
+    arrival_rate: f64,
+    /// Services per unit of time
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    service_rate: f64,
+}
+
+/// Runs it as a program of its own.
+pub fn main() -> ExitCode {
+    shared::main(run)
+}
+
+pub fn run(options: &Options) -> shared::Outcome<()> {
+    let (clients, model) = (options.clients, Mm1::default());
+    let queue = theory::Mm1::new(options.arrival_rate, options.service_rate)?;
+    let params = model.params(options.arrival_rate, options.service_rate, clients)?;
+    // What no run can have is refused before it is thought about.
+    model.check(&params).map_err(shared::usage)?;
+    // The server idles from time 0 until the first client comes, too.
+    let idle = 1.0 / options.arrival_rate + queue.idle_time_until(clients.saturating_sub(1));
+    let columns = [
+        ("idle_time", Some(idle / f64::from(clients))),
+        ("time_in_queue", Some(queue.time_in_queue_of_first(clients))),
+        ("time_in_system", Some(queue.time_in_system_of_first(clients))),
+    ];
+    let told = options.common.run(model, &params, &columns, ("clients", clients))?;
+    options.common.tell(&told, &columns)
+}

@@ -1,0 +1,27 @@
+//! Many replications of Monte Carlo pi, with a confidence interval. The first model of Passerat-Palmbach et al., "Warp-Level
+//! Parallelism" (ESM 2011).
+//!
+//! `eventhorizon mrip-pi --replications 4096`
+
+use clap::Parser;
+use eventhorizon::models::{Pi, PiParams};
+
+use super::mrip;
+use crate::shared;
+
+#[derive(Parser)]
+#[command(about = "Monte Carlo pi, replications in parallel")]
+pub struct Options {
+    #[command(flatten)]
+    common: mrip::Common,
+    /// Points per replication
+    #[arg(long, default_value_t = 100_000)]
+    points: u32,
+}
+
+pub fn run(options: &Options) -> shared::Outcome<()> {
+    let points = options.points;
+    let columns = [("pi", Some(std::f64::consts::PI))];
+    let told = options.common.run(Pi, &PiParams { points }, &columns, ("points", points))?;
+    options.common.tell(&told, &columns)
+}

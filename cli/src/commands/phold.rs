@@ -1,0 +1,534 @@
+//! PHOLD, the usual benchmark of parallel discrete-event simulation, on the GPU or on the CPU.
+//!
+//! Shows: preparing a model, running it with a progress bar, comparing two engines by fingerprint, saving a run and going on with it, and what
+//! to do where there is no GPU, or where it is lost.
+//!
+//! ```text
+//! eventhorizon phold
+//! eventhorizon phold --lps 1024 --until 200 --verify
+//! eventhorizon phold --neighbours 4 --rate 0.001 --until 3000 --sync neighbours
+//! eventhorizon phold --lps 1024,32768 --population 4,16       # four runs, a line for each
+//! eventhorizon phold --lps 64 --population 4 --until 200 --replicas 1000 --verify
+//! eventhorizon phold --until 100000 --checkpoint phold.checkpoint --every 60    # Ctrl-C, and then
+//! eventhorizon phold --resume phold.checkpoint --verify
+//! ```
+
+mod replicas;
+
+use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::models::{Phold, PholdError};
+use eventhorizon::pdes::{
+    Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Mapping, Model, Options, Progress,
+    Simulation, SimulationError, Sync, Until,
+};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::time::{Resolution, Ticks};
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use crate::shared::{self, Failure, Outcome as Ended, Use};
+
+#[derive(Parser)]
+#[command(about = "Runs the PHOLD model and tells how many events per second were executed")]
+pub struct Args {
+    /// Logical processes. Where this or one of the next three has several values, each combination
+    /// is run. With --resume, these and --neighbours are those of the run that was saved, by
+    /// default. [default: 32768]
+    #[arg(long, value_delimiter = ',')]
+    lps: Vec<u32>,
+    /// Events per LP. [default: 16]
+    #[arg(long, value_delimiter = ',')]
+    population: Vec<u32>,
+    /// Rate of the exponential delay, per unit of time. [default: 0.1]
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
+    rate: Vec<f64>,
+    /// Least delay of an event, in units of time. It may be 0. [default: 10]
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
+    lookahead: Vec<f64>,
+    /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
+    #[arg(long, allow_negative_numbers = true)]
+    until: Option<f64>,
+    /// End after the first window that completes this many events, instead of at a time.
+    #[arg(long, conflicts_with = "until")]
+    events: Option<u64>,
+    /// Queue design, by its name in docs/queues.md, or auto.
+    #[arg(long, default_value = "auto")]
+    queue: String,
+    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.
+    #[arg(long)]
+    neighbours: Option<u32>,
+    /// How far windows go: yawns, horizon, neighbours (which takes --neighbours, and a lookahead) or auto. It changes the speed only. Of many runs at once (--replicas), teams have yawns and,
+    /// with a lookahead, horizon; threads have no windows.
+    #[arg(long, default_value_t = Sync::Auto)]
+    sync: Sync,
+    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on with]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Invocations per workgroup: a power of two. It changes the speed only.
+    #[arg(long, alias = "workgroup", value_parser = shared::group_size)]
+    group_size: Option<u32>,
+    /// LPs that an invocation serves in each window. It changes the speed only.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    tiles: Option<u32>,
+    /// Runs the model so many times at once, each run with random streams of its own: the first is the run without this.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "tiles")]
+    replicas: Option<u32>,
+    /// How these are mapped to the device: grid (one after the other), team, thread (which takes an end in time) or auto. It changes the speed only.
+    #[arg(long, default_value_t = Mapping::Auto, requires = "replicas")]
+    mapping: Mapping,
+    /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run goes on from there on a new one.
+    #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
+    checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another run, if there is one in that file.
+    #[arg(long, requires = "checkpoint", conflicts_with = "replicas")]
+    force: bool,
+    /// Saves it every so many seconds, too.
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", conflicts_with = "replicas", value_parser = shared::seconds)]
+    every: Option<f64>,
+    /// Goes on with a run that was saved, in whatever way and on whichever engine: with its model,
+    /// seed and end.
+    #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
+    resume: Option<PathBuf>,
+    /// Goes on from its state with the parameters and the seed that are given here, though they be others.
+    #[arg(long, requires = "resume", conflicts_with = "replicas")]
+    fork: bool,
+    #[command(flatten)]
+    place: shared::Where,
+    /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
+    #[arg(long)]
+    verify: bool,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+/// What is run: one value of each list.
+#[derive(Clone, Copy)]
+struct Setting {
+    lps: u32,
+    population: u32,
+    rate: f64,
+    lookahead: f64,
+    neighbours: Option<u32>,
+}
+
+impl Setting {
+    fn of(model: &Phold) -> Self {
+        Self {
+            lps: model.lps(),
+            population: model.population(),
+            rate: model.rate(Resolution::default()),
+            lookahead: Resolution::default().units(model.lookahead()),
+            neighbours: model.neighbours(),
+        }
+    }
+
+    fn model(&self) -> Result<Phold, PholdError> {
+        let Self { lps, population, rate, lookahead, .. } = *self;
+        let model = Phold::new(lps, population, rate, lookahead, Resolution::default())?;
+        self.neighbours.map_or(Ok(model), |neighbours| model.with_neighbours(neighbours))
+    }
+}
+
+impl Args {
+    /// All combinations, of which the last list varies fastest. What is not given is that of
+    /// `default`.
+    fn settings(&self, default: Setting) -> Vec<Setting> {
+        fn or<T: Clone>(values: &[T], default: T) -> Vec<T> {
+            if values.is_empty() { vec![default] } else { values.to_vec() }
+        }
+        let neighbours = self.neighbours.or(default.neighbours);
+        let mut settings = Vec::new();
+        for lps in or(&self.lps, default.lps) {
+            for population in or(&self.population, default.population) {
+                for rate in or(&self.rate, default.rate) {
+                    for lookahead in or(&self.lookahead, default.lookahead) {
+                        settings.push(Setting { lps, population, rate, lookahead, neighbours });
+                    }
+                }
+            }
+        }
+        settings
+    }
+}
+
+/// What is run where nothing else is said.
+const DEFAULT: Setting = Setting { lps: 32768, population: 16, rate: 0.1, lookahead: 10.0, neighbours: None };
+
+struct Outcome {
+    adapter: String,
+    queue: String,
+    sync: String,
+    progress: Progress,
+    /// Of its events, those that this program executed.
+    executed: u64,
+    seconds: f64,
+    fingerprint: Fingerprint,
+    /// Why it could not be saved.
+    unsaved: Option<Failure>,
+}
+
+/// Runs it as a program of its own.
+pub fn main() -> ExitCode {
+    shared::main(run)
+}
+
+pub fn run(args: &Args) -> Ended<()> {
+    shared::check_files(&[
+        (Use::Resumes, "--resume", args.resume.as_deref()),
+        (Use::Saves, "--checkpoint", args.checkpoint.as_deref()),
+        args.json.file(),
+    ])?;
+    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
+    let default = saved.as_ref().map(Phold::saved).transpose()?.as_ref().map_or(DEFAULT, Setting::of);
+    let settings = args.settings(default);
+    if let [setting] = settings[..] {
+        return one(args, setting, saved, &mut |table, json| {
+            let shown = if args.json.on_stdout() { Ok(()) } else { show(&table) };
+            shared::all([shown, args.json.write(&json)])
+        });
+    }
+    for (given, name) in [
+        (args.checkpoint.is_some(), "--checkpoint"),
+        (args.resume.is_some(), "--resume"),
+        (args.replicas.is_some(), "--replicas"),
+    ] {
+        if given {
+            return Err(shared::usage(format!(
+                "{name} is for one run, and the lists make {}",
+                settings.len()
+            )));
+        }
+    }
+    // Before any of them begins.
+    for setting in &settings {
+        setting.model()?;
+    }
+    let (mut rows, mut first) = (Vec::new(), true);
+    for setting in settings {
+        let ended = one(args, setting, None, &mut |table, json| {
+            let table: Vec<_> = table.into_iter().filter(|(name, _)| !SAME.contains(name)).collect();
+            let width = |name: &str| name.len().max(16) + 2;
+            if !args.json.on_stdout() {
+                if std::mem::take(&mut first) {
+                    for (name, _) in &table {
+                        write!(stdout(), "{name:>width$}", width = width(name))?;
+                    }
+                    writeln!(stdout())?;
+                }
+                for (name, value) in &table {
+                    let value = value.split(':').next().unwrap_or_default();
+                    write!(stdout(), "{value:>width$}", width = width(name))?;
+                }
+                writeln!(stdout())?;
+            }
+            rows.push(json);
+            Ok(())
+        });
+        // What was run so far is told all the same.
+        if ended.is_err() || shared::interrupted() {
+            return shared::all([ended, args.json.write(&rows.into())]);
+        }
+    }
+    args.json.write(&rows.into())
+}
+
+fn show(table: &[(&str, String)]) -> Ended<()> {
+    for (name, value) in table {
+        writeln!(stdout(), "{name:<24}{value}")?;
+    }
+    Ok(())
+}
+
+/// What is the same in all rows of a table of several runs, or too long for one.
+const SAME: [&str; 3] = ["adapter", "sends to", "to go on"];
+
+/// Makes one run, and hands what there is to tell to `tell`: names with values, and JSON.
+fn one(
+    args: &Args,
+    setting: Setting,
+    saved: Option<Checkpoint>,
+    tell: &mut dyn FnMut(Vec<(&'static str, String)>, serde_json::Value) -> Ended<()>,
+) -> Ended<()> {
+    let Setting { lps, population, rate: delay_rate, lookahead, neighbours } = setting;
+    let resolution = Resolution::default();
+    let model = setting.model()?;
+    let saved = saved.map(|saved| match args.fork {
+        true => saved.fork(&model, args.seed.unwrap_or(saved.seed()), saved.replica()),
+        false => Ok(saved),
+    });
+    let saved = saved.transpose()?;
+    let seed = match (&saved, args.seed) {
+        (Some(saved), Some(seed)) if saved.seed() != seed => {
+            return Err(shared::usage(format!(
+                "the run that was saved has seed {}: --fork takes another",
+                saved.seed()
+            )));
+        }
+        (Some(saved), _) => saved.seed(),
+        (None, seed) => seed.unwrap_or(42),
+    };
+    let until = match (args.events, args.until, &saved) {
+        (Some(events), ..) => Until::events(events),
+        (None, None, Some(saved)) => saved.until(),
+        (None, until, _) => Until::time(resolution.ticks(until.unwrap_or(1000.0))?),
+    };
+    if let Some(saved) = &saved {
+        let option = match (args.events, args.until) {
+            (Some(events), _) => format!("--events {events}"),
+            (None, until) => until.map_or_else(String::new, |until| format!("--until {until}")),
+        };
+        shared::not_beyond(saved, until, &option)?;
+    }
+    let queue = match args.queue.as_str() {
+        "auto" => None,
+        name => {
+            Some(name.parse::<QueueDesign>().map_err(|error| shared::usage(format!("{error}, and auto")))?)
+        }
+    };
+    let options = Options {
+        seed,
+        queue,
+        group_size: args.group_size,
+        tiles: args.tiles,
+        sync: args.sync,
+        ..Options::default()
+    };
+    let gpu = args.place.gpu()?;
+    if args.verify && gpu.is_none() {
+        return Err(shared::usage("--verify compares the GPU with the CPU engine, and this run has no GPU"));
+    }
+    if let Some(replicas) = args.replicas {
+        return replicas::run(args, setting, gpu.as_ref(), model, options, until, replicas);
+    }
+    let outcome = match &gpu {
+        Some(gpu) => on_gpu(gpu, &model, options, until, (args, setting), saved.as_ref())?,
+        None => on_cpu(&model, seed, until, args, saved.as_ref())?,
+    };
+    let rate = events_per_second(&outcome);
+    let mut ok = true;
+    let mut table = vec![
+        ("adapter", outcome.adapter.clone()),
+        ("queue", outcome.queue.clone()),
+        ("windows by", outcome.sync.clone()),
+        ("LPs x events", format!("{lps} x {population}")),
+        ("sends to", neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
+        ("rate, lookahead", format!("{delay_rate}, {lookahead}")),
+        ("events", outcome.progress.events.to_string()),
+        ("windows", outcome.progress.windows.to_string()),
+        ("seconds", format!("{:.6}", outcome.seconds)),
+        ("events per second", format!("{rate:.4e}")),
+        ("fingerprint", outcome.fingerprint.to_string()),
+    ];
+    if shared::interrupted() {
+        let now = resolution.units(outcome.progress.now);
+        table.push(("stopped early", format!("at {now:.3} units of time")));
+        if let (Some(path), None) = (&args.checkpoint, &outcome.unsaved) {
+            table.push(("to go on", format!("--resume {}", path.display())));
+        }
+    } else if args.verify {
+        // All of the run, from its start; but a fork has none.
+        let cpu = on_cpu(&model, seed, until, args, saved.as_ref().filter(|_| args.fork))?;
+        let of = |progress: Progress| (progress.events, progress.now, progress.stop);
+        ok = cpu.fingerprint == outcome.fingerprint && of(cpu.progress) == of(outcome.progress);
+        let verdict = if ok { "equal" } else { "DIFFERENT" };
+        table.push((
+            "CPU engine",
+            format!("{verdict}: {} events, fingerprint {}", cpu.progress.events, cpu.fingerprint),
+        ));
+        table.push(("CPU events per second", format!("{:.4e}", events_per_second(&cpu))));
+    }
+    let json = json!({
+        "model": "phold",
+        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "adapter": outcome.adapter,
+        "queue": outcome.queue,
+        "sync": outcome.sync,
+        "lps": lps,
+        "population": population,
+        "neighbours": neighbours,
+        "rate": delay_rate,
+        "lookahead": lookahead,
+        "seed": seed,
+        "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
+        "events": outcome.progress.events,
+        "windows": outcome.progress.windows,
+        "seconds": outcome.seconds,
+        "event_rate": rate,
+        "fingerprint": outcome.fingerprint.to_string(),
+    });
+    shared::all([tell(table, json), verdict(ok), outcome.unsaved.map_or(Ok(()), Err)])
+}
+
+/// What a comparison comes to.
+fn verdict(equal: bool) -> Ended<()> {
+    match equal {
+        true => Ok(()),
+        false => {
+            Err("the engines differ. Please report the adapter, the driver and this command line".into())
+        }
+    }
+}
+
+fn on_gpu(
+    gpu: &Gpu,
+    model: &Phold,
+    options: Options,
+    until: Until,
+    (args, setting): (&Args, Setting),
+    saved: Option<&Checkpoint>,
+) -> Result<Outcome, Failure> {
+    let simulation = match saved {
+        None => Simulation::new(gpu, model, options),
+        Some(saved) => Simulation::resume(gpu, model, options, saved),
+    };
+    let mut simulation = simulation.map_err(|error| explain(error, gpu, (args, setting)))?;
+    if saved.is_none() {
+        simulation.run(Until::time(Ticks::ZERO))?; // waits for the set-up, and for drivers that compile at first use
+    }
+    let bar = Bar::new(until)?;
+    let begin = Instant::now();
+    let watch = |progress: &_| bar.tell(progress);
+    let progress = match &args.checkpoint {
+        None => simulation.run_watched(until, watch),
+        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
+    };
+    let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
+    let seconds = begin.elapsed().as_secs_f64();
+    bar.bar.finish_and_clear();
+    let progress = match (progress, &args.checkpoint) {
+        // Once for each time that it came further.
+        (Err(SimulationError::Gpu(error @ GpuError::Lost { .. })), Some(path)) => {
+            let last = Checkpoint::load(path).map_err(|none| format!("{error}. And {none}"))?;
+            // Nor from what another run left there.
+            if last.seed() != options.seed
+                || saved.is_some_and(|saved| saved.progress().events >= last.progress().events)
+            {
+                return Err(error.into());
+            }
+            shared::tell(&format!(
+                "notice: {error}.\nnotice: going on from {} on a new device.",
+                path.display()
+            ));
+            return on_gpu(&Gpu::new()?, model, options, until, (args, setting), Some(&last));
+        }
+        (progress, _) => progress?,
+    };
+    Ok(Outcome {
+        adapter: gpu.info().name.clone(),
+        queue: simulation.queue().to_string(),
+        sync: simulation.sync().to_string(),
+        progress,
+        executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
+        seconds,
+        fingerprint: simulation.fingerprint()?,
+        unsaved,
+    })
+}
+
+fn on_cpu(
+    model: &Phold,
+    seed: u64,
+    until: Until,
+    args: &Args,
+    saved: Option<&Checkpoint>,
+) -> Result<Outcome, Failure> {
+    let mut simulation = match saved {
+        None => CpuSimulation::new(model, seed)?,
+        Some(saved) => CpuSimulation::resume(model, saved)?,
+    };
+    let bar = Bar::new(until)?;
+    let begin = Instant::now();
+    let watch = |progress: &_| bar.tell(progress);
+    let progress = match args.checkpoint.as_ref().filter(|_| !args.verify) {
+        None => simulation.run_watched(until, watch),
+        Some(path) => simulation.run_saving(until, autosave(args, path), watch),
+    };
+    let (progress, unsaved) = without_saving(progress, || simulation.run_watched(until, watch));
+    let progress = progress?;
+    let seconds = begin.elapsed().as_secs_f64();
+    bar.bar.finish_and_clear();
+    Ok(Outcome {
+        adapter: "CPU, sequential".into(),
+        queue: "binary heap".into(),
+        sync: "none".into(),
+        progress,
+        executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
+        seconds,
+        fingerprint: simulation.fingerprint(),
+        unsaved,
+    })
+}
+
+/// A run that could not be saved at its end has its results all the same: with them comes the
+/// error.
+fn without_saving(
+    ended: Result<Progress, SimulationError>,
+    rest: impl FnOnce() -> Result<Progress, SimulationError>,
+) -> (Result<Progress, SimulationError>, Option<Failure>) {
+    match ended {
+        Err(SimulationError::Checkpoint(error @ CheckpointError::Write { .. })) => {
+            (rest(), Some(error.into()))
+        }
+        ended => (ended, None),
+    }
+}
+
+fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
+    Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
+}
+
+/// How far a run is, and whether it goes on.
+struct Bar {
+    bar: ProgressBar,
+    until: Until,
+}
+
+impl Bar {
+    fn new(until: Until) -> Ended<Self> {
+        Ok(Self { bar: shared::bar(1000, "{wide_bar} {percent}% {msg}")?, until })
+    }
+
+    fn tell(&self, progress: &Progress) -> ControlFlow<()> {
+        let units = |time| Resolution::default().units(time);
+        let by_time = units(progress.now) / units(self.until.time);
+        let share = by_time.max(progress.events as f64 / self.until.events as f64);
+        self.bar.set_position((1000.0 * share.min(1.0)) as u64);
+        self.bar.set_message(format!("{} events", progress.events));
+        shared::watch()
+    }
+}
+
+/// Says what population would fit, where the one asked for does not.
+fn explain(error: SimulationError, gpu: &Gpu, (args, setting): (&Args, Setting)) -> Failure {
+    if !matches!(error, SimulationError::TooLarge { .. }) {
+        return error.into();
+    }
+    // None that is chosen by itself takes more memory than the heap.
+    let queue = args.queue.parse().unwrap_or(QueueDesign::Heap);
+    let fits = |population: u32| {
+        Setting { population, ..setting }
+            .model()
+            .is_ok_and(|model| model.capacity().fits(gpu, setting.lps, queue))
+    };
+    let (mut low, mut high) = (0, setting.population);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    shared::usage(format!("{error}.\nWith {} LPs the largest --population that fits is {low}", setting.lps))
+}
+
+fn events_per_second(outcome: &Outcome) -> f64 {
+    outcome.executed as f64 / outcome.seconds
+}

@@ -1,0 +1,140 @@
+//! Many runs at once, each with random streams of its own: `--replicas`.
+
+use std::convert::Infallible;
+use std::time::Instant;
+
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Options, Results, Until};
+use eventhorizon::statistics::{Design, Experiment, Point};
+use eventhorizon::time::{Resolution, Ticks};
+use serde_json::json;
+
+use super::{Args, Setting};
+use crate::shared::{self, Outcome};
+
+pub(crate) fn run(
+    args: &Args,
+    setting: Setting,
+    gpu: Option<&Gpu>,
+    model: Phold,
+    options: Options,
+    until: Until,
+    replicas: u32,
+) -> Outcome<()> {
+    // One point, and the same model for all of its runs.
+    let experiment = Experiment::new(Design::default(), replicas, options.seed);
+    let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
+    let bar = shared::bar(replicas.into(), "{wide_bar} {pos} of {len} runs, {msg}")?;
+    let watch = |ended: usize, events: u64| {
+        bar.set_position(ended as u64);
+        bar.set_message(format!("{events} events"));
+        shared::watch()
+    };
+    let on_cpu = || -> Outcome<_> {
+        let begin = Instant::now();
+        let results = CpuEngine::new(build).run_watched(&experiment, until, watch)?;
+        Ok((results, begin.elapsed().as_secs_f64()))
+    };
+    let (results, seconds) = match gpu {
+        None => on_cpu()?,
+        Some(gpu) => {
+            let Options { queue, group_size, sync, .. } = options;
+            let options =
+                EngineOptions { mapping: args.mapping, queue, sync, group_size, ..EngineOptions::default() };
+            let mut engine = Engine::new(gpu, build, options);
+            // Compiles the kernels, which is not timed.
+            let few = match args.mapping {
+                Mapping::Grid => 1,
+                _ => replicas,
+            };
+            engine.run_range(&experiment, 0..few, Until::time(Ticks::ZERO))?;
+            let begin = Instant::now();
+            let results = engine.run_watched(&experiment, until, watch)?;
+            let seconds = begin.elapsed().as_secs_f64();
+            (results, seconds)
+        }
+    };
+    bar.finish_and_clear();
+    let adapter =
+        gpu.map_or_else(|| "CPU, sequential, a run on every core".into(), |gpu| gpu.info().name.clone());
+    let mapping = gpu.map_or_else(|| "none".into(), |_| results.mapping.to_string());
+    let events = events(&results);
+    let rate = events as f64 / seconds;
+    let fingerprints: Vec<Option<String>> =
+        results.runs[0].iter().map(|run| run.as_ref().ok().map(|run| run.fingerprint.to_string())).collect();
+    let failed: Vec<_> = (0..)
+        .zip(&results.runs[0])
+        .filter_map(|(number, run)| Some((number, run.as_ref().err()?)))
+        .collect::<Vec<(u32, _)>>();
+    let mut table = vec![
+        ("adapter", adapter.clone()),
+        ("mapping", mapping.clone()),
+        ("runs", results.runs[0].len().to_string()),
+        ("LPs x events", format!("{} x {}", setting.lps, setting.population)),
+        ("sends to", setting.neighbours.map_or("all".to_owned(), |number| format!("{number} on a ring"))),
+        ("rate, lookahead", format!("{}, {}", setting.rate, setting.lookahead)),
+        ("events", events.to_string()),
+        ("seconds", format!("{seconds:.6}")),
+        ("events per second", format!("{rate:.4e}")),
+        ("fingerprint of run 0", fingerprints[0].clone().unwrap_or_else(|| "none: it failed".into())),
+        ("fingerprint of all", format!("{:016x}", results.fingerprint)),
+    ];
+    if let Some((number, fault)) = failed.first() {
+        table.push(("failed", format!("{} runs. Run {number}: {fault}", failed.len())));
+    }
+    let mut ok = true;
+    if shared::interrupted() {
+        table.push(("stopped early", format!("{replicas} runs were asked for")));
+    } else if args.verify {
+        let (cpu, seconds) = on_cpu()?;
+        ok = same(&results, &cpu);
+        let verdict = if ok { "equal" } else { "DIFFERENT" };
+        table.push((
+            "CPU engine",
+            format!("{verdict}: {} events, fingerprint {:016x}", self::events(&cpu), cpu.fingerprint),
+        ));
+        table.push(("CPU events per second", format!("{:.4e}", self::events(&cpu) as f64 / seconds)));
+    }
+    let shown = if args.json.on_stdout() { Ok(()) } else { super::show(&table) };
+    let written = args.json.write(&json!({
+        "model": "phold",
+        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "adapter": adapter,
+        "mapping": mapping,
+        "replicas": results.runs[0].len(),
+        "lps": setting.lps,
+        "population": setting.population,
+        "neighbours": setting.neighbours,
+        "rate": setting.rate,
+        "lookahead": setting.lookahead,
+        "seed": options.seed,
+        "until": (until.time != Ticks::NEVER).then(|| Resolution::default().units(until.time)),
+        "events": events,
+        "failed": failed.len(),
+        "seconds": seconds,
+        "event_rate": rate,
+        "fingerprint": format!("{:016x}", results.fingerprint),
+        "fingerprints": fingerprints,
+    }));
+    shared::all([shown, written, super::verdict(ok)])
+}
+
+/// The events of all runs that did not fail.
+fn events(results: &Results) -> u64 {
+    results.runs[0].iter().flatten().map(|run| run.progress.events).sum()
+}
+
+/// Whether the same came of each run. (The fingerprint of all knows of each its own, or its fault.)
+fn same(left: &Results, right: &Results) -> bool {
+    left.fingerprint == right.fingerprint
+        && left.runs[0].iter().zip(&right.runs[0]).all(|runs| match runs {
+            (Ok(left), Ok(right)) => {
+                let of =
+                    |progress: eventhorizon::pdes::Progress| (progress.events, progress.now, progress.stop);
+                of(left.progress) == of(right.progress)
+            }
+            (Err(left), Err(right)) => (left.kind, left.lp) == (right.kind, right.lp),
+            _ => false,
+        })
+}

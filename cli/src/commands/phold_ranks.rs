@@ -1,0 +1,361 @@
+//! PHOLD over ranks: on the cores of this machine or its GPUs, or those of many machines through MPI.
+//!
+//! Shows: a model of `pdes` on the host engine, and cut over devices; ranks as threads of one process and as MPI processes; a run that is saved, and gone on with by other ranks; and that nothing
+//! of it changes a bit.
+//!
+//! ```text
+//! eventhorizon phold-ranks --ranks 2 --verify
+//! eventhorizon phold-ranks --engine gpu --ranks 2 --neighbours 4 --verify
+//! eventhorizon phold-ranks --engine gpu --ranks 2 --until 100000 --checkpoint phold.checkpoint --every 60    # Ctrl-C, and then
+//! eventhorizon phold-ranks --engine gpu --ranks 3 --resume phold.checkpoint
+//! cargo build --release -p eventhorizon-cli --features mpi && mpirun -n 4 target/release/eventhorizon phold-ranks
+//! ```
+
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::hybrid::{self, GpuPart, HybridError, Lp, Transport};
+use eventhorizon::models::Phold;
+use eventhorizon::pdes::{
+    self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Model as _, Progress,
+    SimulationError, Until,
+};
+use eventhorizon::time::{Resolution, Ticks};
+use serde_json::json;
+
+use crate::shared::{self, Outcome as Ended, Use};
+
+#[derive(Parser)]
+#[command(about = "Runs the PHOLD model over ranks and tells how many events per second were executed")]
+pub struct Args {
+    /// Logical processes. With --resume, this, the next three and --neighbours are those of the run
+    /// that was saved, by default. [default: 32768]
+    #[arg(long)]
+    lps: Option<u32>,
+    /// Events per LP. [default: 16]
+    #[arg(long)]
+    population: Option<u32>,
+    /// Rate of the exponential delay, per unit of time. [default: 0.1]
+    #[arg(long, allow_negative_numbers = true)]
+    rate: Option<f64>,
+    /// Least delay of an event, in units of time. It may be 0. [default: 10]
+    #[arg(long, allow_negative_numbers = true)]
+    lookahead: Option<f64>,
+    /// End of the simulation, in units of time: exactly the earlier events are executed. [default: 1000, or that of the run that --resume goes on with]
+    #[arg(long, allow_negative_numbers = true)]
+    until: Option<f64>,
+    /// Send only to so many LPs on a ring, half of them on each side: an even number, less than --lps. Otherwise to all.
+    #[arg(long)]
+    neighbours: Option<u32>,
+    /// Names the random streams of the run. [default: 42, or that of the run that --resume goes on with]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The host's engine on all ranks, or the GPU's, with a device for each.
+    #[arg(long, value_enum, default_value_t = Engine::Host)]
+    engine: Engine,
+    /// How far windows go on devices: `auto`, `yawns` or `horizon`. It changes the speed only.
+    #[arg(long, default_value = "auto")]
+    sync: pdes::Sync,
+    /// Ranks, each a thread of this process with threads or a device of its own. Under mpirun, it says how many. Devices are those of the best adapters in turn.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    ranks: u32,
+    /// Threads of each rank. It changes the speed only.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+    /// Which LPs lie on which rank. It changes the speed only.
+    #[arg(long, value_enum, default_value_t = Spread::Block)]
+    spread: Spread,
+    /// Saves the run to this file where it ends, on Ctrl-C too: the first rank does.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Overwrites the checkpoint of another run, if there is one in that file.
+    #[arg(long, requires = "checkpoint")]
+    force: bool,
+    /// Saves it every so many seconds, too.
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", value_parser = shared::seconds)]
+    every: Option<f64>,
+    /// Goes on with a run that was saved, by whatever ranks or engine.
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    /// Runs the sequential engine too and compares; the exit code is 1 on a difference.
+    #[arg(long)]
+    verify: bool,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Engine {
+    Host,
+    Gpu,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Spread {
+    Block,
+    Hash,
+}
+
+/// What all ranks do.
+struct Run<'a> {
+    args: &'a Args,
+    model: Phold,
+    seed: u64,
+    until: Until,
+    saved: Option<&'a Checkpoint>,
+}
+
+/// What a rank ends with: all the same, but for the seconds.
+struct Ran {
+    rank: u32,
+    ranks: u32,
+    progress: Progress,
+    seconds: f64,
+    fingerprint: Fingerprint,
+    device: Option<String>,
+    /// Why it could not be saved at its end.
+    unsaved: Option<String>,
+}
+
+pub fn run(args: &Args) -> Ended<()> {
+    shared::check_files(&[
+        (Use::Resumes, "--resume", args.resume.as_deref()),
+        (Use::Saves, "--checkpoint", args.checkpoint.as_deref()),
+        args.json.file(),
+    ])?;
+    let resolution = Resolution::default();
+    let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
+    let given = saved.as_ref().map(Phold::saved).transpose()?;
+    let lps = args.lps.or(given.map(|model| model.lps())).unwrap_or(32768);
+    let population = args.population.or(given.map(|model| model.population())).unwrap_or(16);
+    let rate = args.rate.or(given.map(|model| model.rate(resolution))).unwrap_or(0.1);
+    let lookahead = given.map(|model| resolution.units(model.lookahead()));
+    let lookahead = args.lookahead.or(lookahead).unwrap_or(10.0);
+    let neighbours = args.neighbours.or(given.and_then(|model| model.neighbours()));
+    let model = Phold::new(lps, population, rate, lookahead, resolution)?;
+    let model = match neighbours {
+        Some(neighbours) => model.with_neighbours(neighbours)?,
+        None => model,
+    };
+    let seed = match (&saved, args.seed) {
+        (Some(saved), Some(seed)) if saved.seed() != seed => {
+            return Err(shared::usage(format!("the run that was saved has seed {}", saved.seed())));
+        }
+        (Some(saved), _) => saved.seed(),
+        (None, seed) => seed.unwrap_or(42),
+    };
+    let until = match (&saved, args.until) {
+        (Some(saved), None) => saved.until(),
+        (_, until) => Until::time(resolution.ticks(until.unwrap_or(1000.0))?),
+    };
+    if let Some(saved) = &saved {
+        let option = args.until.map_or_else(String::new, |until| format!("--until {until}"));
+        shared::not_beyond(saved, until, &option)?;
+    }
+    if args.engine == Engine::Host && until.events != Until::EMPTY.events {
+        return Err(shared::usage(
+            "the run that was saved ends by a number of events, and the host's engine by time: --until",
+        ));
+    }
+    let run = Run { args, model, seed, until, saved: saved.as_ref() };
+    let ran = match args.engine {
+        Engine::Gpu => {
+            // The devices end here, when the threads of ranks have ended: a driver may hang where both do at once.
+            let devices = Mutex::new(Vec::new());
+            on_ranks(args, |rank| on_device(&run, rank, &devices))?
+        }
+        Engine::Host => on_ranks(args, |rank| on_host(&run, rank))?,
+    };
+    if ran.rank != 0 {
+        return Ok(()); // the first one tells
+    }
+    let executed = ran.progress.events - saved.as_ref().map_or(0, |saved| saved.progress().events);
+    let event_rate = executed as f64 / ran.seconds;
+    let mut table = vec![
+        match &ran.device {
+            Some(device) => ("ranks", format!("{}, the first on {device}", ran.ranks)),
+            None => ("ranks x threads", format!("{} x {}", ran.ranks, args.threads)),
+        },
+        ("LPs x events", format!("{lps} x {population}")),
+        ("rate, lookahead", format!("{rate}, {lookahead}")),
+        ("events", ran.progress.events.to_string()),
+        ("windows", ran.progress.windows.to_string()),
+        ("seconds", format!("{:.6}", ran.seconds)),
+        ("events per second", format!("{event_rate:.4e}")),
+        ("fingerprint", ran.fingerprint.to_string()),
+    ];
+    let mut equal = true;
+    if shared::interrupted() {
+        table.push(("stopped early", format!("at {:.3} units of time", resolution.units(ran.progress.now))));
+        if let (Some(path), None) = (&args.checkpoint, &ran.unsaved) {
+            table.push(("to go on", format!("--resume {}", path.display())));
+        }
+    } else if args.verify {
+        // All of the run, from its start.
+        let mut sequential = CpuSimulation::new(&model, seed)?;
+        let begun = Instant::now();
+        let progress = sequential.run(until)?;
+        let rate = progress.events as f64 / begun.elapsed().as_secs_f64();
+        equal = sequential.fingerprint() == ran.fingerprint && progress.events == ran.progress.events;
+        let verdict = if equal { "equal" } else { "DIFFERENT" };
+        table.push(("sequential engine", format!("{verdict}, {rate:.4e} events per second")));
+    }
+    let json = json!({
+        "model": "phold",
+        "backend": match args.engine { Engine::Host => "host", Engine::Gpu => "gpu" },
+        "ranks": ran.ranks,
+        "threads": args.threads,
+        "device": ran.device,
+        "lps": lps,
+        "population": population,
+        "neighbours": neighbours,
+        "rate": rate,
+        "lookahead": lookahead,
+        "seed": seed,
+        "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
+        "events": ran.progress.events,
+        "windows": ran.progress.windows,
+        "seconds": ran.seconds,
+        "event_rate": event_rate,
+        "fingerprint": ran.fingerprint.to_string(),
+    });
+    if !args.json.on_stdout() {
+        for (name, value) in table {
+            writeln!(stdout(), "{name:<24}{value}")?;
+        }
+    }
+    let verdict = match equal {
+        true => Ok(()),
+        false => Err("the engines differ. Please report this command line".into()),
+    };
+    shared::all([args.json.write(&json), verdict, ran.unsaved.map_or(Ok(()), |error| Err(error.into()))])
+}
+
+/// A way to other ranks, if there are any.
+type Way = Option<Box<dyn Transport>>;
+
+/// One rank of the host engine.
+fn on_host(run: &Run<'_>, transport: Way) -> Result<Ran, HybridError> {
+    let spread = match run.args.spread {
+        Spread::Block => hybrid::Spread::Block,
+        Spread::Hash => hybrid::Spread::Hash,
+    };
+    let options = hybrid::Options {
+        seed: run.seed,
+        threads: Some(run.args.threads.into()),
+        spread,
+        ..hybrid::Options::default()
+    };
+    let mut simulation = match run.saved {
+        None => Lp::simulation(run.model, transport, options)?,
+        Some(saved) => Lp::resume(run.model, transport, options, saved)?,
+    };
+    let (rank, ranks) = (simulation.transport().rank(), simulation.transport().ranks());
+    let (end, watch) = (run.until.time, |_: &_| shared::watch());
+    let begun = Instant::now();
+    let ended = match &run.args.checkpoint {
+        None => simulation.run_watched(end, watch),
+        Some(path) => simulation.run_saving(end, autosave(run.args, path), watch),
+    };
+    let (progress, unsaved) = without_saving(ended, || simulation.run_watched(end, watch))?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let fingerprint = simulation.fingerprint()?;
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device: None, unsaved })
+}
+
+fn autosave<'a>(args: &Args, path: &'a Path) -> Autosave<'a> {
+    Autosave::new(path, shared::every(args.every)).force(args.force).on_failure(&shared::unsaved)
+}
+
+/// A run that could not be saved at its end has its results all the same: with them comes the
+/// error, on all ranks.
+fn without_saving(
+    ended: Result<Progress, HybridError>,
+    rest: impl FnOnce() -> Result<Progress, HybridError>,
+) -> Result<(Progress, Option<String>), HybridError> {
+    match ended {
+        Err(
+            error @ (HybridError::Unsaved
+            | HybridError::Simulation(SimulationError::Checkpoint(CheckpointError::Write { .. }))),
+        ) => Ok((rest()?, Some(error.to_string()))),
+        ended => Ok((ended?, None)),
+    }
+}
+
+/// A part of the run on a device; all of it, where there are no others.
+fn on_device(run: &Run<'_>, transport: Way, devices: &Mutex<Vec<Gpu>>) -> Result<Ran, HybridError> {
+    let Run { args, model, until, saved, .. } = run;
+    let (rank, ranks) = transport.as_ref().map_or((0, 1), |rank| (rank.rank(), rank.ranks()));
+    let gpu = Gpu::nth(rank)?;
+    devices.lock().unwrap_or_else(PoisonError::into_inner).push(gpu.clone());
+    let device = Some(gpu.info().name.clone());
+    let options = pdes::Options { seed: run.seed, sync: args.sync, ..pdes::Options::default() };
+    let watch = |_: &_| shared::watch();
+    // A run of no time waits for the set-up; where a run goes on, it has one end alone.
+    let set_up = saved.is_none().then(|| Until::time(Ticks::ZERO));
+    let (progress, unsaved, seconds, fingerprint);
+    match transport.filter(|_| ranks > 1) {
+        Some(transport) => {
+            let mut part = match saved {
+                None => GpuPart::on(transport, &gpu, model, options)?,
+                Some(saved) => GpuPart::resume(transport, &gpu, model, options, saved)?,
+            };
+            set_up.map_or(Ok(()), |end| part.run(end).map(drop))?;
+            let begun = Instant::now();
+            let ended = match &args.checkpoint {
+                None => part.run_watched(*until, watch),
+                Some(path) => part.run_saving(*until, autosave(args, path), watch),
+            };
+            (progress, unsaved) = without_saving(ended, || part.run_watched(*until, watch))?;
+            seconds = begun.elapsed().as_secs_f64();
+            fingerprint = part.fingerprint()?;
+        }
+        None => {
+            let mut simulation = match saved {
+                None => pdes::Simulation::new(&gpu, model, options)?,
+                Some(saved) => pdes::Simulation::resume(&gpu, model, options, saved)?,
+            };
+            set_up.map_or(Ok(()), |end| simulation.run(end).map(drop))?;
+            let begun = Instant::now();
+            let ended = match &args.checkpoint {
+                None => simulation.run_watched(*until, watch),
+                Some(path) => simulation.run_saving(*until, autosave(args, path), watch),
+            };
+            let ended = ended.map_err(HybridError::from);
+            (progress, unsaved) = without_saving(ended, || Ok(simulation.run_watched(*until, watch)?))?;
+            seconds = begun.elapsed().as_secs_f64();
+            fingerprint = simulation.fingerprint()?;
+        }
+    }
+    Ok(Ran { rank, ranks, progress, seconds, fingerprint, device, unsaved })
+}
+
+fn on_ranks(args: &Args, run: impl Fn(Way) -> Result<Ran, HybridError> + Sync) -> Ended<Ran> {
+    let ran = match args.ranks {
+        1 => vec![run(mpi_rank())],
+        ranks => {
+            shared::check_threads(format!("{ranks} ranks in one process"), ranks as usize)?;
+            hybrid::in_process(ranks, |rank| run(Some(Box::new(rank))))
+        }
+    };
+    let ran: Vec<_> = ran.into_iter().collect::<Result<_, _>>()?;
+    for other in &ran {
+        shared::same(&other.fingerprint, &ran[0].fingerprint, "two ranks know different fingerprints")?;
+    }
+    Ok(ran.into_iter().next().expect("there is a rank"))
+}
+
+/// This process among those that mpirun started.
+#[cfg(feature = "mpi")]
+fn mpi_rank() -> Option<Box<dyn Transport>> {
+    hybrid::MpiRank::new().map(|rank| Box::new(rank) as Box<dyn Transport>)
+}
+
+#[cfg(not(feature = "mpi"))]
+fn mpi_rank() -> Option<Box<dyn Transport>> {
+    None
+}

@@ -1,0 +1,469 @@
+//! Region matching from the command line: the synthetic workload of Marzolla and D'Angelo (2020), or positions
+//! from a file, as in their experiment with the cars of Cologne.
+//!
+//! ```text
+//! eventhorizon match --regions 1000000 --alpha 1
+//! eventhorizon match --regions 20000 --alpha 100 --dims 2 --find --pairs pairs.csv
+//! eventhorizon match --positions cars.csv --width 100 --json
+//! ```
+//!
+//! Synthetic regions all have the same size and random places in a space of 2^32 per dimension. The size is
+//! chosen such that the regions together are `alpha` times the space. Half of them are subscriptions.
+//!
+//! Two times are given. "In all" is the first run over the data, from arrays on the host to the
+//! result, with the kernels built before on a small part of it. "With the data on the device" is a
+//! second run, for which buffers are there. Without a GPU the host's cores match, and there is one
+//! time.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use eventhorizon::gpu::Gpu;
+use eventhorizon::matching::decimal::{self, Decimal, DecimalError};
+use eventhorizon::matching::{
+    self, Algorithm, Counter, Matcher, Matches, MatchingError, Region, Regions, host,
+};
+
+use crate::shared::{self, Outcome, Use};
+
+/// Counts or lists the overlaps of subscription and update regions.
+#[derive(Parser)]
+pub struct Options {
+    /// Regions of the synthetic workload, half of them subscriptions.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..))]
+    regions: u32,
+    /// Overlapping degree: how often the regions together cover the space.
+    #[arg(long, default_value_t = 1.0, value_parser = shared::positive)]
+    alpha: f64,
+    /// Dimensions of the synthetic workload.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
+    dims: u8,
+    /// Seed of the synthetic workload.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of one
+    /// subscription and one update region.
+    #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
+    positions: Option<PathBuf>,
+    /// Width of the regions around positions, in every dimension. It and the positions are
+    /// decimals, and taken exactly: regions that touch do not overlap.
+    #[arg(long, value_name = "W", requires = "positions", value_parser = width)]
+    width: Option<Decimal>,
+    /// How the GPU finds pairs; the host's cores have one way.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Name::Auto)]
+    algorithm: Name,
+    /// Cells per dimension for the grid; the library chooses them otherwise.
+    #[arg(long)]
+    cells: Option<u32>,
+    /// Count the pairs (the default).
+    #[arg(long)]
+    count: bool,
+    /// Find the pairs and leave them on the device.
+    #[arg(long)]
+    find: bool,
+    /// Find the pairs and write them to a file, `subscription,update` per line.
+    #[arg(long, value_name = "OUT.csv")]
+    pairs: Option<PathBuf>,
+    #[command(flatten)]
+    place: shared::Where,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Name {
+    Brute,
+    Grid,
+    #[value(alias = "interval-tree")]
+    Tree,
+    Sort,
+    Auto,
+}
+
+fn width(text: &str) -> Result<Decimal, String> {
+    match text.parse::<Decimal>() {
+        Ok(width) if width.is_positive() => Ok(width),
+        Ok(_) => Err("a number above 0 is needed".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+pub fn run(options: &Options) -> Outcome<()> {
+    shared::check_files(&[
+        (Use::Reads, "--positions", options.positions.as_deref()),
+        (Use::WritesFile, "--pairs", options.pairs.as_deref()),
+        options.json.file(),
+    ])?;
+    if options.cells.is_some() && !matches!(options.algorithm, Name::Grid) {
+        return Err(shared::usage("--cells is for --algorithm grid"));
+    }
+    // A named algorithm is the device's, of whatever kind it is.
+    let gpu = match options.algorithm {
+        Name::Auto => options.place.hardware()?,
+        _ => options.place.gpu()?,
+    };
+    if gpu.is_none() && !matches!(options.algorithm, Name::Auto) {
+        return Err(shared::usage("--algorithm is for --backend gpu: leave it out on the CPU"));
+    }
+    let matcher = gpu.as_ref().map(Matcher::new);
+    let matcher = matcher.as_ref();
+    if let (Some(path), Some(width)) = (&options.positions, options.width) {
+        let (positions, lines) = read_positions(path)?;
+        let around = Around { path, positions: &positions, lines: &lines, width };
+        return match positions[0].len() {
+            1 => report(options, matcher, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
+            2 => report(options, matcher, &around.regions::<2>()?, no_counter),
+            3 => report(options, matcher, &around.regions::<3>()?, no_counter),
+            _ => report(options, matcher, &around.regions::<4>()?, no_counter),
+        };
+    }
+    match options.dims {
+        1 => {
+            report(options, matcher, &synthetic::<1>(options, matcher)?, |m, s, u| m.counter(s, u).map(Some))
+        }
+        2 => report(options, matcher, &synthetic::<2>(options, matcher)?, no_counter),
+        3 => report(options, matcher, &synthetic::<3>(options, matcher)?, no_counter),
+        _ => report(options, matcher, &synthetic::<4>(options, matcher)?, no_counter),
+    }
+}
+
+/// Subscriptions and updates.
+type Sets<const D: usize> = (Vec<Region<u32, D>>, Vec<Region<u32, D>>);
+
+/// Regions of equal size at random places.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32, and saturating")]
+fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Outcome<Sets<D>> {
+    let larger = options.regions.div_ceil(2).into();
+    matcher.map_or_else(
+        || host::check_len("updates", larger),
+        |matcher| matcher.check_len::<D>("updates", larger),
+    )?;
+    let space = 2f64.powi(32);
+    let exact = space * (options.alpha / f64::from(options.regions)).powf(1.0 / f64::from(options.dims));
+    if exact > space / 2.0 {
+        let most = f64::from(options.regions) * 0.5_f64.powi(options.dims.into());
+        return Err(shared::usage(format!(
+            "--alpha is too large: regions would be larger than half of the space. Choose at most {most}, or more regions"
+        )));
+    }
+    let size = exact.round().max(1.0);
+    if (size / exact - 1.0).abs() > 0.01 {
+        shared::tell(&format!(
+            "notice: regions of size {exact:.3} are rounded to {size}: alpha is not quite {}",
+            options.alpha
+        ));
+    }
+    let mut state = options.seed;
+    let mut place = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let random = (z ^ (z >> 31)) >> 32;
+        // The last regions still end within the space.
+        ((random as f64 * (space - size)) / space) as u32
+    };
+    let mut set = |count: u32| {
+        let region = |_| {
+            let lo = std::array::from_fn(|_| place());
+            Region::new(lo, lo.map(|lo| lo + size as u32))
+        };
+        let mut regions = Vec::new();
+        regions.try_reserve_exact(count as usize).map_err(|error| format!("{count} regions: {error}"))?;
+        regions.extend((0..count).map(region));
+        Outcome::Ok(regions)
+    };
+    let subscriptions = options.regions / 2;
+    Ok((set(subscriptions)?, set(options.regions - subscriptions)?))
+}
+
+/// One number per dimension.
+type Position = Vec<Decimal>;
+
+/// The lines of a CSV file, all with the same number of columns, and their numbers in the file.
+fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Failure> {
+    let name = path.display();
+    let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
+    let (mut positions, mut lines) = (Vec::<Position>::new(), Vec::new());
+    for (line, text) in (1..).zip(BufReader::new(file).lines()) {
+        let text = text.map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => shared::usage(format!("{name}:{line}: {error}")),
+            _ => format!("{name}: {error}").into(),
+        })?;
+        // Some editors begin a file with a mark.
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            continue;
+        }
+        let wrong = |what: &dyn std::fmt::Display| shared::usage(format!("{name}:{line}: {what}"));
+        let fields = text.split(',').map(|field| field.trim().trim_matches('"').parse::<Decimal>());
+        let position = fields.collect::<Result<Vec<_>, _>>().map_err(|error| wrong(&error))?;
+        let expected = positions.first().map_or(position.len(), Vec::len);
+        if position.len() != expected || !(1..=4).contains(&expected) {
+            let found = position.len();
+            return Err(wrong(&format!(
+                "{found} columns; positions have 1 to 4, all lines as many as the first ({expected})"
+            )));
+        }
+        positions.push(position);
+        lines.push(line);
+    }
+    match positions.is_empty() {
+        true => Err(shared::usage(format!("{name} holds no position"))),
+        false => Ok((positions, lines)),
+    }
+}
+
+/// One subscription and one update region around each position.
+struct Around<'a> {
+    path: &'a Path,
+    positions: &'a [Position],
+    /// The line of each.
+    lines: &'a [u64],
+    width: Decimal,
+}
+
+impl Around<'_> {
+    /// The regions, with bounds of 32 bits that have the same overlaps.
+    fn regions<const D: usize>(&self) -> Outcome<Sets<D>> {
+        let positions: Vec<[Decimal; D]> =
+            self.positions.iter().map(|position| std::array::from_fn(|d| position[d])).collect();
+        let regions = decimal::around(&positions, self.width).map_err(|error| {
+            let name = self.path.display();
+            match error {
+                DecimalError::Digits { position: Some(number), .. } => {
+                    shared::usage(format!("{name}:{}: {error}", self.lines[number]))
+                }
+                _ => shared::usage(format!("{name}, --width {}: {error}", self.width)),
+            }
+        })?;
+        let near = matching::narrow(&regions, &regions)?;
+        Ok((near.subscriptions, near.updates))
+    }
+}
+
+type Prepared = Result<Option<Counter>, MatchingError>;
+
+/// Only one dimension has a count that can be prepared.
+fn no_counter<const D: usize>(_: &Matcher, _: &Regions<u32, D>, _: &Regions<u32, D>) -> Prepared {
+    Ok(None)
+}
+
+/// What came of a matching.
+struct Matched<'a> {
+    regions: usize,
+    dimensions: usize,
+    pairs: u64,
+    algorithm: &'a str,
+    adapter: Option<&'a str>,
+    seconds_match: f64,
+    seconds_total: f64,
+}
+
+impl Matched<'_> {
+    fn write(&self, options: &Options) -> Outcome<()> {
+        let Self { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total } = *self;
+        // Readers of JSON may keep numbers as doubles.
+        let number = match pairs <= 1 << 53 {
+            true => serde_json::Value::from(pairs),
+            false => serde_json::Value::from(pairs.to_string()),
+        };
+        let written = options.json.write(&serde_json::json!({
+            "regions": regions,
+            "pairs": number,
+            "seconds_match": seconds_match,
+            "seconds_total": seconds_total,
+            "algorithm": algorithm,
+            "backend": if adapter.is_some() { "gpu" } else { "cpu" },
+            "adapter": adapter,
+        }));
+        if !options.json.on_stdout() {
+            let noun = if dimensions == 1 { "dimension" } else { "dimensions" };
+            writeln!(stdout(), "{regions} regions in {dimensions} {noun}: {pairs} overlapping pairs")?;
+            let (fast, all) = (seconds_match * 1e3, seconds_total * 1e3);
+            match adapter {
+                Some(name) => writeln!(
+                    stdout(),
+                    "{algorithm} on {name}: {fast:.3} ms with the data on the device (second run), \
+                    {all:.3} ms in all (first run)"
+                )?,
+                None => writeln!(stdout(), "{algorithm} on the CPU: {all:.3} ms")?,
+            }
+        }
+        written
+    }
+}
+
+/// An error if counting and finding, both of which were done to the end, differ.
+fn agreed(counted: Option<u64>, found: Option<u64>) -> Outcome<u64> {
+    match (counted, found) {
+        (Some(counted), Some(found)) if counted != found && !shared::interrupted() => {
+            Err(format!("{counted} pairs counted and {found} found: please report this").into())
+        }
+        _ => Ok(counted.or(found).unwrap_or(0)),
+    }
+}
+
+/// Matches on the host's cores.
+fn report_host<const D: usize>(options: &Options, (subscriptions, updates): &Sets<D>) -> Outcome<()> {
+    let finding = options.find || options.pairs.is_some();
+    let counting = options.count || !finding;
+    let start = Instant::now();
+    let counted = counting.then(|| host::count(subscriptions, updates)).transpose()?;
+    let found = finding.then(|| host::find(subscriptions, updates)).transpose()?;
+    let seconds_match = start.elapsed().as_secs_f64();
+    if let (Some(pairs), Some(path)) = (&found, &options.pairs) {
+        let mut file = create(path)?;
+        for [subscription, update] in pairs {
+            writeln!(file, "{subscription},{update}")?;
+        }
+        file.flush()?;
+    }
+    let seconds_total = start.elapsed().as_secs_f64();
+    let (regions, dimensions) = (subscriptions.len() + updates.len(), D);
+    let pairs = agreed(counted, found.map(|pairs| pairs.len() as u64))?;
+    let (algorithm, adapter) = ("sweep", None);
+    Matched { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }.write(options)
+}
+
+fn create(path: &Path) -> Outcome<BufWriter<File>> {
+    match File::create(path) {
+        Ok(file) => Ok(BufWriter::new(file)),
+        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+    }
+}
+
+fn report<const D: usize>(
+    options: &Options,
+    matcher: Option<&Matcher>,
+    sets: &Sets<D>,
+    counter: impl Fn(&Matcher, &Regions<u32, D>, &Regions<u32, D>) -> Prepared,
+) -> Outcome<()> {
+    let Some(matcher) = matcher else { return report_host(options, sets) };
+    let (subscriptions, updates) = sets;
+    let algorithm = match options.algorithm {
+        Name::Brute => Algorithm::Brute,
+        Name::Grid => Algorithm::Grid { cells: options.cells },
+        Name::Tree => Algorithm::IntervalTree,
+        Name::Sort => Algorithm::Sort,
+        Name::Auto => Algorithm::Auto,
+    };
+    let gpu = matcher.gpu();
+    let finding = options.find || options.pairs.is_some();
+    let counting = options.count || !finding;
+    // Kernels are built at their first use; a small part of the work builds them.
+    let some = |set: &[Region<u32, D>]| matcher.upload("warm-up", &set[..set.len().min(3000)]);
+    let some = (some(subscriptions)?, some(updates)?);
+    let used = match algorithm {
+        Algorithm::Auto => vec![algorithm, Algorithm::Sort, Algorithm::Grid { cells: None }],
+        _ => vec![algorithm],
+    };
+    for algorithm in used {
+        matcher.find(&some.0, &some.1, algorithm)?.next_page()?;
+        matcher.count(&some.0, &some.1, algorithm)?;
+    }
+
+    let start = Instant::now();
+    let (s, u) = (matcher.upload("subscriptions", subscriptions)?, matcher.upload("updates", updates)?);
+    let counted = counting.then(|| matcher.count(&s, &u, algorithm)).transpose()?;
+    let found = match finding {
+        true => Some(write_pairs(gpu, &mut matcher.find(&s, &u, algorithm)?, options.pairs.as_deref())?),
+        false => None,
+    };
+    let seconds_total = start.elapsed().as_secs_f64();
+    let pairs = agreed(counted, found)?;
+
+    // Once more, with the data on the device.
+    let chosen = if algorithm == Algorithm::Auto { matcher.choose(&s, &u)? } else { algorithm };
+    let counter = match chosen == Algorithm::Sort && !finding {
+        true => counter(matcher, &s, &u)?,
+        false => None,
+    };
+    let seconds_match = match counter {
+        Some(counter) => {
+            counter.count(gpu)?;
+            timed(|| {
+                let mut encoder = gpu.encoder("count");
+                counter.record(&mut encoder);
+                Ok(gpu.wait(gpu.submit(encoder)?)?)
+            })?
+            .0
+        }
+        None if finding => find_again(matcher, &s, &u, chosen)?,
+        None => timed(|| Ok(matcher.count(&s, &u, chosen)?))?.0,
+    };
+    let name = match chosen {
+        Algorithm::Brute => "brute",
+        Algorithm::Grid { .. } => "grid",
+        Algorithm::IntervalTree => "tree",
+        _ => "sort",
+    };
+    let name = match algorithm {
+        Algorithm::Auto => format!("auto ({name})"),
+        _ => name.to_owned(),
+    };
+    let (regions, dimensions) = (subscriptions.len() + updates.len(), D);
+    let (algorithm, adapter) = (&*name, Some(&*gpu.info().name));
+    Matched { regions, dimensions, pairs, algorithm, adapter, seconds_match, seconds_total }.write(options)
+}
+
+/// Asks for all pages and writes them to a file if there is to be one; returns the number of pairs, up to where it was stopped.
+fn write_pairs(gpu: &Gpu, matches: &mut Matches, path: Option<&Path>) -> Outcome<u64> {
+    let mut file = path.map(create).transpose()?;
+    let bar = shared::bar(matches.total(), "{wide_bar} {pos} of {len} pairs")?;
+    let mut pairs = 0;
+    while !shared::interrupted()
+        && let Some(page) = matches.next_page()?
+    {
+        pairs += u64::from(page.len());
+        bar.set_position(pairs);
+        match &mut file {
+            Some(file) => {
+                for [subscription, update] in page.read()? {
+                    writeln!(file, "{subscription},{update}")?;
+                }
+            }
+            None => wait(gpu)?,
+        }
+    }
+    if let Some(mut file) = file {
+        file.flush()?;
+    }
+    bar.finish_and_clear();
+    Ok(pairs)
+}
+
+/// Seconds of placing all pairs and of writing them, to a page buffer that is there.
+fn find_again<const D: usize>(
+    matcher: &Matcher,
+    s: &Regions<u32, D>,
+    u: &Regions<u32, D>,
+    algorithm: Algorithm,
+) -> Outcome<f64> {
+    let (placing, mut matches) = timed(|| Ok(matcher.find(s, u, algorithm)?))?;
+    matches.next_page()?;
+    matches.set_page_len(matches.page_len());
+    let gpu = matcher.gpu();
+    wait(gpu)?;
+    let (writing, ()) = timed(|| {
+        while matches.next_page()?.is_some() {}
+        wait(gpu)
+    })?;
+    Ok(placing + writing)
+}
+
+/// Waits for all that was submitted.
+fn wait(gpu: &Gpu) -> Outcome<()> {
+    Ok(gpu.wait(gpu.submit(gpu.encoder("all before"))?)?)
+}
+
+/// The seconds that `work` takes, and its result.
+fn timed<R>(work: impl FnOnce() -> Outcome<R>) -> Outcome<(f64, R)> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((start.elapsed().as_secs_f64(), result))
+}

@@ -1,0 +1,330 @@
+//! Simulations by chance, one after the other, for as long as is asked for: does the engine do what the sequential engine does, whatever comes together, and does it
+//! take no more memory from hour to hour?
+//!
+//! Shows: everything that may change while a run goes on without changing it. A round is a model of those that ship, of chosen sizes and rates; it runs from end to
+//! end, and at each of them it may get another queue design, or be saved and gone on with in another way, with too little room, or by the other engine. Every
+//! fifth is an experiment, mapped to the device in each way. At each end
+//!
+//! * events, the time of the first pending one, the reason of the end, the fingerprint and the checkpoint are those of the sequential engine, which nothing interrupts;
+//! * time has not gone back, and where a model neither makes nor loses events, as many are pending as at the start.
+//!
+//! ```text
+//! eventhorizon soak --seconds 600
+//! eventhorizon soak --seed 7 --round 123        # what a violation asks for
+//! ```
+//!
+//! The exit code is 1 where anything differs, after the configuration that shows it.
+
+use std::convert::Infallible;
+use std::io::{Write as _, stdout};
+use std::time::Instant;
+
+use clap::Parser;
+use eventhorizon::gpu::Gpu;
+use eventhorizon::models::{CallCentre, Epidemic, FifoTorus, Phold, Torus};
+use eventhorizon::pdes::{
+    Capacity, Checkpoint, CpuEngine, CpuModel, CpuSimulation, Engine, EngineOptions, Mapping, Options,
+    Progress, Simulation, Sync, Until,
+};
+use eventhorizon::queue::QueueDesign;
+use eventhorizon::random::Stream;
+use eventhorizon::statistics::{Design, Experiment, Point};
+use eventhorizon::time::{Resolution, Ticks};
+use serde_json::json;
+
+use crate::shared::{self, Outcome};
+
+/// Runs simulations by chance against the sequential engine
+#[derive(Parser)]
+pub struct Args {
+    /// For so long
+    #[arg(long, default_value_t = 60.0, value_parser = shared::seconds)]
+    seconds: f64,
+    /// Names the rounds
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// One round alone
+    #[arg(long)]
+    round: Option<u64>,
+    #[command(flatten)]
+    place: shared::Where,
+    #[command(flatten)]
+    json: shared::Json,
+}
+
+/// A device keeps the kernels that were built for it. After so many rounds it is taken anew, as an application's own, and they are dropped.
+const ROUNDS: u64 = 10;
+/// The most memory of the second half may be so much more than that of the first: rounds differ in the kernels that they build, and allocators keep what was freed.
+const SLACK: f64 = 1.25;
+/// Shorter runs say nothing of that, in seconds.
+const LONG: f64 = 300.0;
+
+pub fn run(args: &Args) -> Outcome<()> {
+    shared::check_files(&[args.json.file()])?;
+    let mut gpu = args.place.gpu()?;
+    let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
+    let begin = Instant::now();
+    let (mut rounds, mut events) = (0_u64, 0_u64);
+    // The most resident memory of each half.
+    let mut most = [None; 2];
+    loop {
+        let seconds = begin.elapsed().as_secs_f64();
+        let over = if args.round.is_some() { rounds > 0 } else { seconds >= args.seconds };
+        if over || shared::watch().is_break() {
+            break;
+        }
+        let number = args.round.unwrap_or(rounds);
+        let mut round = Round {
+            gpu: gpu.as_ref(),
+            chance: Stream::new(args.seed, 0, number),
+            story: Vec::new(),
+            events: 0,
+        };
+        if let Err(error) = round.run() {
+            let story = round.story.join("\n  ");
+            return Err(format!("round {number} of seed {}: {error}\n  {story}", args.seed).into());
+        }
+        log::debug!("round {number}: {}", round.story.join("; "));
+        rounds += 1;
+        events += round.events;
+        let resident = resident();
+        let half = &mut most[usize::from(seconds >= args.seconds / 2.0)];
+        *half = resident.max(*half);
+        if rounds.is_multiple_of(ROUNDS) {
+            gpu = gpu.map(|gpu| Gpu::from_device(gpu.device().clone(), gpu.queue().clone()));
+        }
+        bar.set_message(format!("{rounds} rounds, {events} events, {} MiB", resident.unwrap_or(0) >> 20));
+    }
+    bar.finish_and_clear();
+    let seconds = begin.elapsed().as_secs_f64();
+    let adapter = gpu.map_or_else(|| "CPU, sequential".to_owned(), |gpu| gpu.info().name.clone());
+    let mib = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
+    if !args.json.on_stdout() {
+        writeln!(stdout(), "{:<24}{adapter}", "adapter")?;
+        writeln!(stdout(), "{:<24}{rounds}, all as they should be", "rounds")?;
+        writeln!(stdout(), "{:<24}{events}", "events")?;
+        writeln!(stdout(), "{:<24}{seconds:.1}", "seconds")?;
+        writeln!(
+            stdout(),
+            "{:<24}at most {} in the first half, {} in the second",
+            "resident memory",
+            mib(most[0]),
+            mib(most[1])
+        )?;
+    }
+    args.json.write(&json!({
+        "adapter": adapter,
+        "seed": args.seed,
+        "rounds": rounds,
+        "events": events,
+        "seconds": seconds,
+        "resident": most,
+    }))?;
+    match most {
+        [Some(first), Some(second)] if seconds >= LONG && second as f64 > SLACK * first as f64 => {
+            Err(format!("memory grows: up to {first} bytes in the first half, and {second} in the second")
+                .into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of this process that lie in memory, where the system tells.
+fn resident() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(4096 * pages.split_whitespace().nth(1)?.parse::<u64>().ok()?)
+}
+
+struct Round<'a> {
+    gpu: Option<&'a Gpu>,
+    chance: Stream,
+    /// What was done, to be told where something is wrong.
+    story: Vec<String>,
+    events: u64,
+}
+
+/// What of a model decides how it may be run.
+#[derive(Clone, Copy)]
+struct Traits {
+    lookahead: bool,
+    /// Whether it says who sends to whom.
+    senders: bool,
+    /// Whether events are neither made nor lost.
+    conserved: bool,
+}
+
+impl Round<'_> {
+    fn one_of<T: Clone>(&mut self, list: &[T]) -> T {
+        list[self.chance.below(u32::try_from(list.len()).expect("a short list")) as usize].clone()
+    }
+
+    fn chances(&mut self, of: u32) -> bool {
+        self.chance.below(of) == 0
+    }
+
+    fn run(&mut self) -> Outcome<()> {
+        let units = Resolution::default();
+        let conserved = Traits { lookahead: true, senders: false, conserved: true };
+        let (lps, rate) =
+            (self.one_of(&[1, 2, 31, 64, 65, 257, 1000, 3000]), self.one_of(&[0.001, 0.01, 0.1, 1.0]));
+        match self.chance.below(10) {
+            0..4 => {
+                let (population, lookahead) = (self.one_of(&[1, 4, 9]), self.one_of(&[0.0, 1.0, 10.0, 10.0]));
+                let mut model = Phold::new(lps, population, rate, lookahead, units)?;
+                let mut traits = Traits { lookahead: lookahead > 0.0, ..conserved };
+                if lps > 8 && self.chances(2) {
+                    (model, traits.senders) = (model.with_neighbours(4)?, true);
+                }
+                self.story.push(format!("phold: {lps} LPs, {population} events each, rate {rate}, lookahead {lookahead}, neighbours {}", traits.senders));
+                self.follow(&model, &model.with_capacity(TINY), traits)
+            }
+            4 | 5 => {
+                let (side, customers) = (self.one_of(&[2, 5, 16]), self.one_of(&[1, 20, 300]));
+                self.story.push(format!("torus: {side} x {side}, {customers} customers"));
+                let traits = Traits { senders: true, conserved: false, ..conserved };
+                if self.chances(2) {
+                    let model = FifoTorus::new(side, side + 1, customers, 1.0, units)?;
+                    return self.follow(&model, &model.with_capacity(TINY), traits);
+                }
+                let model = Torus::new(side, side + 1, customers, 1.0, 8.0, units)?;
+                self.follow(&model, &model.with_capacity(TINY), traits)
+            }
+            6 => {
+                let people = self.one_of(&[10, 300, 2000]);
+                let edges = Epidemic::random_edges(people, 2 * people, 0, u64::from(people));
+                self.story.push(format!("epidemic: {people} people"));
+                let model = Epidemic::new(people, &edges, 1 + people / 100, 2.0, 0.4, 0.2, units)?;
+                self.follow(
+                    &model,
+                    &model.clone().with_capacity(TINY),
+                    Traits { conserved: false, ..conserved },
+                )
+            }
+            7 => {
+                let (centres, servers) = (self.one_of(&[1, 40, 300]), self.one_of(&[1, 5]));
+                self.story.push(format!("call centre: {centres}, {servers} servers"));
+                let model = CallCentre::new(centres, servers, 3.0, 1.0, 0.5, 64, units)?;
+                self.follow(&model, &model.with_capacity(TINY), Traits { conserved: false, ..conserved })
+            }
+            _ => self.experiment(units),
+        }
+    }
+
+    /// The same experiment in each way.
+    fn experiment(&mut self, units: Resolution) -> Outcome<()> {
+        let (lps, rate) = (self.one_of(&[4, 50, 130]), self.one_of(&[0.01, 0.1]));
+        let (runs, seed) = (1 + self.chance.below(9), self.chance.draw().into());
+        let mapping = self.one_of(&[Mapping::Grid, Mapping::Team, Mapping::Thread]);
+        let until = Until::time(units.ticks(self.one_of(&[20.0, 55.5, 130.0]))?);
+        self.story.push(format!(
+            "{runs} runs of phold: {lps} LPs, rate {rate}, {mapping}, seed {seed}, until {until:?}"
+        ));
+        let model = Phold::new(lps, 3, rate, 10.0, units)?;
+        let build = move |_: &Point<'_>| Ok::<_, Infallible>(model);
+        let experiment = Experiment::new(Design::default(), runs, seed);
+        let expected = CpuEngine::new(build).run(&experiment, until)?;
+        self.events += expected.runs.iter().flatten().flatten().map(|run| run.progress.events).sum::<u64>();
+        let Some(gpu) = self.gpu else { return Ok(()) };
+        let options = EngineOptions { mapping, ..EngineOptions::default() };
+        let found = Engine::new(gpu, build, options).run(&experiment, until)?;
+        shared::same(&found.fingerprint, &expected.fingerprint, "the fingerprint of an experiment")
+    }
+
+    /// A way to run a model.
+    fn way(&mut self, traits: Traits) -> Options {
+        let mut syncs = vec![Sync::Auto, Sync::Yawns, Sync::Yawns, Sync::Horizon];
+        if traits.senders && traits.lookahead {
+            syncs.push(Sync::Neighbours);
+        }
+        let sync = self.one_of(&syncs);
+        let queue = self.queue(traits, sync);
+        Options { sync, queue, group_size: self.one_of(&[None, Some(32)]), seed: 11, ..Options::default() }
+    }
+
+    fn queue(&mut self, traits: Traits, sync: Sync) -> Option<QueueDesign> {
+        let calendar = traits.lookahead && matches!(sync, Sync::Auto | Sync::Yawns);
+        let queues = QueueDesign::ALL.into_iter().filter(|&queue| calendar || !queue.is_calendar());
+        let queues: Vec<_> = queues.map(Some).chain([None]).collect();
+        self.one_of(&queues)
+    }
+
+    /// A model from end to end; `tight` is the same with too little room.
+    fn follow<M>(&mut self, model: &M, tight: &M, traits: Traits) -> Outcome<()>
+    where
+        M: CpuModel<State: PartialEq>,
+    {
+        let seed = self.chance.draw().into();
+        let mut cpu = CpuSimulation::new(model, seed)?;
+        let held = cpu.pending().len();
+        let mut options = Options { seed, ..self.way(traits) };
+        let first = if self.chances(4) { tight } else { model };
+        self.story.push(format!("{options:?}, capacity {:?}", first.capacity()));
+        let mut simulation = self.gpu.map(|gpu| Simulation::new(gpu, first, options)).transpose()?;
+        // Windows are counted the same as long as they are those of cells.
+        let mut exact = options.sync == Sync::Yawns;
+        let mut last: Option<Progress> = None;
+        for _ in 0..2 + self.chance.below(4) {
+            let events = last.map_or(0, |last| last.events) + u64::from(self.chance.below(4000));
+            let now = last.map_or(Ticks::ZERO, |last| last.now);
+            let until = match self.chance.below(3) {
+                0 => Until { time: now.saturating_add(Ticks::new(now.get() / 4 + 1)), events },
+                _ => Until::events(events),
+            };
+            self.story.push(format!("to {until:?}"));
+            let expected = cpu.run(until)?;
+            if last.is_some_and(|last| expected.now < last.now || expected.events < last.events) {
+                return Err(format!("time goes back: {expected:?} after {last:?}").into());
+            }
+            if traits.conserved && cpu.pending().len() != held {
+                return Err(format!("{held} events became {}", cpu.pending().len()).into());
+            }
+            let saved = cpu.checkpoint()?;
+            if let Some(simulation) = &mut simulation {
+                let mut found = simulation.run(until)?;
+                if !exact {
+                    found.windows = expected.windows;
+                }
+                shared::same(&found, &expected, "where a run ends")?;
+                shared::same(&simulation.fingerprint()?, &cpu.fingerprint(), "the fingerprint")?;
+                let own = simulation.checkpoint()?;
+                if exact && own != saved {
+                    return Err("the checkpoints differ".into());
+                }
+                if own.pending::<M::Payload>()? != cpu.pending() {
+                    return Err("pending events differ".into());
+                }
+                match self.chance.below(4) {
+                    0 => {
+                        let queue = self.queue(traits, options.sync);
+                        self.story.push(format!("from here with {queue:?}"));
+                        if let Some(queue) = queue {
+                            simulation.set_queue(queue)?;
+                        }
+                    }
+                    1 | 2 => {
+                        let from = if self.chances(2) { &own } else { &saved };
+                        options = self.way(traits);
+                        let model = if self.chances(3) { tight } else { model };
+                        self.story
+                            .push(format!("saved; on with {options:?}, capacity {:?}", model.capacity()));
+                        let from = Checkpoint::from_bytes(from.as_bytes().to_vec())?;
+                        exact = options.sync == Sync::Yawns && (exact || from == saved);
+                        *simulation =
+                            Simulation::resume(self.gpu.expect("it runs there"), model, options, &from)?;
+                    }
+                    _ => {}
+                }
+            }
+            if self.chances(3) {
+                self.story.push("the sequential engine goes on from its checkpoint".to_owned());
+                cpu = CpuSimulation::resume(model, &Checkpoint::from_bytes(saved.as_bytes().to_vec())?)?;
+            }
+            last = Some(expected);
+        }
+        self.events += last.map_or(0, |last| last.events);
+        Ok(())
+    }
+}
+
+/// Room for no more than an event: it has to grow.
+const TINY: Capacity = Capacity { queue: 1, mailbox: 1 };

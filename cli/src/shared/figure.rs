@@ -1,0 +1,305 @@
+//! A figure as PNG: panels side by side, lines on two logarithmic axes, one legend for all.
+//!
+//! plotters writes text into bitmaps only with fonts of the system, which a bare machine lacks, or with a feature that then asks every
+//! user of plotters in the build for fonts. So the text is drawn here, pixel by pixel, from a font that comes with the program.
+
+use std::error::Error;
+use std::ops::Range;
+use std::path::Path;
+
+use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+use crate::shared::write_png;
+
+type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+
+pub struct Panel {
+    pub title: String,
+    /// What is along the bottom, and up the side.
+    pub axes: (&'static str, &'static str),
+    pub lines: Vec<Line>,
+}
+
+pub struct Line {
+    pub name: String,
+    /// All above zero.
+    pub points: Vec<(f64, f64)>,
+}
+
+const WIDTH: u32 = 1680;
+const TITLE: i32 = 84;
+const LEGEND_ROW: i32 = 30;
+const LEFT: i32 = 84;
+const BOTTOM: i32 = 62;
+const TOP: i32 = 40;
+const RIGHT: i32 = 20;
+
+/// Colours that people with the usual kinds of colour blindness can tell apart best, as far as there are so many; the markers tell the rest.
+const COLOURS: [RGBColor; 10] = [
+    RGBColor(0, 0, 0),
+    RGBColor(213, 94, 0),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 114, 178),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(120, 80, 40),
+    RGBColor(120, 60, 170),
+    RGBColor(120, 120, 120),
+];
+const GRID: RGBColor = RGBColor(222, 222, 222);
+const FRAME: RGBColor = RGBColor(110, 110, 110);
+
+/// Where a text lies against its point, left to right: 0.0 begins there, 1.0 ends there.
+type Anchor = f32;
+
+struct Pen {
+    font: FontRef<'static>,
+}
+
+impl Pen {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        Ok(Self { font: FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT)? })
+    }
+
+    /// The glyphs of a text, each with its place from the left, and the width of all.
+    fn layout(&self, text: &str, size: f32) -> (Vec<(GlyphId, f32)>, f32) {
+        let font = self.font.as_scaled(PxScale::from(size));
+        let (mut x, mut last, mut glyphs) = (0.0, None, Vec::new());
+        for letter in text.chars() {
+            let id = font.glyph_id(letter);
+            x += last.map_or(0.0, |last| font.kern(last, id));
+            glyphs.push((id, x));
+            x += font.h_advance(id);
+            last = Some(id);
+        }
+        (glyphs, x)
+    }
+
+    fn width(&self, text: &str, size: f32) -> i32 {
+        pixels(self.layout(text, size).1)
+    }
+
+    /// Writes a text, `at` being on its middle line; upwards where that is asked for.
+    fn write(
+        &self,
+        area: &Area<'_>,
+        text: &str,
+        size: f32,
+        at: (i32, i32),
+        anchor: Anchor,
+        upwards: bool,
+    ) -> Result<(), Box<dyn Error>> {
+        let (glyphs, width) = self.layout(text, size);
+        // Half the height of a capital letter below the middle.
+        let base = 0.27 * size;
+        for (id, x) in glyphs {
+            let glyph = id.with_scale_and_position(size, point(x - anchor * width, base));
+            let Some(outline) = self.font.outline_glyph(glyph) else { continue };
+            let corner = outline.px_bounds().min;
+            let mut dots = Vec::new();
+            outline.draw(|dx, dy, cover| {
+                // A light font, made a little darker.
+                dots.push((dx, dy, f64::from(cover).powf(0.7)));
+            });
+            for (dx, dy, cover) in dots {
+                let (dx, dy) = (pixels(corner.x) + dx.cast_signed(), pixels(corner.y) + dy.cast_signed());
+                let (dx, dy) = if upwards { (dy, -dx) } else { (dx, dy) };
+                area.draw_pixel((at.0 + dx, at.1 + dy), &BLACK.mix(cover))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "places in a picture")]
+fn pixels(length: f32) -> i32 {
+    length.round() as i32
+}
+
+/// Draws `panels`, `columns` of them in a row.
+pub fn draw(
+    path: &Path,
+    title: &str,
+    notes: &str,
+    panels: &[Panel],
+    columns: usize,
+) -> Result<(), Box<dyn Error>> {
+    let pen = Pen::new()?;
+    let mut names: Vec<&str> = Vec::new();
+    for line in panels.iter().flat_map(|panel| &panel.lines) {
+        if !names.contains(&line.name.as_str()) {
+            names.push(&line.name);
+        }
+    }
+    let columns = columns.min(panels.len()).max(1);
+    let width = WIDTH / u32::try_from(columns)?;
+    let height = width * 4 / 5;
+    let rows = u32::try_from(panels.len().div_ceil(columns))?;
+    let legend = Legend::new(&pen, &names);
+    let below = height * rows + TITLE.cast_unsigned();
+    let size = (WIDTH, below + legend.height.cast_unsigned());
+    let mut pixels = vec![0; 3 * (size.0 * size.1) as usize];
+    {
+        let root = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
+        root.fill(&WHITE)?;
+        let middle = WIDTH.cast_signed() / 2;
+        pen.write(&root, title, 27.0, (middle, 28), 0.5, false)?;
+        pen.write(&root, notes, 19.0, (middle, 60), 0.5, false)?;
+        let (header, rest) = root.split_vertically(TITLE);
+        drop(header);
+        let (grid, legend_area) = rest.split_vertically(height * rows);
+        for (place, panel) in grid.split_evenly((rows as usize, columns)).iter().zip(panels) {
+            draw_panel(&pen, place, panel, &names)?;
+        }
+        legend.draw(&pen, &legend_area, &names)?;
+        root.present()?;
+    }
+    write_png(path, size, png::ColorType::Rgb, &pixels)
+}
+
+fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Result<(), Box<dyn Error>> {
+    let (width, height) = area.dim_in_pixel();
+    let (width, height) = (width.cast_signed(), height.cast_signed());
+    let (left, right, top, bottom) = (LEFT, width - RIGHT, TOP, height - BOTTOM);
+    let centre = i32::midpoint(left, right);
+    pen.write(area, &panel.title, 21.0, (centre, top - 18), 0.5, false)?;
+    let points = || panel.lines.iter().flat_map(|line| &line.points);
+    if points().next().is_none() {
+        return pen.write(area, "nothing was measured", 19.0, (centre, (top + bottom) / 2), 0.5, false);
+    }
+    let xs = around(points().map(|&(x, _)| x), 1.25);
+    let ys = around(points().map(|&(_, y)| y), 1.4);
+    let mut chart = ChartBuilder::on(area)
+        .margin_left(left)
+        .margin_right(RIGHT)
+        .margin_top(top)
+        .margin_bottom(BOTTOM)
+        .build_cartesian_2d(xs.clone().log_scale(), ys.clone().log_scale())?;
+    let (x_ticks, y_ticks) = (powers_of_two(&xs), decimal_ticks(&ys));
+    let across = |y: f64| PathElement::new([(xs.start, y), (xs.end, y)], GRID);
+    let upwards = |x: f64| PathElement::new([(x, ys.start), (x, ys.end)], GRID);
+    chart.draw_series(y_ticks.iter().map(|&y| across(y)))?;
+    chart.draw_series(x_ticks.iter().map(|&x| upwards(x)))?;
+    chart.draw_series([Rectangle::new([(xs.start, ys.start), (xs.end, ys.end)], FRAME)])?;
+    for line in &panel.lines {
+        let style = names.iter().position(|name| *name == line.name).unwrap_or(0);
+        let points = &line.points;
+        let colour = COLOURS[style % COLOURS.len()];
+        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+        for point in points {
+            marker(area, chart.backend_coord(point), area.get_base_pixel(), style)?;
+        }
+    }
+    let corner = area.get_base_pixel();
+    let place = |point: (f64, f64)| {
+        let (x, y) = chart.backend_coord(&point);
+        (x - corner.0, y - corner.1)
+    };
+    for x in x_ticks {
+        pen.write(area, &format!("{x}"), 17.0, (place((x, ys.start)).0, bottom + 16), 0.5, false)?;
+    }
+    for y in y_ticks {
+        pen.write(area, &short(y), 17.0, (left - 8, place((xs.start, y)).1), 1.0, false)?;
+    }
+    pen.write(area, panel.axes.0, 18.0, (centre, bottom + 42), 0.5, false)?;
+    pen.write(area, panel.axes.1, 18.0, (16, (top + bottom) / 2), 0.5, true)
+}
+
+/// A marker whose shape and colour are those of line number `style`.
+fn marker(
+    area: &Area<'_>,
+    (x, y): (i32, i32),
+    corner: (i32, i32),
+    style: usize,
+) -> Result<(), Box<dyn Error>> {
+    let at = (x - corner.0, y - corner.1);
+    let colour = COLOURS[style % COLOURS.len()];
+    match style % 4 {
+        0 => area.draw(&Circle::new(at, 5, colour.filled()))?,
+        1 => area.draw(&Rectangle::new([(at.0 - 4, at.1 - 4), (at.0 + 4, at.1 + 4)], colour.filled()))?,
+        2 => area.draw(&TriangleMarker::new(at, 7, colour.filled()))?,
+        _ => area.draw(&Cross::new(at, 5, colour.stroke_width(2)))?,
+    }
+    Ok(())
+}
+
+struct Legend {
+    /// Of each name: its row, and how far from the left it begins.
+    places: Vec<(i32, i32)>,
+    widths: Vec<i32>,
+    height: i32,
+}
+
+impl Legend {
+    const SIZE: f32 = 20.0;
+    const SAMPLE: i32 = 44;
+    const GAP: i32 = 34;
+
+    fn new(pen: &Pen, names: &[&str]) -> Self {
+        let (mut places, mut widths) = (Vec::new(), Vec::new());
+        let (mut row, mut x) = (0, 0);
+        for name in names {
+            let width = Self::SAMPLE + pen.width(name, Self::SIZE) + Self::GAP;
+            if x + width > WIDTH.cast_signed() - 40 {
+                widths.push(x);
+                (row, x) = (row + 1, 0);
+            }
+            places.push((row, x));
+            x += width;
+        }
+        widths.push(x);
+        Self { places, widths, height: (row + 1) * LEGEND_ROW + 18 }
+    }
+
+    fn draw(&self, pen: &Pen, area: &Area<'_>, names: &[&str]) -> Result<(), Box<dyn Error>> {
+        for (style, (name, &(row, x))) in names.iter().zip(&self.places).enumerate() {
+            let row_width = self.widths[usize::try_from(row)?] - Self::GAP;
+            let x = (WIDTH.cast_signed() - row_width) / 2 + x;
+            let y = row * LEGEND_ROW + LEGEND_ROW / 2;
+            let colour = COLOURS[style % COLOURS.len()];
+            area.draw(&PathElement::new([(x, y), (x + 34, y)], colour.stroke_width(2)))?;
+            marker(area, (x + 17, y), (0, 0), style)?;
+            pen.write(area, name, Self::SIZE, (x + Self::SAMPLE, y), 0.0, false)?;
+        }
+        Ok(())
+    }
+}
+
+/// The range of some values above zero, with room by a factor on either side.
+fn around(values: impl Iterator<Item = f64>, room: f64) -> Range<f64> {
+    let (least, most) = values.fold((f64::MAX, 0.0_f64), |(l, m), value| (l.min(value), m.max(value)));
+    least / room..most * room
+}
+
+/// Powers of two in a range; every other one where there are many.
+fn powers_of_two(range: &Range<f64>) -> Vec<f64> {
+    let powers: Vec<f64> = (-16..32).map(|n| f64::from(n).exp2()).filter(|x| range.contains(x)).collect();
+    match powers.len() {
+        0..=8 => powers,
+        _ => powers.into_iter().filter(|x| x.log2() % 2.0 == 0.0).collect(),
+    }
+}
+
+/// Powers of ten in a range, and 2 and 5 times those where there are few.
+fn decimal_ticks(range: &Range<f64>) -> Vec<f64> {
+    let ticks = |steps: &[f64]| -> Vec<f64> {
+        let all = (-16..16).flat_map(|n| steps.iter().map(move |step| step * 10_f64.powi(n)));
+        all.filter(|y| range.contains(y)).collect()
+    };
+    let tens = ticks(&[1.0]);
+    if tens.len() >= 4 { tens } else { ticks(&[1.0, 2.0, 5.0]) }
+}
+
+/// A round number with its unit prefix.
+fn short(value: f64) -> String {
+    let (scale, unit) = match value {
+        1e9.. => (1e9, " G"),
+        1e6.. => (1e6, " M"),
+        1e3.. => (1e3, " k"),
+        _ => (1.0, ""),
+    };
+    format!("{}{unit}", value / scale)
+}

@@ -1,0 +1,492 @@
+//! What all programs have in common: how they begin and end, what they take on their command lines, how they are stopped.
+//!
+//! All of them end in one way ([`main`]): with exit code 0; with a sentence on standard error and code 1 where something failed, or 2 where what was asked for
+//! cannot be; with 130 where Ctrl-C ended them early. Results are written to standard output by `writeln!(stdout(), ...)?` and not by `println!`, which panics
+//! where nobody reads on, or where a disk is full: these are errors as all others.
+
+#[cfg(feature = "pictures")]
+pub mod figure;
+pub mod files;
+pub mod rates;
+pub mod threads;
+
+use std::error::Error;
+use std::fmt::Display;
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use std::time::Duration;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Parser, ValueEnum};
+use eventhorizon::facility::{FacilityError, FelError};
+use eventhorizon::gpu::{Gpu, GpuError, compiling};
+use eventhorizon::hybrid::HybridError;
+use eventhorizon::matching::MatchingError;
+use eventhorizon::models::{ModelError, PholdError};
+use eventhorizon::pdes::{Checkpoint, CheckpointError, SimulationError, Until};
+use eventhorizon::random::STREAMS_VERSION;
+use eventhorizon::replication::ReplicationError;
+use eventhorizon::search::SearchError;
+use eventhorizon::statistics::{
+    AnalysisError, Budget, Decision, Design, Observations, Precision, Selected, Stopping,
+};
+use eventhorizon::time::{Resolution, TimeError};
+#[cfg(feature = "pictures")]
+pub use files::write_png;
+pub use files::{Use, all, check_files, on_stdout, read_text, write};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+pub use threads::{check_memory, check_threads, start_threads};
+
+pub type Failure = Box<dyn Error>;
+pub type Outcome<T> = Result<T, Failure>;
+
+/// Reads the command line, runs the program, and ends it.
+pub fn main<A: Parser>(run: impl FnOnce(&A) -> Outcome<()>) -> ExitCode {
+    match parse() {
+        Ok(args) => end(run(&args)),
+        Err(told) => told,
+    }
+}
+
+/// The command line, or how a program ends that was asked for its help, or for what there is not.
+pub fn parse<A: Parser>() -> Result<A, ExitCode> {
+    let _ = env_logger::try_init();
+    let args = A::try_parse().map_err(|told| {
+        let _ = told.print(); // the help, or what is wrong
+        ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2))
+    })?;
+    match start_threads() {
+        Ok(()) => Ok(args),
+        failed => Err(end(failed)),
+    }
+}
+
+/// Ends a program that came to this.
+pub fn end(outcome: Outcome<()>) -> ExitCode {
+    let ended = outcome.and_then(|()| Ok(stdout().flush()?));
+    match ended {
+        _ if interrupted() && ended.is_ok() => ExitCode::from(130),
+        Ok(()) => ExitCode::SUCCESS,
+        // Nobody reads on, as after `| head`. Where the signal of it is heeded it ends a program, which shells call 141.
+        Err(error) if closed(&*error) => ExitCode::from(141),
+        Err(error) => {
+            tell(&format!("error: {error}"));
+            ExitCode::from(if interrupted() { 130 } else { code(&*error) })
+        }
+    }
+}
+
+/// Writes a line to standard error, if anybody reads there.
+pub fn tell(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
+}
+
+/// An error of the command line that only the program can see.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Usage {}
+
+/// Says that what was asked for cannot be.
+pub fn usage(what: impl Into<String>) -> Failure {
+    Box::new(Usage(what.into()))
+}
+
+/// An error if two ways to the same did not come to the same.
+pub fn same<T: PartialEq + std::fmt::Debug>(
+    found: &T,
+    expected: &T,
+    what: impl std::fmt::Display,
+) -> Outcome<()> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(format!("{what}: {found:?} and not {expected:?}. Please report the adapter, the driver and this command line").into()),
+    }
+}
+
+/// 2 for an error of what was asked for, 1 for one of what came of it.
+fn code(error: &(dyn Error + 'static)) -> u8 {
+    use SimulationError as S;
+    let asked = match (error.downcast_ref::<SimulationError>(), error.downcast_ref::<ReplicationError>()) {
+        (Some(S::Checkpoint(error)), _) => refused(error),
+        (Some(S::Gpu(GpuError::Link(_))), _) | (_, Some(ReplicationError::Gpu(GpuError::Link(_)))) => true,
+        (Some(S::Gpu(_) | S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_)), _) => false,
+        (Some(_), _) => true,
+        (_, Some(ReplicationError::Gpu(_) | ReplicationError::Cut)) => false,
+        (_, Some(_)) => true,
+        _ => {
+            error.is::<Usage>()
+                || error.is::<ModelError>()
+                || error.is::<PholdError>()
+                || error.downcast_ref().is_some_and(refused)
+                || error.is::<TimeError>()
+                || matches!(error.downcast_ref(), Some(FelError::Setting { .. }))
+                || error.downcast_ref().is_some_and(|error: &FacilityError| {
+                    use FacilityError as F;
+                    matches!(error, F::Checkpoint(error) if refused(error))
+                        || !matches!(
+                            error,
+                            F::Simulation(_)
+                                | F::Checkpoint(_)
+                                | F::Fault { .. }
+                                | F::LineFull { .. }
+                                | F::Deadlock { .. }
+                                | F::Little { .. }
+                                | F::Plot { .. }
+                                | F::Write(_)
+                        )
+                })
+                || error.is::<AnalysisError>()
+                || error.downcast_ref().is_some_and(|error: &SearchError| {
+                    use SearchError as F;
+                    !matches!(error, F::Gpu(_) | F::OpenList { .. } | F::Cut | F::Overflow { .. })
+                })
+                || matches!(
+                    error.downcast_ref(),
+                    Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })
+                )
+                || matches!(error.downcast_ref(), Some(HybridError::Simulation(error)) if !matches!(error, S::Fault(_)))
+                || matches!(
+                    error.downcast_ref(),
+                    Some(MatchingError::TooManyRegions { .. } | MatchingError::GridCells { .. })
+                )
+        }
+    };
+    if asked { 2 } else { 1 }
+}
+
+/// Whether a checkpoint was refused for what was asked for, and not for what the file holds.
+fn refused(error: &CheckpointError) -> bool {
+    use CheckpointError as C;
+    matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. } | C::Taken { .. })
+}
+
+/// Whether an error says that nobody reads what is written.
+fn closed(error: &(dyn Error + 'static)) -> bool {
+    let kind = |error: &io::Error| error.kind() == ErrorKind::BrokenPipe;
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let csv = error.downcast_ref().map(csv::Error::kind);
+        if error.downcast_ref().is_some_and(kind)
+            || matches!(csv, Some(csv::ErrorKind::Io(error)) if kind(error))
+        {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether there is something to save before the program ends.
+static SAVES: AtomicBool = AtomicBool::new(false);
+
+/// Whether Ctrl-C was pressed in a program that [`watches`](watch) it.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// What a watcher of the library's says: to go on, until Ctrl-C is pressed. From the first call on,
+/// the first Ctrl-C stops work at its next boundary, so that what there is by then can be told, and
+/// the second one ends the program. While a driver compiles there is no boundary, and the first one
+/// ends it, unless it has something to save.
+pub fn watch() -> ControlFlow<()> {
+    static HEEDED: Once = Once::new();
+    HEEDED.call_once(|| {
+        let heeded = ctrlc::set_handler(|| {
+            let loses = SAVES.load(Ordering::Relaxed);
+            if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() && !loses {
+                std::process::exit(130);
+            }
+            tell("notice: stopping, with what there is. Ctrl-C again ends the program at once.");
+        });
+        if let Err(error) = heeded {
+            log::warn!("Ctrl-C ends the program at once: {error}");
+        }
+        log::debug!("Ctrl-C is heeded");
+    });
+    if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// A bar on standard error, where that is a terminal. While a driver compiles, a spinner says so.
+pub fn bar(length: u64, template: &str) -> Outcome<ProgressBar> {
+    let _ = watch();
+    let style = ProgressStyle::with_template(&format!("{{compiling}}{template}"))?;
+    let style = style.with_key("compiling", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        if compiling() {
+            let turn = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"];
+            let turn = turn[usize::try_from(state.elapsed().as_millis() / 100).unwrap_or(0) % turn.len()];
+            let _ = write!(out, "{turn} compiling, {} s  ", state.elapsed().as_secs());
+        }
+    });
+    let bar = ProgressBar::new(length).with_style(style);
+    if stderr().is_terminal() {
+        bar.enable_steady_tick(Duration::from_millis(100));
+    }
+    Ok(bar)
+}
+
+/// Warns of a save that failed before the end.
+pub fn unsaved(error: &CheckpointError) {
+    tell(&format!("warning: {error}. The run goes on unsaved until the next try."));
+}
+
+/// How often a run is saved: without `--every`, where it ends.
+pub fn every(seconds: Option<f64>) -> Duration {
+    seconds.map_or(Duration::MAX, Duration::from_secs_f64)
+}
+
+/// A number above 0.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        value if value > 0.0 => Ok(value),
+        _ => Err("a number above 0 is needed".to_owned()),
+    }
+}
+
+/// A number of at least 0.
+pub fn not_negative(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        value if value >= 0.0 => Ok(value),
+        _ => Err("a number of at least 0 is needed".to_owned()),
+    }
+}
+
+/// Seconds of measuring, or of a budget.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        value if value <= 86_400.0 => Ok(value),
+        _ => Err("at most 86400 s, a day, are taken".to_owned()),
+    }
+}
+
+/// Invocations of a workgroup.
+pub fn group_size(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(size) if size.is_power_of_two() => Ok(size),
+        Ok(_) => Err("a power of two is needed".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A confidence level.
+pub fn level(text: &str) -> Result<f64, String> {
+    let level = number(text)?;
+    eventhorizon::statistics::check_level(level).map_err(|error| error.to_string())?;
+    Ok(level)
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err("a finite number is needed".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The command line of a program without options.
+#[derive(Parser)]
+#[command(about = "Takes no options: the head of its file says what it shows", long_about = None)]
+pub struct Nothing {}
+
+#[derive(Args)]
+pub struct Where {
+    /// Where to run. Default: the GPU where an adapter exists (of `network`, `match` and
+    /// `moving-crowd`, one that is no program on the processor), else the CPU.
+    #[arg(long)]
+    backend: Option<Backend>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Backend {
+    Gpu,
+    Cpu,
+}
+
+impl Where {
+    /// The device to run on, or none for the CPU.
+    pub fn gpu(&self) -> Result<Option<Gpu>, GpuError> {
+        match self.backend {
+            Some(Backend::Cpu) => Ok(None),
+            Some(Backend::Gpu) => Gpu::new().map(Some),
+            None => match Gpu::new() {
+                Err(error @ GpuError::NoAdapter { .. }) => {
+                    tell(&format!("notice: {error}.\nnotice: running on the CPU instead."));
+                    Ok(None)
+                }
+                other => other.map(Some),
+            },
+        }
+    }
+
+    /// The same for work at which the library's own engine beats drivers that are programs on the same processor: these are taken only where `--backend gpu` says so.
+    pub fn hardware(&self) -> Result<Option<Gpu>, GpuError> {
+        match self.gpu()? {
+            Some(gpu) if self.backend.is_none() && gpu.info().device_type == wgpu::DeviceType::Cpu => {
+                let name = &gpu.info().name;
+                tell(&format!(
+                    "notice: {name} is no GPU: running on the CPU, which is faster here (--backend gpu takes it all the same)."
+                ));
+                Ok(None)
+            }
+            gpu => Ok(gpu),
+        }
+    }
+}
+
+/// The version of the JSON that programs write (docs/program.md).
+/// It increases when a key is removed or changes its meaning.
+const SCHEMA: u32 = 1;
+
+#[derive(Args)]
+pub struct Json {
+    /// Writes the result as JSON to a file, or to standard output for `-` or no name.
+    #[arg(long = "json", value_name = "PATH", num_args = 0..=1, default_missing_value = "-", value_parser = NonEmptyStringValueParser::new())]
+    path: Option<String>,
+}
+
+impl Json {
+    /// Whether standard output is taken, so that nothing else may be printed there.
+    pub fn on_stdout(&self) -> bool {
+        on_stdout(self.file().2)
+    }
+
+    /// What [`check_files`] looks at.
+    pub fn file(&self) -> files::Named<'_> {
+        (Use::Writes, "--json", self.path.as_deref().map(Path::new))
+    }
+
+    /// Writes `value`, if JSON is wanted, with the versions of its format and of the random streams.
+    pub fn write(&self, value: &serde_json::Value) -> Outcome<()> {
+        let Some(path) = self.file().2 else { return Ok(()) };
+        let mut value = value.clone();
+        let objects = match &mut value {
+            serde_json::Value::Array(all) => all.as_mut_slice(),
+            one => std::slice::from_mut(one),
+        };
+        for object in objects.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+            object.insert("schema".to_owned(), SCHEMA.into());
+            object.insert("streams".to_owned(), STREAMS_VERSION.into());
+        }
+        write(path, format!("{value:#}\n").as_bytes())
+    }
+}
+
+#[derive(Args)]
+pub struct Runs {
+    /// Replications, 1024 by default; with --precision, the most of them in the place of the
+    /// default bound, which is printed
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    replications: Option<u32>,
+    /// Confidence level
+    #[arg(long, default_value_t = 0.95, value_parser = level)]
+    pub level: f64,
+    /// Run until each half width is at most this share of its mean
+    #[arg(long, value_parser = positive)]
+    precision: Option<f64>,
+}
+
+impl Runs {
+    /// The number given, or the default.
+    pub fn replications(&self, default: u32) -> u32 {
+        self.replications.unwrap_or(default)
+    }
+
+    /// When to stop, if --precision says so.
+    pub fn stopping(&self) -> Outcome<Option<Stopping>> {
+        self.precision.map(|relative| precise(self.level, relative, self.replications)).transpose()
+    }
+}
+
+/// Refuses an end, given as `option`, that a run which was saved is beyond: what it has executed is in its results, and cannot be taken out of them. (Where it ended itself, it
+/// may end again.)
+pub fn not_beyond(saved: &Checkpoint, until: Until, option: &str) -> Outcome<()> {
+    let (ended, progress) = (saved.until(), saved.progress());
+    let time = progress.now.min(ended.time);
+    if until.time >= time && (until.events > progress.events || until.events >= ended.events) {
+        return Ok(());
+    }
+    let (at, events) = (Resolution::default().units(time), progress.events);
+    Err(usage(format!(
+        "{option}: the run that was saved is at {at} units of time, with {events} events, which is not before that end: choose a later one, or leave --resume off \
+         to run from the start"
+    )))
+}
+
+/// Events of a run to a precision for which nobody said how many replications it may take, and
+/// their replications.
+const MOST_EVENTS: u64 = 10_000_000_000;
+const MOST_REPLICATIONS: u64 = 1 << 22;
+
+/// To stop where each half width is at most this share of its mean, or after that number of
+/// replications. By default the bound is one of events, so that results do not depend on how fast a
+/// machine is.
+pub fn precise(level: f64, relative: f64, replications: Option<u32>) -> Outcome<Stopping> {
+    let precision = Precision { level, ..Precision::relative(relative) };
+    let budget = match replications {
+        Some(most) => Budget { replications: Some(most.into()), ..Budget::default() },
+        None => {
+            Budget { replications: Some(MOST_REPLICATIONS), events: Some(MOST_EVENTS), ..Budget::default() }
+        }
+    };
+    let stopping = Stopping::new(precision, budget);
+    stopping.check()?;
+    Ok(stopping)
+}
+
+/// Why the runs of a point ended.
+pub fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Reached => "as precise as was asked for",
+        Decision::ReplicationsSpent => "the most replications, and not as precise as was asked for",
+        Decision::EventsSpent => {
+            "the most events, and not as precise as was asked for: --replications allows more"
+        }
+        Decision::TimeSpent => "the most time, and not as precise as was asked for",
+        Decision::AllFailed => "there was nothing to observe in any replication",
+        Decision::Stopped => "stopped early",
+        _ => "goes on",
+    }
+}
+
+/// A number of things: "1 replication", "2 replications".
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
+}
+
+/// What a run to a precision may take.
+pub fn bounds(budget: &Budget) -> String {
+    let events = budget.events.map(|most| count(most, "event"));
+    let replications = budget.replications.map(|most| count(most, "replication"));
+    let bounds: Vec<_> = events.into_iter().chain(replications).collect();
+    format!("at most {} were allowed", bounds.join(" and "))
+}
+
+/// What a selection found, and after how many runs the other points were out of it.
+pub fn selected(design: &Design, selected: &Selected) -> String {
+    let all = |points: &[usize]| {
+        let points: Vec<_> = points.iter().map(|&point| design.describe(point)).collect();
+        points.join(" and ")
+    };
+    let found = selected
+        .best
+        .map_or_else(|| format!("not decided between {}", all(&selected.survivors)), |point| all(&[point]));
+    let ended = selected.eliminated.iter().enumerate();
+    let ended: Vec<_> =
+        ended.filter_map(|(point, after)| Some(format!("{} after {}", all(&[point]), (*after)?))).collect();
+    let ended = if ended.is_empty() { String::new() } else { format!("; out of it: {}", ended.join(", ")) };
+    let runs = selected.observations.iter().map(Observations::replications).max().unwrap_or(0);
+    format!("{found} ({}{ended})", count(runs, "run"))
+}

@@ -1,0 +1,107 @@
+//! How fast a simulation runs: the one way in which `eventhorizon sweep` and the benchmarks measure, and what else they share.
+
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rates, and numbers of events to aim at"
+)]
+
+use std::time::Instant;
+
+use eventhorizon::gpu::GpuError;
+use eventhorizon::pdes::{Model, Simulation, SimulationError, Until};
+
+/// What a run did in some seconds of wall-clock time.
+#[derive(Clone, Copy)]
+pub struct Rate {
+    pub events: u64,
+    pub windows: u64,
+    pub seconds: f64,
+}
+
+impl Rate {
+    pub fn events_per_second(&self) -> f64 {
+        self.events as f64 / self.seconds
+    }
+
+    pub fn microseconds_per_window(&self) -> f64 {
+        1e6 * self.seconds / self.windows as f64
+    }
+}
+
+/// The rate of a simulation from where it stands, in events or in ticks: runs it on in steps that grow, until one gives `seconds` to measure.
+/// `first` are a position, and what to go on from there at first; `until` is the end of a run to a position. None where that would go on beyond `deadline`.
+///
+/// What is measured lies within a run, between the first and the last time that it tells how far it is: at its end, windows that were
+/// submitted ahead and find nothing to do still take their time, which counts the more the shorter the run.
+///
+/// An idle device clocks down, and takes a while to come back. So the step that counts follows on others that kept the device
+/// busy for as long again; they hold the compilation of kernels, too.
+pub fn measure<M: Model>(
+    simulation: &mut Simulation<M>,
+    seconds: f64,
+    deadline: Option<Instant>,
+    first: (u64, u64),
+    until: impl Fn(u64) -> Until,
+) -> Result<Option<Rate>, SimulationError> {
+    let begin = Instant::now();
+    let (mut done, mut step) = first;
+    loop {
+        let start = Instant::now();
+        let mut ends = None;
+        simulation.run_watched(until(done + step), |progress| {
+            if progress.stop.is_none() {
+                let now = (Instant::now(), *progress);
+                let (first, _) = ends.unwrap_or((now, now));
+                ends = Some((first, now));
+            }
+        })?;
+        let took = start.elapsed();
+        done += step;
+        let rate = ends.map(|((begin, first), (end, last))| Rate {
+            events: last.events - first.events,
+            windows: last.windows - first.windows,
+            seconds: (end - begin).as_secs_f64(),
+        });
+        let rate = rate.filter(|rate| rate.events > 0 && rate.seconds > 0.0);
+        let warm = (start - begin).as_secs_f64() >= seconds;
+        if let Some(rate) = rate.filter(|rate| warm && rate.seconds >= seconds) {
+            return Ok(Some(rate));
+        }
+        let factor = match rate {
+            // Ends of 0.05 s, of which nothing is measured, and some more to be sure.
+            Some(rate) => ((1.2 * seconds + 0.1) / rate.seconds).clamp(1.5, 20.0),
+            None => 4.0,
+        };
+        if deadline.is_some_and(|deadline| Instant::now() + took.mul_f64(factor) > deadline) {
+            return Ok(None);
+        }
+        step = (step as f64 * factor).ceil() as u64;
+    }
+}
+
+/// What was given on the command line, or else what is usual.
+pub fn or<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
+    if given.is_empty() { usual.to_vec() } else { given.to_vec() }
+}
+
+/// What is too large for the device, where that is what the error says.
+pub fn too_large(error: &SimulationError) -> Option<String> {
+    let (what, needed, limit) = match error {
+        SimulationError::TooLarge { what, needed, limit, .. } => (*what, needed, limit),
+        SimulationError::Gpu(GpuError::TooLarge { what, needed, limit }) => (what.as_str(), needed, limit),
+        _ => return None,
+    };
+    Some(format!("{what} need {} MiB, in bindings of {} MiB", needed >> 20, limit >> 20))
+}
+
+/// [`measure`] in runs that end by a number of events.
+pub fn measure_events<M: Model>(
+    simulation: &mut Simulation<M>,
+    seconds: f64,
+    deadline: Option<Instant>,
+) -> Result<Option<Rate>, SimulationError> {
+    let done = simulation.progress()?.events;
+    measure(simulation, seconds, deadline, (done, 1), Until::events)
+}

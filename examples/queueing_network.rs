@@ -1,0 +1,42 @@
+//! A queueing network, described and not programmed: patients see a nurse, and one in four sees a doctor after that.
+//!
+//! Prints a table of every measure with its confidence interval, beside the value of theory where it is known, and then
+//! one number of that table on its own.
+//!
+//! ```text
+//! cargo run --release --example queueing_network
+//! ```
+//!
+//! The same text in a file is run by `eventhorizon network FILE`; `docs/guide-networks.md` lists what it may hold.
+
+use eventhorizon::facility::{Measure, Network, Place, Study};
+
+const CLINIC: &str = r#"
+name = "a small clinic"
+
+[source.patients]
+interarrival = { exponential = 10.0 }  # minutes
+to = "nurse"
+
+[station.nurse]
+service = { exponential = 6.0 }
+to = [{ node = "doctor", probability = 0.25 }, { node = "home", probability = 0.75 }]
+
+[station.doctor]
+service = { exponential = 15.0 }
+to = "home"
+
+[sink.home]
+"#;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let clinic = Network::from_toml(CLINIC)?.compile()?;
+    // 64 replications of 10,000 minutes, of which the first 1,000 do not count.
+    let study = Study::new(64, 10_000.0, 1_000.0);
+    let report = clinic.study(&study, Place::Cpu, |_, _| {})?;
+    println!("{report}");
+
+    let busy = report.row("doctor", Some("customer"), Measure::Utilisation).ok_or("no such row")?;
+    println!("the doctor is busy {:.1} % of the time", 100.0 * busy.mean.ok_or("nothing was observed")?);
+    Ok(())
+}
