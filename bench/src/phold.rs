@@ -23,7 +23,8 @@ Examples:
   cargo run --release -p eventhorizon-bench -- phold
   cargo run --release -p eventhorizon-bench -- phold --queue heap --group-size 64,128 --population 4,16")]
 pub(crate) struct Args {
-    /// Queue designs to compare; by default those that the library chooses from (docs/queues.md names all).
+    /// Queue designs to compare; by default those that the library chooses from (docs/queues.md
+    /// names all).
     #[arg(long, value_delimiter = ',')]
     queue: Vec<QueueDesign>,
     /// Invocations per workgroup to compare; the library's choice by default.

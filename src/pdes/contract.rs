@@ -91,7 +91,8 @@ pub(super) fn declared<M: Model>(model: &M, start: &Recipe) -> Result<Declared, 
     Ok(Declared { senders, answer, next, earliest: has("earliest", 3, None) })
 }
 
-/// Refuses a model that lacks what windows need: a lookahead and, as far as it is `declared`, who may send to whom.
+/// Refuses a model that lacks what windows need: a lookahead and, as far as it is `declared`, who
+/// may send to whom.
 pub(super) fn keeps<M: Model>(
     windows: Windows,
     model: &M,

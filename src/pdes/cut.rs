@@ -199,7 +199,8 @@ pub(super) fn usual_group_size(gpu: &Gpu, rows: u32, queue: QueueDesign) -> u32 
     group_size_at_most(gpu, size)
 }
 
-/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue. `busy`: whether much is executed in a window.
+/// The LPs that an invocation serves in each window, unless somebody chooses. `room`: of a queue.
+/// `busy`: whether much is executed in a window.
 pub(super) fn usual_tiles(gpu: &Gpu, rows: u32, queue: QueueDesign, room: u32, busy: bool) -> u32 {
     let (on_processor, lanes) = (gpu.on_processor(), queue.lanes());
     match on_processor {

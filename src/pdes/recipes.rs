@@ -327,7 +327,8 @@ pub(super) fn totals(entry: &'static str, group_size: u32) -> Recipe {
         .with([("GROUP_SIZE", f64::from(group_size))])
 }
 
-/// Every kernel that a simulation of `model` may link by the library's choice; those of the paper's queue designs in one form each.
+/// Every kernel that a simulation of `model` may link by the library's choice; those of the paper's
+/// queue designs in one form each.
 #[doc(hidden)]
 pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let mut kernels = output_kernels(model);

@@ -10,8 +10,9 @@ pub(super) struct Rule {
     pub(super) sync: Sync,
     /// The name on a command line.
     pub(super) name: &'static str,
-    /// The dispatches before a window executes. None where windows are epochs, whose ends the file of
-    /// what is pending finds (`pdes/yawns.wgsl`, `pdes/calendar_sync.wgsl`): calendars go with these alone.
+    /// The dispatches before a window executes. None where windows are epochs, whose ends the file
+    /// of what is pending finds (`pdes/yawns.wgsl`, `pdes/calendar_sync.wgsl`): calendars go with
+    /// these alone.
     pub(super) look: Option<Look>,
     /// Rows in `lps` kept for each LP.
     pub(super) found_rows: u64,

@@ -54,8 +54,8 @@ pub enum Usual {
 }
 
 impl Design {
-    /// The row of a design that nobody takes by default, in the WGSL file `file`, whose queues take a
-    /// slot for each event and one besides.
+    /// The row of a design that nobody takes by default, in the WGSL file `file`, whose queues take
+    /// a slot for each event and one besides.
     pub const fn new(name: &'static str, file: &'static str) -> Self {
         Self {
             name,
@@ -140,16 +140,16 @@ impl QueueDesign {
     /// The implicit heap with four children to a node: half as many levels, and four siblings in 64
     /// aligned bytes.
     pub const Heap4: Self = Self(&HEAP_4);
-    /// The splay tree (section III.B): logarithmic on average. Events stay where they are, with two links
-    /// beside each: twice the memory of a heap.
+    /// The splay tree (section III.B): logarithmic on average. Events stay where they are, with two
+    /// links beside each: twice the memory of a heap.
     pub const Splay: Self = Self(&SPLAY);
     /// The circular buffer that takes in up to eight new events in a single pass (section III.A).
     pub const CbSeqSp: Self = Self(&CB_SEQ_SP);
-    /// The calendar: events by the epoch that they lie in, each as long as the lookahead. Mailbox and
-    /// queue are one: a sender appends to the destination's bucket, and a window sorts one bucket of each
-    /// LP. Only the engine of `pdes` has it. Of a model's capacities, `queue` is the room of each of an
-    /// LP's two lists for what is later or finds its bucket full, and buckets are made for `mailbox`
-    /// events; only a list can overflow.
+    /// The calendar: events by the epoch that they lie in, each as long as the lookahead. Mailbox
+    /// and queue are one: a sender appends to the destination's bucket, and a window sorts one
+    /// bucket of each LP. Only the engine of `pdes` has it. Of a model's capacities, `queue` is the
+    /// room of each of an LP's two lists for what is later or finds its bucket full, and buckets
+    /// are made for `mailbox` events; only a list can overflow.
     pub const Calendar: Self = Self(&CALENDAR);
 
     /// The circular buffer with sequential insertion (section III.A): linear, for short queues.
@@ -160,7 +160,8 @@ impl QueueDesign {
         }
     }
 
-    /// The circular buffer with parallel insertion (section III.A): several invocations serve a queue.
+    /// The circular buffer with parallel insertion (section III.A): several invocations serve a
+    /// queue.
     pub const fn CbPar(lanes: Lanes) -> Self {
         match lanes {
             Lanes::Two => Self(&CB_PAR_2),

@@ -5,7 +5,8 @@
 //! function `event_before` gives. (A design may keep something else in slots than events: `item_words` and `words_item` tell
 //! words from an `Item` and the other way round; of four of them those that searches keep have the first two alone.) The kernel that is linked with it brings the buffer `queue_events` and the functions
 //! `queue_capacity` (events that a queue may hold) and `queue_stride` ([`QueueDesign::stride`], slots of one queue).
-//! [`QueueDesign::slots`] says how long the buffer is. All that the host knows of a design is a row of a table: [`Design`].
+//! [`QueueDesign::slots`] says how long the buffer is. All that the host knows of a design is a row
+//! of a table: [`Design`].
 //!
 //! | function | what it does |
 //! | --- | --- |
@@ -95,7 +96,8 @@ impl QueueDesign {
         Self::Calendar,
     ];
 
-    /// Those that the library takes by default, each where it is the fastest. The others are the paper's.
+    /// Those that the library takes by default, each where it is the fastest. The others are the
+    /// paper's.
     pub const PRODUCTION: [Self; 3] = [Self::Heap, Self::Heap4, Self::Calendar];
 
     /// CB-PAR with the paper's number of lanes, which is also what the name `cb-par` stands for.
@@ -169,7 +171,8 @@ impl QueueDesign {
         self.0.lanes == 1 && !self.is_calendar()
     }
 
-    /// Whether its slots and loops are bounded whatever lies in the slots, so that kernels may be linked without checks.
+    /// Whether its slots and loops are bounded whatever lies in the slots, so that kernels may be
+    /// linked without checks.
     pub(crate) const fn is_bounded(self) -> bool {
         !self.0.follows_links && self.0.text.is_none()
     }

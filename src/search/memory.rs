@@ -339,7 +339,8 @@ fn walking(files: &Files) -> Recipe {
     Recipe::new("search/walk", "walk", sources).with([("GROUP_SIZE", WALK_GROUP.into())])
 }
 
-/// The kernel that searches. A queue that is not bounded whatever lies in it is checked, and so is a user's heuristic.
+/// The kernel that searches. A queue that is not bounded whatever lies in it is checked, and so is
+/// a user's heuristic.
 fn search_kernel(gpu: &Gpu, shape: Shape, files: &Files) -> Result<Kernel, GpuError> {
     let recipe = searching(shape, files);
     match (shape.open, files) {

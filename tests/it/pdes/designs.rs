@@ -49,7 +49,8 @@ fn teams_of_every_size_give_the_bits_of_the_cpu() {
     }
 }
 
-/// CB-PAR inserts by chunks of a place for each invocation of a team: full to the last slot, and around the end of the buffer.
+/// CB-PAR inserts by chunks of a place for each invocation of a team: full to the last slot, and
+/// around the end of the buffer.
 #[test]
 fn queues_around_whole_chunks_of_a_team() {
     let gpu = gpu();

@@ -301,7 +301,8 @@ fn buckets_that_overflow() {
     }
 }
 
-/// The sizes of a calendar and of the teams that sort it differ on CPU adapters, which tests usually run on: here are the others.
+/// The sizes of a calendar and of the teams that sort it differ on CPU adapters, which tests
+/// usually run on: here are the others.
 #[test]
 fn calendars_as_on_hardware() {
     let gpu = gpu().taken_for_hardware();
