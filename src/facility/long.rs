@@ -298,7 +298,7 @@ impl Facility {
         };
         let times = [ends[ends.len() - 1], ends[0]];
         let own = |saved: &SavedStudy| saved.check(self, study, times, ends.len() - 1);
-        let mut saving = Saving::new(keep.to, u32::MAX, false, own)?;
+        let mut saving = Saving::new(keep, u32::MAX, false, own)?;
         let mut events = keep.from.and_then(SavedStudy::run).map_or(0, |run| run.progress().events);
         for &end in &ends[told.len()..] {
             let mut stopped = false;

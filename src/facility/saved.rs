@@ -177,6 +177,14 @@ impl SavedStudy {
         self.run.as_ref().map_or(self.numbers.events, |run| run.progress().events)
     }
 
+    /// How far a study is, and in what: events of one long run, or replications; 0 of none.
+    fn done(study: Option<&Self>) -> (u64, &'static str) {
+        study.map_or((0, ""), |study| match study.run() {
+            Some(_) => (study.events(), "event"),
+            None => (study.numbers.done, "replication"),
+        })
+    }
+
     pub(super) fn numbers(&self) -> Numbers {
         self.numbers
     }
@@ -312,13 +320,19 @@ const TELL: Duration = Duration::from_millis(200);
 
 impl<'a> Saving<'a> {
     pub(super) fn new(
-        to: Option<Autosave<'a>>,
+        keep: Keep<'a>,
         most: u32,
         on_host: bool,
         own: impl FnOnce(&SavedStudy) -> Result<(), CheckpointError>,
     ) -> Result<Self, CheckpointError> {
+        let Keep { from, to } = keep;
         if let Some(autosave) = to {
-            autosave.claim(|path| own(&SavedStudy::load(path)?))?;
+            autosave.claim(|path| {
+                let there = SavedStudy::load(path)?;
+                own(&there)?;
+                let [(saved, what), (now, _)] = [Some(&there), from].map(SavedStudy::done);
+                CheckpointError::unless_ahead(saved, now, what)
+            })?;
         }
         let (tell, first) = if on_host { (TELL, FIRST_ON_HOST) } else { (Duration::MAX, FIRST) };
         let pace = to.map_or(tell, |autosave| autosave.every.min(tell));

@@ -210,7 +210,7 @@ impl Facility {
         let row_bytes = size_of::<FacilityOutput>() * facility.nodes.len();
         let most = u32::try_from(PART / row_bytes).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
-        let mut saving = Saving::new(keep.to, most, matches!(place, Place::Cpu), own)?;
+        let mut saving = Saving::new(keep, most, matches!(place, Place::Cpu), own)?;
         let whole = |number: u64| u32::try_from(number).expect("not beyond what was asked for");
         let mut done = whole(now.done);
         let mut mapping = None;

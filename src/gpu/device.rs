@@ -15,7 +15,7 @@ use super::upload::Uploads;
 use super::{GpuError, Subgroups};
 #[cfg(test)]
 pub(crate) use submission::CALLS;
-use submission::FirstDispatches;
+use submission::Compilations;
 pub(super) use submission::{Compiling, Dispatched};
 pub use submission::{HOST_WAIT, Submission, compiling};
 
@@ -36,7 +36,7 @@ pub struct Gpu {
     uploads: Uploads,
     subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
-    first: Arc<FirstDispatches>,
+    compilations: Arc<Compilations>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
     patience: Duration,
 }
@@ -159,7 +159,7 @@ impl Gpu {
             uploads: Uploads::default(),
             subgroups: Arc::default(),
             trusting: true,
-            first: Arc::default(),
+            compilations: Arc::default(),
             patience: HOST_WAIT,
         }
     }

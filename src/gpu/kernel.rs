@@ -169,7 +169,7 @@ impl Kernel {
             (_, true) => program.software_text().into_owned(),
             _ => program.device_text().to_owned(),
         };
-        let _compiling = Compiling::begin();
+        let _compiling = (Compiling::begin(), gpu.compilation());
         let (pipeline, groups) = gpu.catch(&name, |device| {
             let module = wgpu::ShaderModuleDescriptor {
                 label: Some(&name),
@@ -206,7 +206,7 @@ impl Kernel {
             groups: groups.into(),
             variables: variables.into(),
             max_groups,
-            dispatched: gpu.undispatched(),
+            dispatched: Arc::default(),
         })
     }
 

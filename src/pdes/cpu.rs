@@ -235,12 +235,10 @@ impl<'m, M: CpuModel> CpuSimulation<'m, M> {
         }
     }
 
-    /// [`CpuSimulation::run_watched`], saving the run as `autosave` says and where it ends:
-    /// [`Simulation::run_saving`](super::Simulation::run_saving).
+    /// [`Simulation::run_saving`](super::Simulation::run_saving) on this engine.
     ///
     /// # Errors
-    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] where the last file cannot be
-    /// written.
+    /// As [`CpuSimulation::run`], and [`SimulationError::Checkpoint`] as there.
     pub fn run_saving<V: Verdict>(
         &mut self,
         until: Until,
@@ -541,6 +539,10 @@ impl<M: CpuModel> Saves for CpuSimulation<'_, M> {
 
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError> {
         saved.check_run(&Identity::of(self.model), self.run)
+    }
+
+    fn executed(&mut self) -> Result<u64, SimulationError> {
+        Ok(self.events)
     }
 
     fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {

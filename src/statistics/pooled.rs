@@ -60,8 +60,19 @@ impl Part {
     fn own(&self, estimator: Estimator) -> f64 {
         match estimator {
             Estimator::Mean | Estimator::Ratio => self.sum / self.count,
+            Estimator::Deviation if self.count <= 1.0 => f64::NAN,
             Estimator::Deviation => (self.squares / (self.count - 1.0)).sqrt(),
         }
+    }
+
+    /// What it adds to the sum: a numerator counts where its denominator is 0, and is NaN where
+    /// there is none. Values and deviations of nothing have no sum.
+    fn numerator(&self, estimator: Estimator) -> f64 {
+        let nothing = match estimator {
+            Estimator::Ratio => self.sum.is_nan(),
+            Estimator::Mean | Estimator::Deviation => true,
+        };
+        if self.count <= 0.0 && nothing { 0.0 } else { self.sum }
     }
 }
 
@@ -144,9 +155,10 @@ impl Pooled {
         })
     }
 
-    /// How many parts have something to observe.
+    /// How many parts have something to observe: a numerator, too.
     pub fn observed(&self) -> usize {
-        self.parts().filter(|part| part.count > 0.0 && self.counts(part)).count()
+        let has = |part: &Part| part.count > 0.0 || part.numerator(self.estimator) != 0.0;
+        self.parts().filter(|part| has(part) && self.counts(part)).count()
     }
 
     /// Whether a part has a value beyond all bounds.
@@ -248,7 +260,7 @@ impl Pooled {
     fn jackknife(&self) -> Option<Jackknife> {
         let parts: Vec<Part> = self.parts().filter(|part| self.counts(part)).collect();
         let count = neumaier(parts.iter().map(|part| part.count));
-        let sum = neumaier(parts.iter().filter(|part| part.count > 0.0).map(|part| part.sum));
+        let sum = neumaier(parts.iter().map(|part| part.numerator(self.estimator)));
         if count <= 0.0 || !sum.is_finite() {
             return None;
         }
@@ -286,11 +298,8 @@ fn ratio(parts: &[Part], count: f64, estimate: f64) -> Jackknife {
     #[expect(clippy::cast_precision_loss, reason = "a count")]
     let others = parts.len() as f64 - 1.0;
     let pseudo = parts.iter().map(|part| {
-        if part.count <= 0.0 {
-            return Some(estimate);
-        }
-        let rest = count - part.count;
-        (rest > 0.0).then(|| estimate + others * (part.sum - estimate * part.count) / rest)
+        let (sum, rest) = (part.numerator(Estimator::Ratio), count - part.count);
+        (rest > 0.0).then(|| estimate + others * (sum - estimate * part.count) / rest)
     });
     Jackknife { estimate, pseudo: pseudo.collect(), log: false }
 }
@@ -495,6 +504,44 @@ mod tests {
         let ticks = pooled(Estimator::Ratio, &samples).in_units(8.0).summary("x", 0.95).unwrap();
         assert_eq!((ticks.mean, ticks.max), (Some(0.5), Some(0.625)));
         assert_eq!(ticks.interval.unwrap().half_width, ratio.interval.unwrap().half_width / 8.0);
+    }
+
+    #[test]
+    fn a_numerator_without_a_denominator_counts() {
+        let ratio = |parts: &[(f64, f64)]| {
+            let mut pooled = Pooled::new(Estimator::Ratio);
+            parts.iter().for_each(|&(sum, count)| pooled.push(Part::ratio(sum, count)));
+            pooled
+        };
+        let parts = [(10.0, 2.0), (3.0, 0.0), (20.0, 5.0), (0.0, 0.0), (7.0, 3.0)];
+        let found = ratio(&parts).jackknife().unwrap();
+        assert_eq!(found.estimate, 4.0);
+        // By leaving each part out.
+        let rest = |out: usize| {
+            let left = parts.iter().enumerate().filter(|(place, _)| *place != out);
+            let [sum, count] = left.fold([0.0; 2], |sum, (_, part)| [sum[0] + part.0, sum[1] + part.1]);
+            5.0 * 4.0 - 4.0 * sum / count
+        };
+        let pseudo = found.pseudo.unwrap();
+        pseudo.iter().enumerate().for_each(|(out, &found)| near(found, rest(out)));
+        let summary = ratio(&parts).summary("x", 0.95).unwrap();
+        assert_eq!((summary.mean, summary.observations, summary.replications), (Some(4.0), 4, 5));
+        assert_eq!((summary.min, summary.max), (Some(7.0 / 3.0), Some(5.0)));
+        // What was taken back adds nothing.
+        let mut taken = ratio(&parts[..3]);
+        taken.forget();
+        taken.push(Part::ratio(8.0, 4.0));
+        let summary = taken.summary("x", 0.95).unwrap();
+        assert_eq!((summary.mean, summary.observations, summary.replications), (Some(2.0), 1, 4));
+    }
+
+    #[test]
+    fn a_deviation_of_nothing_or_of_one_value_is_no_value() {
+        let samples = [vec![], vec![3.0], vec![1.0, 3.0], vec![2.0, 8.0]];
+        let summary = pooled(Estimator::Deviation, &samples).summary("x", 0.95).unwrap();
+        assert_eq!((summary.min, summary.max), (Some(2_f64.sqrt()), Some(18_f64.sqrt())));
+        let summary = pooled(Estimator::Deviation, &samples[..2]).summary("x", 0.95).unwrap();
+        assert_eq!((summary.min, summary.max, summary.mean), (None, None, None));
     }
 
     #[test]

@@ -225,7 +225,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     let (csv, drawn) = (args.csv.as_ref().map_or(Ok(()), csv), args.plot.as_ref().map_or(Ok(()), draw));
     let mut object = json!({
         "seed": args.seed,
-        "engine": if gpu.is_some() { "gpu" } else { "cpu" },
+        "engine": shared::engine(gpu.is_some()),
         "adapter": place,
         "replications": runs,
         "seconds": seconds,

@@ -71,7 +71,7 @@ pub struct Args {
     /// Saves the study to this file where it ends, on Ctrl-C too.
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     checkpoint: Option<PathBuf>,
-    /// Overwrites the checkpoint of another study, if there is one in that file.
+    /// Overwrites the checkpoint of another study, or a later one of this study, in that file.
     #[arg(long, requires = "checkpoint", conflicts_with = "interval")]
     force: bool,
     /// Saves it every so many seconds, too.

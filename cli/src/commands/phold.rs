@@ -86,7 +86,7 @@ pub struct Args {
     /// Saves the run to this file where it ends, on Ctrl-C too. Where the device is lost, the run goes on from there on a new one.
     #[arg(long, value_name = "FILE", conflicts_with = "replicas")]
     checkpoint: Option<PathBuf>,
-    /// Overwrites the checkpoint of another run, if there is one in that file.
+    /// Overwrites the checkpoint of another run, or a later one of this run, in that file.
     #[arg(long, requires = "checkpoint", conflicts_with = "replicas")]
     force: bool,
     /// Saves it every so many seconds, too.
@@ -346,7 +346,7 @@ fn one(
     }
     let json = json!({
         "model": "phold",
-        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "engine": shared::engine(gpu.is_some()),
         "adapter": outcome.adapter,
         "queue": outcome.queue,
         "sync": outcome.sync,

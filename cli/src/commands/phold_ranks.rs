@@ -72,7 +72,7 @@ pub struct Args {
     /// Saves the run to this file where it ends, on Ctrl-C too: the first rank does.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Overwrites the checkpoint of another run, if there is one in that file.
+    /// Overwrites the checkpoint of another run, or a later one of this run, in that file.
     #[arg(long, requires = "checkpoint")]
     force: bool,
     /// Saves it every so many seconds, too.
@@ -206,7 +206,7 @@ pub fn run(args: &Args) -> Ended<()> {
     }
     let json = json!({
         "model": "phold",
-        "backend": match args.engine { Engine::Host => "host", Engine::Gpu => "gpu" },
+        "engine": shared::engine(matches!(args.engine, Engine::Gpu)),
         "ranks": ran.ranks,
         "threads": args.threads,
         "device": ran.device,

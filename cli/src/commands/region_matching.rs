@@ -278,7 +278,7 @@ impl Matched<'_> {
             "seconds_match": seconds_match,
             "seconds_total": seconds_total,
             "algorithm": algorithm,
-            "backend": if adapter.is_some() { "gpu" } else { "cpu" },
+            "engine": shared::engine(adapter.is_some()),
             "adapter": adapter,
         }));
         if !options.json.on_stdout() {

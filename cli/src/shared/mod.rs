@@ -24,7 +24,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
 use eventhorizon::facility::{FacilityError, FelError};
-use eventhorizon::gpu::{Gpu, GpuError, compiling};
+use eventhorizon::gpu::{Gpu, GpuError, LinkError, compiling};
 use eventhorizon::hybrid::HybridError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::{ModelError, PholdError};
@@ -117,13 +117,10 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
 
 /// 2 for an error of what was asked for, 1 for one of what came of it.
 fn code(error: &(dyn Error + 'static)) -> u8 {
-    use SimulationError as S;
     let asked = match (error.downcast_ref::<SimulationError>(), error.downcast_ref::<ReplicationError>()) {
-        (Some(S::Checkpoint(error)), _) => refused(error),
-        (Some(S::Gpu(GpuError::Link(_))), _) | (_, Some(ReplicationError::Gpu(GpuError::Link(_)))) => true,
-        (Some(S::Gpu(_) | S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_)), _) => false,
-        (Some(_), _) => true,
-        (_, Some(ReplicationError::Gpu(_) | ReplicationError::Cut)) => false,
+        (Some(error), _) => is_asked(error),
+        (_, Some(ReplicationError::Gpu(error))) => is_wrong_wgsl(error),
+        (_, Some(ReplicationError::Cut)) => false,
         (_, Some(_)) => true,
         _ => {
             error.is::<Usage>()
@@ -156,7 +153,7 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
                     error.downcast_ref(),
                     Some(HybridError::Threads { .. } | HybridError::HostMemory { .. })
                 )
-                || matches!(error.downcast_ref(), Some(HybridError::Simulation(error)) if !matches!(error, S::Fault(_)))
+                || matches!(error.downcast_ref(), Some(HybridError::Simulation(error)) if is_asked(error))
                 || matches!(
                     error.downcast_ref(),
                     Some(MatchingError::TooManyRegions { .. } | MatchingError::GridCells { .. })
@@ -166,10 +163,26 @@ fn code(error: &(dyn Error + 'static)) -> u8 {
     if asked { 2 } else { 1 }
 }
 
+/// Whether a run failed for what was asked for.
+fn is_asked(error: &SimulationError) -> bool {
+    use SimulationError as S;
+    match error {
+        S::Checkpoint(error) => refused(error),
+        S::Gpu(error) => is_wrong_wgsl(error),
+        S::Fault(_) | S::Cycle { .. } | S::Output { .. } | S::Write(_) => false,
+        _ => true,
+    }
+}
+
+/// Whether a user's WGSL is at fault. (That the system gives no stack to compile it is not.)
+fn is_wrong_wgsl(error: &GpuError) -> bool {
+    matches!(error, GpuError::Link(error) if !matches!(error, LinkError::Stack { .. }))
+}
+
 /// Whether a checkpoint was refused for what was asked for, and not for what the file holds.
 fn refused(error: &CheckpointError) -> bool {
     use CheckpointError as C;
-    matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. } | C::Taken { .. })
+    matches!(error, C::Foreign { .. } | C::Study { .. } | C::Place { .. } | C::Taken { .. } | C::Ahead { .. })
 }
 
 /// Whether an error says that nobody reads what is written.
@@ -350,6 +363,11 @@ impl Where {
 /// It increases when a key is removed or changes its meaning.
 const SCHEMA: u32 = 1;
 
+/// What JSON names the engine that made a result.
+pub fn engine(on_gpu: bool) -> &'static str {
+    if on_gpu { "gpu" } else { "cpu" }
+}
+
 #[derive(Args)]
 pub struct Json {
     /// Writes the result as JSON to a file, or to standard output for `-` or no name.
@@ -489,4 +507,26 @@ pub fn selected(design: &Design, selected: &Selected) -> String {
     let ended = if ended.is_empty() { String::new() } else { format!("; out of it: {}", ended.join(", ")) };
     let runs = selected.observations.iter().map(Observations::replications).max().unwrap_or(0);
     format!("{found} ({}{ended})", count(runs, "run"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_does_not_give_is_no_error_of_usage() {
+        let stack = || GpuError::from(LinkError::Stack { reason: "none is left".to_owned() });
+        let wrong = || {
+            let [file, what, remedy, report] = ["model.wgsl", "it loops", "end it", ""].map(str::to_owned);
+            GpuError::from(LinkError::Forbidden { file, line: 1, column: 1, what, remedy, report })
+        };
+        for (error, expected) in [(stack as fn() -> GpuError, 1), (wrong, 2)] {
+            assert_eq!(code(&SimulationError::from(error())), expected);
+            assert_eq!(code(&ReplicationError::from(error())), expected);
+            assert_eq!(code(&HybridError::Simulation(error().into())), expected);
+        }
+        let lost = || GpuError::Lost { reason: "it is gone".to_owned() };
+        assert_eq!(code(&SimulationError::from(lost())), 1);
+        assert_eq!(code(&HybridError::Simulation(lost().into())), 1);
+    }
 }

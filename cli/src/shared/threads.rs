@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Mutex;
 use std::thread::{Builder, available_parallelism};
 
-use super::{Outcome, tell};
+use super::{Outcome, tell, usage};
 
 /// The most threads of parallel loops.
 const MOST: usize = 1024;
@@ -16,15 +16,26 @@ pub fn start_threads() -> Outcome<()> {
     let wanted = wanted(std::env::var("RAYON_NUM_THREADS").ok().as_deref())?;
     let free = free_threads(wanted);
     let pool = rayon::ThreadPoolBuilder::new();
-    let pool = match free {
-        _ if free == wanted => pool.num_threads(wanted),
-        0 | 1 => pool.num_threads(1).use_current_thread(),
-        _ => pool.num_threads(free / 2),
+    let pool = match threads_of_loops(wanted, free) {
+        None => pool.num_threads(1).use_current_thread(),
+        Some(threads) => pool.num_threads(threads),
     };
     if free < wanted {
         tell(&format!("notice: the system gives {free} of {wanted} threads: parallel loops have fewer."));
     }
     pool.build_global().map_err(|error| format!("no threads for parallel loops: {error}").into())
+}
+
+/// The threads that parallel loops start; none where the main thread runs them.
+///
+/// That one takes no work of others while it waits: where it can start a thread and wait for it,
+/// a loop of that thread would never begin.
+fn threads_of_loops(wanted: usize, free: usize) -> Option<usize> {
+    match free {
+        _ if free == wanted => Some(wanted),
+        0 => None,
+        _ => Some((free / 2).max(1)),
+    }
 }
 
 fn wanted(set: Option<&str>) -> Outcome<usize> {
@@ -34,10 +45,9 @@ fn wanted(set: Option<&str>) -> Outcome<usize> {
         Some((_, Ok(threads))) if threads <= MOST => Ok(threads),
         Some((text, _)) => {
             let text: String = text.chars().take(40).collect();
-            Err(format!(
+            Err(usage(format!(
                 "RAYON_NUM_THREADS is `{text}`: set it to a number of threads up to {MOST}, or leave it unset"
-            )
-            .into())
+            )))
         }
     }
 }
@@ -88,4 +98,33 @@ fn free_memory() -> Option<u64> {
     });
     let group = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok());
     machine.into_iter().chain(group).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_main_thread_runs_loops_only_where_no_other_can_be_started() {
+        for wanted in 1..20 {
+            assert_eq!(threads_of_loops(wanted, 0), None);
+            for free in 1..=wanted {
+                let threads = threads_of_loops(wanted, free).expect("threads of their own");
+                assert!((1..=free).contains(&threads), "{threads} of {free}");
+                assert!(free == wanted || threads == 1 || free - threads >= threads);
+            }
+        }
+    }
+
+    /// A loop of a thread that its starter waits for.
+    #[test]
+    fn a_pool_of_one_thread_serves_a_thread_that_is_waited_for() {
+        let threads = threads_of_loops(8, 1).expect("threads of their own");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let sum = std::thread::scope(|scope| {
+            let looped = scope.spawn(|| pool.install(|| rayon::join(|| 1, || 2)));
+            looped.join().unwrap()
+        });
+        assert_eq!(sum, (1, 2));
+    }
 }

@@ -237,7 +237,18 @@ fn another_checkpoint_is_overwritten_by_force_only() {
     ended(&refused, 2, &["--force", "seed 42"], "phold");
     ended(&ranks(&["--seed=7"]), 2, &["--force", "seed 42"], "phold-ranks");
     assert!(ranks(&["--seed=7", "--force"]).status.success());
-    assert!(ranks(&["--seed=7"]).status.success());
+    // Nor is a later one of the same.
+    ended(&ranks(&["--seed=7"]), 2, &["--resume", "--force"], "phold_ranks");
+    let saved = read(folder.at("run")).unwrap();
+    ended(
+        &folder.phold(&["--until=20", "--checkpoint=run", "--seed=7"]),
+        2,
+        &["--resume", "--force"],
+        "phold",
+    );
+    assert_eq!(read(folder.at("run")).unwrap(), saved);
+    ended(&seeded("--seed=2", &[]), 2, &["replications", "--resume", "--force"], "network");
+    assert!(seeded("--seed=2", &["--resume=saved"]).status.success());
     ended(&folder.phold(&["--force"]), 2, &["--checkpoint"], "phold");
 }
 
@@ -336,7 +347,7 @@ fn a_run_that_was_saved_ends_no_earlier_than_it_is() {
         let output = folder.phold(args);
         assert!(output.status.success(), "{args:?}: {output:?}");
     }
-    assert!(folder.phold(&["--events=300", "--checkpoint=run"]).status.success());
+    assert!(folder.phold(&["--events=300", "--checkpoint=run", "--force"]).status.success());
     assert!(folder.phold(&["--resume=run", "--events=300"]).status.success());
     ended(&folder.phold(&["--resume=run", "--events=299"]), 2, &["--events 299"], "phold");
 }

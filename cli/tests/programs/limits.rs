@@ -1,6 +1,6 @@
-//! What a program does where threads or memory end: a sentence and exit code 1, or fewer threads.
+//! What a program does where threads or memory end: a sentence and an exit code, or fewer threads.
 
-use std::process::Output;
+use std::process::{Command, Output};
 
 use super::{ended, program, run};
 
@@ -13,7 +13,7 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
     let args = ["--backend", "cpu", "--lps", "16", "--until", "20"];
     for value in ["100000", "many", "-1", "99999999999999999999999999"] {
         let output = with("RAYON_NUM_THREADS", value, "phold", &args);
-        ended(&output, 1, &["RAYON_NUM_THREADS", value, "up to 1024"], value);
+        ended(&output, 2, &["RAYON_NUM_THREADS", value, "up to 1024"], value);
     }
     for value in ["0", "1", "3"] {
         assert!(with("RAYON_NUM_THREADS", value, "phold", &args).status.success(), "{value}");
@@ -40,6 +40,29 @@ fn programs_run_where_there_are_no_threads() {
     let ranks =
         with("RUST_MIN_STACK", &stack, "phold-ranks", &["--lps", "300", "--until", "6", "--ranks", "2"]);
     ended(&ranks, 1, &["2 ranks in one process take 2 threads", "gives 0"], "phold-ranks");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn programs_run_where_there_is_one_thread() {
+    // Address space for one stack of this size, and not for two.
+    let (stack, space) = (4_u64 << 30, 6_u64 << 20);
+    let args = ["--backend", "cpu", "--replications", "40", "--points", "20", "--json"];
+    let limited = Command::new("sh")
+        .args(["-c", &format!("ulimit -v {space}; exec \"$0\" \"$@\"")])
+        .arg(program("mrip_pi").get_program())
+        .args(args)
+        .env("RUST_MIN_STACK", stack.to_string())
+        .env("RAYON_NUM_THREADS", "3")
+        .env_remove("RUST_LOG")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&limited.stderr).contains("gives 1 of 3"), "{limited:?}");
+    let json = |output: &Output| -> serde_json::Value {
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(json(&limited)["fingerprint"], json(&run("mrip_pi", &args))["fingerprint"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Work on its way: submissions, and waits for them.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,9 +15,9 @@ pub struct Submission {
     /// Where the host asks again and again: whether it is done.
     #[cfg(not(target_arch = "wasm32"))]
     done: Option<Arc<AtomicBool>>,
-    /// First dispatches of kernels until then: [`FirstDispatches::recorded`].
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
-    first: u64,
+    /// Whether it has the first dispatch of a kernel, in which software adapters compile.
+    #[cfg(not(target_arch = "wasm32"))]
+    is_first: bool,
 }
 
 impl Submission {
@@ -32,33 +33,69 @@ impl From<wgpu::SubmissionIndex> for Submission {
             index,
             #[cfg(not(target_arch = "wasm32"))]
             done: None,
-            first: 0,
+            // An application submits what it has recorded itself.
+            #[cfg(not(target_arch = "wasm32"))]
+            is_first: RECORDED.take(),
         }
     }
 }
 
-/// The first dispatches of a device's kernels: software adapters compile in them.
-#[derive(Debug, Default)]
-pub(in crate::gpu) struct FirstDispatches {
-    recorded: AtomicU64,
-    /// So many of them were waited for.
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
-    done: AtomicU64,
+thread_local! {
+    /// Whether this thread has recorded the first dispatch of a kernel and not submitted it yet:
+    /// commands are recorded and submitted by one thread.
+    static RECORDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether a kernel was ever dispatched.
-#[derive(Debug)]
-pub(in crate::gpu) struct Dispatched {
-    before: AtomicBool,
-    all: Arc<FirstDispatches>,
-}
+#[derive(Debug, Default)]
+pub(in crate::gpu) struct Dispatched(AtomicBool);
 
 impl Dispatched {
     /// Takes in that the kernel is dispatched.
     pub(in crate::gpu) fn record(&self) {
-        if !self.before.load(Ordering::Relaxed) && !self.before.swap(true, Ordering::Relaxed) {
-            self.all.recorded.fetch_add(1, Ordering::Relaxed);
+        if !self.0.load(Ordering::Relaxed) && !self.0.swap(true, Ordering::Relaxed) {
+            RECORDED.set(true);
         }
+    }
+}
+
+/// What is compiled for one device by any thread: kernels that are built, and, on software
+/// adapters, submissions with first dispatches.
+#[derive(Debug, Default)]
+pub(in crate::gpu) struct Compilations {
+    running: AtomicU32,
+    begun: AtomicU64,
+}
+
+impl Compilations {
+    /// Counts one until what is returned is dropped.
+    fn begin(self: &Arc<Self>) -> Compilation {
+        self.running.fetch_add(1, Ordering::AcqRel);
+        self.begun.fetch_add(1, Ordering::AcqRel);
+        Compilation(self.clone())
+    }
+
+    /// Whether one is running, and how many were ever begun.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn state(&self) -> (bool, u64) {
+        (self.running.load(Ordering::Acquire) > 0, self.begun.load(Ordering::Acquire))
+    }
+
+    /// Whether any was running since then.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn since(&self, before: (bool, u64)) -> bool {
+        let (running, begun) = self.state();
+        running || before.0 || begun != before.1
+    }
+}
+
+/// One of [`Compilations`].
+#[derive(Debug)]
+pub(in crate::gpu) struct Compilation(Arc<Compilations>);
+
+impl Drop for Compilation {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -89,11 +126,11 @@ impl Drop for Compiling {
 /// How long the host waits for submitted work before it gives the device up.
 ///
 /// Submissions are cut to some tens of milliseconds, so this is reached by a hung device only.
-/// Compilation does not count: a submission in which a software adapter compiles may take half an
-/// hour.
+/// Compilation does not count, whichever thread it is for: a wait in which the driver compiles for
+/// the device may take half an hour.
 pub const HOST_WAIT: Duration = Duration::from_secs(120);
 
-/// The same where a software adapter compiles kernels that were not dispatched before.
+/// The same where the driver compiles for the device meanwhile.
 #[cfg(not(target_arch = "wasm32"))]
 const COMPILE_WAIT: Duration = Duration::from_secs(1800);
 
@@ -120,18 +157,34 @@ impl Gpu {
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<Submission, GpuError> {
         #[cfg(test)]
         CALLS.with(|calls| calls.update(|[submissions, waits]| [submissions + 1, waits]));
-        let index = self.catch("a submission", |_| self.queue.submit([encoder.finish()]))?;
+        #[cfg(not(target_arch = "wasm32"))]
+        let is_first = self.on_processor() && RECORDED.take();
+        // Before it is submitted, so that no wait for a later submission misses it.
+        #[cfg(not(target_arch = "wasm32"))]
+        let compilation = is_first.then(|| self.compilation());
+        let submitted = self.catch("a submission", |_| self.queue.submit([encoder.finish()]));
+        #[cfg(not(target_arch = "wasm32"))]
+        if is_first && submitted.is_err() {
+            // Its kernels are compiled by another one.
+            RECORDED.set(true);
+        }
+        let index = submitted?;
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(compilation) = compilation {
+            self.queue.on_submitted_work_done(move || drop(compilation));
+        }
         Ok(Submission {
             index,
             #[cfg(not(target_arch = "wasm32"))]
             done: (!self.on_processor()).then(|| self.done()),
-            first: self.first.recorded.load(Ordering::Relaxed),
+            #[cfg(not(target_arch = "wasm32"))]
+            is_first,
         })
     }
 
-    /// What notes the first dispatch of a kernel.
-    pub(in crate::gpu) fn undispatched(&self) -> Arc<Dispatched> {
-        Arc::new(Dispatched { before: AtomicBool::new(false), all: self.first.clone() })
+    /// While what is returned lives, something is compiled for this device.
+    pub(in crate::gpu) fn compilation(&self) -> Compilation {
+        self.compilations.begin()
     }
 
     /// What becomes true when all that was submitted so far is done, and the device is polled.
@@ -190,23 +243,30 @@ impl Gpu {
                 std::thread::yield_now();
             }
         }
-        let compiles = self.on_processor() && submission.first > self.first.done.load(Ordering::Relaxed);
+        let compiles = self.on_processor() && (submission.is_first || self.compilations.state().0);
         let _compiling = compiles.then(Compiling::begin);
         // Who chose a bound has it.
-        let patience = if compiles && self.patience == HOST_WAIT { COMPILE_WAIT } else { self.patience };
-        let wait = wgpu::PollType::Wait { submission_index: Some(submission.index), timeout: Some(patience) };
-        match self.poll(wait)? {
-            Ok(_) => {
-                self.first.done.fetch_max(submission.first, Ordering::Relaxed);
-                self.alive()
+        let most = if self.patience == HOST_WAIT { COMPILE_WAIT } else { self.patience };
+        let mut waited = Duration::ZERO;
+        loop {
+            let before = self.compilations.state();
+            let index = Some(submission.index.clone());
+            let wait = wgpu::PollType::Wait { submission_index: index, timeout: Some(self.patience) };
+            let polled = self.poll(wait)?;
+            waited += self.patience;
+            match polled {
+                Ok(_) => return self.alive(),
+                // While anything is compiled for the device, the time does not count.
+                Err(wgpu::PollError::Timeout)
+                    if waited < most && (compiles || self.compilations.since(before)) => {}
+                Err(wgpu::PollError::Timeout) => {
+                    self.present()?;
+                    // Destroying a device waits for its work, and this work may never end: the device is never destroyed.
+                    std::mem::forget((self.device.clone(), self.queue.clone()));
+                    return Err(GpuError::Timeout { seconds: waited.as_secs() });
+                }
+                Err(error) => return Err(self.failure("a wait", &error)),
             }
-            Err(wgpu::PollError::Timeout) => {
-                self.present()?;
-                // Destroying a device waits for its work, and this work may never end: the device is never destroyed.
-                std::mem::forget((self.device.clone(), self.queue.clone()));
-                Err(GpuError::Timeout { seconds: patience.as_secs() })
-            }
-            Err(error) => Err(self.failure("a wait", &error)),
         }
     }
 
@@ -227,5 +287,74 @@ impl Gpu {
     ) -> Result<Result<wgpu::PollStatus, wgpu::PollError>, GpuError> {
         let poll = std::panic::AssertUnwindSafe(|| self.device.poll(how));
         std::panic::catch_unwind(poll).map_err(|_| self.gone("the driver gave it up"))
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+    use crate::gpu::{Buffer, Kernel, Plan, Recipe, Source};
+
+    /// A kernel of its own, whose first dispatch is recorded and not submitted.
+    fn recorded(gpu: &Gpu, counts: &Buffer<u32>, number: u32) -> (Kernel, wgpu::CommandEncoder) {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> counts: array<u32>;\n\
+             @compute @workgroup_size(1) fn count() {{ counts[0] += {number}u; }}\n"
+        );
+        let kernel = Recipe::new("count", "count", [Source::new("count.wgsl", text)]).kernel(gpu).unwrap();
+        let mut encoder = gpu.encoder("count");
+        record(gpu, &kernel, counts, &mut encoder);
+        (kernel, encoder)
+    }
+
+    fn record(gpu: &Gpu, kernel: &Kernel, counts: &Buffer<u32>, encoder: &mut wgpu::CommandEncoder) {
+        let mut plan = Plan::new("count");
+        plan.dispatch(gpu, kernel, 1, &[("counts", counts.binding())]).unwrap();
+        plan.record(encoder);
+    }
+
+    /// A thread that waits for its own first dispatch takes none of another thread for done, though
+    /// that was recorded before.
+    #[test]
+    fn a_first_dispatch_is_that_of_the_thread_that_submits_it() {
+        let gpu = Gpu::for_test();
+        if !gpu.on_processor() {
+            return;
+        }
+        let counts = Buffer::<u32>::storage(&gpu, "counts", 1).unwrap();
+        let (kernel, mine) = recorded(&gpu, &counts, 3);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let (_, theirs) = recorded(&gpu, &counts, 5);
+                let submission = gpu.submit(theirs).unwrap();
+                assert!(submission.is_first);
+                gpu.wait(submission).unwrap();
+            });
+            other.join().unwrap();
+        });
+        let submission = gpu.submit(mine).unwrap();
+        assert!(submission.is_first, "it has the first dispatch of a kernel");
+        gpu.wait(submission).unwrap();
+        let mut again = gpu.encoder("again");
+        record(&gpu, &kernel, &counts, &mut again);
+        let submission = gpu.submit(again).unwrap();
+        assert!(!submission.is_first, "it was compiled before");
+        gpu.wait(submission).unwrap();
+    }
+
+    #[test]
+    fn a_compilation_counts_until_its_work_is_done() {
+        let all = Arc::new(Compilations::default());
+        let before = all.state();
+        assert!(!all.since(before));
+        let one = all.begin();
+        assert!(all.since(before) && all.state().0);
+        let two = all.begin();
+        drop(one);
+        assert!(all.state().0, "another thread compiles");
+        drop(two);
+        assert!(!all.state().0);
+        assert!(all.since(before), "it was short, and within the time");
+        assert!(!all.since(all.state()));
     }
 }

@@ -88,9 +88,14 @@ impl<M: Model> Saves for GpuPart<M> {
         self.part.simulation().is_saved_in(saved)
     }
 
+    fn executed(&mut self) -> Result<u64, HybridError> {
+        Ok(self.progress().events)
+    }
+
     fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), HybridError> {
+        let events = self.executed()?;
         // The first rank writes.
-        let found = if self.transport.rank() == 0 { self.claim(autosave) } else { Ok(()) };
+        let found = if self.transport.rank() == 0 { self.claim(autosave, events) } else { Ok(()) };
         saved::writable(&mut *self.transport, found)
     }
 

@@ -167,9 +167,17 @@ where
         self.identity.as_ref().map_or(Ok(()), own)
     }
 
+    fn executed(&mut self) -> Result<u64, HybridError> {
+        if self.over {
+            return Err(HybridError::Over);
+        }
+        self.sum(self.events)
+    }
+
     fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), HybridError> {
+        let events = self.executed()?;
         // The first rank writes.
-        let found = if self.transport.rank() == 0 { self.claim(autosave) } else { Ok(()) };
+        let found = if self.transport.rank() == 0 { self.claim(autosave, events) } else { Ok(()) };
         saved::writable(&mut *self.transport, found)
     }
 

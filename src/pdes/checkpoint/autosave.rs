@@ -16,8 +16,9 @@ use super::{Checkpoint, CheckpointError};
 /// A save that fails, on a full disk say, does not end what is saved: it continues, and is saved
 /// again at the next interval. Only the last save counts, and its failure is in what the run
 /// returns. Before the run, a place where nothing can be written is refused as
-/// [`CheckpointError::Place`], and one with the checkpoint of another run or study as
-/// [`CheckpointError::Taken`].
+/// [`CheckpointError::Place`], one with the checkpoint of another run or study as
+/// [`CheckpointError::Taken`], and one of the same that is further on as
+/// [`CheckpointError::Ahead`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -49,8 +50,8 @@ impl<'a> Autosave<'a> {
         Self { failed, ..self }
     }
 
-    /// With `true`, overwrites the checkpoint of another run or study that is there, which is
-    /// refused otherwise.
+    /// With `true`, overwrites the checkpoint of another run or study, or a later one of the same,
+    /// which is refused otherwise.
     #[must_use]
     pub fn force(self, force: bool) -> Self {
         Self { force, ..self }
@@ -65,7 +66,7 @@ impl<'a> Autosave<'a> {
     }
 
     /// [`Autosave::check`], and refuses to overwrite a checkpoint that is not this run's or
-    /// study's: `own` looks at it.
+    /// study's, or is further on: `own` checks that.
     pub(crate) fn claim(
         &self,
         own: impl FnOnce(&Path) -> Result<(), CheckpointError>,
@@ -102,14 +103,22 @@ pub(crate) trait Saves {
     /// Whether a checkpoint is of this run, however far it is.
     fn check_own(&self, saved: &Checkpoint) -> Result<(), CheckpointError>;
 
-    /// Whether the run can be saved there, and nothing else is lost by that.
-    fn claim(&self, autosave: &Autosave<'_>) -> Result<(), CheckpointError> {
-        autosave.claim(|path| self.check_own(&Checkpoint::load(path)?))
+    /// How many events the run has executed, on all hosts: all of them call this.
+    fn executed(&mut self) -> Result<u64, Self::Error>;
+
+    /// Whether a run of this many events can be saved there, and nothing else is lost by that.
+    fn claim(&self, autosave: &Autosave<'_>, events: u64) -> Result<(), CheckpointError> {
+        autosave.claim(|path| {
+            let saved = Checkpoint::load(path)?;
+            self.check_own(&saved)?;
+            CheckpointError::unless_ahead(saved.progress().events, events, "event")
+        })
     }
 
     /// The same on all hosts, before the run.
     fn may_save(&mut self, autosave: &Autosave<'_>) -> Result<(), Self::Error> {
-        Ok(self.claim(autosave).map_err(SimulationError::from)?)
+        let events = self.executed()?;
+        Ok(self.claim(autosave, events).map_err(SimulationError::from)?)
     }
 
     /// Writes the run as it is to a file. The inner error says that it could not be written; after

@@ -47,6 +47,18 @@ pub enum CheckpointError {
         /// What it is of.
         what: String,
     },
+    /// A place with a checkpoint of the same run or study that is further on than what would be
+    /// saved there, found before the run.
+    #[error(
+        "{path} holds a checkpoint of this, saved after {done}, which would be lost. Continue from it with \
+         --resume (`resume` of a run, `Keep::from` of a study), or start again with --force (`Autosave::force`)"
+    )]
+    Ahead {
+        /// The file.
+        path: String,
+        /// How far it is: its events or replications.
+        done: String,
+    },
     /// Something else.
     #[error("this is no checkpoint: it does not begin as one, or was changed like a text on its way")]
     NoCheckpoint,
@@ -119,11 +131,22 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
+    /// Refuses a file of the same run or study whose count of `what` is above that of what would be
+    /// saved there.
+    pub(crate) fn unless_ahead(saved: u64, now: u64, what: &str) -> Result<(), Self> {
+        if saved <= now {
+            return Ok(());
+        }
+        let done = format!("{saved} {what}{}", if saved == 1 { "" } else { "s" });
+        Err(Self::Ahead { path: String::new(), done })
+    }
+
     /// What was found in a file that was to be overwritten.
     pub(super) fn taken(self, path: &Path) -> Self {
         let what = match self {
             Self::Foreign { what } | Self::Study { what } => what,
             Self::Kind { is, .. } => format!("of {is}"),
+            Self::Ahead { done, .. } => return Self::Ahead { path: shown(path), done },
             other => format!("that cannot be read ({other})"),
         };
         Self::Taken { path: shown(path), what }

@@ -2,9 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use web_time::{SystemTime, UNIX_EPOCH};
 
 use crate::text::quoted;
 
@@ -48,21 +52,17 @@ struct Unfinished {
 
 impl Unfinished {
     fn create(target: &Path) -> io::Result<Self> {
-        static MADE: AtomicU64 = AtomicU64::new(0);
         loop {
-            let mut name = stem(target);
-            let number = MADE.fetch_add(1, Ordering::Relaxed);
-            name.push(format!(".{}.{number}.part", std::process::id()));
-            let path = target.with_file_name(name);
+            let path = target.with_file_name(part_name(target, number()));
             match File::create_new(&path) {
-                // Containers have process ids that repeat.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => {
                     let file = made?;
                     // Some file systems have no locks: there nobody takes this process for dead
                     // either.
                     let _ = file.lock();
-                    // Another process may have removed it before it was locked.
+                    // Another process may have removed it before it was locked. None has made
+                    // another of this name.
                     if path.exists() {
                         return Ok(Self { path, file });
                     }
@@ -91,6 +91,25 @@ impl Unfinished {
     fn remove(self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// A number that no other process has: process ids repeat in containers and on machines that share
+/// a folder.
+fn number() -> u64 {
+    static OWN: LazyLock<u64> = LazyLock::new(|| {
+        // Random keys of the standard library, and what differs where these do not.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        RandomState::new().hash_one((now, std::process::id()))
+    });
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    OWN.wrapping_add(MADE.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The name of an unfinished file.
+fn part_name(target: &Path, number: u64) -> OsString {
+    let mut name = stem(target);
+    name.push(format!(".{}.{number}.part", std::process::id()));
+    name
 }
 
 /// Bytes of a file's name that an unfinished one's begins with: file systems allow 255 in all.
@@ -176,4 +195,41 @@ fn folder_of(path: &Path) -> &Path {
 
 pub(super) fn shown(path: &Path) -> String {
     quoted(&path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Prints the name that a process gives its first unfinished file: see the next test.
+    #[test]
+    fn the_name_of_an_unfinished_file_is_that_of_one() {
+        let number = number();
+        let name = part_name(Path::new("folder/run"), number);
+        println!("number {number} ends here");
+        assert!(is_unfinished(&name, OsStr::new("run")), "{name:?}");
+        assert!(!is_unfinished(&name, OsStr::new("walk")), "{name:?}");
+        assert_ne!(self::number(), number);
+    }
+
+    /// Their process ids do not count: in containers these are equal.
+    #[test]
+    #[cfg(unix)]
+    fn processes_number_their_unfinished_files_apart() {
+        let test = "pdes::checkpoint::place::tests::the_name_of_an_unfinished_file_is_that_of_one";
+        let number = || {
+            let program = std::env::current_exe().unwrap();
+            let output = std::process::Command::new(program).args(["--exact", test, "--nocapture"]).output();
+            let text = String::from_utf8(output.unwrap().stdout).unwrap();
+            let number = text.split("number ").nth(1).and_then(|rest| rest.split(" ends here").next());
+            number.unwrap_or_else(|| panic!("{text}")).parse::<u64>().unwrap()
+        };
+        let numbers = [number(), number(), self::number()];
+        // Far apart, so that no count of files leads from one to another.
+        for (place, &left) in numbers.iter().enumerate() {
+            for &right in &numbers[place + 1..] {
+                assert!(left.abs_diff(right) > 1 << 20, "{numbers:?}");
+            }
+        }
+    }
 }

@@ -158,6 +158,10 @@ impl<M: Model> Saves for Simulation<M> {
         self.is_saved_in(saved)
     }
 
+    fn executed(&mut self) -> Result<u64, SimulationError> {
+        Ok(self.progress()?.events)
+    }
+
     fn save(&mut self, path: &Path) -> Result<Result<(), SimulationError>, SimulationError> {
         Ok(self.checkpoint()?.save(path).map_err(SimulationError::from))
     }

@@ -43,7 +43,7 @@ fn made(report: &Report) -> String {
 
 /// A study of which a part is made at one place, and the rest at another.
 fn in_two(facility: &Facility, study: &Study, places: [Place<'_>; 2], file: &OwnFile) -> Report {
-    let keep = Keep { from: None, to: Some(Autosave::new(&file.0, Duration::ZERO)) };
+    let keep = Keep { from: None, to: Some(Autosave::new(&file.0, Duration::ZERO).force(true)) };
     let first = match places[0] {
         // After the first part.
         Place::Cpu => facility.study_kept(study, Place::Cpu, keep, |_, _| ControlFlow::Break(())).unwrap(),
@@ -83,7 +83,7 @@ fn a_study_goes_on_where_it_was_stopped() {
     }
     // One that has ended goes on if more is asked for, and tells the same again if not.
     let few = Study { replications: 40, ..plain };
-    let keep = Keep { from: None, to: Some(Autosave::new(&file.0, Duration::MAX)) };
+    let keep = Keep { from: None, to: Some(Autosave::new(&file.0, Duration::MAX).force(true)) };
     let ended = facility.study_kept(&few, Place::Cpu, keep, |_, _| {}).unwrap();
     let saved = SavedStudy::load(&file.0).unwrap();
     let from = Keep { from: Some(&saved), to: None };
@@ -101,7 +101,7 @@ fn a_long_run_goes_on_where_it_was_stopped() {
     let device = Place::Gpu(&gpu, EngineOptions::default());
     for places in [[Place::Cpu, device], [device, Place::Cpu]] {
         // Saved wherever it may be, and stopped in the middle.
-        let keep = Keep { from: None, to: Some(Autosave::new(&file.0, Duration::ZERO)) };
+        let keep = Keep { from: None, to: Some(Autosave::new(&file.0, Duration::ZERO).force(true)) };
         let watch = |progress: &eventhorizon::pdes::Progress| match progress.events > whole.events / 2 {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
@@ -137,7 +137,7 @@ fn a_study_that_cannot_be_saved_ends_with_its_results() {
         std::fs::create_dir_all(&folder).unwrap();
         looks.set(0);
         warned.borrow_mut().clear();
-        let autosave = Autosave::new(&file, Duration::ZERO).on_failure(&failed);
+        let autosave = Autosave::new(&file, Duration::ZERO).force(true).on_failure(&failed);
         let report = facility
             .study_kept(&study, Place::Cpu, Keep { from: None, to: Some(autosave) }, |_, _| {
                 looks.set(looks.get() + 1);
@@ -193,9 +193,7 @@ fn the_checkpoint_of_another_study_is_not_overwritten() {
         }
     };
     save(&facility, &study, None, false).unwrap();
-    // The same study again, and more of it, may be saved there.
-    save(&facility, &study, None, false).unwrap();
-    save(&facility, &Study { replications: 5, level: 0.9, ..study }, None, false).unwrap();
+    save(&facility, &Study { replications: 5, level: 0.9, ..study }, None, true).unwrap();
     let saved = std::fs::read(&file.0).unwrap();
     let mut runs = CpuSimulation::new(&facility, 1).unwrap();
     let jackson = shipped_one("jackson").compile().unwrap();
@@ -231,7 +229,49 @@ fn the_checkpoint_of_another_study_is_not_overwritten() {
     let error = save(&facility, &study, None, false).unwrap_err();
     assert!(error.to_string().contains("its end is missing"), "{error}");
     save(&facility, &study, Some(8), true).unwrap();
-    save(&facility, &study, Some(8), false).unwrap();
+}
+
+#[test]
+fn a_checkpoint_of_the_same_study_that_is_further_on_is_not_overwritten() {
+    let file = OwnFile::new("ahead");
+    let facility = shipped_one("mm1").compile().unwrap();
+    let study = Study::new(4, 100.0, 10.0);
+    let save = |batches: Option<usize>, from: Option<&SavedStudy>, replications: u32, force: bool| {
+        let study = Study { replications, ..study };
+        let keep = Keep { from, to: Some(Autosave::new(&file.0, Duration::ZERO).force(force)) };
+        match batches {
+            None => facility.study_kept(&study, Place::Cpu, keep, |_, _| {}),
+            Some(batches) => facility.long_run_kept(&study, batches, Place::Cpu, keep, |_| {}),
+        }
+    };
+    let refused = |found: Result<Report, FacilityError>, words: &[&str]| {
+        let (error, before) = (found.unwrap_err(), std::fs::read(&file.0).unwrap());
+        let text = error.to_string();
+        assert!(matches!(error, FacilityError::Checkpoint(CheckpointError::Ahead { .. })), "{text}");
+        for word in words.iter().chain(&["--resume", "--force"]) {
+            assert!(text.contains(word), "{text}");
+        }
+        before
+    };
+    save(None, None, 1, false).unwrap();
+    let one = SavedStudy::load(&file.0).unwrap();
+    assert_eq!(refused(save(None, None, 9, false), &["after 1 replication,"]), one.as_bytes());
+    save(None, Some(&one), 4, false).unwrap();
+    let four = SavedStudy::load(&file.0).unwrap();
+    assert_eq!(four.replications(), 4);
+    // More of it, and what continues from an earlier file.
+    for from in [None, Some(&one)] {
+        assert_eq!(refused(save(None, from, 9, false), &["after 4 replications"]), four.as_bytes());
+    }
+    save(None, Some(&four), 4, false).unwrap();
+    save(None, None, 2, true).unwrap();
+    assert_eq!(SavedStudy::load(&file.0).unwrap().replications(), 2);
+    // One long run.
+    save(Some(8), None, 1, true).unwrap();
+    let long = SavedStudy::load(&file.0).unwrap();
+    let says = format!("after {} events", long.events());
+    assert_eq!(refused(save(Some(8), None, 1, false), &[&says]), long.as_bytes());
+    save(Some(8), Some(&long), 1, false).unwrap();
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn the_checkpoint_of_another_run_is_not_overwritten() {
         CpuSimulation::new(model, seed).unwrap().run_saving(end, autosave, |_| {})
     };
     save(&model, 9, false).unwrap();
-    save(&model, 9, false).unwrap();
+    save(&model, 9, true).unwrap();
     let saved = fs::read(&file).unwrap();
     let options = Options { seed: 10, ..Options::default() };
     let mut device = Simulation::new(&gpu(), &model, options).unwrap();
@@ -123,6 +123,47 @@ fn the_checkpoint_of_another_run_is_not_overwritten() {
     }
     save(&other, 9, true).unwrap();
     assert!(fs::read(&file).unwrap() != saved);
+}
+
+#[test]
+fn a_checkpoint_of_the_same_run_that_is_further_on_is_not_overwritten() {
+    let folder = Folder::new("ahead");
+    let file = folder.0.join("run");
+    let (model, gpu) = (phold(20, 4, 0.1), gpu());
+    let options = Options { seed: 9, ..Options::default() };
+    let at = |events: u64| {
+        let mut cpu = CpuSimulation::new(&model, 9).unwrap();
+        cpu.run(Until::events(events)).unwrap();
+        cpu.checkpoint().unwrap()
+    };
+    let there = at(200);
+    there.save(&file).unwrap();
+    let events = there.progress().events;
+    let refused = |found: Result<Progress, SimulationError>| {
+        let error = found.unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, SimulationError::Checkpoint(CheckpointError::Ahead { .. })), "{text}");
+        for word in ["run", &format!("after {events} events"), "--resume", "--force"] {
+            assert!(text.contains(word), "{text}");
+        }
+        assert!(Checkpoint::load(&file).unwrap() == there);
+    };
+    let (autosave, end) = (Autosave::new(&file, Duration::MAX), Until::events(400));
+    refused(CpuSimulation::new(&model, 9).unwrap().run_saving(end, autosave, |_| {}));
+    refused(Simulation::new(&gpu, &model, options).unwrap().run_saving(end, autosave, |_| {}));
+    // Nor where a run continues from an earlier checkpoint.
+    let early = at(100);
+    assert!(early.progress().events < events);
+    refused(CpuSimulation::resume(&model, &early).unwrap().run_saving(end, autosave, |_| {}));
+    refused(Simulation::resume(&gpu, &model, options, &early).unwrap().run_saving(end, autosave, |_| {}));
+    // What continues from the file is saved there, as often as it is run on; and `force` starts again.
+    let mut device = Simulation::resume(&gpu, &model, options, &there).unwrap();
+    device.run_saving(end, autosave, |_| {}).unwrap();
+    let later = device.run_saving(Until::events(600), autosave, |_| {}).unwrap();
+    assert_eq!(Checkpoint::load(&file).unwrap().progress().events, later.events);
+    let mut again = CpuSimulation::new(&model, 9).unwrap();
+    let first = again.run_saving(Until::events(50), autosave.force(true), |_| {}).unwrap();
+    assert_eq!(Checkpoint::load(&file).unwrap().progress().events, first.events);
 }
 
 #[test]

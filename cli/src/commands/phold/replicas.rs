@@ -99,7 +99,7 @@ pub(crate) fn run(
     let shown = if args.json.on_stdout() { Ok(()) } else { super::show(&table) };
     let written = args.json.write(&json!({
         "model": "phold",
-        "backend": if gpu.is_some() { "gpu" } else { "cpu" },
+        "engine": shared::engine(gpu.is_some()),
         "adapter": adapter,
         "mapping": mapping,
         "replicas": results.runs[0].len(),
