@@ -203,6 +203,7 @@ mod tests {
 
     /// Prints the name that a process gives its first unfinished file: see the next test.
     #[test]
+    #[expect(clippy::print_stdout, reason = "the next test reads it")]
     fn the_name_of_an_unfinished_file_is_that_of_one() {
         let number = number();
         let name = part_name(Path::new("folder/run"), number);
