@@ -1,5 +1,6 @@
-//! A simulation inside a wgpu application. The application owns the device and the encoder; the simulation records its
-//! windows there; a kernel of the application reads the states of the LPs where they are.
+//! A simulation inside a wgpu application. The application owns the device and the encoder; the
+//! simulation records its windows there; a kernel of the application reads the states of the LPs
+//! where they are.
 //!
 //! Prints for each of ten frames how many customers the fullest station of a torus of queues holds.
 //!

@@ -1,7 +1,9 @@
-//! A federation in the words of the HLA standard: ships report their positions, coast stations watch parts of the sea, and
-//! data distribution management says which station must hear of which ship.
+//! A federation in the words of the HLA standard: ships report their positions, coast stations
+//! watch parts of the sea, and data distribution management says which station must hear of which
+//! ship.
 //!
-//! Shows: `matching::hla::Service`, and that a step costs what moved. Prints a line for each hour: who hears of each ship.
+//! Shows: `matching::hla::Service`, and that a step costs what moved. Prints a line for each hour:
+//! who hears of each ship.
 //!
 //! ```text
 //! cargo run --release --example federation

@@ -1,8 +1,8 @@
-//! A first run: 1,000 replications of an M/M/1 queue that starts empty, on the GPU, or on the CPU where there is none.
-//! The results have the same bits on both.
+//! A first run: 1,000 replications of an M/M/1 queue that starts empty, on the GPU, or on the CPU
+//! where there is none. The results have the same bits on both.
 //!
-//! Prints the mean time in the queue and in the system of the first 10,000 customers, each with its 95 % confidence
-//! interval, beside the exact value.
+//! Prints the mean time in the queue and in the system of the first 10,000 customers, each with its
+//! 95 % confidence interval, beside the exact value.
 //!
 //! ```text
 //! cargo run --release --example first_queue

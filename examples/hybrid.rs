@@ -1,8 +1,8 @@
-//! Entities in Rust whose heavy arithmetic the GPU does: workshops pass jobs on, and a handler computes how long each
-//! job takes. The calls of all workshops in a window are answered together.
+//! Entities in Rust whose heavy arithmetic the GPU does: workshops pass jobs on, and a handler
+//! computes how long each job takes. The calls of all workshops in a window are answered together.
 //!
-//! Prints how many jobs were done, how many calls the device and the cores answered, and the fingerprint, which is the
-//! same wherever they were answered.
+//! Prints how many jobs were done, how many calls the device and the cores answered, and the
+//! fingerprint, which is the same wherever they were answered.
 //!
 //! ```text
 //! cargo run --release --example hybrid

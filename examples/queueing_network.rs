@@ -1,13 +1,15 @@
-//! A queueing network, described and not programmed: patients see a nurse, and one in four sees a doctor after that.
+//! A queueing network, described and not programmed: patients see a nurse, and one in four sees a
+//! doctor after that.
 //!
-//! Prints a table of every measure with its confidence interval, beside the value of theory where it is known, and then
-//! one number of that table on its own.
+//! Prints a table of every measure with its confidence interval, beside the value of theory where
+//! it is known, and then one number of that table on its own.
 //!
 //! ```text
 //! cargo run --release --example queueing_network
 //! ```
 //!
-//! The same text in a file is run by `eventhorizon network FILE`; `docs/guide-networks.md` lists what it may hold.
+//! The same text in a file is run by `eventhorizon network FILE`; `docs/guide-networks.md` lists
+//! what it may hold.
 
 use eventhorizon::facility::{Measure, Network, Place, Study};
 

@@ -1,8 +1,12 @@
 #![cfg_attr(rustfmt, rustfmt_skip)] // one line for each fact
 //! A user's own model: customers who walk between stations. The behaviour is in `stations.wgsl`.
 //!
-//! Shows: all that a model needs besides its WGSL file, and that theory agrees with what comes of it.
-//! Prints the adapter, and how busy the stations were beside what theory says (`cargo run --release --example stations`).
+//! Shows: all that a model needs besides its WGSL file, and that theory agrees with what comes of
+//! it. Prints the adapter, and how busy the stations were beside what theory says.
+//!
+//! ```text
+//! cargo run --release --example stations
+//! ```
 
 use eventhorizon::gpu::{Gpu, Source};
 use eventhorizon::pdes::{Capacity, Model, Options, Simulation, Until};

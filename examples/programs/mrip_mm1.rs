@@ -1,4 +1,5 @@
-//! Replications of an M/M/1 queue: prints means, their intervals and what theory says, as `eventhorizon mrip-mm1` does.
+//! Replications of an M/M/1 queue: prints means, their intervals and what theory says, as
+//! `eventhorizon mrip-mm1` does.
 //!
 //! ```text
 //! cargo run --release --example mrip_mm1 -- --replications 32768

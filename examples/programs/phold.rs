@@ -1,4 +1,5 @@
-//! PHOLD, a benchmark model, on the GPU or on the CPU: prints its event rate and fingerprint, as `eventhorizon phold` does.
+//! PHOLD, a benchmark model, on the GPU or on the CPU: prints its event rate and fingerprint, as
+//! `eventhorizon phold` does.
 //!
 //! ```text
 //! cargo run --release --example phold -- --lps 1024 --until 200 --verify

@@ -87,7 +87,7 @@ async fn replications_have_the_fingerprint_of_the_cpu() {
     let params = model.params(0.9, 1.0, 500).unwrap();
     let experiment = Experiment::new(Design::default(), 300, 42);
     let expected = CpuEngine::new(model).unwrap().run(&params, &experiment).unwrap();
-    // `mrip_mm1 --replications 300 --clients 500 --arrival-rate 0.9 --seed 42` natively.
+    // `mrip-mm1 --replications 300 --clients 500 --arrival-rate 0.9 --seed 42` natively.
     assert_eq!(format!("{:016x}", expected.fingerprint), "e6ed59affc2f0afb");
     for mapping in [Mapping::Thread, Mapping::Warp, Mapping::Cooperative, Mapping::Auto] {
         let mut engine = Engine::new(&gpu, model).unwrap().with_mapping(mapping);
@@ -167,7 +167,7 @@ async fn searches_find_the_same_costs() {
     let expected: Vec<_> = searches.iter().map(|&(start, goal)| searcher.find(start, goal)).collect();
     let engine = search::Engine::grid(&gpu, grid.clone()).unwrap();
     let found = engine.run_async(&searches, |_| {}).await.unwrap();
-    // `astar --random 64 --density 0.25 --searches 300 --seed 5` natively.
+    // `search --random 64 --density 0.25 --searches 300 --seed 5` natively.
     assert_eq!(format!("{:016x}", found.fingerprint()), "fcaa6ac4c778bb6b");
     assert_eq!(found.outcomes(), expected);
 }

@@ -2,7 +2,7 @@
 //!
 //! Shows: a factorial design, common random numbers, runs until the answer is precise enough, and what can be made of the results: a table, CSV,
 //! JSON, plots, comparisons of points, and the best of them. All of that is of the module `statistics`, and the same as for the models of `replication`
-//! (`mrip_mm1`).
+//! (`mrip-mm1`).
 //!
 //! ```text
 //! eventhorizon experiment
