@@ -357,7 +357,7 @@ fn results_go_to_standard_output_where_that_is_asked_for() {
     let folder = Folder::new("standard");
     let csv = told(&folder.network(&["--csv", "-"]));
     let all_rows = |table: &str, columns: usize| table.lines().all(|row| row.split(',').count() == columns);
-    assert!(csv.starts_with("node,class,measure,") && all_rows(&csv, 9), "{csv}");
+    assert!(csv.starts_with("node,class,measure,") && all_rows(&csv, 10), "{csv}");
     // All classes together have one name everywhere.
     let json: serde_json::Value = serde_json::from_str(&told(&folder.network(&["--json"]))).unwrap();
     let table = told(&folder.network(&[]));

@@ -50,7 +50,7 @@ fn programs_run_where_there_is_one_thread() {
     let args = ["--backend", "cpu", "--replications", "40", "--points", "20", "--json"];
     let limited = Command::new("sh")
         .args(["-c", &format!("ulimit -v {space}; exec \"$0\" \"$@\"")])
-        .arg(program("mrip_pi").get_program())
+        .args([env!("CARGO_BIN_EXE_eventhorizon"), "mrip-pi"])
         .args(args)
         .env("RUST_MIN_STACK", stack.to_string())
         .env("RAYON_NUM_THREADS", "3")
@@ -62,7 +62,7 @@ fn programs_run_where_there_is_one_thread() {
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice(&output.stdout).unwrap()
     };
-    assert_eq!(json(&limited)["fingerprint"], json(&run("mrip_pi", &args))["fingerprint"]);
+    assert_eq!(json(&limited)["fingerprint"], json(&run("mrip-pi", &args))["fingerprint"]);
 }
 
 #[test]

@@ -209,7 +209,7 @@ fn memory_that_is_cut_over_several_bindings() {
     {
         // A calendar takes more memory.
         let (lps, population, group_size) =
-            if queue == QueueDesign::Calendar { (300, 1, 8) } else { (lps, 16, group_size) };
+            if queue == QueueDesign::Calendar { (300, 1, 8) } else { (lps, 15, group_size) };
         let options =
             Options { seed: 3, queue: Some(queue), group_size: Some(group_size), ..Options::default() };
         same(&small, &phold(lps, population, 0.1), options, &[until(25.0), until(40.0), until(90.0)]);

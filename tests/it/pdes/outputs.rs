@@ -94,7 +94,7 @@ fn outputs_that_are_cut_over_bindings() {
     }
     // What cannot be cut further.
     let mut model = Counted::new(56);
-    model.capacity = Capacity { queue: 8, mailbox: 8 };
+    model.capacity = Capacity { queue: 4, mailbox: 8 };
     let small = gpu.binding_at_most(1 << 13);
     let queue = Some(QueueDesign::Heap4);
     let options = Options { queue, group_size: Some(64), ..Options::default() };
