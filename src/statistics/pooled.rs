@@ -66,7 +66,7 @@ impl Part {
     }
 
     /// What it adds to the sum: a numerator counts where its denominator is 0, and is NaN where
-    /// there is none. Values and deviations of nothing have no sum.
+    /// there is no numerator. Values and deviations of nothing have no sum.
     fn numerator(&self, estimator: Estimator) -> f64 {
         let nothing = match estimator {
             Estimator::Ratio => self.sum.is_nan(),

@@ -138,7 +138,7 @@ impl<'m> Units<'m> {
         }
     }
 
-    /// By function, the expressions that may be times or words of them; the field itself is none.
+    /// By function, the expressions that may be times or words of times, without the field itself.
     fn possible_times(&self, field: u32, outside: &HashSet<Handle<Type>>) -> Vec<Values> {
         let mut flow = Flow::default();
         loop {

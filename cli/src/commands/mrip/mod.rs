@@ -1,4 +1,4 @@
-//! What the commands `mrip-*` share: options, the run, and how it is told.
+//! What the commands `mrip-*` share: options, the run, and its report.
 
 use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
