@@ -39,7 +39,7 @@ impl Drop for Share {
 /// that were skipped prove nothing.
 ///
 /// There are two, because lavapipe compiles and runs all that a device is given in one thread: two tests would wait
-/// for each other. The next module has others: a device keeps its kernels, which for all modules are 10 GB.
+/// for each other. The next module has others: a device keeps its kernels, which for all modules are 13 GB.
 pub fn gpu() -> Gpu {
     thread_local!(static MINE: Share = Share::new());
     let thread = std::thread::current();
@@ -50,6 +50,11 @@ pub fn gpu() -> Gpu {
         match &*shared {
             Some((of, gpu)) if module.is_none_or(|module| module == of) => gpu.clone(),
             _ => {
+                if let Some((_, gpu)) = shared.take() {
+                    let queue = gpu.queue().clone();
+                    drop(gpu);
+                    queue.submit([]); // lavapipe frees what was compiled with the next submission
+                }
                 let gpu = own_gpu();
                 *shared = Some((module.unwrap_or_default().to_owned(), gpu.clone()));
                 gpu
