@@ -3,11 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use naga::{
-    BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, LocalVariable, ScalarKind,
-    Span, Statement, TypeInner,
+    BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, LocalVariable, Span,
+    Statement, TypeInner,
 };
 
 use super::Program;
+
+mod numbers;
 
 /// What a field of `struct Params` is, as the functions say that it is passed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,9 +69,6 @@ const TAKES: [(&str, &[Option<FieldUnit>]); 26] = [
     ("time_average_add", &[N, T, N]),
 ];
 
-/// Functions of the library that take counts, or places, in all their arguments of one word.
-const COUNTS: [&str; 6] = ["draw_below", "alias_slot", "memory_get", "memory_set", "schedule", "draw_erlang"];
-
 /// Expressions that are followed to where a value comes from.
 const MOST_SEEN: usize = 64;
 
@@ -110,7 +109,9 @@ impl<'m> Body<'m> {
                 Statement::Call { function, arguments, .. } => {
                     self.calls.push(Call { function: *function, arguments, span });
                 }
-                Statement::Store { pointer, value } => self.stores.push((*pointer, *value)),
+                Statement::Store { pointer, value } | Statement::Atomic { pointer, value, .. } => {
+                    self.stores.push((*pointer, *value));
+                }
                 Statement::Return { value } => self.returned.extend(value),
                 Statement::Block(inner) => self.read(inner),
                 Statement::If { accept, reject, .. } => {
@@ -368,98 +369,6 @@ impl<'m> Units<'m> {
             }
         })
     }
-
-    /// The fields of 32 bits that are used, and are in no way seen to become times or to meet them.
-    fn numbers(&self) -> Vec<u32> {
-        let module = self.program.module();
-        let is_word = |member: &naga::StructMember| match &module.types[member.ty].inner {
-            TypeInner::Scalar(scalar) => scalar.kind == ScalarKind::Uint,
-            _ => false,
-        };
-        let fields = (0..).zip(self.fields()).filter(|(_, member)| is_word(member));
-        fields.map(|(number, _)| number).filter(|&number| self.is_number(number)).collect()
-    }
-
-    /// Whether all that is made of a field stays a number of one word.
-    fn is_number(&self, field: u32) -> bool {
-        let (mut arguments, mut returns, mut is_used) = (HashSet::new(), HashSet::new(), false);
-        loop {
-            let before = arguments.len() + returns.len();
-            for own in &self.own {
-                let made = self.made_of(own, field, &arguments, &returns);
-                is_used |= !made.is_empty();
-                if own.may_be_time(&made) {
-                    return false;
-                }
-                for call in &own.body.calls {
-                    let numbers = (0..).zip(call.arguments).filter(|(_, argument)| made.contains(*argument));
-                    for (number, _) in numbers {
-                        if self.is_own(call.function) {
-                            arguments.insert((call.function, number));
-                        } else if !COUNTS.contains(&self.name(call.function)) {
-                            return false;
-                        }
-                    }
-                }
-                if own.body.returned.iter().any(|value| made.contains(value)) {
-                    returns.insert(own.handle);
-                }
-            }
-            if arguments.len() + returns.len() == before {
-                return is_used;
-            }
-        }
-    }
-
-    /// The expressions of a function that a field is in.
-    fn made_of(
-        &self,
-        own: &Own<'m>,
-        field: u32,
-        arguments: &HashSet<(Handle<Function>, u32)>,
-        returns: &HashSet<Handle<Function>>,
-    ) -> HashSet<Handle<Expression>> {
-        let mut made = HashSet::new();
-        loop {
-            let before = made.len();
-            for (handle, expression) in own.function.expressions.iter() {
-                let is_made = match expression {
-                    Expression::FunctionArgument(number) => arguments.contains(&(own.handle, *number)),
-                    Expression::CallResult(function) => returns.contains(function),
-                    Expression::AccessIndex { base, index } => {
-                        let whole = matches!(&own.function.expressions[*base],
-                            Expression::Load { pointer } if self.is_params(own, *pointer));
-                        *index == field && (whole || self.is_params(own, *base))
-                    }
-                    Expression::Load { pointer } => {
-                        let stored = match &own.function.expressions[*pointer] {
-                            Expression::LocalVariable(variable) => own.stored(*variable),
-                            _ => &[],
-                        };
-                        made.contains(pointer) || stored.iter().any(|value| made.contains(value))
-                    }
-                    Expression::Binary { left, right, op } => {
-                        !is_comparison(*op) && (made.contains(left) || made.contains(right))
-                    }
-                    Expression::Unary { expr, .. } | Expression::As { expr, .. } => made.contains(expr),
-                    Expression::Select { accept, reject, .. } => {
-                        made.contains(accept) || made.contains(reject)
-                    }
-                    Expression::Math { arg, arg1, arg2, .. } => [Some(arg), arg1.as_ref(), arg2.as_ref()]
-                        .into_iter()
-                        .flatten()
-                        .any(|arg| made.contains(arg)),
-                    _ => false,
-                };
-                if is_made {
-                    made.insert(handle);
-                }
-            }
-            if made.len() == before {
-                return made;
-            }
-        }
-    }
 }
 
 impl<'m> Own<'m> {
@@ -481,35 +390,6 @@ impl<'m> Own<'m> {
     fn stored(&self, variable: Handle<LocalVariable>) -> &[Handle<Expression>] {
         self.variables.get(&variable).map_or(&[], Vec::as_slice)
     }
-
-    /// Whether one of these values is put into a pair, is kept outside of variables, or meets a
-    /// word of a pair.
-    fn may_be_time(&self, made: &HashSet<Handle<Expression>>) -> bool {
-        let expressions = &self.function.expressions;
-        let kept = |(pointer, value): &(Handle<Expression>, _)| {
-            made.contains(value) && !matches!(expressions[*pointer], Expression::LocalVariable(_))
-        };
-        // A component of a value, not a member behind a pointer, which is loaded first.
-        let is_part = |part: Handle<Expression>| match &expressions[part] {
-            Expression::AccessIndex { .. } => !made.contains(&part),
-            Expression::Load { pointer } => match &expressions[*pointer] {
-                Expression::AccessIndex { base, .. } => {
-                    matches!(expressions[*base], Expression::AccessIndex { .. })
-                }
-                _ => false,
-            },
-            _ => false,
-        };
-        let meets = |expression: &Expression| match expression {
-            Expression::Compose { components, .. } => components.iter().any(|it| made.contains(it)),
-            Expression::Splat { value, .. } => made.contains(value),
-            Expression::Binary { left, right, .. } => {
-                made.contains(left) && is_part(*right) || made.contains(right) && is_part(*left)
-            }
-            _ => false,
-        };
-        self.body.stores.iter().any(kept) || expressions.iter().any(|(_, expression)| meets(expression))
-    }
 }
 
 fn takes(name: &str) -> Option<(&'static str, &'static [Option<FieldUnit>])> {
@@ -518,11 +398,6 @@ fn takes(name: &str) -> Option<(&'static str, &'static [Option<FieldUnit>])> {
 
 fn is_pair(inner: &TypeInner) -> bool {
     matches!(inner, TypeInner::Vector { size: naga::VectorSize::Bi, scalar } if *scalar == naga::Scalar::U32)
-}
-
-fn is_comparison(op: BinaryOperator) -> bool {
-    use BinaryOperator as B;
-    matches!(op, B::Equal | B::NotEqual | B::Less | B::LessEqual | B::Greater | B::GreaterEqual)
 }
 
 #[cfg(test)]

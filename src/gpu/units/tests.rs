@@ -53,6 +53,43 @@ fn fields_are_what_the_calls_say() {
         ("fn f() -> vec2<u32> { return vec2<u32>(params.short, 1u); }", vec![]),
         ("fn f() -> vec2<u32> { return add_word(now(), params.short); }", vec![]),
         ("fn f() -> vec2<u32> { return draw_exponential(vec2<u32>(9u, 0u)); }", vec![]),
+        // Nor where a word of a time comes to it through variables, functions and structs.
+        ("fn f() -> bool { var t = now().x; return t < params.short; }", vec![]),
+        ("fn low() -> u32 { return now().x; } fn f() -> bool { return low() < params.short; }", vec![]),
+        ("fn f() -> bool { return min(params.short, now().x) == 3u; }", vec![]),
+        ("fn f(b: bool) -> bool { return select(params.short, now().x, b) == 3u; }", vec![]),
+        ("fn f() -> bool { return (now().x >> 4u) + 1u < params.short; }", vec![]),
+        (
+            "fn less(a: u32, b: u32) -> bool { return a < b; } fn f() -> bool { return less(params.short, \
+            now().x); }",
+            vec![],
+        ),
+        (
+            "var<private> last: u32; fn g() { last = now().x; } fn f() -> bool { return last < params.short; }",
+            vec![],
+        ),
+        (
+            "struct S { last: u32 } fn g(s: ptr<function, S>) { *s = S(now().x); } fn f(s: ptr<function, S>) \
+            -> bool { return (*s).last < params.short; }",
+            vec![],
+        ),
+        (
+            "fn put(p: ptr<function, u32>) { *p = now().x; } fn f() -> bool { var t = 0u; put(&t); return \
+            t < params.short; }",
+            vec![],
+        ),
+        (
+            "fn less(p: ptr<function, u32>) -> bool { return *p < now().x; } fn f() -> bool { var t = \
+            params.short; return less(&t); }",
+            vec![],
+        ),
+        ("fn f() -> u32 { return params.short; }", vec![]),
+        ("fn f() -> bool { return params.short < params.other; }", vec![]),
+        (
+            "struct S { last: u32, busy: u32 } fn f(s: ptr<function, S>) -> bool { (*s).last = now().x; let \
+            free = params.count - 1u; return (*s).busy < free; }",
+            vec![name("count", Number)],
+        ),
     ] {
         assert_eq!(used(body), expected, "{body}");
     }
