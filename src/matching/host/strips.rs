@@ -2,6 +2,7 @@
 
 use super::super::region::{Bound, Key};
 use super::join::Side;
+use crate::random::mix;
 
 /// The most regions of a side that are looked at before a choice. It bounds the time of a choice to
 /// a millisecond or two.
@@ -11,6 +12,18 @@ const MAX_STRIPS: usize = 1 << 11;
 const REGIONS_PER_STRIP: usize = 64;
 /// Regions lie in at most this many strips on average, as the sample tells.
 const COPIES: usize = 2;
+
+/// The members of a sample: all of a small set; else one of each of [`SAMPLE`] equal parts, at a place
+/// from a fixed hash. A fixed step would see one kind only of regions that alternate.
+fn sampled(len: usize) -> impl Iterator<Item = usize> {
+    let parts = len.min(SAMPLE);
+    let begin = move |part: usize| part * (len / parts) + part * (len % parts) / parts;
+    (0..parts).map(move |part| {
+        let (first, end) = (begin(part), begin(part + 1));
+        let hash = mix(0, [u32::try_from(part).unwrap_or(0)]);
+        first + usize::try_from(hash % (end - first) as u64).unwrap_or(0)
+    })
+}
 
 /// The strips of a dimension: where each begins but the first.
 pub(super) struct Strips<K> {
@@ -26,8 +39,7 @@ struct Sample<K> {
 impl<K: Key> Sample<K> {
     fn new<T: Bound<Key = K>, const D: usize>(sides: &[Side<'_, T, D>; 2]) -> Self {
         let of = |side: &Side<'_, T, D>, d: usize| {
-            let every = side.len().div_ceil(SAMPLE).max(1);
-            let regions = (0..side.len()).step_by(every).map(|index| side.region(index).1);
+            let regions = sampled(side.len()).map(|index| side.region(index).1);
             regions
                 .filter(|region| !region.is_empty())
                 .map(|r| (r.lo[d].to_key(), r.hi[d].to_key()))
@@ -99,7 +111,40 @@ impl<K: Key> Strips<K> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::region::Region;
     use super::*;
+
+    #[test]
+    fn a_sample_has_one_member_of_each_part_of_a_set() {
+        for len in [0, 1, SAMPLE - 1, SAMPLE, SAMPLE + 1, 5 * SAMPLE, 5 * SAMPLE + 77] {
+            let members: Vec<_> = sampled(len).collect();
+            assert_eq!(members.len(), len.min(SAMPLE));
+            assert!(members.is_sorted_by(|a, b| a < b) && members.last().is_none_or(|last| *last < len));
+        }
+    }
+
+    /// Each member that lies in a strip takes memory there.
+    #[test]
+    fn sets_that_alternate_are_cut_for_all_their_regions() {
+        const SIDE: u32 = 1 << 16;
+        for period in [2, 4, 8, 16] {
+            // Dots, and one region in `period` a bar across everything in the dimension of the strips.
+            let region = |index: u32| {
+                let (x, y) = (index * 7 % SIDE, index * 40_503 % SIDE);
+                match index % period {
+                    0 => Region::new([x, 0], [x + 1, SIDE]),
+                    _ => Region::new([x, y], [x + 1, y + 1]),
+                }
+            };
+            let regions: Vec<Region<u32, 2>> = (0..16 * 4096).map(region).collect();
+            let (dimensions, strips) = choose(&[Side::all(&regions), Side::all(&regions)]);
+            assert_eq!(dimensions, [0, 1]);
+            let copies =
+                |r: &Region<u32, 2>| strips.last(r.hi[1].to_key()) - strips.first(r.lo[1].to_key()) + 1;
+            let copies: usize = regions.iter().map(copies).sum();
+            assert!(copies <= (COPIES + 1) * regions.len(), "{period}: {} strips, {copies}", strips.len());
+        }
+    }
 
     #[test]
     fn strips_are_joined_until_regions_meet_few() {
