@@ -5,6 +5,8 @@
 //
 // import: pdes/calendar_window.wgsl
 // import: pdes/calendar_send_once.wgsl
+// provides: pending_first, schedule
+// needs: Item, Payload, event_before, event_item, run, store_get
 
 // The least of those that may be the first: of a short bucket those with the least key, which are rarely more than one; else the next one of the bucket; and
 // the next one of the list.
