@@ -159,10 +159,7 @@ impl Shape {
         self.check(gpu)?;
         let recipe = self.files(gpu).recipe(model, self.group_size, self.per_group(gpu), warp_size(gpu))?;
         Ok(match trusted {
-            // SAFETY: `Engine::trusted` had its caller vouch for the model. The engine's own files index by the slot, which they
-            // compare with the jobs of the batch (the buffers have room for these), by lanes below GROUP_SIZE, and a table's pairs of chords by
-            // numbers below the constant that both its arrays are declared with; their loops count to a value that does not change, and
-            // the divisor, the replications per point, is above 0.
+            // SAFETY: as `// bounds:` of shaders/replication/job.wgsl says; the caller vouches for the model.
             true => unsafe { recipe.trusted(gpu)? },
             false => recipe.kernel(gpu)?,
         })
