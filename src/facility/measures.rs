@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::statistics::{Estimator, Part, Pooled};
 use crate::time::Ticks;
 
-use super::check::{Kind, Node, Pair};
 use super::model::{LAST_BIN, QUANTILES, bin_edges};
+use super::nodes::{Kind, Node, Pair};
 use super::sums::{Seen, real};
 use super::theory;
 use super::{Discipline, Facility, MAX_CLASSES, Quantile};
