@@ -1,4 +1,5 @@
-//! Reads the declarations, imports and paths of a Rust file. Items for tests are left out.
+//! Reads the declarations, imports and paths of a Rust file. What is for tests or documentation alone is
+//! left out.
 
 /// What a file declares and uses.
 #[derive(Default)]
@@ -224,12 +225,12 @@ fn after_character(text: &[char], start: usize) -> usize {
     at + 1
 }
 
-/// Leaves out what stands under `#[cfg(test)]`: an item, or a field.
+/// Leaves out what stands under `#[cfg(test)]` or `#[cfg(doc)]`: an item, or a field.
 fn without_tests(tokens: Vec<String>) -> Vec<String> {
     let mut left = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
-        if !is_test_attribute(&tokens[at..]) {
+        if !is_left_out(&tokens[at..]) {
             left.push(tokens[at].clone());
             at += 1;
             continue;
@@ -255,11 +256,11 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
     left
 }
 
-fn is_test_attribute(tokens: &[String]) -> bool {
+fn is_left_out(tokens: &[String]) -> bool {
     let start = ["#", "[", "cfg", "("];
     tokens.len() > 6
         && tokens.iter().zip(start).all(|(token, wanted)| token == wanted)
-        && (tokens[4] == "test" || (tokens[4] == "all" && tokens[6] == "test"))
+        && (tokens[4] == "test" || tokens[4] == "doc" || (tokens[4] == "all" && tokens[6] == "test"))
 }
 
 /// Where the brackets that open at `at` are closed, and one more.
