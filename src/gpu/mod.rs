@@ -30,6 +30,7 @@ mod size;
 mod source;
 mod subgroups;
 mod tables;
+pub(crate) mod tune;
 mod units;
 #[cfg(not(target_arch = "wasm32"))]
 mod upload;

@@ -6,18 +6,13 @@ use std::time::Duration;
 use bytemuck::Pod;
 use web_time::Instant;
 
-use super::auto::Took;
-use super::counter::Ranking;
+use super::MatchingError;
+use super::limits::{GROUP_SIZE, MAX_COUNT, UNIT};
 use super::memory::{Lent, Pool, Slot};
-use super::{MatchingError, grid, sweep};
+use super::prepared::{GridRun, Ranking};
+use super::room::Took;
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe};
 use crate::primitives::{Count, RadixSort, Scan, ScanKind};
-
-/// Invocations of a workgroup, in every kernel of the module: as in common.wgsl.
-pub(super) const GROUP_SIZE: u32 = 256;
-
-/// What the primitives take at the most.
-pub(super) const MAX_COUNT: u64 = (1 << 31) - 1;
 
 /// Uniforms and counts that are kept, by number: a call has some dozens.
 const SMALL: usize = 64;
@@ -55,11 +50,11 @@ pub(super) struct Kernels {
     uniforms: Mutex<Vec<(Vec<u8>, wgpu::Buffer)>>,
     counts: Mutex<Vec<(u32, Count)>>,
     /// The last matching by a grid.
-    pub(super) grid: Slot<grid::Run>,
+    pub(super) grid: Slot<GridRun>,
     pub(super) took: Took,
     /// The last count by ranks, but for where its bounds come from.
     pub(super) ranking: Mutex<Option<Ranking>>,
-    /// How fast pages of pairs are written, in units of `sweep::UNIT` tiles. Kept, because a page of pairs is written in less
+    /// How fast pages of pairs are written, in units of `UNIT` tiles. Kept, because a page of pairs is written in less
     /// time than a wait for its first part would take.
     pub(super) page_pace: Mutex<Pace>,
     /// The same of candidates that are tested.
@@ -90,7 +85,7 @@ impl Kernels {
     }
 
     /// Looks at what came of work on the device, and if that is an error of the device's, forgets all that is kept between calls. True if it is
-    /// worth doing again without: where memory was missing, what was kept may be what is missing, and room that was assumed (`auto.rs`) may
+    /// worth doing again without: where memory was missing, what was kept may be what is missing, and room that was assumed (`room.rs`) may
     /// be more than is needed. To be asked when the work has dropped what it was lent.
     pub(super) fn forget_if_failed<T>(&self, done: &Result<T, MatchingError>) -> bool {
         let Err(MatchingError::Gpu(error)) = done else { return false };
@@ -281,7 +276,7 @@ impl Kernels {
     /// Whether so many tiles of candidates are tested in one submission, by how fast that went before.
     pub(super) fn tests_at_once(&self, tasks: u32) -> bool {
         let pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks <= pace.units().saturating_mul(sweep::UNIT)
+        tasks <= pace.units().saturating_mul(UNIT)
     }
 
     /// [`Kernels::run`] where so many tiles of candidates are tested in one submission, with other work: that tells nothing where it
@@ -304,7 +299,7 @@ impl Kernels {
         if tasks > 0 && elapsed > LONG {
             let mut pace = self.test_pace.lock().unwrap_or_else(PoisonError::into_inner);
             let before = pace.clone();
-            pace.record(tasks.div_ceil(sweep::UNIT), elapsed);
+            pace.record(tasks.div_ceil(UNIT), elapsed);
             if pace.units() > before.units() {
                 *pace = before;
             }
@@ -385,14 +380,14 @@ mod tests {
         let mut pace = Pace::new(u32::MAX);
         pace.record(8, Duration::ZERO);
         *kernels.test_pace.lock().unwrap() = pace;
-        let tasks = 64 * sweep::UNIT;
+        let tasks = 64 * UNIT;
         // Nothing was tested, or it was quick.
         kernels.tested_within(0, Duration::from_secs(3));
-        kernels.tested_within(sweep::UNIT, Duration::ZERO);
+        kernels.tested_within(UNIT, Duration::ZERO);
         assert!(kernels.tests_at_once(tasks) && !kernels.tests_at_once(tasks + 1));
         // In 30 ms of 3 s there is time for less than one of 64 units.
         kernels.tested_within(tasks, Duration::from_secs(3));
-        assert!(kernels.tests_at_once(sweep::UNIT) && !kernels.tests_at_once(sweep::UNIT + 1));
+        assert!(kernels.tests_at_once(UNIT) && !kernels.tests_at_once(UNIT + 1));
     }
 
     #[test]
